@@ -1,0 +1,118 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The layers, lowest first; imports point downward only, and `.ci/check-imports` fails the build when they do not.
+//
+//   C        system libraries, one Swift importer each
+//   pure     values and decisions: no clock, no I/O, no C, no Foundation
+//   adapter  one wrapper for each C library; none knows what a push is
+//   hub      joins the push terms to the adapters
+//   service  worker, emulator, console; no service imports another
+//   wiring   Settings: files, environment and flags to each module's configuration
+//   program  the `pushfan` executable
+
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableExperimentalFeature("Lifetimes"),
+]
+
+/// Swift code in which an unsafe pointer does not compile.
+let safe = strict + [.strictMemorySafety()]
+
+func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: safe)
+}
+
+func wrapper(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies + ["TestSupport"], resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "pushfan",
+    products: [.executable(name: "pushfan", targets: ["PushFan"])],
+    targets: [
+        // C
+        .systemLibrary(name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CLinux"),
+
+        // pure
+        pure("PushModel"),
+        pure("Payloads", ["PushModel"]),
+        pure("FanOut", ["PushModel"]),
+        pure("Delivery", ["PushModel"]),
+        pure("HTTP1"),
+        pure("Observability"),
+
+        // adapter
+        wrapper("EventLoop", ["CLinux"]),
+        wrapper("Crypto", ["COpenSSL"]),
+        wrapper("HubAuth", ["Crypto"]),
+        wrapper("CurlHTTP", ["CCurl", "Crypto", "EventLoop", "HTTP1"]),
+        wrapper("Kafka", ["CRDKafka"]),
+        wrapper("HTTPServing", ["CMicroHTTPD"]),
+
+        // hub
+        .target(
+            name: "HubREST",
+            dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "CurlHTTP", "HTTP1"],
+            swiftSettings: strict),
+
+        // service
+        .target(
+            name: "WorkerRuntime",
+            dependencies: [
+                "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
+                "HubAuth",
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "HubEmulator",
+            dependencies: ["PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
+            swiftSettings: strict),
+
+        // wiring
+        wrapper(
+            "Settings",
+            ["CYAML", "PushModel", "HubAuth", "Kafka", "HubREST", "CurlHTTP", "WorkerRuntime", "HubEmulator", "Observability"]),
+
+        // program
+        .executableTarget(
+            name: "PushFan",
+            dependencies: [
+                "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
+                "Kafka", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP",
+            ],
+            swiftSettings: strict),
+
+        // tests
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        tests("PushModelTests", ["PushModel"]),
+        tests("PayloadsTests", ["Payloads", "PushModel"]),
+        tests("FanOutTests", ["FanOut", "PushModel"]),
+        tests("DeliveryTests", ["Delivery", "PushModel"]),
+        tests("HTTP1Tests", ["HTTP1"]),
+        tests("ObservabilityTests", ["Observability"]),
+        tests("HubAuthTests", ["HubAuth", "Crypto"]),
+        tests("CurlHTTPTests", ["CurlHTTP", "EventLoop", "Crypto", "HTTP1"]),
+        tests("KafkaTests", ["Kafka"]),
+        tests("HTTPServingTests", ["HTTPServing"]),
+        tests("HubRESTTests", ["HubREST", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
+        tests("WorkerRuntimeTests", ["WorkerRuntime", "HubEmulator", "Kafka", "PushModel"]),
+        tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
+        tests("SettingsTests", ["Settings"]),
+        tests("IntegrationTests", ["Kafka", "PushModel"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,3 @@
+// libcurl. Only the target `CurlHTTP` imports this.
+#pragma once
+#include <curl/curl.h>

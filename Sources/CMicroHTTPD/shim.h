@@ -1,0 +1,3 @@
+// libmicrohttpd, the HTTP server library. Only the target `HTTPServing` imports this.
+#pragma once
+#include <microhttpd.h>

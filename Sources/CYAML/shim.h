@@ -1,0 +1,3 @@
+// libyaml. Only the target `Settings` imports this.
+#pragma once
+#include <yaml.h>

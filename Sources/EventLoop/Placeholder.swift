@@ -1,0 +1,1 @@
+// The folder's first file; it goes when the module has its own.
