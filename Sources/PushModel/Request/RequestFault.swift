@@ -42,3 +42,5 @@ public enum UnreadableRecord: Error, Sendable, Equatable {
         }
     }
 }
+
+extension RequestFault: Error {}
