@@ -38,7 +38,7 @@ public struct FanOutPlanner: Sendable {
         plan.removeAll()
         switch request.audience {
         case .none:
-            throw RequestFault("/audience", "An audience must be named.")
+            throw RequestFault(.schemaInvalid, "/audience", "An audience must be named.")
         case .broadcast:
             try addCalls(for: request, [.broadcast], to: &plan)
         case .users(let list):
@@ -151,7 +151,7 @@ extension FanOutPlanner {
         do {
             expression = try TagExpression(parsing: request.document.string(text))
         } catch {
-            throw RequestFault(error.isLimit ? .tagLimitExceeded : .tagExpressionInvalid, pointer, error.description)
+            throw RequestFault(isLimit(error) ? .tagLimitExceeded : .tagExpressionInvalid, pointer, error.description)
         }
         let start = plan.bytes.count
         plan.bytes.append(expression.description)
@@ -161,12 +161,16 @@ extension FanOutPlanner {
         return tags
     }
 
+    private func isLimit(_ error: TagExpressionError) -> Bool {
+        if case .tooManyTags = error.reason { true } else { false }
+    }
+
     /// One direct call for a single handle of a platform, batches for more.
     private func addDeviceCalls(
         _ list: PushRequest.Node, _ request: borrowing PushRequest, to plan: inout FanOutPlan
     ) throws(RequestFault) {
         guard request.template == nil else {
-            throw RequestFault("/template", "A template cannot be sent to device handles.")
+            throw RequestFault(.schemaInvalid, "/template", "A template cannot be sent to device handles.")
         }
         var handles = [[JSONDocument.Text]](repeating: [], count: Platform.allCases.count)
         var elements = request.document.children(of: list)
