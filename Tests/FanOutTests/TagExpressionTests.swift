@@ -80,7 +80,6 @@ struct TagExpressionTests {
         #expect(throws: TagExpressionError(.tooManyTags(count: 21, limit: 20), at: 20)) { try TagExpression(anyOf: tags) }
         #expect(try TagExpression(anyOf: Array(tags.prefix(2))).description == "(t0 || t1)")
         #expect(try TagExpression(anyOf: [tags[3]]) == TagExpression(tags[3]))
-        #expect(try TagTarget.tags(TagExpression(anyOf: [tags[0]])) != .broadcast)
     }
 
     @Test func matchingIgnoresCase() throws {

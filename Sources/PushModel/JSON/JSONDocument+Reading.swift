@@ -9,9 +9,7 @@ extension JSONDocument {
     /// - Parameter source: The text, UTF-8 without a byte order mark.
     /// - Throws: `JSONError` naming the reason, the byte and the JSON Pointer of the first fault.
     public mutating func read(_ source: Span<UInt8>) throws(JSONError) {
-        bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)
-        tokens.removeAll(keepingCapacity: tokens.capacity <= 1 << 16)
-        duplicateKeys.removeAll()
+        removeAll()
         guard source.count <= Self.maximumByteCount else {
             throw JSONError(reason: .tooLarge, offset: Self.maximumByteCount, pointer: "")
         }

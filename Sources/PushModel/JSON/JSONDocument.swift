@@ -44,6 +44,13 @@ public struct JSONDocument: Sendable {
     /// An empty document; `read` fills it.
     public init() {}
 
+    /// Forgets the text and keeps the room, unless a rare giant made it large.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 16)
+        tokens.removeAll(keepingCapacity: tokens.capacity <= 1 << 14)
+        duplicateKeys.removeAll()
+    }
+
     /// The outermost value.
     public var root: Node { Node(index: 0) }
 
@@ -102,6 +109,27 @@ public struct JSONDocument: Sendable {
             try body(element)
             if remaining > 1 { element = next(after: element) }
         }
+    }
+
+    /// A place among the children of a container, for walks that change what surrounds the document.
+    public struct Cursor: Sendable {
+        var node: Node?
+        var remaining: Int
+        let isObject: Bool
+
+        /// The next member's key and value, or the next element twice; nil when there is no more.
+        public mutating func next(in document: borrowing JSONDocument) -> (key: Node, value: Node)? {
+            guard remaining > 0, let current = node else { return nil }
+            remaining -= 1
+            let value = isObject ? document.next(after: current) : current
+            node = remaining > 0 ? document.next(after: value) : nil
+            return (current, value)
+        }
+    }
+
+    /// A cursor before the first child of `node`; of a scalar, one that is at its end.
+    public func children(of node: Node) -> Cursor {
+        Cursor(node: firstChild(of: node), remaining: childCount(of: node), isObject: kind(of: node) == .object)
     }
 
     /// The value of the object's member `name`, or nil when there is none or `node` is no object.

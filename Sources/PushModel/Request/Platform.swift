@@ -21,12 +21,15 @@ public enum Platform: UInt8, Sendable, CaseIterable {
     /// Names are compared exactly; the documentation's `fcmV1` is accepted too.
     public init?(name: String) {
         switch name {
-        case "apns": self = .apple
-        case "fcm", "fcmV1": self = .fcmv1
-        case "wns": self = .windows
-        default:
-            guard let platform = Platform.allCases.first(where: { String(describing: $0) == name }) else { return nil }
-            self = platform
+        case "apple", "apns": self = .apple
+        case "fcmv1", "fcmV1", "fcm": self = .fcmv1
+        case "gcm": self = .gcm
+        case "windows", "wns": self = .windows
+        case "adm": self = .adm
+        case "baidu": self = .baidu
+        case "browser": self = .browser
+        case "xiaomi": self = .xiaomi
+        default: return nil
         }
     }
 
