@@ -1,0 +1,104 @@
+/// The set of offsets that are finished above a low-water mark, as distances from it, and its text form.
+///
+/// The text is the version character `1` and the base64 (RFC 4648) of the little-endian bitmap, trailing zero bytes cut. It
+/// travels in the metadata of a Kafka offset commit; an empty text means that nothing above the mark is finished.
+public struct FinishedOffsets: Sendable, Equatable {
+    private var bytes: [UInt8] = []
+
+    /// The empty set.
+    public init() {}
+
+    /// Why a commit's metadata cannot be used.
+    public enum DecodingError: Error, Sendable, Equatable {
+        /// It starts with a version that this program does not know; a newer one, or another program, wrote it.
+        case unknownVersion
+        /// It is not base64, or larger than any window.
+        case malformed
+    }
+
+    /// One more than the largest distance that can be in the set.
+    public var bitCount: Int { bytes.count * 8 }
+
+    /// Whether the offset `distance` above the low-water mark is finished.
+    public func contains(_ distance: Int) -> Bool {
+        distance >= 0 && distance >> 3 < bytes.count && bytes[distance >> 3] & (1 << UInt8(distance & 7)) != 0
+    }
+
+    /// Adds the offset `distance` (0 – 16,383) above the low-water mark.
+    public mutating func insert(_ distance: Int) {
+        guard distance >= 0, distance < OffsetLedger.maximumWindow else { return }
+        while bytes.count <= distance >> 3 { bytes.append(0) }
+        bytes[distance >> 3] |= 1 << UInt8(distance & 7)
+    }
+
+    /// The text form; at most 2,733 characters.
+    public func encoded() -> String {
+        bytes.isEmpty ? "" : "1" + Base64.encode(bytes)
+    }
+
+    /// Reads the text form.
+    ///
+    /// - Throws: `DecodingError`; the caller must not guess, because skipping wrongly loses records and starting empty
+    ///   publishes results twice.
+    public init(decoding text: String) throws(DecodingError) {
+        guard let version = text.utf8.first else { return }
+        guard version == UInt8(ascii: "1") else { throw .unknownVersion }
+        guard let decoded = Base64.decode(text.utf8.dropFirst()), decoded.count <= OffsetLedger.maximumWindow / 8 else {
+            throw .malformed
+        }
+        bytes = decoded
+        while bytes.last == 0 { bytes.removeLast() }
+    }
+}
+
+/// Base64 with padding (RFC 4648, section 4).
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let values: [UInt8] = {
+        var table = [UInt8](repeating: 255, count: 256)
+        for (value, letter) in alphabet.enumerated() { table[Int(letter)] = UInt8(value) }
+        return table
+    }()
+
+    static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        var index = 0
+        while index < bytes.count {
+            let left = bytes.count - index
+            let group =
+                UInt32(bytes[index]) << 16 | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0) | (left > 2 ? UInt32(bytes[index + 2]) : 0)
+            text.append(alphabet[Int(group >> 18)])
+            text.append(alphabet[Int(group >> 12 & 63)])
+            text.append(left > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "="))
+            text.append(left > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "="))
+            index += 3
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        guard text.count % 4 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        var group: UInt32 = 0
+        var count = 0
+        var padding = 0
+        for letter in text {
+            if letter == UInt8(ascii: "=") {
+                padding += 1
+                group <<= 6
+            } else {
+                let value = values[Int(letter)]
+                guard padding == 0, value != 255 else { return nil }
+                group = group << 6 | UInt32(value)
+            }
+            count += 1
+            guard count == 4 else { continue }
+            guard padding <= 2 else { return nil }
+            for shift in [UInt32(16), 8, 0].prefix(3 - padding) { bytes.append(UInt8(truncatingIfNeeded: group >> shift)) }
+            group = 0
+            count = 0
+        }
+        return bytes
+    }
+}

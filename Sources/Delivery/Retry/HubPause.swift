@@ -1,0 +1,36 @@
+/// A hub that asked to be left alone: Retry-After stops every call to it, not only the one that was throttled.
+///
+/// Moments are nanoseconds of a monotonic clock that the owner reads.
+public struct HubPause: Sendable, Equatable {
+    private var until: Int64 = .min
+    private var since: Int64 = .min
+    /// How long the hub was paused in all, nanoseconds; grows when a pause is over or asked for.
+    public private(set) var totalNanoseconds: Int64 = 0
+
+    /// A hub that is not paused.
+    public init() {}
+
+    /// Notes that the hub asked for `milliseconds` of rest at `now`; a pause is never shortened.
+    public mutating func asked(for milliseconds: Int64, now: Int64) {
+        settle(now: now)
+        guard milliseconds > 0 else { return }
+        if now >= until { since = now }
+        until = max(until, now + milliseconds * 1_000_000)
+    }
+
+    /// When calls may go on, or nil when they may now.
+    public mutating func end(now: Int64) -> Int64? {
+        settle(now: now)
+        return now < until ? until : nil
+    }
+
+    private mutating func settle(now: Int64) {
+        guard since != .min else { return }
+        let counted = min(now, until)
+        if counted > since {
+            totalNanoseconds += counted - since
+            since = counted
+        }
+        if now >= until { since = .min }
+    }
+}

@@ -1,0 +1,56 @@
+/// When a failed call is tried again: exponential backoff with full jitter, never before what the hub asked for.
+///
+/// All times are milliseconds. The schedule is a value; randomness comes in as an argument.
+public struct RetrySchedule: Sendable, Equatable {
+    /// Tries of one call in all, the first included: 1–20, default 4.
+    public var maxAttempts: Int
+    /// The ceiling of the first wait, default 1,000 ms.
+    public var base: Int64
+    /// By what the ceiling grows with each attempt, default 2.
+    public var factor: Double
+    /// The highest ceiling, default 60,000 ms.
+    public var cap: Int64
+
+    /// A schedule; the defaults are those of hub-protocol section 4.7.
+    public init(maxAttempts: Int = 4, base: Int64 = 1000, factor: Double = 2, cap: Int64 = 60_000) {
+        self.maxAttempts = maxAttempts
+        self.base = base
+        self.factor = factor
+        self.cap = cap
+    }
+
+    /// What to do after a failed attempt that may be repeated.
+    public enum Decision: Sendable, Equatable {
+        /// Try again after this many milliseconds.
+        case retry(after: Int64)
+        /// All attempts are used up.
+        case exhausted
+        /// The request would expire before the next attempt.
+        case expires
+    }
+
+    /// The longest that jitter can make the wait after attempt number `attempt` (from 1).
+    public func ceiling(afterAttempt attempt: Int) -> Int64 {
+        var ceiling = Double(base)
+        for _ in 1..<max(attempt, 1) where ceiling < Double(cap) { ceiling *= factor }
+        return min(Int64(min(ceiling, Double(cap))), cap)
+    }
+
+    /// Decides about the next attempt.
+    ///
+    /// - Parameters:
+    ///   - attempt: The number of the attempt that failed, from 1.
+    ///   - limit: The request's own `max_attempts`, or nil for the schedule's.
+    ///   - floor: What the hub asked for with Retry-After; the wait is never shorter.
+    ///   - now: The present moment, milliseconds since 1970.
+    ///   - expiry: When the request is of no more use, or nil.
+    public func next(
+        afterAttempt attempt: Int, limit: Int? = nil, floor: Int64 = 0, now: Int64, expiry: Int64? = nil,
+        using generator: inout some RandomNumberGenerator
+    ) -> Decision {
+        guard attempt < limit ?? maxAttempts else { return .exhausted }
+        let wait = max(floor, 0) + Int64.random(in: 0...max(ceiling(afterAttempt: attempt), 0), using: &generator)
+        if let expiry, now + wait >= expiry { return .expires }
+        return .retry(after: wait)
+    }
+}

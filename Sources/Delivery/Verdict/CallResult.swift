@@ -1,0 +1,55 @@
+public import PushModel
+
+/// How one hub call ended, as far as its fate depends on it.
+public enum CallResult: Sendable, Equatable {
+    /// The hub answered.
+    case answered(status: Int, hasRetryAfter: Bool, detail: DetailHint)
+    /// No usable answer came.
+    case failed(curlCode: Int32, isAnswerInvalid: Bool, bodySent: Bool)
+
+    /// What the error body's `Detail` points at, where the status alone does not tell.
+    public enum DetailHint: Sendable, Equatable, CaseIterable {
+        /// Nothing in particular.
+        case none
+        /// It speaks of tags.
+        case tags
+        /// It speaks of a quota.
+        case quota
+    }
+}
+
+/// What is to be done after a call, and under which words it is recorded.
+public struct Verdict: Sendable, Equatable {
+    /// Whether another attempt makes sense.
+    public enum Retry: String, Sendable, CaseIterable {
+        /// No attempt can change the answer.
+        case never
+        /// With backoff, as far as attempts and expiry allow.
+        case backoff
+        /// At once, with a token signed anew; then as the token cache says.
+        case reauthenticate
+        /// With backoff, but only if the request says `on_ambiguous: retry`.
+        case ifAmbiguityAllowed = "if on_ambiguous: retry"
+    }
+
+    /// The class that the result carries.
+    public var outcome: Outcome
+    /// The reason; nil for a success.
+    public var code: ErrorCode?
+    /// Whether to try again.
+    public var retry: Retry
+    /// Whether Retry-After stops all calls to this hub.
+    public var pausesHub = false
+
+    /// The verdict on `result`, from the one table of `VerdictTable`.
+    public init(of result: CallResult) {
+        self = VerdictTable.row(for: result).verdict
+    }
+
+    init(_ outcome: Outcome, _ code: ErrorCode?, _ retry: Retry, pausesHub: Bool = false) {
+        self.outcome = outcome
+        self.code = code
+        self.retry = retry
+        self.pausesHub = pausesHub
+    }
+}

@@ -1,0 +1,166 @@
+import PushModel
+
+/// The one table that says what each status of the hub and each error of libcurl means (`pushfan explain --codes` prints it).
+///
+/// Statuses: hub-protocol sections 4.2–4.7. Numbers of libcurl: `curl/curl.h`, `CURLcode`. A failure before the whole body was
+/// handed to the connection is transient, because the hub cannot act on half a request; after it, nobody knows.
+public enum VerdictTable {
+    /// One row: what it applies to, and what follows.
+    public struct Row: Sendable {
+        /// What it applies to.
+        public var subject: Subject
+        /// What follows.
+        public var verdict: Verdict
+        /// What it means, in plain words.
+        public var meaning: String
+    }
+
+    /// What a row applies to.
+    public enum Subject: Sendable, Equatable {
+        /// A status of the hub; `retryAfter` and `detail` narrow it where they matter.
+        case status(ClosedRange<Int>, retryAfter: Bool? = nil, detail: CallResult.DetailHint? = nil)
+        /// An error of libcurl; `bodySent` narrows it where it matters.
+        case curl([Int32], name: String, bodySent: Bool? = nil)
+        /// An answer that HTTP forbids.
+        case invalidAnswer(bodySent: Bool)
+
+        /// How `explain --codes` names it.
+        public var name: String {
+            switch self {
+            case .status(let range, let retryAfter, let detail):
+                var name = range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)–\(range.upperBound)"
+                if let retryAfter { name += retryAfter ? " with Retry-After" : " without Retry-After" }
+                if let detail, detail != .none { name += ", detail names \(detail)" }
+                return name
+            case .curl(let codes, let name, let bodySent):
+                return "curl \(codes.map(String.init).joined(separator: ", ")) \(name)" + Self.suffix(bodySent)
+            case .invalidAnswer(let bodySent):
+                return "invalid answer" + Self.suffix(bodySent)
+            }
+        }
+
+        private static func suffix(_ bodySent: Bool?) -> String {
+            guard let bodySent else { return "" }
+            return bodySent ? ", after the body left" : ", before the body left"
+        }
+
+        func matches(_ result: CallResult) -> Bool {
+            switch (self, result) {
+            case (.status(let range, let retryAfter, let detail), .answered(let status, let hasRetryAfter, let hint)):
+                return range.contains(status) && retryAfter ?? hasRetryAfter == hasRetryAfter && detail ?? hint == hint
+            case (.curl(let codes, _, let sent), .failed(let code, false, let bodySent)):
+                return codes.contains(code) && sent ?? bodySent == bodySent
+            case (.invalidAnswer(let sent), .failed(_, true, let bodySent)):
+                return sent == bodySent
+            default:
+                return false
+            }
+        }
+    }
+
+    /// All rows; the first that matches counts.
+    public static let rows: [Row] = statusRows + curlRows
+
+    /// The row for `result`; what no row names falls to the last one of its kind.
+    public static func row(for result: CallResult) -> Row {
+        if let row = rows.first(where: { $0.subject.matches(result) }) { return row }
+        switch result {
+        case .answered: return unknownStatus
+        case .failed(_, _, let bodySent): return bodySent ? unknownAfter : unknownBefore
+        }
+    }
+
+    private static let statusRows: [Row] = [
+        Row(.status(200...201), .init(.success, nil, .never), "The hub has queued the notification."),
+        Row(
+            .status(400...400, detail: .tags), .init(.payload, .tagExpressionInvalid, .never),
+            "The hub does not accept the tags or the tag expression."),
+        Row(.status(400...400), .init(.payload, .payloadRejected, .never), "The hub does not accept the body or a header."),
+        Row(
+            .status(401...401), .init(.auth, .hubUnauthorized, .reauthenticate),
+            "The token is refused: wrong key or policy, wrong audience, expired, or a clock that is off."),
+        Row(
+            .status(403...403, retryAfter: true), .init(.throttled, .hubThrottled, .backoff, pausesHub: true),
+            "The hub throttles, as older api-versions say it."),
+        Row(
+            .status(403...403, retryAfter: false, detail: .quota), .init(.throttled, .hubQuota, .never),
+            "The namespace's quota or tier does not allow it."),
+        Row(
+            .status(403...403, retryAfter: false), .init(.auth, .hubForbidden, .never),
+            "The policy lacks the right Send, or the tier lacks the feature."),
+        Row(.status(404...404), .init(.permanent, .hubNotFound, .never), "There is no hub of this name in the namespace."),
+        Row(.status(408...408), .init(.transient, .hubTimeout, .backoff), "The hub waited too long for the request."),
+        Row(.status(410...410), .init(.permanent, .hubNotFound, .never), "What was addressed is gone for good."),
+        Row(.status(413...413), .init(.payload, .payloadTooLarge, .never), "The notification is over the hub's 64 KB."),
+        Row(
+            .status(429...429), .init(.throttled, .hubThrottled, .backoff, pausesHub: true),
+            "The hub throttles; everything sent to it waits as long as Retry-After says."),
+        Row(.status(402...499), .init(.permanent, .payloadRejected, .never), "The hub refuses the request for good."),
+        Row(
+            .status(503...503, retryAfter: true), .init(.transient, .hubUnavailable, .backoff, pausesHub: true),
+            "The hub is busy and says for how long."),
+        Row(.status(500...500), .init(.transient, .hubUnavailable, .backoff), "The hub had an internal error."),
+        Row(.status(501...501), .init(.permanent, .responseInvalid, .never), "What answers is no notification hub."),
+        Row(.status(505...505), .init(.permanent, .responseInvalid, .never), "What answers is no notification hub."),
+        Row(.status(502...599), .init(.transient, .hubUnavailable, .backoff), "The hub, or something before it, is not available."),
+        Row(
+            .status(202...299), .init(.ambiguous, .responseInvalid, .ifAmbiguityAllowed),
+            "A success that the hub never answers; something between may have answered in its place."),
+        Row(.status(300...399), .init(.permanent, .responseInvalid, .never), "A redirect; the hub never sends one."),
+    ]
+
+    private static let curlRows: [Row] = [
+        Row(
+            .curl([5, 6], name: "COULDNT_RESOLVE_PROXY, COULDNT_RESOLVE_HOST"), .init(.transient, .dnsFailed, .backoff),
+            "The name has no address at present."),
+        Row(
+            .curl([7, 97], name: "COULDNT_CONNECT, PROXY"), .init(.transient, .connectFailed, .backoff),
+            "No connection could be made."),
+        Row(
+            .curl([35, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98], name: "TLS and certificate errors"),
+            .init(.transient, .tlsFailed, .backoff),
+            "The connection could not be secured: an unknown or expired certificate, or a name that does not fit."),
+        Row(
+            .curl([28], name: "OPERATION_TIMEDOUT", bodySent: false), .init(.transient, .connectFailed, .backoff),
+            "The time was over before the request had left."),
+        Row(
+            .curl([28], name: "OPERATION_TIMEDOUT", bodySent: true), .init(.ambiguous, .hubTimeout, .ifAmbiguityAllowed),
+            "No answer in time; the hub may have queued the notification."),
+        Row(
+            .curl([52, 55, 56], name: "GOT_NOTHING, SEND_ERROR, RECV_ERROR", bodySent: false),
+            .init(.transient, .connectFailed, .backoff), "The connection broke before the request had left."),
+        Row(
+            .curl([52, 55, 56, 18], name: "GOT_NOTHING, SEND_ERROR, RECV_ERROR, PARTIAL_FILE", bodySent: true),
+            .init(.ambiguous, .hubUnavailable, .ifAmbiguityAllowed),
+            "The connection broke before the answer was whole; the hub may have queued the notification."),
+        Row(
+            .curl([27], name: "OUT_OF_MEMORY"), .init(.transient, .internal, .backoff), "This machine is out of memory."),
+        Row(
+            .curl([3, 4, 43, 48], name: "URL_MALFORMAT and other misuse"), .init(.permanent, .internal, .never),
+            "The hub's address cannot be used."),
+        Row(
+            .invalidAnswer(bodySent: false), .init(.transient, .responseInvalid, .backoff),
+            "What answers does not speak HTTP/1.1 as RFC 9112 has it."),
+        Row(
+            .invalidAnswer(bodySent: true), .init(.ambiguous, .responseInvalid, .ifAmbiguityAllowed),
+            "The answer makes no sense; the hub may have queued the notification."),
+    ]
+
+    private static let unknownStatus = Row(
+        .status(0...999), .init(.ambiguous, .responseInvalid, .ifAmbiguityAllowed), "A status that HTTP does not have.")
+    private static let unknownBefore = Row(
+        .curl([], name: "any other error", bodySent: false), .init(.transient, .connectFailed, .backoff),
+        "The request had not left.")
+    private static let unknownAfter = Row(
+        .curl([], name: "any other error", bodySent: true), .init(.ambiguous, .hubUnavailable, .ifAmbiguityAllowed),
+        "The hub may have queued the notification.")
+
+    /// The rows for what no other row names.
+    public static let fallbackRows: [Row] = [unknownStatus, unknownBefore, unknownAfter]
+}
+
+extension VerdictTable.Row {
+    fileprivate init(_ subject: VerdictTable.Subject, _ verdict: Verdict, _ meaning: String) {
+        self.init(subject: subject, verdict: verdict, meaning: meaning)
+    }
+}

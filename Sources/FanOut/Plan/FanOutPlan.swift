@@ -1,0 +1,58 @@
+public import PushModel
+
+/// The hub calls that one request becomes; reused from request to request.
+public struct FanOutPlan: Sendable {
+    /// A tag or tag expression as it stands in the header `ServiceBusNotification-Tags`; never empty, made by a planner only.
+    public struct Tags: Sendable, Equatable {
+        let start: Int
+        let count: Int
+
+        /// Refuses to be empty: an empty header would be a broadcast.
+        init?(start: Int, end: Int) {
+            guard end > start else { return nil }
+            self.start = start
+            count = end - start
+        }
+    }
+
+    /// Whom one call reaches. To reach everybody somebody has to say `broadcast`; leaving something out cannot.
+    public enum Target: Sendable, Equatable {
+        /// The devices whose tags match.
+        case tags(Tags)
+        /// Every device of the hub that has the call's format.
+        case broadcast
+        /// One device, by its handle.
+        case device(JSONDocument.Text)
+        /// Up to 1,000 devices, by their handles.
+        case devices([JSONDocument.Text])
+    }
+
+    /// One hub call.
+    public struct Call: Sendable, Equatable {
+        /// The platform whose native format is sent, or nil for a template.
+        public var platform: Platform?
+        /// Whom it reaches.
+        public var target: Target
+        /// Which part of the audience it is, from 0.
+        public var chunk: Int
+    }
+
+    /// The calls: by platform, then by part of the audience. The same request always gives the same list.
+    public internal(set) var calls: [Call] = []
+    var bytes = ByteWriter()
+
+    /// A plan without calls.
+    public init() {}
+
+    /// Forgets the calls and keeps the room.
+    public mutating func removeAll() {
+        calls.removeAll(keepingCapacity: true)
+        bytes.removeAll()
+    }
+
+    /// The header's value.
+    @_lifetime(borrow self)
+    public borrowing func span(_ tags: Tags) -> Span<UInt8> {
+        bytes.bytes.span.extracting(tags.start..<tags.start + tags.count)
+    }
+}

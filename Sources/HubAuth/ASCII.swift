@@ -1,0 +1,44 @@
+extension UInt8 {
+    /// A–Z, a–z or 0–9.
+    var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        default: isDigit
+        }
+    }
+
+    /// 0–9.
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    /// Space, tab, carriage return or line feed.
+    var isWhiteSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
+
+    /// Below 0x20, or DEL.
+    var isControl: Bool { self < 0x20 || self == 0x7F }
+
+    /// A–Z as a–z; everything else unchanged.
+    var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
+}
+
+extension Collection<UInt8> {
+    /// The same bytes with A–Z as a–z.
+    var lowercased: [UInt8] { map(\.lowercased) }
+
+    /// The bytes as text; malformed UTF-8 is repaired.
+    var text: String { String(decoding: self, as: UTF8.self) }
+}
+
+extension ArraySlice<UInt8> {
+    /// Without white space at either end.
+    var trimmed: ArraySlice<UInt8> {
+        var rest = drop { $0.isWhiteSpace }
+        while let last = rest.last, last.isWhiteSpace { rest.removeLast() }
+        return rest
+    }
+
+    /// What stands before and after the first `separator`; nil when there is none.
+    func split(atFirst separator: UInt8) -> (head: ArraySlice<UInt8>, tail: ArraySlice<UInt8>)? {
+        guard let index = firstIndex(of: separator) else { return nil }
+        return (self[..<index], self[(index + 1)...])
+    }
+}

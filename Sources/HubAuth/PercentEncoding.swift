@@ -1,0 +1,79 @@
+/// One of the percent-encoders that hub clients use; they differ in what they leave alone and in the case of hex digits.
+public struct PercentEncoding: Sendable {
+    /// The case of the two digits after `%`.
+    public enum HexCase: Sendable {
+        /// `%2f`
+        case lower
+        /// `%2F`
+        case upper
+    }
+
+    private let punctuation: [UInt8]
+    private let writesSpaceAsPlus: Bool
+    private let digits: [UInt8]
+
+    /// Describes an encoder; letters and digits are never escaped.
+    ///
+    /// - Parameters:
+    ///   - punctuation: The other ASCII characters that stay as they are.
+    ///   - writesSpaceAsPlus: Whether a space becomes `+` instead of `%20`.
+    ///   - hexCase: The case of hex digits.
+    public init(leaving punctuation: String, writesSpaceAsPlus: Bool, hexCase: HexCase) {
+        self.punctuation = Array(punctuation.utf8)
+        self.writesSpaceAsPlus = writesSpaceAsPlus
+        digits = Array((hexCase == .lower ? "0123456789abcdef" : "0123456789ABCDEF").utf8)
+    }
+
+    /// The encoder of .NET's `HttpUtility.UrlEncode`, which the .NET SDK uses throughout.
+    public static let dotNet = PercentEncoding(leaving: "-_.!*()", writesSpaceAsPlus: true, hexCase: .lower)
+
+    /// Encodes bytes.
+    ///
+    /// - Parameter bytes: For example a URI's UTF-8 bytes.
+    /// - Returns: ASCII bytes.
+    public func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 3 / 2)
+        for byte in bytes {
+            if byte.isLetterOrDigit || punctuation.contains(byte) {
+                text.append(byte)
+            } else if byte == 0x20, writesSpaceAsPlus {
+                text.append(UInt8(ascii: "+"))
+            } else {
+                text.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+            }
+        }
+        return text
+    }
+
+    /// Undoes any of the encoders: `%` with two hex digits, and `+` for a space.
+    ///
+    /// - Parameter text: What a peer sent.
+    /// - Returns: The bytes, or nil when a `%` is not followed by two hex digits.
+    static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var rest = text
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(0x20)
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else { return nil }
+                bytes.append(high << 4 | low)
+            default: bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,29 @@
+public import CurlHTTP
+public import Delivery
+
+extension CallResult {
+    /// The input of the verdict on a call without an answer.
+    public init(_ failure: TransportFailure) {
+        let isAnswerInvalid = if case .invalidAnswer = failure.reason { true } else { failure.reason == .answerTooLarge }
+        self = .failed(curlCode: failure.verdictCode, isAnswerInvalid: isAnswerInvalid, bodySent: failure.bodySent)
+    }
+}
+
+extension TransportFailure {
+    /// libcurl's number for the failure; where the exchange itself failed, the number that libcurl's own would have had.
+    fileprivate var verdictCode: Int32 {
+        guard curlCode == 0 else { return curlCode }
+        switch reason {
+        case .resolve: return 6
+        case .proxy: return 97
+        case .connect: return 7
+        case .connectTimeout, .timeout: return 28
+        case .tls: return 35
+        case .certificate: return 60
+        case .sendFailed: return 55
+        case .reset: return 56
+        case .closedBeforeAnswer: return 52
+        case .invalidAnswer, .answerTooLarge, .cancelled: return 0
+        }
+    }
+}

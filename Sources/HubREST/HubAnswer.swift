@@ -1,0 +1,85 @@
+public import Delivery
+public import HTTP1
+
+/// What a hub's answer says, as places in the answer's bytes.
+public struct HubAnswer: Sendable, Equatable {
+    /// The HTTP status.
+    public var status: Int
+    /// The wait that the hub asks for, in milliseconds, or nil.
+    public var retryAfter: Int64?
+    /// The notification's id: the last segment of `Location`, which only Standard tier hubs send.
+    public var notificationID: Range<Int>?
+    /// The hub's word for the call in its logs.
+    public var trackingID: Range<Int>?
+    /// What the error body says, without the tracking id and time that follow it.
+    public var detail: Range<Int>?
+    /// What the detail speaks of, as far as the verdict depends on it.
+    public var hint = CallResult.DetailHint.none
+
+    /// Reads an answer; nothing in it is an error, whatever its body is.
+    ///
+    /// - Parameters:
+    ///   - answer: A complete answer.
+    ///   - now: Milliseconds since 1970, for a Retry-After that is a date.
+    public init(_ answer: borrowing Answer, now: Int64) {
+        status = answer.status
+        if let value = answer.value(of: "Retry-After") {
+            retryAfter = RetryAfter.milliseconds(answer.bytes[value], now: now)
+        }
+        if let location = answer.value(of: "Location") {
+            notificationID = Self.lastSegment(of: location, in: answer.bytes)
+        }
+        trackingID = answer.value(of: "TrackingId")
+        if status >= 300 { readError(answer) }
+    }
+
+    /// The input of the verdict.
+    public var result: CallResult {
+        .answered(status: status, hasRetryAfter: retryAfter != nil, detail: hint)
+    }
+
+    private static func lastSegment(of location: Range<Int>, in bytes: [UInt8]) -> Range<Int>? {
+        let end = bytes[location].firstIndex(of: UInt8(ascii: "?")) ?? location.upperBound
+        let start = bytes[location.lowerBound..<end].lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? location.lowerBound
+        guard start < end, end - start <= 256 else { return nil }
+        return start..<end
+    }
+
+    /// Finds `<Detail>` in the hub's XML; an HTML page, JSON, half a body or none at all leave it open.
+    private mutating func readError(_ answer: borrowing Answer) {
+        let body = answer.bodyRange
+        guard let open = Self.find("<Detail>", in: answer.bytes, body),
+            let close = Self.find("</Detail>", in: answer.bytes, open.upperBound..<body.upperBound)
+        else { return }
+        var text = open.upperBound..<close.lowerBound
+        if let mark = Self.find("TrackingId:", in: answer.bytes, text) {
+            let end = answer.bytes[mark.upperBound..<text.upperBound].firstIndex(of: UInt8(ascii: ",")) ?? text.upperBound
+            if trackingID == nil, mark.upperBound < end { trackingID = mark.upperBound..<end }
+            text = text.lowerBound..<mark.lowerBound
+            while let last = text.last, answer.bytes[last] == UInt8(ascii: ".") { text = text.lowerBound..<last }
+        }
+        // A detail that repeats the token must not get into results and logs.
+        guard !text.isEmpty, Self.find("sig=", in: answer.bytes, text) == nil else { return }
+        detail = text
+        if Self.find("tag", in: answer.bytes, text) != nil { hint = .tags }
+        if Self.find("quota", in: answer.bytes, text) != nil { hint = .quota }
+    }
+
+    /// The first place of `word` in `range`, letters compared without regard to case.
+    private static func find(_ word: StaticString, in bytes: [UInt8], _ range: Range<Int>) -> Range<Int>? {
+        let length = word.utf8CodeUnitCount
+        guard range.count >= length else { return nil }
+        return word.withUTF8Buffer { letters in
+            for start in range.lowerBound...(range.upperBound - length) {
+                var offset = 0
+                while offset < length && lowerCase(bytes[start + offset]) == lowerCase(letters[offset]) { offset += 1 }
+                if offset == length { return start..<start + length }
+            }
+            return nil
+        }
+    }
+
+    private static func lowerCase(_ byte: UInt8) -> UInt8 {
+        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+    }
+}

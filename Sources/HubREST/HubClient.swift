@@ -1,0 +1,160 @@
+public import FanOut
+public import HTTP1
+public import HubAuth
+public import Payloads
+public import PushModel
+
+/// Writes the hub's calls and reads its answers (hub-protocol sections 3 and 4); the bytes travel elsewhere.
+///
+/// One owner, not thread-safe, because it caches the token.
+public struct HubClient: Sendable {
+    /// One operation of the hub, as far as path and query go.
+    private enum Operation: Int, CaseIterable {
+        case send, direct, batch, testSend, testDirect
+
+        var pathAndQuery: String {
+            switch self {
+            case .send, .testSend: "messages"
+            case .direct, .testDirect: "messages"
+            case .batch: "messages/$batch"
+            }
+        }
+
+        var flags: String {
+            switch self {
+            case .send: ""
+            case .direct, .batch: "&direct"
+            case .testSend: "&test"
+            case .testDirect: "&test&direct"
+            }
+        }
+    }
+
+    /// The boundary of a direct batch's parts, the one that the official SDKs use.
+    private static let boundary = "nh-batch-multipart-boundary"
+
+    private var tokens: SASTokenCache
+    private let heads: [[UInt8]]
+
+    /// A client of one hub.
+    ///
+    /// - Parameters:
+    ///   - configuration: The hub.
+    ///   - userAgent: The program's name and version, as `User-Agent`.
+    /// - Throws: `HubAuthError` when the token's life is out of range.
+    public init(_ configuration: HubConfiguration, userAgent: String) throws(HubAuthError) {
+        tokens = try SASTokenCache(
+            audience: configuration.endpoint.audience(of: configuration.hub), primary: configuration.credential,
+            secondary: configuration.secondaryCredential, lifetime: configuration.tokenLifetime)
+        heads = Operation.allCases.map { operation in
+            let path = "\(configuration.endpoint.pathPrefix)\(configuration.hub)/\(operation.pathAndQuery)"
+            let query = "?api-version=\(configuration.apiVersion)\(operation.flags)"
+            return Array(
+                """
+                POST \(path)\(query) HTTP/1.1\r
+                Host: \(configuration.endpoint.authority)\r
+                User-Agent: \(userAgent)\r
+                Authorization:\u{20}
+                """.utf8)
+        }
+    }
+
+    /// Writes one call as the bytes of an HTTP/1.1 request, in place of what `writer` held.
+    ///
+    /// - Parameters:
+    ///   - call: One of `plan`'s calls.
+    ///   - plan: The plan of `request`.
+    ///   - request: The request.
+    ///   - payload: The body and headers for the call's platform.
+    ///   - now: Seconds since 1970, for the token.
+    ///   - writer: Takes the request.
+    /// - Returns: The number of the token that was used; `accepted` or `rejected` want it back.
+    /// - Throws: `HubAuthError.signing` when OpenSSL cannot sign.
+    public mutating func write(
+        _ call: FanOutPlan.Call, of plan: borrowing FanOutPlan, for request: borrowing PushRequest,
+        _ payload: borrowing RenderedPayload, now: Int64, into writer: inout ByteWriter
+    ) throws(HubAuthError) -> UInt64 {
+        writer.removeAll()
+        let token = try tokens.token(now: now)
+        let isTest = request.options.testSend
+        let operation: Operation
+        switch call.target {
+        case .tags, .broadcast: operation = isTest ? .testSend : .send
+        case .device: operation = isTest ? .testDirect : .direct
+        case .devices: operation = .batch
+        }
+        writer.append(heads[operation.rawValue].span)
+        writer.append(token.headerValue.span)
+        writer.append("\r\nServiceBusNotification-Format: ")
+        writer.append(call.platform?.name ?? "template")
+        writer.append("\r\n")
+        appendTarget(call.target, plan, request, to: &writer)
+        writer.append(payload.headers)
+        if case .devices(let handles) = call.target {
+            appendBatch(handles, request, payload, to: &writer)
+        } else {
+            writer.append("Content-Type: ")
+            writer.append(payload.contentType.name)
+            appendBody(payload.body, to: &writer)
+        }
+        return token.serial
+    }
+
+    /// Notes that the hub took the token (any answer but 401).
+    public mutating func accepted(token serial: UInt64) {
+        tokens.accepted(serial: serial)
+    }
+
+    /// Notes that the hub refused the token.
+    ///
+    /// - Returns: What follows; whether the same call should be made again.
+    public mutating func rejected(token serial: UInt64) -> SASTokenCache.Verdict {
+        tokens.rejected(serial: serial)
+    }
+
+    /// Appends the header that says whom the call reaches; only a broadcast, which has to be asked for, has none.
+    private func appendTarget(
+        _ target: FanOutPlan.Target, _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest,
+        to writer: inout ByteWriter
+    ) {
+        switch target {
+        case .tags(let tags):
+            writer.append("ServiceBusNotification-Tags: ")
+            writer.append(plan.span(tags))
+            writer.append("\r\n")
+        case .device(let handle):
+            writer.append("ServiceBusNotification-DeviceHandle: ")
+            writer.append(request.document.span(handle))
+            writer.append("\r\n")
+        case .devices, .broadcast:
+            break
+        }
+    }
+
+    private func appendBody(_ body: borrowing ByteWriter, to writer: inout ByteWriter) {
+        writer.append("\r\nContent-Length: ")
+        writer.append(decimal: body.count)
+        writer.append("\r\n\r\n")
+        writer.append(body)
+    }
+
+    private func appendBatch(
+        _ handles: [JSONDocument.Text], _ request: borrowing PushRequest, _ payload: borrowing RenderedPayload,
+        to writer: inout ByteWriter
+    ) {
+        var body = ByteWriter(capacity: payload.body.count + handles.count * 80 + 400)
+        body.append("--\(Self.boundary)\r\nContent-Type: ")
+        body.append(payload.contentType.name)
+        body.append("\r\nContent-Disposition: inline; name=notification\r\n\r\n")
+        body.append(payload.body)
+        body.append("\r\n--\(Self.boundary)\r\nContent-Type: application/json; charset=utf-8\r\n")
+        body.append("Content-Disposition: inline; name=devices\r\n\r\n[")
+        for (index, handle) in handles.enumerated() {
+            if index > 0 { body.append(",") }
+            body.append(json: request.document.span(handle))
+        }
+        body.append("]\r\n--\(Self.boundary)--\r\n")
+        writer.append("Content-Type: multipart/mixed; boundary=\"\(Self.boundary)\"")
+        appendBody(body, to: &writer)
+    }
+}

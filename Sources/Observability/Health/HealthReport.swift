@@ -1,0 +1,55 @@
+/// What a probe asks (kubernetes.io, "Configure Liveness, Readiness and Startup Probes").
+public enum HealthProbe: Sendable, CaseIterable {
+    /// Does the process work at all, or must it be started anew? Never depends on Kafka or a hub.
+    case live
+    /// Can it do its job now?
+    case ready
+    /// Has it finished starting?
+    case startup
+
+    /// The path that answers it.
+    public var path: String {
+        switch self {
+        case .live: "/livez"
+        case .ready: "/readyz"
+        case .startup: "/startupz"
+        }
+    }
+}
+
+/// The answer to a probe at one moment.
+public struct HealthReport: Sendable, Equatable {
+    /// One check and its state.
+    public struct Check: Sendable, Equatable {
+        /// The check's name.
+        public let name: String
+        /// Why it fails, in plain words; nil when it passes.
+        public let reason: String?
+    }
+
+    /// Every check the probe looks at, in the order in which they were declared.
+    public let checks: [Check]
+
+    /// Whether every check passes.
+    public var passes: Bool { checks.allSatisfy { $0.reason == nil } }
+
+    /// The HTTP status to answer with: 200, or 503 while a check fails.
+    public var status: Int { passes ? 200 : 503 }
+
+    /// The answer's text: a line for each check when `verbose`, otherwise for those that fail, or `ok`.
+    public func body(verbose: Bool) -> [UInt8] {
+        var text = ""
+        for check in checks {
+            if let reason = check.reason {
+                text += "failing \(check.name): \(Self.oneLine(reason))\n"
+            } else if verbose {
+                text += "ok \(check.name)\n"
+            }
+        }
+        return Array((text.isEmpty ? "ok\n" : text).utf8)
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    }
+}

@@ -1,0 +1,70 @@
+/// One line of a log, not yet written.
+struct LogLine: Sendable {
+    /// Milliseconds since 1970.
+    let time: Int64
+    let level: LogLevel
+    let event: LogEvent
+    let message: String
+    let fields: KeyValuePairs<LogKey, LogValue>
+
+    /// The line as one JSON object and a line feed; of a repeated key the last value counts.
+    func json() -> [UInt8] {
+        var bytes: [UInt8] = Array("{\"ts\":\"".utf8)
+        Timestamp.append(time, to: &bytes)
+        bytes.append(contentsOf: "\",\"level\":\"\(level.word)\",\"msg\":".utf8)
+        TextEscaping.appendJSON(message, to: &bytes)
+        bytes.append(contentsOf: ",\"event\":\"\(event.rawValue)\"".utf8)
+        for (key, value) in distinctFields() {
+            bytes.append(contentsOf: ",\"\(key.rawValue)\":".utf8)
+            Self.append(value, asWord: false, to: &bytes)
+        }
+        bytes.append(contentsOf: "}\n".utf8)
+        return bytes
+    }
+
+    /// The line for a person: time, level, message, then `key=value` pairs.
+    func text() -> [UInt8] {
+        var bytes: [UInt8] = []
+        Timestamp.append(time, to: &bytes)
+        let word = level.word.uppercased()
+        bytes.append(contentsOf: " \(word)\(String(repeating: " ", count: 8 - word.utf8.count))".utf8)
+        bytes.append(contentsOf: message.unicodeScalars.allSatisfy(Self.isPrintable) ? Array(message.utf8) : quoted(message))
+        bytes.append(contentsOf: " event=\(event.rawValue)".utf8)
+        for (key, value) in distinctFields() {
+            bytes.append(contentsOf: " \(key.rawValue)=".utf8)
+            Self.append(value, asWord: true, to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+
+    private func distinctFields() -> [(LogKey, LogValue)] {
+        var distinct: [(LogKey, LogValue)] = []
+        for (key, value) in fields {
+            distinct.removeAll { $0.0 == key }
+            distinct.append((key, value))
+        }
+        return distinct
+    }
+
+    private func quoted(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        TextEscaping.appendJSON(text, to: &bytes)
+        return bytes
+    }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value >= 0x20 && scalar.value < 0x7F
+    }
+
+    private static func append(_ value: LogValue, asWord: Bool, to bytes: inout [UInt8]) {
+        switch value {
+        case .string(let text) where asWord: TextEscaping.appendWord(text, to: &bytes)
+        case .string(let text): TextEscaping.appendJSON(text, to: &bytes)
+        case .int(let number): bytes.append(contentsOf: String(number).utf8)
+        case .bool(let truth): bytes.append(contentsOf: (truth ? "true" : "false").utf8)
+        case .double(let number) where number.isFinite: bytes.append(contentsOf: number.description.utf8)
+        case .double(let number): append(.string(number.description), asWord: asWord, to: &bytes)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+/// How much a log line matters.
+public enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
+    /// One line per hub call; for a search after a fault.
+    case debug
+    /// One line per request, and what the program does.
+    case info
+    /// Something went wrong and the program deals with it.
+    case warning
+    /// Something went wrong and a person must look.
+    case error
+
+    /// The word in the field `level`, which is also the word in the setting `log.level`.
+    public var word: String {
+        switch self {
+        case .debug: "debug"
+        case .info: "info"
+        case .warning: "warning"
+        case .error: "error"
+        }
+    }
+
+    /// Orders levels by weight.
+    public static func < (one: LogLevel, other: LogLevel) -> Bool { one.rawValue < other.rawValue }
+}
+
+/// What happened, as a closed list that alerts and searches can rely on.
+public enum LogEvent: String, Sendable, CaseIterable {
+    /// The program started; the line names its version.
+    case started
+    /// The program was asked to stop and finishes what is under way.
+    case draining
+    /// The program ended.
+    case stopped
+    /// The settings were read.
+    case configurationLoaded = "configuration_loaded"
+    /// A setting is legal and yet likely to be a mistake.
+    case configurationDoubtful = "configuration_doubtful"
+    /// An HTTP listener is open; the line names its address.
+    case listening
+    /// Kafka gave or took partitions.
+    case rebalanced
+    /// No broker answers, or one answers again.
+    case brokerConnection = "broker_connection"
+    /// An error of the Kafka client that it deals with itself.
+    case kafkaError = "kafka_error"
+    /// Offsets or a transaction could not be committed.
+    case commitFailed = "commit_failed"
+    /// Another process took over this worker's transactional id.
+    case fenced
+    /// A result could not be written to Kafka.
+    case resultFailed = "result_failed"
+    /// A request has its final result.
+    case requestFinished = "request_finished"
+    /// A request was refused before any hub call.
+    case requestRejected = "request_rejected"
+    /// A record could not be understood and went to the dead-letter topic.
+    case deadLettered = "dead_lettered"
+    /// A request carries fields that this version does not know.
+    case unknownFields = "unknown_fields"
+    /// The hub answered one call.
+    case sendFinished = "send_finished"
+    /// One call failed and will be made again.
+    case retryScheduled = "retry_scheduled"
+    /// The hub asked to wait.
+    case hubThrottled = "hub_throttled"
+    /// The hub does not accept the key.
+    case hubUnauthorized = "hub_unauthorized"
+    /// The hub cannot be reached, or can again.
+    case hubConnection = "hub_connection"
+    /// A health check changed its state.
+    case healthChanged = "health_changed"
+    /// Lines of an event were left out; the line says how many.
+    case suppressed
+    /// The program broke a rule of its own.
+    case internalFault = "internal_fault"
+}
+
+/// The name of a field of a log line, as a closed list.
+public enum LogKey: String, Sendable, CaseIterable {
+    /// The request's identity.
+    case requestID = "request_id"
+    /// The hub's name.
+    case hub
+    /// The platform's hub word.
+    case platform
+    /// The number of the attempt, from 1.
+    case attempt
+    /// The error code, or the answer's status.
+    case code
+    /// How long it took, in milliseconds.
+    case durationMilliseconds = "duration_ms"
+    /// The Kafka topic.
+    case topic
+    /// The Kafka partition.
+    case partition
+    /// The Kafka offset.
+    case offset
+    /// The W3C trace id.
+    case traceID = "trace_id"
+    /// The W3C span id.
+    case spanID = "span_id"
+    /// The worker's name.
+    case worker
+    /// The result's outcome.
+    case outcome
+    /// Why, in plain words of our own or of a library; never what a peer sent.
+    case reason
+    /// A number of things.
+    case count
+    /// How long will be waited, in milliseconds.
+    case delayMilliseconds = "delay_ms"
+    /// A network address.
+    case address
+    /// The hub's id for the notification.
+    case notificationID = "notification_id"
+    /// The service's id for the call.
+    case trackingID = "tracking_id"
+    /// A device handle's salted fingerprint, eight hexadecimal digits.
+    case handleFingerprint = "handle_fingerprint"
+    /// The name of a setting.
+    case setting
+    /// The name of a health check.
+    case check
+    /// A state's word.
+    case state
+    /// The program's version.
+    case version
+    /// The event whose lines were left out.
+    case suppressedEvent = "suppressed_event"
+}

@@ -1,0 +1,44 @@
+extension MetricsRegistry {
+    func counters<let labelCount: Int>(
+        _ name: String, _ help: String, _ labels: InlineArray<labelCount, String>
+    ) -> Family<Counter, labelCount> {
+        family("pushfan_" + name, help: help, labels: labels) { Counter() }
+    }
+
+    func gauges<let labelCount: Int>(
+        _ name: String, _ help: String, _ labels: InlineArray<labelCount, String>, limit: Int = 512
+    ) -> Family<Gauge, labelCount> {
+        family("pushfan_" + name, help: help, labels: labels, limit: limit) { Gauge() }
+    }
+
+    func durations<let labelCount: Int>(
+        _ name: String, _ help: String, _ labels: InlineArray<labelCount, String>, _ bounds: [Duration]
+    ) -> Family<Histogram, labelCount> {
+        family("pushfan_" + name, help: help, labels: labels) { Histogram(bounds: bounds) }
+    }
+}
+
+extension PushfanMetrics {
+    static func declare(_ build: BuildFacts, in registry: MetricsRegistry) {
+        let info: Family<Gauge, 3> = registry.gauges("build_info", "What is running; always 1.", ["version", "commit", "swift"])
+        info.series([build.version, build.commit, build.swift]).set(1)
+    }
+
+    static func declare(_ process: @escaping @Sendable () -> ProcessReadings, in registry: MetricsRegistry) {
+        registry.reading("process_cpu_seconds_total", help: "Processor time used, in seconds.", type: .counter) {
+            process().cpuSeconds
+        }
+        registry.reading("process_resident_memory_bytes", help: "Memory held in RAM, in bytes.", type: .gauge) {
+            process().residentMemoryBytes
+        }
+        registry.reading("process_open_fds", help: "Open file descriptors.", type: .gauge) {
+            process().openFileDescriptors
+        }
+        registry.reading("process_max_fds", help: "File descriptors that may be open.", type: .gauge) {
+            process().maximumFileDescriptors
+        }
+        registry.reading("process_start_time_seconds", help: "When the process started, in seconds since 1970.", type: .gauge) {
+            process().startTimeSeconds
+        }
+    }
+}

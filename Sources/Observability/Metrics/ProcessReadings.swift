@@ -1,0 +1,39 @@
+/// What is running, for `pushfan_build_info`.
+public struct BuildFacts: Sendable {
+    /// The program's version.
+    public let version: String
+    /// The commit it was built from.
+    public let commit: String
+    /// The compiler's version.
+    public let swift: String
+
+    /// Names a build.
+    ///
+    /// - Parameters:
+    ///   - version: The program's version.
+    ///   - commit: The commit it was built from.
+    ///   - swift: The compiler's version.
+    public init(version: String, commit: String, swift: String) {
+        self.version = version
+        self.commit = commit
+        self.swift = swift
+    }
+}
+
+/// The process's own figures, under the names that Prometheus client libraries share
+/// (prometheus.io/docs/instrumenting/writing_clientlibs, "Process metrics"). A figure that is not known is nil and not written.
+public struct ProcessReadings: Sendable {
+    /// Processor time used, user and system, in seconds.
+    public var cpuSeconds: Double?
+    /// Memory held in RAM, in bytes.
+    public var residentMemoryBytes: Double?
+    /// Open file descriptors.
+    public var openFileDescriptors: Double?
+    /// File descriptors that may be open.
+    public var maximumFileDescriptors: Double?
+    /// When the process started, in seconds since 1970.
+    public var startTimeSeconds: Double?
+
+    /// Nothing is known yet.
+    public init() {}
+}

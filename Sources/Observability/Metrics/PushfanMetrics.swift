@@ -1,0 +1,92 @@
+/// Every metric of a worker, under its published name.
+///
+/// The names are a contract with dashboards and alerts. The labels are `hub`, `platform`, `outcome`, `code`, `topic`, `partition`
+/// and `reason`; all have few values, never a user, a request or a device.
+public struct PushfanMetrics: Sendable {
+    /// Writes all of this as text.
+    public let registry: MetricsRegistry
+
+    /// Records read, by topic.
+    public let recordsConsumed: Family<Counter, 1>
+    /// Records refused, by topic and reason (`schema`, `too_large`, `expired`, `duplicate`, `unknown_hub`, `poison`).
+    public let recordsRejected: Family<Counter, 2>
+    /// Requests with a final result, by hub and the result's outcome.
+    public let requestsFinished: Family<Counter, 2>
+    /// Hub calls, by hub, platform and code (`2xx`, `429`, `timeout` …).
+    public let sends: Family<Counter, 3>
+    /// How long a hub call takes, by hub and platform.
+    public let sendDuration: Family<Histogram, 2>
+    /// From the record's timestamp to its final result, by hub.
+    public let publishToFinal: Family<Histogram, 1>
+    /// Age of the oldest request without a result, by hub.
+    public let oldestWaiting: Family<Gauge, 1>
+    /// Records not yet read, by topic and partition.
+    public let consumerLagRecords: Family<Gauge, 2>
+    /// Age of the oldest record not yet read, by topic.
+    public let consumerLagSeconds: Family<Gauge, 1>
+    /// Hub calls under way, by hub.
+    public let inflightSends: Family<Gauge, 1>
+    /// Hub calls that may be under way at once, by hub.
+    public let sendLimit: Family<Gauge, 1>
+    /// Time spent waiting because the hub asked for it, by hub.
+    public let throttledTime: Family<SecondsCounter, 1>
+    /// Retries scheduled, by hub and reason.
+    public let retriesScheduled: Family<Counter, 2>
+    /// Requests that wait for a retry, by hub.
+    public let retryQueue: Family<Gauge, 1>
+    /// Records put on the dead-letter topic, by reason.
+    public let deadLetters: Family<Counter, 1>
+    /// Results written to Kafka.
+    public let resultsPublished: Counter
+    /// Results that Kafka did not take at the first try.
+    public let resultsFailed: Counter
+    /// Rebalances of the consumer group seen by this worker.
+    public let rebalances: Counter
+    /// Partitions this worker reads.
+    public let assignedPartitions: Gauge
+    /// Commits, of offsets or of transactions, that failed.
+    public let commitFailures: Counter
+    /// Fields of requests that this version does not know.
+    public let unknownFields: Counter
+
+    /// Declares every metric.
+    ///
+    /// - Parameters:
+    ///   - registry: Where to declare them; once for each registry.
+    ///   - build: What is running.
+    ///   - process: Reads the process's own figures; called for each exposition, never on the hot path.
+    public init(
+        registry: MetricsRegistry = MetricsRegistry(), build: BuildFacts, process: @escaping @Sendable () -> ProcessReadings
+    ) {
+        self.registry = registry
+        Self.declare(build, in: registry)
+        recordsConsumed = registry.counters("records_consumed_total", "Records read.", ["topic"])
+        recordsRejected = registry.counters("records_rejected_total", "Records refused, by reason.", ["topic", "reason"])
+        requestsFinished = registry.counters("requests_finished_total", "Requests with a final result.", ["hub", "outcome"])
+        sends = registry.counters("sends_total", "Hub calls, by code.", ["hub", "platform", "code"])
+        sendDuration = registry.durations(
+            "send_duration_seconds", "How long a hub call takes.", ["hub", "platform"], Histogram.requestBounds)
+        publishToFinal = registry.durations(
+            "publish_to_final_seconds", "From a request's timestamp to its final result.", ["hub"], Histogram.journeyBounds)
+        oldestWaiting = registry.gauges("oldest_waiting_seconds", "Age of the oldest request without a result.", ["hub"])
+        consumerLagRecords = registry.gauges(
+            "consumer_lag_records", "Records not yet read.", ["topic", "partition"], limit: 4096)
+        consumerLagSeconds = registry.gauges("consumer_lag_seconds", "Age of the oldest record not yet read.", ["topic"])
+        inflightSends = registry.gauges("inflight_sends", "Hub calls under way.", ["hub"])
+        sendLimit = registry.gauges("send_limit", "Hub calls that may be under way at once.", ["hub"])
+        throttledTime = registry.family(
+            "pushfan_throttled_seconds_total", help: "Time spent waiting because the hub asked for it.", labels: ["hub"]
+        ) { SecondsCounter() }
+        retriesScheduled = registry.counters("retries_scheduled_total", "Retries scheduled, by reason.", ["hub", "reason"])
+        retryQueue = registry.gauges("retry_queue_records", "Requests that wait for a retry.", ["hub"])
+        deadLetters = registry.counters("dead_letters_total", "Records put on the dead-letter topic.", ["reason"])
+        resultsPublished = registry.counter("pushfan_results_published_total", help: "Results written to Kafka.")
+        resultsFailed = registry.counter(
+            "pushfan_results_failed_total", help: "Results that Kafka did not take at the first try.")
+        rebalances = registry.counter("pushfan_rebalances_total", help: "Rebalances of the consumer group seen here.")
+        assignedPartitions = registry.gauge("pushfan_assigned_partitions", help: "Partitions this worker reads.")
+        commitFailures = registry.counter("pushfan_commit_failures_total", help: "Commits that failed.")
+        unknownFields = registry.counter("pushfan_unknown_fields_total", help: "Fields of requests that are not known.")
+        Self.declare(process, in: registry)
+    }
+}

@@ -1,0 +1,94 @@
+internal import PushModel
+
+/// The identity under which a device replaces an earlier notification instead of showing another.
+///
+/// It is the request's `collapse_key`; a request without one gets an identity of its own, from `id` and `source`, so that a call
+/// that had to be repeated rings once. The same request has the same identity in every worker and after every restart.
+struct CollapseID {
+    /// Bytes that `apns-collapse-id` may have at most (Apple, "Sending notification requests to APNs").
+    static let maximumByteCount = 64
+    /// Characters that `X-WNS-Tag` may have at most; only letters and digits (WNS request headers).
+    static let maximumTagLength = 16
+    /// What remains of 64 bytes beside a hyphen and 16 digits.
+    private static let prefixByteCount = 47
+
+    private let text: JSONDocument.Text
+    /// Ids are unique for one source only; two publishers' notifications must not replace one another.
+    private let source: JSONDocument.Text?
+
+    /// The identity of `request`, or nil when it names none and none is to be derived.
+    init?(of request: PushRequest, isDerived: Bool) {
+        if let key = request.collapseKey {
+            text = key
+            source = nil
+        } else if isDerived && !request.id.isEmpty {
+            text = request.id
+            source = request.source
+        } else {
+            return nil
+        }
+    }
+
+    /// Appends the identity as at most 64 characters that need no escape, neither in a header nor in JSON: visible ASCII without
+    /// quotation mark and backslash.
+    ///
+    /// A text that is such stands as it is. Of any other the first 47 bytes stand, with `_` for what may not, then a hyphen and
+    /// the digest of the whole.
+    func append(to writer: inout ByteWriter, from document: JSONDocument) {
+        let bytes = document.span(text)
+        if source == nil && bytes.count <= Self.maximumByteCount && Self.isPlain(bytes) {
+            writer.append(bytes)
+            return
+        }
+        for index in 0..<min(bytes.count, Self.prefixByteCount) {
+            writer.append(Self.isPlain(bytes[index]) ? bytes[index] : UInt8(ascii: "_"))
+        }
+        writer.append(UInt8(ascii: "-"))
+        writer.append(hex: digest(in: document))
+    }
+
+    /// Appends the identity as at most 16 letters and digits: the text itself if it is such, else its digest.
+    func appendTag(to writer: inout ByteWriter, from document: JSONDocument) {
+        let bytes = document.span(text)
+        if source == nil && bytes.count <= Self.maximumTagLength && Self.isAlphanumeric(bytes) {
+            writer.append(bytes)
+        } else {
+            writer.append(hex: digest(in: document))
+        }
+    }
+
+    /// The 64-bit FNV-1a digest of source, NUL and text, or of the text alone (draft-eastlake-fnv, section 2).
+    private func digest(in document: JSONDocument) -> UInt64 {
+        var state: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ byte: UInt8) { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        if let source {
+            let bytes = document.span(source)
+            for index in 0..<bytes.count { add(bytes[index]) }
+            add(0)
+        }
+        let bytes = document.span(text)
+        for index in 0..<bytes.count { add(bytes[index]) }
+        return state
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
+        for index in 0..<bytes.count where !isPlain(bytes[index]) { return false }
+        return true
+    }
+
+    private static func isAlphanumeric(_ bytes: Span<UInt8>) -> Bool {
+        for index in 0..<bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                continue
+            default: return false
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,119 @@
+internal import PushModel
+
+/// A message with all that its payloads depend on.
+struct MessageContext {
+    let request: PushRequest
+    let document: JSONDocument
+    let message: PushRequest.Message
+    let now: Timestamp
+    let configuration: PayloadFormatter.Configuration
+
+    init(
+        request: PushRequest, message: PushRequest.Message, now: Timestamp, configuration: PayloadFormatter.Configuration
+    ) {
+        self.request = request
+        document = request.document
+        self.message = message
+        self.now = now
+        self.configuration = configuration
+    }
+
+    /// Whether the device has something to show: the message is not silent and has one of `fields`.
+    func shows(_ fields: MessageFields) -> Bool {
+        !message.isSilent && !message.fields.isDisjoint(with: fields)
+    }
+
+    /// The identity on the device, given or derived.
+    var collapseID: CollapseID? {
+        CollapseID(of: request, isDerived: configuration.derivesCollapseID)
+    }
+
+    /// When Apple may drop the push.
+    var appleExpiry: Timestamp {
+        request.expiresAt ?? now.advanced(bySeconds: configuration.defaultLifetimeSeconds)
+    }
+
+    /// Refuses app data that would stand twice beside the `carried` fields, or under a name that the platform keeps for itself.
+    func checkData(beside carried: MessageFields, for platform: Platform) throws(PayloadError) {
+        guard let data = message.data else { return }
+        try document.forEachMember(of: data) { (key, value) throws(PayloadError) in
+            if document.kind(of: value) != .string {
+                throw .rejected(document.pointer(to: value), "A data value is no string; data holds strings only.")
+            }
+            for entry in MessageFields.named where carried.contains(entry.field) && document.equals(key, entry.name) {
+                throw .rejected(
+                    document.pointer(to: value),
+                    "message.\(entry.name) travels to \(platform.name) under the same name as this data key; rename the key.")
+            }
+            if document.isReserved(key, by: platform) {
+                throw .rejected(document.pointer(to: value), "This data key is reserved by \(platform.name); rename the key.")
+            }
+        }
+    }
+}
+
+extension JSONDocument {
+    /// Whether `key` is a name that the platform's own payload uses, so that app data cannot.
+    ///
+    /// Apple: `aps`. FCM v1: `from`, `message_type`, and all that starts with `google.` or `gcm.`; in the legacy API with
+    /// `google` or `gcm` (FCM reference, `Message.data`; PNS protocols, section 2.3).
+    func isReserved(_ key: Text, by platform: Platform) -> Bool {
+        switch platform {
+        case .apple: equals(key, "aps")
+        case .fcmv1:
+            equals(key, "from") || equals(key, "message_type") || span(key).starts(with: "google.")
+                || span(key).starts(with: "gcm.")
+        case .gcm:
+            equals(key, "from") || equals(key, "message_type") || span(key).starts(with: "google")
+                || span(key).starts(with: "gcm")
+        case .windows, .adm, .baidu, .browser, .xiaomi: false
+        }
+    }
+}
+
+extension PushRequest {
+    /// Whole seconds from `now` until the request expires, or nil when it does not; at most 4 weeks, FCM's limit.
+    func secondsLeft(at now: Timestamp) -> Int64? {
+        guard let expiresAt else { return nil }
+        return min(max(0, (expiresAt.milliseconds - now.milliseconds) / 1000), 2_419_200)
+    }
+}
+
+extension Timestamp {
+    func advanced(bySeconds seconds: Int64) -> Timestamp {
+        Timestamp(milliseconds: milliseconds + seconds * 1000)
+    }
+
+    /// Whole seconds since the epoch, never negative.
+    var epochSeconds: Int64 { max(0, milliseconds / 1000) }
+}
+
+extension ByteWriter {
+    /// Appends the fields in `carried` and the app's data as members of the JSON object that is being written, all strings.
+    mutating func append(appDataOf context: MessageContext, _ carried: MessageFields) throws(PayloadError) {
+        for entry in MessageFields.named where carried.contains(entry.field) {
+            append(key: entry.name)
+            if let text = context.message.text(of: entry.field) {
+                append(json: context.document.span(text))
+            } else if let badge = context.message.badge {
+                append(UInt8(ascii: "\""))
+                append(decimal: badge)
+                append(UInt8(ascii: "\""))
+            }
+        }
+        if let data = context.message.data { try append(stringMembersOf: data, in: context.document) }
+    }
+
+    /// Appends every member of the object at `node`, whose values are all strings.
+    mutating func append(stringMembersOf node: JSONDocument.Node, in document: JSONDocument) throws(PayloadError) {
+        try document.forEachMember(of: node) { (key, value) throws(PayloadError) in
+            if document.kind(of: value) != .string {
+                throw .rejected(document.pointer(to: value), "The value is no string; only strings can be sent here.")
+            }
+            appendMemberSeparator()
+            append(json: document.span(key))
+            append(UInt8(ascii: ":"))
+            append(json: document.span(document.text(of: value)))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+internal import PushModel
+
+extension RenderedPayload {
+    /// Formats a message for APNs: `aps` with the app's data beside it.
+    ///
+    /// A message that is silent or has nothing to show is a background push: `content-available` and data, nothing else (Apple,
+    /// "Pushing background updates to your App"). A picture's address goes along as `image_url` with `mutable-content`, for the
+    /// app's notification service extension to load.
+    mutating func renderAPNs(_ context: MessageContext) throws(PayloadError) {
+        let isAlert = context.shows([.title, .subtitle, .body, .badge, .sound])
+        let placed: MessageFields = isAlert ? [.title, .subtitle, .body, .badge, .sound, .actionCategory, .threadID] : []
+        let carried = context.message.fields.subtracting(placed)
+        try context.checkData(beside: carried, for: .apple)
+        contentType = .jsonUTF8
+        body.append("{\"aps\":{")
+        if isAlert {
+            appendAlert(context)
+        } else {
+            body.append("\"content-available\":1")
+        }
+        body.append(UInt8(ascii: "}"))
+        try body.append(appDataOf: context, carried)
+        body.append(UInt8(ascii: "}"))
+
+        headers.append(header: "apns-push-type", isAlert ? "alert" : "background")
+        headers.append(header: "apns-priority", context.request.apnsPriority(isBackground: !isAlert))
+        headers.append(apnsExpiration: context.appleExpiry)
+        if let collapseID = context.collapseID {
+            headers.append(header: "apns-collapse-id")
+            collapseID.append(to: &headers, from: context.document)
+            headers.endLine()
+        }
+    }
+
+    private mutating func appendAlert(_ context: MessageContext) {
+        let message = context.message
+        if context.shows(.texts) {
+            body.append(key: "alert")
+            body.append(UInt8(ascii: "{"))
+            body.append(key: "title", message.title, in: context.document)
+            body.append(key: "subtitle", message.subtitle, in: context.document)
+            body.append(key: "body", message.body, in: context.document)
+            body.append(UInt8(ascii: "}"))
+        }
+        if let badge = message.badge {
+            body.append(key: "badge")
+            body.append(decimal: badge)
+        }
+        body.append(key: "sound", message.sound, in: context.document)
+        body.append(key: "thread-id", message.threadID, in: context.document)
+        body.append(key: "category", message.actionCategory, in: context.document)
+        if message.imageURL != nil {
+            body.append(key: "mutable-content")
+            body.append(UInt8(ascii: "1"))
+        }
+    }
+}
+
+extension PushRequest {
+    /// The value of `apns-priority`: 10 at once, 5 when the device's power allows, 1 without waking it.
+    ///
+    /// A request that names no priority gets APNs's own default, 10. A background push must have 5.
+    func apnsPriority(isBackground: Bool) -> StaticString {
+        if isBackground { return "5" }
+        guard hasPriority else { return "10" }
+        switch priority {
+        case .high: return "10"
+        case .normal: return "5"
+        case .low: return "1"
+        }
+    }
+}
+
+extension ByteWriter {
+    /// Appends both expiry headers: APNs's own, and the one that the hub reads (hub protocol, section 3.6).
+    mutating func append(apnsExpiration moment: Timestamp) {
+        append(header: "apns-expiration", decimal: moment.epochSeconds)
+        append(apnsExpiry: moment)
+    }
+
+    /// Appends the hub's expiry header, a W3C date-time.
+    mutating func append(apnsExpiry moment: Timestamp) {
+        append(header: "ServiceBusNotification-Apns-Expiry")
+        append(moment, fractionDigits: 0)
+        endLine()
+    }
+}

@@ -1,0 +1,138 @@
+internal import PushModel
+
+/// What the headers of a native payload say that matters for the rest of the call.
+struct NativeHeaders {
+    /// What is named already, so that nothing from the request is put beside it.
+    struct Names: OptionSet {
+        let rawValue: UInt8
+        static let expiry = Self(rawValue: 1 << 0)
+        static let priority = Self(rawValue: 1 << 1)
+        static let collapseID = Self(rawValue: 1 << 2)
+        static let pushType = Self(rawValue: 1 << 3)
+    }
+
+    /// Headers of one payload at most, as in the contract.
+    static let maximumCount = 16
+
+    private(set) var names: Names = []
+    private(set) var isVoIP = false
+    private(set) var isBackground = false
+    private(set) var wnsType: WNSType?
+
+    /// Checks the headers in `object` and appends them to `lines` as they are.
+    ///
+    /// - Throws: `PayloadError` for a name that is no token (RFC 9110, section 5.6.2), that stands twice or that only the hub call
+    ///   itself may set, and for a value with anything but printable ASCII, blanks and tabs.
+    mutating func read(
+        _ object: JSONDocument.Node, of request: PushRequest, into lines: inout ByteWriter
+    ) throws(PayloadError) {
+        let document = request.document
+        guard document.kind(of: object) == .object, document.childCount(of: object) <= Self.maximumCount else {
+            throw .rejected(document.pointer(to: object), "headers must be an object with at most \(Self.maximumCount) members.")
+        }
+        try document.forEachMember(of: object) { (key, value) throws(PayloadError) in
+            let name = document.span(key)
+            if let fault = Self.fault(inName: name) ?? Self.fault(inValue: value, document) {
+                throw .rejected(document.pointer(to: value), fault)
+            }
+            if Self.occurrences(of: key, in: object, document) > 1 {
+                throw .rejected(document.pointer(to: value), "This header stands twice; case makes no difference.")
+            }
+            let text = document.span(document.text(of: value))
+            if !note(name, text) {
+                throw .rejected(
+                    document.pointer(to: value), "X-WNS-Type must be one of wns/toast, wns/tile, wns/badge and wns/raw.")
+            }
+            lines.append(name)
+            lines.append(": ")
+            lines.append(text)
+            lines.endLine()
+        }
+    }
+
+    /// Remembers what matters of one header; false if its value is impossible.
+    private mutating func note(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+        if name.equalsIgnoringCase("x-wns-type") {
+            wnsType = WNSType.allCases.first { value.equalsIgnoringCase($0.headerValue) }
+            return wnsType != nil
+        }
+        if name.isAPNs("push-type") {
+            names.insert(.pushType)
+            isVoIP = value.equalsIgnoringCase("voip")
+            isBackground = value.equalsIgnoringCase("background")
+        } else if name.isAPNs("expiration") || name.equalsIgnoringCase("servicebusnotification-apns-expiry")
+            || name.equalsIgnoringCase("x-wns-ttl")
+        {
+            names.insert(.expiry)
+        } else if name.isAPNs("priority") || name.equalsIgnoringCase("x-wns-priority") {
+            names.insert(.priority)
+        } else if name.isAPNs("collapse-id") || name.equalsIgnoringCase("x-wns-tag") {
+            names.insert(.collapseID)
+        }
+        return true
+    }
+
+    private static func occurrences(
+        of key: JSONDocument.Text, in object: JSONDocument.Node, _ document: JSONDocument
+    ) -> Int {
+        var count = 0
+        document.forEachMember(of: object) { other, _ in
+            if document.span(other).equalsIgnoringCase(document.span(key)) { count += 1 }
+        }
+        return count
+    }
+
+    private static func fault(inName name: Span<UInt8>) -> String? {
+        if name.isEmpty { return "A header has no name." }
+        for index in 0..<name.count where !isTokenByte(name[index]) {
+            return "A header's name may hold only letters, digits and the signs ! # $ % & ' * + - . ^ _ ` | ~."
+        }
+        return isReserved(name) ? "This header is set by the hub call itself and cannot be given." : nil
+    }
+
+    private static func fault(inValue node: JSONDocument.Node, _ document: JSONDocument) -> String? {
+        guard document.kind(of: node) == .string else { return "A header's value must be a string." }
+        let value = document.span(document.text(of: node))
+        for index in 0..<value.count where value[index] != 0x09 && (value[index] < 0x20 || value[index] > 0x7E) {
+            return "A header's value may hold only printable ASCII characters, blanks and tabs."
+        }
+        return nil
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "'"),
+            UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"), UInt8(ascii: "_"),
+            UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    /// Names that decide who is reached, who is asking and how the connection is used.
+    private static let reservedNames: [StaticString] = [
+        "authorization", "host", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "expect", "accept",
+        "accept-encoding", "cookie", "user-agent", "trackingid", "date", "via", "forwarded", "http2-settings",
+    ]
+    private static let reservedPrefixes: [StaticString] = ["content-", "proxy-", "x-ms-", "x-http-method", "x-forwarded-"]
+
+    /// The service bus headers name tags, format, handle and schedule; only the expiry is the publisher's.
+    private static func isReserved(_ name: Span<UInt8>) -> Bool {
+        if name.startsIgnoringCase(with: "servicebusnotification-") {
+            return !name.equalsIgnoringCase("servicebusnotification-apns-expiry")
+        }
+        for reserved in reservedNames where name.equalsIgnoringCase(reserved) { return true }
+        for prefix in reservedPrefixes where name.startsIgnoringCase(with: prefix) { return true }
+        return false
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether this is the header `apns-` + `suffix`, also in the spelling `X-Apns-…` that some SDKs use.
+    fileprivate func isAPNs(_ suffix: StaticString) -> Bool {
+        if startsIgnoringCase(with: "apns-") { return extracting(5...).equalsIgnoringCase(suffix) }
+        if startsIgnoringCase(with: "x-apns-") { return extracting(7...).equalsIgnoringCase(suffix) }
+        return false
+    }
+}

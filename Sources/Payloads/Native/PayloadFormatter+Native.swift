@@ -1,0 +1,156 @@
+internal import PushModel
+
+extension PayloadFormatter {
+    /// Takes a native payload as it stands, after checking what would reach the wrong devices or be refused for certain.
+    ///
+    /// What the request says about expiry, priority and collapsing becomes a header unless the payload's headers say it. What the
+    /// body itself says is not touched, and nothing is added that the request does not say.
+    mutating func formatNative(
+        _ payload: JSONDocument.Node, of request: PushRequest, for platform: Platform, now: Timestamp,
+        into rendered: inout RenderedPayload
+    ) throws(PayloadError) {
+        rendered.origin = .native
+        let document = request.document
+        guard let body = document.member("body", of: payload) else {
+            throw .rejected(document.pointer(to: payload), "The payload for \(platform.name) has no body.")
+        }
+        guard document.kind(of: body) == .object || document.kind(of: body) == .string, !document.text(of: body).isEmpty else {
+            throw .rejected(document.pointer(to: body), "A body must be an object or a string that is not empty.")
+        }
+        var given = NativeHeaders()
+        if let headers = document.member("headers", of: payload) {
+            try given.read(headers, of: request, into: &rendered.headers)
+        }
+        rendered.contentType = try Self.contentType(of: payload, in: document, for: platform)
+        rendered.body.append(document.span(document.text(of: body)))
+        var limit = PayloadLimit.bodyByteCount(for: platform)
+        if platform == .windows {
+            let type = try Self.wnsType(of: body, in: document, stated: given.wnsType)
+            if document.member("content_type", of: payload) == nil { rendered.contentType = type == .raw ? .octetStream : .xml }
+            if type == .raw { limit = PayloadLimit.windowsRawByteCount }
+            rendered.headers.append(wnsHeadersOf: request, beside: given, type, now: now)
+        } else {
+            if rendered.contentType.isJSON { try checkJSON(body, in: document, for: platform) }
+            if platform == .apple {
+                rendered.headers.append(apnsHeadersOf: request, beside: given, isBackground: isBackground(body, document, given))
+                if given.isVoIP { limit = PayloadLimit.appleVoIPByteCount }
+            }
+        }
+        try rendered.checkSize(limit: limit, for: platform.name, pointer: document.pointer(to: body))
+    }
+
+    /// The media type that the payload names, else the platform's usual one.
+    private static func contentType(
+        of payload: JSONDocument.Node, in document: JSONDocument, for platform: Platform
+    ) throws(PayloadError) -> ContentType {
+        guard let node = document.member("content_type", of: payload) else { return platform.contentType }
+        let text = document.text(of: node)
+        guard document.kind(of: node) == .string,
+            let type = ContentType.allCases.first(where: { document.equals(text, $0.name) })
+        else {
+            let known = ContentType.allCases.map { "\($0.name)" }.joined(separator: ", ")
+            throw .rejected(document.pointer(to: node), "The content type must be one of: \(known).")
+        }
+        if platform.isJSONOnly && !type.isJSON {
+            throw .rejected(document.pointer(to: node), "A payload for \(platform.name) must have a JSON content type.")
+        }
+        return type
+    }
+
+    /// What a body is to Windows: what its root element says, which the header may repeat; raw only if the header says so.
+    private static func wnsType(
+        of body: JSONDocument.Node, in document: JSONDocument, stated: WNSType?
+    ) throws(PayloadError) -> WNSType {
+        if stated == .raw { return .raw }
+        let text = document.span(document.text(of: body))
+        guard let root = XMLOutline.rootName(of: text),
+            let type = [WNSType.toast, .tile, .badge].first(where: { text.extracting(root).equalsIgnoringCase($0.rootName) })
+        else {
+            throw .rejected(
+                document.pointer(to: body),
+                "The body must be an XML text with the root toast, tile or badge; for anything else, set X-WNS-Type to wns/raw.")
+        }
+        if let stated, stated != type {
+            throw .rejected(
+                document.pointer(to: body), "X-WNS-Type says \(stated.headerValue), but the body's root is \(type.rootName).")
+        }
+        return type
+    }
+
+    /// Refuses a body that is no JSON object, or one that its platform would refuse or send elsewhere.
+    private mutating func checkJSON(
+        _ body: JSONDocument.Node, in document: JSONDocument, for platform: Platform
+    ) throws(PayloadError) {
+        if document.kind(of: body) == .object {
+            guard let fault = document.nativeFault(in: body, for: platform) else { return }
+            throw .rejected(document.pointer(to: fault.node), fault.sentence)
+        }
+        do {
+            try scratch.read(document.span(document.text(of: body)))
+        } catch {
+            throw .rejected(document.pointer(to: body), "The body is not JSON. \(error.sentence)")
+        }
+        if let fault = scratch.nativeFault(in: scratch.root, for: platform) {
+            let place = scratch.pointer(to: fault.node)
+            throw .rejected(
+                document.pointer(to: body), place.isEmpty ? fault.sentence : "In the body at \(place): \(fault.sentence)")
+        }
+    }
+
+    /// Whether a push to Apple is a background push: its header says so, or there is none and `aps` has nothing to show.
+    private func isBackground(_ body: JSONDocument.Node, _ document: JSONDocument, _ given: NativeHeaders) -> Bool {
+        if given.names.contains(.pushType) { return given.isBackground }
+        return document.kind(of: body) == .object
+            ? document.isBackgroundPush(body) : scratch.isBackgroundPush(scratch.root)
+    }
+}
+
+extension Platform {
+    /// The media type of a native body that names none (hub protocol, section 3.5).
+    fileprivate var contentType: ContentType {
+        switch self {
+        case .apple, .fcmv1, .gcm, .browser: .jsonUTF8
+        case .adm, .baidu, .xiaomi: .json
+        case .windows: .xml
+        }
+    }
+
+    /// Whether the platform takes nothing but JSON; SDKs disagree about Baidu, and the others are not for us to judge.
+    fileprivate var isJSONOnly: Bool {
+        switch self {
+        case .apple, .fcmv1, .gcm: true
+        case .windows, .adm, .baidu, .browser, .xiaomi: false
+        }
+    }
+}
+
+extension ByteWriter {
+    /// Appends what the request says and the payload's headers do not.
+    fileprivate mutating func append(apnsHeadersOf request: PushRequest, beside given: NativeHeaders, isBackground: Bool) {
+        if request.hasPriority && !given.names.contains(.priority) {
+            append(header: "apns-priority", request.apnsPriority(isBackground: isBackground))
+        }
+        if let expiresAt = request.expiresAt, !given.names.contains(.expiry) { append(apnsExpiration: expiresAt) }
+        if let collapseID = CollapseID(of: request, isDerived: false), !given.names.contains(.collapseID) {
+            append(header: "apns-collapse-id")
+            collapseID.append(to: &self, from: request.document)
+            endLine()
+        }
+    }
+
+    /// Appends the type unless it is stated, and what the request says and the payload's headers do not.
+    fileprivate mutating func append(
+        wnsHeadersOf request: PushRequest, beside given: NativeHeaders, _ type: WNSType, now: Timestamp
+    ) {
+        if given.wnsType == nil { append(header: "X-WNS-Type", type.headerValue) }
+        if let seconds = request.secondsLeft(at: now), seconds > 0, !given.names.contains(.expiry) {
+            append(header: "X-WNS-TTL", decimal: seconds)
+        }
+        if type != .raw, !given.names.contains(.collapseID), let collapseID = CollapseID(of: request, isDerived: false) {
+            append(header: "X-WNS-Tag")
+            collapseID.appendTag(to: &self, from: request.document)
+            endLine()
+        }
+        if request.hasPriority && !given.names.contains(.priority) { append(header: "X-WNS-PRIORITY", request.wnsPriority) }
+    }
+}

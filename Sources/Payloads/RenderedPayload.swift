@@ -1,0 +1,35 @@
+public import PushModel
+
+/// One hub call's body and the headers that go with it, written into reused buffers.
+///
+/// The headers that name the audience, the format, the signature and the connection are not among them; whoever makes the call
+/// adds them.
+public struct RenderedPayload: Sendable, Equatable {
+    /// Where the content came from.
+    public enum Origin: UInt8, Sendable {
+        /// Formatted from `message`.
+        case message
+        /// Taken as it stood in `payloads`.
+        case native
+        /// The properties of `template`.
+        case template
+    }
+
+    /// The body's bytes.
+    public var body = ByteWriter()
+    /// Header lines, each `Name: value` followed by CR LF.
+    public var headers = ByteWriter()
+    /// The body's media type.
+    public var contentType = ContentType.jsonUTF8
+    /// Where the content came from.
+    public var origin = Origin.message
+
+    /// Empty buffers, to be formatted into.
+    public init() {}
+
+    /// Forgets the content and keeps the room.
+    mutating func removeAll() {
+        body.removeAll()
+        headers.removeAll()
+    }
+}

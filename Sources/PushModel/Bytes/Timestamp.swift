@@ -1,0 +1,141 @@
+/// A moment as milliseconds since 1970-01-01T00:00:00Z, written and read as RFC 3339.
+public struct Timestamp: Sendable, Hashable, Comparable {
+    /// Milliseconds since the epoch; negative before it.
+    public var milliseconds: Int64
+
+    /// The moment `milliseconds` after the epoch.
+    public init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    /// Reads an RFC 3339 date-time (`2026-11-20T12:00:00.120Z`, any offset, any number of fraction digits).
+    ///
+    /// A leap second (`:60`) counts as the second after it. Returns nil for anything else, impossible dates included.
+    public init?(_ text: Span<UInt8>) {
+        var scanner = Scanner(text: text)
+        guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),
+            let day = scanner.digits(2), scanner.skip("T", or: "t"), let hour = scanner.digits(2), scanner.skip(":"),
+            let minute = scanner.digits(2), scanner.skip(":"), let second = scanner.digits(2),
+            let fraction = scanner.fractionInMilliseconds(), let offset = scanner.offsetInMinutes(), scanner.isAtEnd,
+            (1...12).contains(month), day >= 1, day <= Self.days(inMonth: month, of: year), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        let minutes = Self.daysFromEpoch(year: year, month: month, day: day) * 1440 + hour * 60 + minute - offset
+        milliseconds = Int64(minutes * 60 + second) * 1000 + Int64(fraction)
+    }
+
+    /// The earlier moment is the lesser one.
+    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// Days from 1970-01-01 to the given day of the proleptic Gregorian calendar.
+    static func daysFromEpoch(year: Int, month: Int, day: Int) -> Int {
+        // Years begin in March here, so that the leap day is a year's last day; an era is 400 years.
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    /// The calendar day that lies `days` after 1970-01-01.
+    static func date(daysFromEpoch days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+
+    private static func days(inMonth month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: return 30
+        default: return 31
+        }
+    }
+}
+
+/// Reads fixed-width decimal fields from left to right.
+private struct Scanner: ~Escapable {
+    let text: Span<UInt8>
+    var index = 0
+
+    @_lifetime(copy text) init(text: Span<UInt8>) { self.text = text }
+
+    var isAtEnd: Bool { index == text.count }
+
+    @_lifetime(self: copy self) mutating func skip(_ first: Unicode.Scalar, or second: Unicode.Scalar? = nil) -> Bool {
+        guard index < text.count else { return false }
+        let byte = UInt32(text[index])
+        guard byte == first.value || byte == second?.value else { return false }
+        index += 1
+        return true
+    }
+
+    @_lifetime(self: copy self) mutating func digits(_ count: Int) -> Int? {
+        guard index + count <= text.count else { return nil }
+        var value = 0
+        for position in index..<(index + count) {
+            let digit = text[position] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            value = value * 10 + Int(digit)
+        }
+        index += count
+        return value
+    }
+
+    @_lifetime(self: copy self) mutating func fractionInMilliseconds() -> Int? {
+        guard skip(".") else { return 0 }
+        var value = 0
+        var weight = 100
+        let start = index
+        while let digit = digits(1) {
+            value += digit * weight
+            weight /= 10
+        }
+        return index > start ? value : nil
+    }
+
+    @_lifetime(self: copy self) mutating func offsetInMinutes() -> Int? {
+        if skip("Z", or: "z") { return 0 }
+        guard index < text.count else { return nil }
+        let isWest = text[index] == UInt8(ascii: "-")
+        guard skip("+", or: "-"), let hours = digits(2), skip(":"), let minutes = digits(2), hours < 24, minutes < 60
+        else { return nil }
+        return (isWest ? -1 : 1) * (hours * 60 + minutes)
+    }
+}
+
+extension ByteWriter {
+    /// Appends `moment` as RFC 3339 in UTC with milliseconds: `2026-11-20T12:00:00.120Z`.
+    public mutating func append(_ moment: Timestamp) {
+        append(moment, fractionDigits: 3)
+    }
+
+    /// Appends `moment` as RFC 3339 in UTC, with milliseconds or without any fraction.
+    public mutating func append(_ moment: Timestamp, fractionDigits: Int) {
+        let total = moment.milliseconds
+        let seconds = Int((total >= 0 ? total : total - 999) / 1000)
+        let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
+        let secondOfDay = seconds - days * 86_400
+        let date = Timestamp.date(daysFromEpoch: days)
+        append(padded: date.year, width: 4)
+        append(UInt8(ascii: "-"))
+        append(padded: date.month, width: 2)
+        append(UInt8(ascii: "-"))
+        append(padded: date.day, width: 2)
+        append(UInt8(ascii: "T"))
+        append(padded: secondOfDay / 3600, width: 2)
+        append(UInt8(ascii: ":"))
+        append(padded: secondOfDay / 60 % 60, width: 2)
+        append(UInt8(ascii: ":"))
+        append(padded: secondOfDay % 60, width: 2)
+        if fractionDigits > 0 {
+            append(UInt8(ascii: "."))
+            append(padded: Int(total) - seconds * 1000, width: 3)
+        }
+        append(UInt8(ascii: "Z"))
+    }
+}

@@ -1,0 +1,219 @@
+/// One JSON text (RFC 8259), read once into a flat list of values that point into its bytes.
+///
+/// A document is meant to be reused: reading the next text keeps the room of the one before, so that nothing is allocated once
+/// it has grown to the usual size. Strings with escapes are decoded behind the text itself, so every string is a range of
+/// plain UTF-8 in `bytes`, and the raw text of every object and array stays as it was received.
+public struct JSONDocument: Sendable {
+    /// A value's place in the document. Valid until the next `read`.
+    public struct Node: Sendable, Hashable {
+        let index: Int32
+    }
+
+    /// A piece of UTF-8 text inside the document's bytes. Valid until the next `read`.
+    public struct Text: Sendable, Hashable {
+        let start: Int32
+        let length: Int32
+        /// The number of UTF-8 bytes.
+        public var count: Int { Int(length) }
+        /// Whether there is no text at all.
+        public var isEmpty: Bool { length == 0 }
+    }
+
+    /// What a value is.
+    public enum Kind: UInt8, Sendable {
+        case object, array, string, number, `true`, `false`, null
+    }
+
+    struct Token: Sendable {
+        var kind: Kind
+        /// The value's range in `bytes`: raw text, or the decoded content of a string.
+        var start: Int32
+        var length: Int32
+        /// The index of the first token after this value and all that is in it.
+        var next: Int32
+        /// The number of members or elements.
+        var childCount: Int32 = 0
+    }
+
+    /// The text as received, followed by the decoded content of strings that had escapes and by texts added later.
+    public internal(set) var bytes: [UInt8] = []
+    var tokens: [Token] = []
+    /// The keys that stand twice in one object, each named once; at most 16.
+    public internal(set) var duplicateKeys: [Node] = []
+
+    /// An empty document; `read` fills it.
+    public init() {}
+
+    /// Forgets the text and keeps the room, unless a rare giant made it large.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 16)
+        tokens.removeAll(keepingCapacity: tokens.capacity <= 1 << 14)
+        duplicateKeys.removeAll()
+    }
+
+    /// The outermost value.
+    public var root: Node { Node(index: 0) }
+
+    /// What the value at `node` is.
+    public func kind(of node: Node) -> Kind { tokens[Int(node.index)].kind }
+
+    /// The number of members of an object or elements of an array; 0 for other values.
+    public func childCount(of node: Node) -> Int { Int(tokens[Int(node.index)].childCount) }
+
+    /// The content of a string, or the raw text of any other value.
+    public func text(of node: Node) -> Text {
+        let token = tokens[Int(node.index)]
+        return Text(start: token.start, length: token.length)
+    }
+
+    /// The bytes of `text`.
+    @_lifetime(borrow self)
+    public borrowing func span(_ text: Text) -> Span<UInt8> {
+        bytes.span.extracting(Int(text.start)..<Int(text.start) + Int(text.length))
+    }
+
+    /// `text` as a `String`; for messages and tests, not for the path of every request.
+    public func string(_ text: Text) -> String {
+        String(decoding: bytes[Int(text.start)..<Int(text.start) + Int(text.length)], as: UTF8.self)
+    }
+
+    /// Adds text that did not stand in the record, so that it can be handled like the rest.
+    public mutating func add(_ span: Span<UInt8>) -> Text {
+        let text = Text(start: Int32(bytes.count), length: Int32(span.count))
+        unsafe span.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        return text
+    }
+
+    /// The first member's key or first element of a container, or nil when it is empty or no container.
+    public func firstChild(of node: Node) -> Node? {
+        tokens[Int(node.index)].childCount > 0 ? Node(index: node.index + 1) : nil
+    }
+
+    /// The value that follows `node` on the same level; of a key, its member's value.
+    public func next(after node: Node) -> Node { Node(index: tokens[Int(node.index)].next) }
+
+    /// Calls `body` with every member of the object at `node`, in order; for other values, never.
+    @inlinable public func forEachMember<E: Error>(of node: Node, _ body: (Text, Node) throws(E) -> Void) throws(E) {
+        guard kind(of: node) == .object, var key = firstChild(of: node) else { return }
+        for remaining in stride(from: childCount(of: node), to: 0, by: -1) {
+            let value = next(after: key)
+            try body(text(of: key), value)
+            if remaining > 1 { key = next(after: value) }
+        }
+    }
+
+    /// Calls `body` with every element of the array at `node`, in order; for other values, never.
+    @inlinable public func forEachElement<E: Error>(of node: Node, _ body: (Node) throws(E) -> Void) throws(E) {
+        guard kind(of: node) == .array, var element = firstChild(of: node) else { return }
+        for remaining in stride(from: childCount(of: node), to: 0, by: -1) {
+            try body(element)
+            if remaining > 1 { element = next(after: element) }
+        }
+    }
+
+    /// A place among the children of a container, for walks that change what surrounds the document.
+    public struct Cursor: Sendable {
+        var node: Node?
+        var remaining: Int
+        let isObject: Bool
+
+        /// The next member's key and value, or the next element twice; nil when there is no more.
+        public mutating func next(in document: borrowing JSONDocument) -> (key: Node, value: Node)? {
+            guard remaining > 0, let current = node else { return nil }
+            remaining -= 1
+            let value = isObject ? document.next(after: current) : current
+            node = remaining > 0 ? document.next(after: value) : nil
+            return (current, value)
+        }
+    }
+
+    /// A cursor before the first child of `node`; of a scalar, one that is at its end.
+    public func children(of node: Node) -> Cursor {
+        Cursor(node: firstChild(of: node), remaining: childCount(of: node), isObject: kind(of: node) == .object)
+    }
+
+    /// The value of the object's member `name`, or nil when there is none or `node` is no object.
+    public func member(_ name: StaticString, of node: Node) -> Node? {
+        var found: Node?
+        forEachMember(of: node) { key, value in
+            if found == nil && equals(key, name) { found = value }
+        }
+        return found
+    }
+
+    /// Whether `text` is exactly `literal`.
+    public func equals(_ text: Text, _ literal: StaticString) -> Bool {
+        guard literal.utf8CodeUnitCount == Int(text.length) else { return false }
+        return literal.withUTF8Buffer { candidate in
+            for offset in 0..<Int(text.length) where unsafe candidate[offset] != bytes[Int(text.start) + offset] { return false }
+            return true
+        }
+    }
+
+    /// Whether two texts have the same bytes.
+    public func equals(_ left: Text, _ right: Text) -> Bool {
+        guard left.length == right.length else { return false }
+        for offset in 0..<Int(left.length) where bytes[Int(left.start) + offset] != bytes[Int(right.start) + offset] {
+            return false
+        }
+        return true
+    }
+
+    /// The integer at `node`, or nil when it is no number, has a fraction or exponent, or does not fit 64 bits.
+    public func integer(at node: Node) -> Int64? {
+        guard kind(of: node) == .number else { return nil }
+        let digits = span(text(of: node))
+        let isNegative = digits[0] == UInt8(ascii: "-")
+        var value: Int64 = 0
+        for index in (isNegative ? 1 : 0)..<digits.count {
+            let digit = digits[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            let (scaled, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = scaled.subtractingReportingOverflow(Int64(digit))
+            guard !overflow, !carry else { return nil }
+            value = sum
+        }
+        // Counted downwards, because the least 64-bit number has no positive counterpart.
+        if isNegative { return value }
+        return value == .min ? nil : -value
+    }
+
+    /// The JSON Pointer (RFC 6901) of the value or key at `node`.
+    public func pointer(to node: Node) -> String {
+        var path = ""
+        var container = root
+        while container != node, let step = child(of: container, holding: node) {
+            path += "/" + step.name
+            container = step.value
+        }
+        return path
+    }
+
+    /// The child of `container` that is `node` or has it inside, with its name in a JSON Pointer.
+    private func child(of container: Node, holding node: Node) -> (name: String, value: Node)? {
+        guard var current = firstChild(of: container) else { return nil }
+        let isObject = kind(of: container) == .object
+        for position in 0..<childCount(of: container) {
+            let value = isObject ? next(after: current) : current
+            if node.index < tokens[Int(value.index)].next {
+                let name = isObject ? Self.escapeForPointer(string(text(of: current))) : String(position)
+                return (name, node == current ? node : value)
+            }
+            current = next(after: value)
+        }
+        return nil
+    }
+
+    /// `~` and `/` as RFC 6901 writes them inside a pointer.
+    static func escapeForPointer(_ name: String) -> String {
+        var escaped = ""
+        for character in name.unicodeScalars {
+            switch character {
+            case "~": escaped += "~0"
+            case "/": escaped += "~1"
+            default: escaped.unicodeScalars.append(character)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,58 @@
+/// A push service behind the hub, under the hub's own format name.
+public enum Platform: UInt8, Sendable, CaseIterable {
+    case apple, fcmv1, gcm, windows, adm, baidu, browser, xiaomi
+
+    /// The word used in requests, results, metrics and the hub's format header.
+    public var name: StaticString {
+        switch self {
+        case .apple: "apple"
+        case .fcmv1: "fcmv1"
+        case .gcm: "gcm"
+        case .windows: "windows"
+        case .adm: "adm"
+        case .baidu: "baidu"
+        case .browser: "browser"
+        case .xiaomi: "xiaomi"
+        }
+    }
+
+    /// The platform called `name`: the hub's word, or `apns`, `fcm` and `wns`, which mean `apple`, `fcmv1` and `windows`.
+    ///
+    /// Names are compared exactly; the documentation's `fcmV1` is accepted too.
+    public init?(name: String) {
+        switch name {
+        case "apple", "apns": self = .apple
+        case "fcmv1", "fcmV1", "fcm": self = .fcmv1
+        case "gcm": self = .gcm
+        case "windows", "wns": self = .windows
+        case "adm": self = .adm
+        case "baidu": self = .baidu
+        case "browser": self = .browser
+        case "xiaomi": self = .xiaomi
+        default: return nil
+        }
+    }
+
+    /// Whether a `message` can be formatted natively for the platform; the others take `payloads` only.
+    public var formatsMessages: Bool {
+        switch self {
+        case .apple, .fcmv1, .gcm, .windows: true
+        case .adm, .baidu, .browser, .xiaomi: false
+        }
+    }
+}
+
+/// A set of platforms, iterated in the order of `Platform.allCases`.
+public struct PlatformSet: OptionSet, Sendable, Hashable {
+    /// Bit `n` stands for the platform with raw value `n`.
+    public let rawValue: UInt8
+
+    /// The set with the given bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The set of one platform.
+    public init(_ platform: Platform) { rawValue = 1 << platform.rawValue }
+
+    /// Whether `platform` is in the set.
+    public func contains(_ platform: Platform) -> Bool { contains(PlatformSet(platform)) }
+}

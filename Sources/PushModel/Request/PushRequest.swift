@@ -1,0 +1,151 @@
+/// One valid send request, as views into the record that it was read from (message contract, section 3.5).
+///
+/// Texts and nodes are places in `document`. A request is reused: reading the next record takes the place of the one before.
+public struct PushRequest: Sendable {
+    /// A piece of text in the request's document.
+    public typealias Text = JSONDocument.Text
+    /// A JSON value in the request's document.
+    public typealias Node = JSONDocument.Node
+
+    /// The record, and texts that came from its headers.
+    public var document = JSONDocument()
+
+    /// The request's identity: from the body, else from `ce_id`, else `<topic>:<partition>:<offset>` of the record.
+    public var id = Text.none
+    /// Who published it; with `id` it names the request.
+    public var source: Text?
+    /// Whose request it is, for routing and fair shares.
+    public var tenant: Text?
+    /// The hub to send through; none means the default hub.
+    public var hub: Text?
+    /// When the publisher made it.
+    public var createdAt: Timestamp?
+    /// Who is to get it; a request that was read without faults has one.
+    public var audience = Audience.none
+    /// The platforms named by the request; empty when it names none.
+    public var platforms: PlatformSet = []
+    /// Content that is formatted natively for every platform.
+    public var message: Message?
+    /// Content for single platforms, verbatim: an object with a member per platform.
+    public var payloads: Node?
+    /// Content for the devices' templates: a flat object of strings.
+    public var template: Node?
+    /// The life asked for, 0 – 2,419,200 s, counted from `createdAt` or the record's time.
+    public var timeToLive: Int64?
+    /// When the request is of no more use; from `expires_at`, `ttl_seconds` or `ce_expirytime`, the earliest.
+    public var expiresAt: Timestamp?
+    /// Not to be sent before this.
+    public var notBefore: Timestamp?
+    /// How urgent it is.
+    public var priority = Priority.normal
+    /// Whether `priority` stood in the request.
+    public var hasPriority = false
+    /// A later push with the same key takes an undelivered one's place; 1–64 bytes.
+    public var collapseKey: Text?
+    /// Requests with one key are sent in order.
+    public var orderingKey: Text?
+    /// Switches and limits.
+    public var options = Options()
+    /// Names and values that are copied into every result: a flat object of strings.
+    public var labels: Node?
+    /// Where a replayed request came from.
+    public var replay: Node?
+    /// W3C trace context of the hop that brought the record (`traceparent`, else `ce_traceparent`).
+    public var traceParent: Text?
+    /// W3C trace state of that hop.
+    public var traceState: Text?
+    /// Fields that the contract does not know; they are ignored and counted.
+    public var unknownFieldCount = 0
+
+    /// An empty request, to be read into.
+    public init() {}
+
+    /// Who is to get a push: exactly one kind, never "nobody named, so everybody".
+    public enum Audience: Sendable, Equatable {
+        /// Not read yet; no request that is sent has it.
+        case none
+        /// Every device of the hub.
+        case broadcast
+        /// An array of user names.
+        case users(Node)
+        /// An array of installation ids.
+        case installations(Node)
+        /// An array of tags, any of which matches.
+        case categories(Node)
+        /// A tag expression.
+        case tagExpression(Text)
+        /// An array of objects with `platform` and `handle`.
+        case devices(Node)
+    }
+
+    /// How urgent a request is.
+    public enum Priority: UInt8, Sendable, CaseIterable {
+        case high, normal, low
+    }
+
+    /// What is to be done when it is unknown whether the hub took a call.
+    public enum AmbiguityPolicy: UInt8, Sendable, CaseIterable {
+        /// Try again; the push may ring twice.
+        case retry
+        /// Stop and say so.
+        case stop
+    }
+
+    /// How much of a request's history its result carries.
+    public enum ResultDetail: UInt8, Sendable, CaseIterable {
+        case none, summary, attempts
+    }
+
+    /// The request's `options`.
+    public struct Options: Sendable, Equatable {
+        /// Plan and format, but call nobody.
+        public var dryRun = false
+        /// Use the hub's test send: at most 10 devices.
+        public var testSend = false
+        /// Tries of one hub call in all, 1–20; none means the worker's setting.
+        public var maxAttempts: Int?
+        /// What to do after an ambiguous answer.
+        public var onAmbiguous = AmbiguityPolicy.stop
+        /// How much the result tells.
+        public var resultDetail = ResultDetail.attempts
+        /// Whether the hub's telemetry is to be followed.
+        public var trackOutcome = false
+
+        /// The defaults of the contract.
+        public init() {}
+    }
+
+    /// Content that is formatted natively; at least one of title, body and data is there.
+    public struct Message: Sendable {
+        /// The heading, at most 256 characters.
+        public var title: Text?
+        /// The line below the heading, at most 256 characters.
+        public var subtitle: Text?
+        /// The text, at most 2,048 characters.
+        public var body: Text?
+        /// A picture's address.
+        public var imageURL: Text?
+        /// What a tap opens.
+        public var deepLink: Text?
+        /// A sound's name, or `default`.
+        public var sound: Text?
+        /// The app icon's number, 0 – 99,999; 0 clears it.
+        public var badge: Int?
+        /// The set of buttons that the app shows.
+        public var actionCategory: Text?
+        /// Notifications of one thread are shown together.
+        public var threadID: Text?
+        /// Wake the app without showing anything.
+        public var isSilent = false
+        /// The app's own values: a flat object of strings.
+        public var data: Node?
+
+        /// A message without anything.
+        public init() {}
+    }
+}
+
+extension JSONDocument.Text {
+    /// No text.
+    public static var none: Self { Self(start: 0, length: 0) }
+}

@@ -1,0 +1,84 @@
+/// The record headers that the contract knows (section 3.3), copied out of one Kafka record; reused from record to record.
+public struct RecordHeaders: Sendable {
+    /// A header that is read.
+    public enum Name: Int, Sendable, CaseIterable {
+        case contentType, ceID, ceSource, ceTime, ceExpiryTime, cePartitionKey, ceTraceParent, ceTraceState, traceParent
+        case traceState
+
+        static let spellings: [[UInt8]] = [
+            "content-type", "ce_id", "ce_source", "ce_time", "ce_expirytime", "ce_partitionkey", "ce_traceparent",
+            "ce_tracestate", "traceparent", "tracestate",
+        ].map { Array($0.utf8) }
+    }
+
+    /// Longer values are ignored, as if the header were not there.
+    public static let maximumValueByteCount = 1024
+
+    private var bytes: [UInt8] = []
+    private var starts = [Int](repeating: 0, count: Name.allCases.count)
+    private var counts = [Int](repeating: -1, count: Name.allCases.count)
+
+    /// No headers.
+    public init() {}
+
+    /// Forgets the record before.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        for index in counts.indices { counts[index] = -1 }
+    }
+
+    /// Takes in one header if it is known; the last of several with one name counts, and one that is not UTF-8 is ignored.
+    public mutating func add(name: Span<UInt8>, value: Span<UInt8>) {
+        guard value.count <= Self.maximumValueByteCount, UTF8Scalars.isWellFormed(value) else { return }
+        for (index, spelling) in Name.spellings.enumerated() where spelling.count == name.count {
+            guard Self.equalIgnoringCase(name, spelling) else { continue }
+            starts[index] = bytes.count
+            counts[index] = value.count
+            unsafe value.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+            return
+        }
+    }
+
+    /// The value of `name`, or nil when the record has none.
+    @_lifetime(borrow self)
+    public borrowing func value(_ name: Name) -> Span<UInt8>? {
+        let index = name.rawValue
+        guard counts[index] >= 0 else { return nil }
+        return bytes.span.extracting(starts[index]..<starts[index] + counts[index])
+    }
+
+    /// The value of `name`, else that of `fallback`, or nil when the record has neither.
+    @_lifetime(borrow self)
+    public borrowing func value(_ name: Name, or fallback: Name) -> Span<UInt8>? {
+        counts[name.rawValue] >= 0 ? value(name) : value(fallback)
+    }
+
+    private static func equalIgnoringCase(_ name: Span<UInt8>, _ spelling: [UInt8]) -> Bool {
+        for index in spelling.indices {
+            let byte = name[index]
+            let lower = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+            if lower != spelling[index] { return false }
+        }
+        return true
+    }
+}
+
+/// Where in Kafka a record stands.
+public struct RecordOrigin: Sendable, Hashable {
+    /// The topic's name.
+    public var topic: String
+    /// The partition.
+    public var partition: Int32
+    /// The record's offset in the partition.
+    public var offset: Int64
+    /// The record's timestamp.
+    public var timestamp: Timestamp
+
+    /// The place of a record.
+    public init(topic: String, partition: Int32, offset: Int64, timestamp: Timestamp) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+        self.timestamp = timestamp
+    }
+}

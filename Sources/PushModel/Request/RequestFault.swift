@@ -1,0 +1,46 @@
+/// One thing that is wrong with a request that could be read.
+public struct RequestFault: Sendable, Equatable {
+    /// The class of the fault.
+    public var code: ErrorCode
+    /// The JSON Pointer (RFC 6901) of what is wrong; empty for the record as a whole.
+    public var pointer: String
+    /// What is wrong and what is allowed, in a plain sentence. Never quotes a device handle.
+    public var message: String
+
+    /// A fault of the given class at `pointer`.
+    public init(_ code: ErrorCode, _ pointer: String, _ message: String) {
+        self.code = code
+        self.pointer = pointer
+        self.message = message
+    }
+}
+
+/// Why a record cannot be understood at all; it goes to the dead-letter topic.
+public enum UnreadableRecord: Error, Sendable, Equatable {
+    /// There is no value: a tombstone, or zero bytes.
+    case noValue
+    /// The value is no JSON.
+    case notJSON(JSONError)
+    /// The value is JSON, but no object.
+    case notAnObject
+
+    /// The reason in a bounded vocabulary, for headers and metrics.
+    public var reason: String {
+        switch self {
+        case .noValue: "empty"
+        case .notJSON(let error): error.reason.rawValue
+        case .notAnObject: "not_an_object"
+        }
+    }
+
+    /// A plain sentence.
+    public var message: String {
+        switch self {
+        case .noValue: "The record has no value."
+        case .notJSON(let error): error.sentence
+        case .notAnObject: "The value is JSON, but not an object."
+        }
+    }
+}
+
+extension RequestFault: Error {}

@@ -1,0 +1,186 @@
+/// What happened to one request so far: its calls and their attempts, kept until its final result is written.
+///
+/// A report is reused; texts that came with answers lie one behind another in `bytes`.
+public struct DeliveryReport: Sendable {
+    /// A text in the report's bytes.
+    public struct Text: Sendable, Equatable {
+        var start: Int32
+        var length: Int32
+    }
+
+    /// One planned hub call.
+    public struct Call: Sendable {
+        /// The platform, or nil for a template call.
+        public var platform: Platform?
+        /// How it ended, once it has.
+        public var outcome: Outcome?
+        /// Why it was no success.
+        public var code: ErrorCode?
+        /// The hub's last status, or 0.
+        public var httpStatus = 0
+        /// The size of the body.
+        public var payloadByteCount = 0
+        /// The attempts made.
+        public var attemptCount = 0
+        /// The id under which the hub's telemetry knows the notification; Standard tier only.
+        public var notificationID: Text?
+        /// The hub's own word for the call in its logs.
+        public var trackingID: Text?
+        /// What the hub or the library said last, when it was no success.
+        public var detail: Text?
+        /// The last Retry-After, in milliseconds.
+        public var retryAfter: Int64?
+
+        /// A call that was not made yet.
+        public init(platform: Platform?) { self.platform = platform }
+    }
+
+    /// How one attempt ended.
+    public enum AttemptResult: String, Sendable, CaseIterable {
+        case ok, error, timeout, aborted
+    }
+
+    /// One attempt of one call.
+    public struct Attempt: Sendable {
+        /// Its number within the call, from 1.
+        public var number: Int
+        /// The call's index.
+        public var call: Int
+        /// When it was handed to the connection.
+        public var startedAt: Timestamp
+        /// From then to its end, in milliseconds.
+        public var duration: Int64 = 0
+        /// How it ended.
+        public var result = AttemptResult.aborted
+        /// The hub's status, or 0.
+        public var httpStatus = 0
+        /// Why it was no success.
+        public var code: ErrorCode?
+        /// Whether any byte of the request had left.
+        public var bytesSent = false
+        /// The wait before the next attempt, in milliseconds, or nil when there was none.
+        public var backoff: Int64?
+
+        /// An attempt that starts now.
+        public init(number: Int, call: Int, startedAt: Timestamp) {
+            self.number = number
+            self.call = call
+            self.startedAt = startedAt
+        }
+    }
+
+    /// The most attempts that a report keeps in detail (the result schema's limit); later ones are only counted.
+    public static let maximumAttempts = 50
+
+    /// The planned calls, in the plan's order.
+    public var calls: [Call] = []
+    /// The attempts, in the order in which they were made.
+    public private(set) var attempts: [Attempt] = []
+    /// What is wrong with a request that is rejected.
+    public var faults: [RequestFault] = []
+    /// When the record was taken from Kafka.
+    public var consumedAt = Timestamp(milliseconds: 0)
+    /// When the first call was handed to a connection.
+    public var firstAttemptAt: Timestamp?
+    /// The time spent waiting because the hub said so, in milliseconds.
+    public var throttleWait: Int64 = 0
+    /// The time spent in calls, in milliseconds.
+    public var hubTime: Int64 = 0
+    private var bytes: [UInt8] = []
+
+    /// An empty report.
+    public init() {}
+
+    /// Forgets everything and keeps the room.
+    public mutating func removeAll() {
+        calls.removeAll(keepingCapacity: true)
+        attempts.removeAll(keepingCapacity: true)
+        faults.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
+        firstAttemptAt = nil
+        throttleWait = 0
+        hubTime = 0
+    }
+
+    /// Keeps a text, cut to `limit` bytes.
+    public mutating func keep(_ text: Span<UInt8>, limit: Int = 256) -> Text? {
+        guard !text.isEmpty else { return nil }
+        let kept = text.extracting(0..<min(text.count, limit))
+        let start = bytes.count
+        unsafe kept.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        return Text(start: Int32(start), length: Int32(kept.count))
+    }
+
+    /// The bytes of a kept text.
+    @_lifetime(borrow self)
+    public borrowing func span(_ text: Text) -> Span<UInt8> {
+        bytes.span.extracting(Int(text.start)..<Int(text.start) + Int(text.length))
+    }
+
+    /// Notes an attempt that has ended.
+    public mutating func add(_ attempt: Attempt) {
+        calls[attempt.call].attemptCount = attempt.number
+        hubTime += attempt.duration
+        if attempts.count < Self.maximumAttempts { attempts.append(attempt) }
+    }
+
+    /// The attempts of all calls, those not kept in detail included.
+    public var attemptCount: Int { calls.reduce(0) { $0 + $1.attemptCount } }
+
+    /// How the request ended as a whole, given how its calls did.
+    public var conclusion: Conclusion {
+        if let fault = faults.first {
+            let state: ResultState = fault.code == .expiredInQueue ? .expired : .rejected
+            return Conclusion(state: state, outcome: fault.code.outcome, code: fault.code)
+        }
+        let accepted = calls.count { $0.outcome == .success }
+        guard let worst = calls.filter({ $0.outcome != .success }).min(by: Self.isGraver), let outcome = worst.outcome else {
+            return Conclusion(state: .sent, outcome: .success)
+        }
+        let state: ResultState
+        switch outcome {
+        case _ where accepted > 0: state = .partial
+        case .expired: state = .expired
+        case .cancelled: state = .cancelled
+        default: state = .failed
+        }
+        return Conclusion(state: state, outcome: outcome, code: worst.code, call: calls.firstIndex { $0.code == worst.code })
+    }
+
+    /// Orders failures by how much they matter to a person who may press "replay".
+    private static func isGraver(_ left: Call, _ right: Call) -> Bool {
+        let order: [Outcome] = [.ambiguous, .auth, .throttled, .transient, .expired, .payload, .permanent, .cancelled]
+        func rank(_ call: Call) -> Int { call.outcome.flatMap { order.firstIndex(of: $0) } ?? order.count }
+        return rank(left) < rank(right)
+    }
+}
+
+/// How a request ended as a whole.
+public struct Conclusion: Sendable, Equatable {
+    /// Where it stands.
+    public var state: ResultState
+    /// The class that people filter by.
+    public var outcome: Outcome
+    /// Why it was no success.
+    public var code: ErrorCode?
+    /// The call that the reason comes from.
+    public var call: Int?
+}
+
+extension ErrorCode {
+    /// The class of a request that ends for this reason before any call.
+    public var outcome: Outcome {
+        switch self {
+        case .expiredInQueue: .expired
+        case .duplicate: .duplicate
+        case .cancelled, .workerShutdown: .cancelled
+        case .hubUnauthorized, .hubForbidden: .auth
+        case .hubThrottled, .hubQuota: .throttled
+        case .hubUnavailable, .hubTimeout, .connectFailed, .tlsFailed, .dnsFailed, .circuitOpen, .internal: .transient
+        case .responseInvalid: .ambiguous
+        case .unknownHub, .hubNotFound: .permanent
+        case .schemaInvalid, .recordTooLarge, .tagExpressionInvalid, .tagLimitExceeded, .payloadTooLarge, .payloadRejected:
+            .payload
+        }
+    }
+}

@@ -1,0 +1,117 @@
+extension ErrorCode {
+    /// What a person needs to know about a code (`pushfan explain CODE`).
+    public struct Explanation: Sendable, Equatable {
+        /// What has happened.
+        public var cause: String
+        /// What became of the request.
+        public var effect: String
+        /// What to do.
+        public var remedy: String
+    }
+
+    /// Cause, effect and remedy in plain words.
+    public var explanation: Explanation {
+        switch self {
+        case .schemaInvalid:
+            Explanation(
+                cause: "The request does not follow the contract.", effect: "Nothing was sent; the result names every fault.",
+                remedy: "Correct the fields that error.faults names. `pushfan explain FILE` checks a request before it is sent.")
+        case .recordTooLarge:
+            Explanation(
+                cause: "The record is larger than 512 KiB.", effect: "It was not read, and nothing was sent.",
+                remedy: "Split the audience over several requests, and keep pictures behind an address.")
+        case .unknownHub:
+            Explanation(
+                cause: "The request names a hub that this worker does not know.", effect: "Nothing was sent.",
+                remedy: "Correct the request's hub, or configure a hub of this name, and replay.")
+        case .expiredInQueue:
+            Explanation(
+                cause: "The request's expiry passed before the hub had taken it.", effect: "It was given up; it is of no more use.",
+                remedy: "Give requests a longer ttl_seconds, or look at the lag if they waited in the queue.")
+        case .duplicate:
+            Explanation(
+                cause: "A request with the same identity was handled before.", effect: "Nothing was sent a second time.",
+                remedy: "None is needed. Give a new id to a request that is meant to be another one.")
+        case .tagExpressionInvalid:
+            Explanation(
+                cause: "The tags or the tag expression cannot be understood.", effect: "Nothing was sent.",
+                remedy: "Use letters, digits and _ @ # . : - in tags; join them with ||, && and !, with parentheses.")
+        case .tagLimitExceeded:
+            Explanation(
+                cause: "The audience needs more tags than one hub call, or one request, can carry.", effect: "Nothing was sent.",
+                remedy: "Use at most 20 tags joined by || alone, else at most 6; split a longer list over several requests.")
+        case .payloadTooLarge:
+            Explanation(
+                cause: "A formatted payload is larger than its platform allows.", effect: "Nothing was sent on any platform.",
+                remedy: "Shorten the text or the data; the error names the measured and the allowed number of bytes.")
+        case .payloadRejected:
+            Explanation(
+                cause: "The hub refused the request, or a native payload is not what its platform takes.",
+                effect: "This call will never succeed as it is.", remedy: "Correct the payload and publish a new request.")
+        case .hubUnauthorized:
+            Explanation(
+                cause: "The hub refused the token, also after it was signed anew.",
+                effect: "The call was given up; no device was reached.",
+                remedy: "Check the connection string and the clock, give the new key, and replay.")
+        case .hubForbidden:
+            Explanation(
+                cause: "The policy lacks the right Send, or the hub's tier lacks the feature.",
+                effect: "The call was given up; no device was reached.", remedy: "Use a policy with the right Send, and replay.")
+        case .hubNotFound:
+            Explanation(
+                cause: "There is no hub of this name in the namespace.", effect: "The call was given up.",
+                remedy: "Check PUSHFAN_HUB_NAME and the connection string.")
+        case .hubQuota:
+            Explanation(
+                cause: "The namespace's quota is used up, or its tier is too low.", effect: "The call was given up.",
+                remedy: "Raise the tier or wait for the next period, and replay.")
+        case .hubThrottled:
+            Explanation(
+                cause: "The hub said that it gets too much, in every attempt.",
+                effect: "The call was given up; no device was reached.",
+                remedy: "Replay later, or allow more attempts; if it comes often, raise the hub's tier or send more slowly.")
+        case .hubUnavailable:
+            Explanation(
+                cause: "The hub had trouble of its own, or the connection broke.",
+                effect: "The outcome says whether devices may have been reached.",
+                remedy: "Replay what is `safe`; for what is `ambiguous`, decide whether ringing twice is better than not at all.")
+        case .hubTimeout:
+            Explanation(
+                cause: "The hub did not answer in time.", effect: "It may or may not have queued the notification.",
+                remedy: "Decide whether ringing twice is better than not at all; raise hub.request_timeout if it comes often.")
+        case .connectFailed:
+            Explanation(
+                cause: "No connection to the hub could be made, or it broke before the request had left.",
+                effect: "No device was reached.", remedy: "Check network, proxy and endpoint, and replay.")
+        case .tlsFailed:
+            Explanation(
+                cause: "The connection to the hub could not be secured.", effect: "No device was reached.",
+                remedy: "Check the clock, the proxy and hub.ca_file, and replay.")
+        case .dnsFailed:
+            Explanation(
+                cause: "The hub's name has no address.", effect: "No device was reached.",
+                remedy: "Check the endpoint's name and the resolver, and replay.")
+        case .responseInvalid:
+            Explanation(
+                cause: "What answered does not behave like a notification hub.",
+                effect: "If the request had left, nobody knows what became of it.",
+                remedy: "Check the endpoint, and proxies between here and the hub.")
+        case .circuitOpen:
+            Explanation(
+                cause: "Calls to the hub are suspended because too many failed.", effect: "The call was not made.",
+                remedy: "It goes on by itself when the hub answers again; replay what was given up.")
+        case .cancelled:
+            Explanation(
+                cause: "The request was stopped on purpose, or asked for a dry run.", effect: "Nothing was sent.",
+                remedy: "None is needed.")
+        case .workerShutdown:
+            Explanation(
+                cause: "The worker stopped before the call could be made.", effect: "Another worker takes the request.",
+                remedy: "None is needed.")
+        case .internal:
+            Explanation(
+                cause: "pushfan itself failed.", effect: "The outcome says whether devices may have been reached.",
+                remedy: "Look into the worker's log, and report it with the result.")
+        }
+    }
+}

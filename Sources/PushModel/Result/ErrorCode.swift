@@ -1,0 +1,63 @@
+/// Every reason that a result can give for not being a success: a closed list, safe as a metric label.
+public enum ErrorCode: String, Sendable, CaseIterable {
+    case schemaInvalid = "schema_invalid"
+    case recordTooLarge = "record_too_large"
+    case unknownHub = "unknown_hub"
+    case expiredInQueue = "expired_in_queue"
+    case duplicate
+    case tagExpressionInvalid = "tag_expression_invalid"
+    case tagLimitExceeded = "tag_limit_exceeded"
+    case payloadTooLarge = "payload_too_large"
+    case payloadRejected = "payload_rejected"
+    case hubUnauthorized = "hub_unauthorized"
+    case hubForbidden = "hub_forbidden"
+    case hubNotFound = "hub_not_found"
+    case hubQuota = "hub_quota"
+    case hubThrottled = "hub_throttled"
+    case hubUnavailable = "hub_unavailable"
+    case hubTimeout = "hub_timeout"
+    case connectFailed = "connect_failed"
+    case tlsFailed = "tls_failed"
+    case dnsFailed = "dns_failed"
+    case responseInvalid = "response_invalid"
+    case circuitOpen = "circuit_open"
+    case cancelled
+    case workerShutdown = "worker_shutdown"
+    case `internal`
+}
+
+/// The class of what became of a request or call (message contract, section 3.6).
+public enum Outcome: String, Sendable, CaseIterable {
+    case success, transient, throttled, permanent, auth, payload
+    case noTarget = "no_target"
+    case expired, cancelled, duplicate, ambiguous
+}
+
+/// Whether a request may be replayed.
+public enum ReplaySafety: String, Sendable, CaseIterable {
+    /// No device can have been reached.
+    case safe
+    /// It is unknown whether devices were reached.
+    case ambiguous
+    /// Devices were reached; a replay would ring again.
+    case duplicateRisk = "duplicate_risk"
+    /// A replay without a change would end the same way.
+    case pointless
+}
+
+/// Where a request stands, in a result.
+public enum ResultState: String, Sendable, CaseIterable {
+    case scheduled, retrying, sent, partial, failed, expired, cancelled, duplicate, rejected, unknown
+}
+
+extension Outcome {
+    /// What a replay of a request that ended this way can do.
+    public var replaySafety: ReplaySafety {
+        switch self {
+        case .success: .duplicateRisk
+        case .transient, .throttled, .auth, .cancelled: .safe
+        case .ambiguous: .ambiguous
+        case .permanent, .payload, .noTarget, .expired, .duplicate: .pointless
+        }
+    }
+}

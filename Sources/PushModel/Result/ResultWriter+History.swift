@@ -1,0 +1,125 @@
+extension ResultWriter {
+    func appendSends(_ report: borrowing DeliveryReport, to json: inout ByteWriter) {
+        guard !report.calls.isEmpty else { return }
+        json.append(",\"sends\":[")
+        for index in report.calls.indices {
+            let call = report.calls[index]
+            json.append(index == 0 ? "{\"index\":" : ",{\"index\":")
+            json.append(decimal: index)
+            json.append(",\"platform\":\"")
+            json.append(call.platform?.name ?? "template")
+            json.append("\",\"outcome\":\"")
+            json.append((call.outcome ?? .cancelled).rawValue)
+            json.append("\"")
+            append("notification_id", call.notificationID, report, to: &json)
+            append("tracking_id", call.trackingID, report, to: &json)
+            if call.httpStatus > 0 {
+                json.append(",\"http_status\":")
+                json.append(decimal: call.httpStatus)
+            }
+            if let code = call.code {
+                json.append(",\"error_code\":\"")
+                json.append(code.rawValue)
+                json.append("\"")
+            }
+            json.append(",\"payload_bytes\":")
+            json.append(decimal: call.payloadByteCount)
+            json.append("}")
+        }
+        json.append("]")
+    }
+
+    func appendAttempts(_ report: borrowing DeliveryReport, to json: inout ByteWriter) {
+        guard !report.attempts.isEmpty else { return }
+        json.append(",\"attempts\":[")
+        for index in report.attempts.indices {
+            let attempt = report.attempts[index]
+            json.append(index == 0 ? "{\"n\":" : ",{\"n\":")
+            json.append(decimal: attempt.number)
+            json.append(",\"send\":")
+            json.append(decimal: attempt.call)
+            json.append(",\"started_at\":\"")
+            json.append(attempt.startedAt)
+            json.append("\",\"duration_ms\":")
+            json.append(decimal: attempt.duration)
+            json.append(",\"result\":\"")
+            json.append(attempt.result.rawValue)
+            json.append("\"")
+            if attempt.httpStatus > 0 {
+                json.append(",\"http_status\":")
+                json.append(decimal: attempt.httpStatus)
+            }
+            if let code = attempt.code {
+                json.append(",\"error_code\":\"")
+                json.append(code.rawValue)
+                json.append("\"")
+            }
+            if let backoff = attempt.backoff {
+                json.append(",\"backoff_ms\":")
+                json.append(decimal: backoff)
+            }
+            json.append(",\"bytes_sent\":")
+            json.append(attempt.bytesSent ? "true}" : "false}")
+        }
+        json.append("]")
+    }
+
+    func appendTargets(_ report: borrowing DeliveryReport, to json: inout ByteWriter) {
+        let accepted = report.calls.count { $0.outcome == .success }
+        let ambiguous = report.calls.count { $0.outcome == .ambiguous }
+        json.append(",\"targets\":{\"planned\":")
+        json.append(decimal: report.calls.count)
+        json.append(",\"accepted\":")
+        json.append(decimal: accepted)
+        json.append(",\"failed\":")
+        json.append(decimal: report.calls.count - accepted - ambiguous)
+        json.append(",\"ambiguous\":")
+        json.append(decimal: ambiguous)
+        json.append("}")
+    }
+
+    func appendTimings(
+        _ report: borrowing DeliveryReport, origin: RecordOrigin, now: Timestamp, to json: inout ByteWriter
+    ) {
+        json.append(",\"timings\":{\"published_at\":\"")
+        json.append(origin.timestamp)
+        json.append("\",\"consumed_at\":\"")
+        json.append(report.consumedAt)
+        if let first = report.firstAttemptAt {
+            json.append("\",\"first_attempt_at\":\"")
+            json.append(first)
+        }
+        json.append("\",\"finished_at\":\"")
+        json.append(now)
+        // Clocks of publisher, broker and worker differ; a wait is never shown as negative.
+        json.append("\",\"queue_ms\":")
+        json.append(decimal: max(0, report.consumedAt.milliseconds - origin.timestamp.milliseconds))
+        json.append(",\"throttle_wait_ms\":")
+        json.append(decimal: report.throttleWait)
+        json.append(",\"hub_ms\":")
+        json.append(decimal: report.hubTime)
+        json.append(",\"total_ms\":")
+        json.append(decimal: max(0, now.milliseconds - origin.timestamp.milliseconds))
+        json.append("}")
+    }
+
+    func appendOrigin(_ origin: RecordOrigin, to json: inout ByteWriter) {
+        json.append(",\"origin\":{\"topic\":")
+        json.append(json: origin.topic)
+        json.append(",\"partition\":")
+        json.append(decimal: Int64(origin.partition))
+        json.append(",\"offset\":\"")
+        json.append(decimal: origin.offset)
+        json.append("\"}")
+    }
+
+    private func append(
+        _ name: StaticString, _ text: DeliveryReport.Text?, _ report: borrowing DeliveryReport, to json: inout ByteWriter
+    ) {
+        guard let text else { return }
+        json.append(",\"")
+        json.append(name)
+        json.append("\":")
+        json.append(json: report.span(text))
+    }
+}

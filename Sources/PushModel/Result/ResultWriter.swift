@@ -1,0 +1,175 @@
+/// Writes final results as JSON (message contract, section 3.6).
+public struct ResultWriter: Sendable {
+    private let workerID: String
+    private let version: String
+    private let defaultHub: String
+
+    /// A writer for the results of one worker.
+    ///
+    /// - Parameters:
+    ///   - workerID: The worker's stable name, at most 128 characters.
+    ///   - version: The program's version.
+    ///   - defaultHub: The hub's name for requests that name none.
+    public init(workerID: String, version: String, defaultHub: String) {
+        self.workerID = workerID
+        self.version = version
+        self.defaultHub = defaultHub
+    }
+
+    /// Appends the `final` result of `request`.
+    public func append(
+        _ report: borrowing DeliveryReport, of request: borrowing PushRequest, origin: RecordOrigin, at now: Timestamp,
+        to json: inout ByteWriter
+    ) {
+        let conclusion = report.conclusion
+        json.append("{\"schema_version\":1,\"result_id\":\"")
+        Self.appendResultID(origin, to: &json)
+        json.append("\",\"request_id\":")
+        json.append(json: request.document.span(request.id))
+        append("source", request.source, request.document, to: &json)
+        append("tenant", request.tenant, request.document, to: &json)
+        if let hub = request.hub {
+            append("hub", hub, request.document, to: &json)
+        } else {
+            json.append(",\"hub\":")
+            json.append(json: defaultHub)
+        }
+        json.append(",\"kind\":\"final\"")
+        append("state", conclusion.state.rawValue, to: &json)
+        append("outcome", conclusion.outcome.rawValue, to: &json)
+        if report.calls.contains(where: { $0.outcome == .success }) { append("hub_state", "Enqueued", to: &json) }
+        append("replay_safety", Self.replaySafety(conclusion, report).rawValue, to: &json)
+        appendError(conclusion, report, to: &json)
+        json.append(",\"attempt_count\":")
+        json.append(decimal: report.attemptCount)
+        if request.options.resultDetail != .none { appendSends(report, to: &json) }
+        if request.options.resultDetail == .attempts { appendAttempts(report, to: &json) }
+        appendTargets(report, to: &json)
+        appendTimings(report, origin: origin, now: now, to: &json)
+        appendOrigin(origin, to: &json)
+        appendRaw("replay", request.replay, request.document, to: &json)
+        appendRaw("labels", request.labels, request.document, to: &json)
+        json.append(",\"worker\":{\"id\":")
+        json.append(json: workerID)
+        append("version", version, to: &json)
+        json.append("},\"at\":\"")
+        json.append(now)
+        json.append("\"}")
+    }
+
+    /// The result's id: the same for the same record, however often it is written; letters, digits and dots.
+    ///
+    /// The topic enters as its 64-bit FNV-1a hash, because a topic's name may be longer than an id.
+    public static func appendResultID(_ origin: RecordOrigin, to writer: inout ByteWriter) {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in origin.topic.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        writer.append("final.")
+        for shift in stride(from: UInt64(60), through: 0, by: -4) {
+            writer.append(hexDigit(UInt8(truncatingIfNeeded: hash >> shift & 15)))
+        }
+        writer.append(UInt8(ascii: "."))
+        writer.append(decimal: Int64(origin.partition))
+        writer.append(UInt8(ascii: "."))
+        writer.append(decimal: origin.offset)
+    }
+
+    /// What a replay of what did not succeed can do.
+    static func replaySafety(_ conclusion: Conclusion, _ report: borrowing DeliveryReport) -> ReplaySafety {
+        guard conclusion.outcome != .success else { return .duplicateRisk }
+        guard report.faults.isEmpty else { return conclusion.outcome.replaySafety }
+        var safety = ReplaySafety.pointless
+        for call in report.calls {
+            switch call.outcome?.replaySafety {
+            case .ambiguous: return .ambiguous
+            case .safe: safety = .safe
+            case .duplicateRisk, .pointless, nil: break
+            }
+        }
+        return safety
+    }
+
+    private func appendError(_ conclusion: Conclusion, _ report: borrowing DeliveryReport, to json: inout ByteWriter) {
+        guard let code = conclusion.code else { return }
+        json.append(",\"error\":{\"code\":\"")
+        json.append(code.rawValue)
+        json.append("\",\"message\":")
+        if !report.faults.isEmpty {
+            json.append(json: Self.message(of: report.faults))
+        } else if let index = conclusion.call, let detail = report.calls[index].detail {
+            json.append(json: report.span(detail))
+        } else {
+            json.append(json: code.explanation.cause)
+        }
+        json.append(",\"retryable\":")
+        json.append(conclusion.outcome.replaySafety == .safe ? "true" : "false")
+        if let index = conclusion.call {
+            let call = report.calls[index]
+            if call.httpStatus > 0 {
+                json.append(",\"http_status\":")
+                json.append(decimal: call.httpStatus)
+            }
+            if let wait = call.retryAfter {
+                json.append(",\"retry_after_ms\":")
+                json.append(decimal: wait)
+            }
+        }
+        appendFaults(report.faults, to: &json)
+        json.append("}")
+    }
+
+    private static func message(of faults: [RequestFault]) -> String {
+        var message = ""
+        for fault in faults {
+            let sentence = fault.pointer.isEmpty ? fault.message : "\(fault.pointer): \(fault.message)"
+            if message.unicodeScalars.count + sentence.unicodeScalars.count + 1 > 500 {
+                if message.isEmpty { message = String(sentence.prefix(500)) }
+                break
+            }
+            message += message.isEmpty ? sentence : " " + sentence
+        }
+        return message
+    }
+
+    private func appendFaults(_ faults: [RequestFault], to json: inout ByteWriter) {
+        guard !faults.isEmpty else { return }
+        json.append(",\"faults\":[")
+        for (index, fault) in faults.enumerated() {
+            json.append(index == 0 ? "{\"code\":\"" : ",{\"code\":\"")
+            json.append(fault.code.rawValue)
+            json.append("\",\"pointer\":")
+            json.append(json: fault.pointer)
+            json.append(",\"message\":")
+            json.append(json: fault.message)
+            json.append("}")
+        }
+        json.append("]")
+    }
+
+    private func append(
+        _ name: StaticString, _ text: PushRequest.Text?, _ document: borrowing JSONDocument, to json: inout ByteWriter
+    ) {
+        guard let text else { return }
+        append(name: name, to: &json)
+        json.append(json: document.span(text))
+    }
+
+    private func append(_ name: StaticString, _ word: String, to json: inout ByteWriter) {
+        append(name: name, to: &json)
+        json.append(json: word)
+    }
+
+    private func append(name: StaticString, to json: inout ByteWriter) {
+        json.append(",\"")
+        json.append(name)
+        json.append("\":")
+    }
+
+    /// Copies a valid value of the request as it was written.
+    private func appendRaw(
+        _ name: StaticString, _ node: PushRequest.Node?, _ document: borrowing JSONDocument, to json: inout ByteWriter
+    ) {
+        guard let node else { return }
+        append(name: name, to: &json)
+        json.append(document.span(document.text(of: node)))
+    }
+}

@@ -1,0 +1,146 @@
+import Delivery
+import FanOut
+import Payloads
+import PushModel
+
+/// One request in work, from the record to its final result; reused for the next request.
+///
+/// Belongs to the loop's thread. A class, so that the loop can hold thousands without moving them.
+final class Flight {
+    /// Where one hub call stands.
+    enum Phase {
+        /// Waits for its turn.
+        case ready
+        /// Handed to a connection.
+        case inFlight
+        /// Waits for a timer.
+        case waiting
+        /// Has its outcome.
+        case done
+    }
+
+    /// One hub call of the request.
+    struct Call {
+        var phase = Phase.ready
+        /// The attempts made, the one under way included.
+        var attempt = 0
+        /// Which of the flight's payloads it sends.
+        var payload = 0
+        /// The number of the token that the attempt under way was signed with.
+        var tokenSerial: UInt64 = 0
+        /// When the attempt under way began: monotonic nanoseconds, and wall clock.
+        var startedAt: Int64 = 0
+        var startedAtWall = Timestamp(milliseconds: 0)
+    }
+
+    /// The flight's index in the pool.
+    let index: Int
+    /// Counts the requests that the flight has carried; timers of former ones are told by it.
+    var generation: UInt32 = 0
+    /// Whether the flight carries a request.
+    var isActive = false
+    /// The assignment that the record came with.
+    var epoch = 0
+    /// The partition's slot in that assignment.
+    var slot = 0
+    /// Where the record stands.
+    var origin = RecordOrigin(topic: "", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+    /// When the record was taken, monotonic nanoseconds.
+    var receivedAt: Int64 = 0
+    var request = PushRequest()
+    var plan = FanOutPlan()
+    var report = DeliveryReport()
+    var calls: [Call] = []
+    /// Calls without an outcome.
+    var openCalls = 0
+    /// The rendered payloads; the first `payloadCount` belong to this request.
+    var payloads: [RenderedPayload] = []
+    var payloadCount = 0
+    /// The dead letter of a record that cannot be understood and must wait for the window.
+    var deadLetter: OutcomeBatch?
+
+    init(index: Int) {
+        self.index = index
+    }
+
+    /// Gets the flight ready for the next record.
+    func begin(epoch: Int, slot: Int, origin: RecordOrigin, now: Timestamp, monotonic: Int64) {
+        generation &+= 1
+        isActive = true
+        self.epoch = epoch
+        self.slot = slot
+        self.origin = origin
+        receivedAt = monotonic
+        report.removeAll()
+        report.consumedAt = now
+        plan.removeAll()
+        calls.removeAll(keepingCapacity: true)
+        openCalls = 0
+        payloadCount = 0
+        deadLetter = nil
+    }
+
+    /// Whether a call of the flight is with a connection.
+    var hasCallInFlight: Bool { calls.contains { $0.phase == .inFlight } }
+}
+
+/// The flights of one loop, each under a number that does not change.
+struct FlightPool {
+    private(set) var flights: [Flight] = []
+    private var free: [Int] = []
+
+    /// The flights that carry a request.
+    var activeCount: Int { flights.count - free.count }
+
+    /// A flight that carries nothing.
+    mutating func take() -> Flight {
+        if let index = free.popLast() { return flights[index] }
+        let flight = Flight(index: flights.count)
+        flights.append(flight)
+        return flight
+    }
+
+    /// Gives a flight back.
+    mutating func release(_ flight: Flight) {
+        guard flight.isActive else { return }
+        flight.isActive = false
+        flight.generation &+= 1
+        free.append(flight.index)
+    }
+
+    subscript(index: Int) -> Flight { flights[index] }
+}
+
+/// One call of one flight, as the number under which a connection knows it.
+struct CallID: Equatable {
+    var flight: Int
+    var call: Int
+
+    init(flight: Int, call: Int) {
+        self.flight = flight
+        self.call = call
+    }
+}
+
+/// The number of an exchange: the call, and 15 bits of its flight's generation, so that an answer to a request that was
+/// given up is not taken for one to the request that has its place now.
+struct ExchangeID {
+    let number: Int
+
+    init(_ flight: Flight, call: Int) {
+        number = Int(flight.generation & 0x7FFF) << 48 | flight.index << 16 | call
+    }
+
+    init(number: Int) {
+        self.number = number
+    }
+
+    var flight: Int { number >> 16 & 0xFFFF_FFFF }
+    /// Calls per request are few; 16 bits hold them.
+    var call: Int { number & 0xFFFF }
+
+    /// Whether the exchange belongs to what `flight` carries now.
+    func belongs(to flight: Flight) -> Bool {
+        flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) && flight.calls[call].phase == .inFlight
+    }
+}

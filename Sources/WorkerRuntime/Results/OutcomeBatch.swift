@@ -1,0 +1,141 @@
+import Kafka
+import PushModel
+
+/// Records that wait for the next commit: final results and dead letters, one behind another in one piece of memory.
+///
+/// A batch is handed to the committer and comes back, to be emptied and filled again.
+struct OutcomeBatch: Sendable {
+    /// Where a record goes.
+    enum Destination: Sendable {
+        case results, deadLetters
+    }
+
+    /// One record, as places in the batch's bytes.
+    struct Record: Sendable {
+        var destination: Destination
+        var key: Range<Int>?
+        var value: Range<Int>?
+        var headers: Range<Int>
+    }
+
+    /// One header of a record.
+    struct Header: Sendable {
+        var name: Range<Int>
+        var value: Range<Int>?
+    }
+
+    private(set) var records: [Record] = []
+    private(set) var headers: [Header] = []
+    private(set) var bytes = ByteWriter()
+
+    var isEmpty: Bool { records.isEmpty }
+
+    /// The bytes at `range`.
+    @_lifetime(borrow self)
+    borrowing func span(_ range: Range<Int>) -> Span<UInt8> { bytes.bytes.span.extracting(range) }
+
+    /// Forgets the records; a batch that had grown far beyond the usual gives its room back.
+    mutating func removeAll() {
+        records.removeAll(keepingCapacity: true)
+        headers.removeAll(keepingCapacity: true)
+        if bytes.bytes.capacity > 8 << 20 { bytes = ByteWriter() } else { bytes.removeAll() }
+    }
+
+    /// Appends a record, whose parts `write` adds.
+    mutating func add(_ destination: Destination, _ write: (inout Builder) -> Void) {
+        var builder = Builder(firstHeader: headers.count)
+        swap(&builder.headers, &headers)
+        swap(&builder.bytes, &bytes)
+        write(&builder)
+        swap(&builder.headers, &headers)
+        swap(&builder.bytes, &bytes)
+        records.append(
+            Record(
+                destination: destination, key: builder.key, value: builder.value,
+                headers: builder.firstHeader..<headers.count))
+    }
+
+    /// Appends the records of another batch.
+    mutating func append(contentsOf other: borrowing OutcomeBatch) {
+        let shift = bytes.count
+        let headerShift = headers.count
+        bytes.append(other.bytes)
+        for header in other.headers {
+            headers.append(Header(name: header.name.shifted(by: shift), value: header.value?.shifted(by: shift)))
+        }
+        for record in other.records {
+            records.append(
+                Record(
+                    destination: record.destination, key: record.key?.shifted(by: shift),
+                    value: record.value?.shifted(by: shift), headers: record.headers.shifted(by: headerShift)))
+        }
+    }
+
+    /// The parts of one record under construction.
+    struct Builder {
+        let firstHeader: Int
+        var key: Range<Int>?
+        var value: Range<Int>?
+        fileprivate(set) var headers: [Header] = []
+        fileprivate(set) var bytes = ByteWriter()
+
+        fileprivate init(firstHeader: Int) {
+            self.firstHeader = firstHeader
+        }
+
+        mutating func setKey(_ write: (inout ByteWriter) -> Void) { key = append(write) }
+
+        mutating func setValue(_ write: (inout ByteWriter) -> Void) { value = append(write) }
+
+        mutating func addHeader(_ name: StaticString, _ write: (inout ByteWriter) -> Void) {
+            let name = append { $0.append(name) }
+            headers.append(Header(name: name, value: append(write)))
+        }
+
+        mutating func addHeader(_ name: StaticString, _ value: StaticString) {
+            addHeader(name) { $0.append(value) }
+        }
+
+        /// Copies a header as it was received.
+        mutating func copyHeader(_ name: Span<UInt8>, _ value: Span<UInt8>?) {
+            let nameStart = bytes.count
+            bytes.append(name)
+            let nameRange = nameStart..<bytes.count
+            guard let value else {
+                headers.append(Header(name: nameRange, value: nil))
+                return
+            }
+            let start = bytes.count
+            bytes.append(value)
+            headers.append(Header(name: nameRange, value: start..<bytes.count))
+        }
+
+        /// Whether this record has a header of that name already.
+        func hasHeader(_ name: StaticString) -> Bool {
+            let wanted = Array("\(name)".utf8)
+            return headers[firstHeader...].contains { bytes.bytes[$0.name].elementsEqual(wanted) }
+        }
+
+        mutating func copyKey(_ span: Span<UInt8>) {
+            let start = bytes.count
+            bytes.append(span)
+            key = start..<bytes.count
+        }
+
+        mutating func copyValue(_ span: Span<UInt8>) {
+            let start = bytes.count
+            bytes.append(span)
+            value = start..<bytes.count
+        }
+
+        private mutating func append(_ write: (inout ByteWriter) -> Void) -> Range<Int> {
+            let start = bytes.count
+            write(&bytes)
+            return start..<bytes.count
+        }
+    }
+}
+
+extension Range<Int> {
+    fileprivate func shifted(by distance: Int) -> Range<Int> { lowerBound + distance..<upperBound + distance }
+}

@@ -1,0 +1,10 @@
+import Foundation
+
+/// Lets one thread wait until another has something for it; raised before the wait, it does not wait.
+final class ThreadSignal: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func raise() { semaphore.signal() }
+
+    func wait() { semaphore.wait() }
+}

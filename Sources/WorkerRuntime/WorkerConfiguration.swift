@@ -1,0 +1,98 @@
+public import CurlHTTP
+public import Delivery
+public import FanOut
+public import HubREST
+public import Kafka
+public import Payloads
+
+/// How a worker records what it did.
+public enum DeliveryGuarantee: String, Sendable, CaseIterable {
+    /// Results and consumed offsets in one Kafka transaction: exactly one final result per request.
+    case exactlyOnce = "exactly_once"
+    /// Results first, then offsets: after a crash a result can appear twice. For brokers without transactions.
+    case atLeastOnce = "at_least_once"
+}
+
+/// Everything that a worker is told when it starts.
+public struct WorkerConfiguration: Sendable {
+    /// The names of the topics that a worker reads and writes.
+    public struct Topics: Sendable, Equatable {
+        /// Where requests come from.
+        public var requests = "push.requests.v1"
+        /// Where final results go.
+        public var results = "push.results.v1"
+        /// Where records go that cannot be understood.
+        public var deadLetters = "push.deadletter.v1"
+
+        /// The names of the message contract.
+        public init() {}
+    }
+
+    /// The spellings in which a dead letter says where it came from.
+    public struct DeadLetterHeaders: OptionSet, Sendable {
+        /// Bits of the spellings.
+        public let rawValue: UInt8
+        /// The set with the given bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// `pushfan-dlq-…`, all text; always written.
+        public static let native = DeadLetterHeaders(rawValue: 1)
+        /// `__connect.errors.…`, text, as Kafka Connect writes them.
+        public static let connect = DeadLetterHeaders(rawValue: 2)
+        /// `kafka_dlt-…`, numbers as big-endian bytes, as Spring for Kafka writes them.
+        public static let spring = DeadLetterHeaders(rawValue: 4)
+    }
+
+    /// The worker's stable name: static membership and the transactional id come from it; at most 128 characters.
+    public var workerID: String
+    /// The program's version, for results.
+    public var version: String
+    /// Brokers and client properties.
+    public var kafka: KafkaConfiguration
+    /// The consumer group, default `pushfan`.
+    public var groupID = "pushfan"
+    /// How long the group waits for a silent worker, default 10 s.
+    public var sessionTimeout = Duration.seconds(10)
+    /// How long the broker keeps a transaction open for a silent worker, default 15 s.
+    public var transactionTimeout = Duration.seconds(15)
+    /// The topics.
+    public var topics = Topics()
+    /// How results are recorded.
+    public var guarantee = DeliveryGuarantee.exactlyOnce
+    /// The hub.
+    public var hub: HubConfiguration
+    /// The hub's name in results, metrics and requests; default its name in the path.
+    public var hubName: String
+    /// Connections to the hub.
+    public var connections: ConnectionPoolConfiguration
+    /// The time that one hub call may take, waiting for a connection included; default 30 s.
+    public var requestTimeout = Duration.seconds(30)
+    /// Hub calls under way at once, 1–4,096, default 64.
+    public var maxInFlight = 64
+    /// Offsets per partition between the first unfinished record and the next to read, 16–16,384.
+    public var window = OffsetLedger.maximumWindow
+    /// The least time between two commits, default 30 ms.
+    public var commitInterval = Duration.milliseconds(30)
+    /// How long calls under way may take to finish when the worker stops or loses partitions; default 20 s.
+    public var drainTimeout = Duration.seconds(20)
+    /// When failed calls are tried again.
+    public var retry = RetrySchedule()
+    /// How audiences become calls.
+    public var planning = FanOutPlanner.Configuration()
+    /// How content is formatted.
+    public var formatting = PayloadFormatter.Configuration()
+    /// The spellings of dead-letter headers.
+    public var deadLetterHeaders: DeadLetterHeaders = .native
+
+    /// A worker with the defaults.
+    public init(
+        workerID: String, version: String, kafka: KafkaConfiguration, hub: HubConfiguration,
+        connections: ConnectionPoolConfiguration
+    ) {
+        self.workerID = workerID
+        self.version = version
+        self.kafka = kafka
+        self.hub = hub
+        self.connections = connections
+        hubName = hub.hub.text
+    }
+}

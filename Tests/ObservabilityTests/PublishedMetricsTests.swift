@@ -1,0 +1,134 @@
+import Foundation
+import Observability
+import Testing
+
+@Suite struct PublishedMetricsTests {
+    private func filled() -> PushfanMetrics {
+        let metrics = PushfanMetrics(build: BuildFacts(version: "1.0", commit: "abc", swift: "6.3")) {
+            var readings = ProcessReadings()
+            readings.cpuSeconds = 1.25
+            readings.residentMemoryBytes = 4096
+            readings.openFileDescriptors = 12
+            readings.maximumFileDescriptors = 1024
+            readings.startTimeSeconds = 1_790_000_000.5
+            return readings
+        }
+        metrics.recordsConsumed.series(["push.requests.v1"]).increment()
+        metrics.recordsRejected.series(["push.requests.v1", "schema"]).increment()
+        metrics.requestsFinished.series(["demo", "success"]).increment()
+        metrics.sends.series(["demo", "apple", "2xx"]).increment()
+        metrics.sendDuration.series(["demo", "apple"]).observe(.milliseconds(12))
+        metrics.publishToFinal.series(["a \"hub\"\\\n"]).observe(.seconds(31))
+        metrics.oldestWaiting.series(["demo"]).set(1.5)
+        metrics.consumerLagRecords.series(["push.requests.v1", "0"]).set(3)
+        metrics.consumerLagSeconds.series(["push.requests.v1"]).set(.nan)
+        metrics.inflightSends.series(["demo"]).set(3)
+        metrics.sendLimit.series(["demo"]).set(64)
+        metrics.throttledTime.series(["demo"]).add(nanoseconds: 2_500_000_000)
+        metrics.retriesScheduled.series(["demo", "throttled"]).increment()
+        metrics.retryQueue.series(["demo"]).set(1)
+        metrics.deadLetters.series(["invalid_json"]).increment()
+        for counter in [
+            metrics.resultsPublished, metrics.resultsFailed, metrics.rebalances, metrics.commitFailures, metrics.unknownFields,
+        ] {
+            counter.increment()
+        }
+        metrics.assignedPartitions.set(6)
+        return metrics
+    }
+
+    private func exposition(_ metrics: PushfanMetrics) -> [UInt8] {
+        var bytes: [UInt8] = []
+        metrics.registry.write(into: &bytes)
+        return bytes
+    }
+
+    /// Prometheus' own checker; a machine without it fails the test.
+    private func promtool(_ input: [UInt8]) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["promtool", "check", "metrics"]
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).prom")
+        try Data(input).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let output = Pipe()
+        process.standardInput = try FileHandle(forReadingFrom: file)
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: said, as: UTF8.self))
+    }
+
+    @Test func promtoolHasNothingToSayAboutTheText() throws {
+        let (status, output) = try promtool(exposition(filled()))
+        #expect(output == "", "install Debian's package prometheus where promtool is missing")
+        #expect(status == 0)
+    }
+
+    @Test func promtoolAcceptsAProcessThatHasDoneNothingYet() throws {
+        let idle = PushfanMetrics(build: BuildFacts(version: "1", commit: "c", swift: "6")) { ProcessReadings() }
+        let (status, output) = try promtool(exposition(idle))
+        #expect(output == "")
+        #expect(status == 0)
+    }
+
+    @Test func promtoolWouldSeeAFault() throws {
+        let registry = MetricsRegistry()
+        _ = registry.counter("pushfan_badly_named", help: "A counter without its suffix.")
+        var bytes: [UInt8] = []
+        registry.write(into: &bytes)
+        let (status, output) = try promtool(bytes)
+        #expect(output.contains("pushfan_badly_named counter metrics should have \"_total\" suffix"))
+        #expect(status != 0)
+    }
+
+    /// Name, type and labels of everything that dashboards may rely on.
+    static let published: [(name: String, type: String, labels: [String])] = [
+        ("pushfan_build_info", "gauge", ["version", "commit", "swift"]),
+        ("pushfan_records_consumed_total", "counter", ["topic"]),
+        ("pushfan_records_rejected_total", "counter", ["topic", "reason"]),
+        ("pushfan_requests_finished_total", "counter", ["hub", "outcome"]),
+        ("pushfan_sends_total", "counter", ["hub", "platform", "code"]),
+        ("pushfan_send_duration_seconds", "histogram", ["hub", "platform", "le"]),
+        ("pushfan_publish_to_final_seconds", "histogram", ["hub", "le"]),
+        ("pushfan_oldest_waiting_seconds", "gauge", ["hub"]),
+        ("pushfan_consumer_lag_records", "gauge", ["topic", "partition"]),
+        ("pushfan_consumer_lag_seconds", "gauge", ["topic"]),
+        ("pushfan_inflight_sends", "gauge", ["hub"]),
+        ("pushfan_send_limit", "gauge", ["hub"]),
+        ("pushfan_throttled_seconds_total", "counter", ["hub"]),
+        ("pushfan_retries_scheduled_total", "counter", ["hub", "reason"]),
+        ("pushfan_retry_queue_records", "gauge", ["hub"]),
+        ("pushfan_dead_letters_total", "counter", ["reason"]),
+        ("pushfan_results_published_total", "counter", []),
+        ("pushfan_results_failed_total", "counter", []),
+        ("pushfan_rebalances_total", "counter", []),
+        ("pushfan_assigned_partitions", "gauge", []),
+        ("pushfan_commit_failures_total", "counter", []),
+        ("pushfan_unknown_fields_total", "counter", []),
+        ("process_cpu_seconds_total", "counter", []),
+        ("process_resident_memory_bytes", "gauge", []),
+        ("process_open_fds", "gauge", []),
+        ("process_max_fds", "gauge", []),
+        ("process_start_time_seconds", "gauge", []),
+    ]
+
+    @Test(arguments: published)
+    func metricHasItsPublishedTypeAndLabels(_ metric: (name: String, type: String, labels: [String])) throws {
+        let lines = String(decoding: exposition(filled()), as: UTF8.self).split(separator: "\n")
+        #expect(lines.contains("# TYPE \(metric.name) \(metric.type)"))
+        #expect(lines.contains { $0.hasPrefix("# HELP \(metric.name) ") })
+        let sampleName = metric.type == "histogram" ? metric.name + "_bucket" : metric.name
+        let sample = try #require(lines.first { $0.hasPrefix(sampleName + "{") || $0.hasPrefix(sampleName + " ") })
+        let labels = sample.matches(of: /[{,]([a-z]+)="/).map { String($0.output.1) }
+        #expect(labels == metric.labels)
+    }
+
+    @Test func nothingIsPublishedBesides() {
+        let text = String(decoding: exposition(filled()), as: UTF8.self)
+        let names = text.matches(of: #/[#] TYPE ([a-z_]+)/#).map { String($0.output.1) }
+        #expect(names == Self.published.map(\.name))
+    }
+}
