@@ -111,7 +111,7 @@ let package = Package(
         tests("HubRESTTests", ["HubREST", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("WorkerRuntimeTests", ["WorkerRuntime", "HubEmulator", "Kafka", "PushModel"]),
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
-        tests("SettingsTests", ["Settings"]),
+        tests("SettingsTests", ["Settings", "Observability"]),
         tests("IntegrationTests", ["Kafka", "PushModel"]),
     ],
     swiftLanguageModes: [.v6]

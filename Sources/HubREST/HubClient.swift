@@ -1,5 +1,4 @@
 public import FanOut
-public import HTTP1
 public import HubAuth
 public import Payloads
 public import PushModel
