@@ -87,11 +87,19 @@ let package = Package(
             "Settings",
             ["CYAML", "PushModel", "HubAuth", "Kafka", "HubREST", "CurlHTTP", "WorkerRuntime", "HubEmulator", "Observability"]),
 
+        // console
+        wrapper(
+            "Console",
+            [
+                "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "Kafka", "HubREST",
+                "HubAuth", "HTTPServing", "HTTP1",
+            ]),
+
         // program
         .executableTarget(
             name: "PushFan",
             dependencies: [
-                "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
+                "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
                 "Kafka", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP",
             ],
             swiftSettings: strict),
@@ -112,6 +120,7 @@ let package = Package(
         tests("WorkerRuntimeTests", ["WorkerRuntime", "HubEmulator", "Kafka", "PushModel"]),
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
         tests("SettingsTests", ["Settings", "Observability"]),
+        tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "Observability"]),
         tests("IntegrationTests", ["Kafka", "PushModel"]),
     ],
     swiftLanguageModes: [.v6]
