@@ -85,7 +85,10 @@ let package = Package(
         // wiring
         wrapper(
             "Settings",
-            ["CYAML", "PushModel", "HubAuth", "Kafka", "HubREST", "CurlHTTP", "WorkerRuntime", "HubEmulator", "Observability"]),
+            [
+                "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "HubAuth", "Kafka", "HubREST", "CurlHTTP", "WorkerRuntime",
+                "Observability",
+            ]),
 
         // console
         wrapper(
