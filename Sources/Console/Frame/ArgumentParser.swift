@@ -72,7 +72,8 @@ struct ArgumentParser {
             result.values[flag.name] = []
             return
         }
-        let value = try attached ?? nextValue(of: flag, placeholder)
+        let value: String
+        if let attached { value = attached } else { value = try nextValue(of: flag, placeholder) }
         guard flag.choices.isEmpty || flag.choices.contains(value) else {
             throw .usage(
                 "--\(flag.name): '\(Sanitised.line(value))' is not one of \(flag.choices.joined(separator: ", "))")

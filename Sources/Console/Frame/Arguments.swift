@@ -46,7 +46,8 @@ public struct Arguments: Sendable {
     public func duration(_ name: String) throws(CommandFailure) -> Duration? {
         guard let text = value(name) else { return nil }
         guard let duration = TimeText.duration(text) else {
-            throw .usage("--\(name): '\(Sanitised.line(text))' is no length of time; expected one such as 250ms, 30s, 15m, 1h or 7d")
+            throw .usage(
+                "--\(name): '\(Sanitised.line(text))' is no length of time; expected one such as 250ms, 30s, 15m, 1h or 7d")
         }
         return duration
     }

@@ -60,7 +60,7 @@ public struct Command: Sendable {
     }
 
     /// Every flag of the command itself.
-    var flags: [Flag] { groups.flatMap(\.flags) + [Self.help] }
+    var flags: [Flag] { groups.flatMap(\.flags) + [Self.helpFlag] }
 
-    static let help = Flag("help", nil, "Show this page", letter: "h")
+    static let helpFlag = Flag("help", nil, "Show this page", letter: "h")
 }

@@ -1,4 +1,4 @@
-import Kafka
+public import Kafka
 
 /// Why a command cannot go on: what a person reads, and what a script sees.
 public struct CommandFailure: Error, Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Settings
+public import Settings
 
 /// One flag of a command, as the parser reads it and the help shows it.
 public struct Flag: Sendable {

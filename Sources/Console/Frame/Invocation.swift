@@ -54,16 +54,3 @@ public struct Invocation: Sendable {
         CommandFailure(error, brokers: settings.bootstrapServers.joined(separator: ","), action: action)
     }
 }
-
-extension KafkaConfiguration {
-    /// How to reach the brokers that the settings name.
-    ///
-    /// - Parameters:
-    ///   - settings: The settings.
-    ///   - clientID: The name under which brokers log this client.
-    public init(_ settings: KafkaSettings, clientID: String = "pushfan") {
-        self.init(
-            bootstrapServers: settings.bootstrapServers.joined(separator: ","), clientID: clientID,
-            properties: settings.properties.map { Property(key: $0.name, value: $0.value.secret) })
-    }
-}

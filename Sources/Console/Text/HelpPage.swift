@@ -18,7 +18,7 @@ struct HelpPage {
         for group in command.groups where !group.flags.isEmpty {
             lines += ["", title(group.title + ":")] + group.flags.flatMap(rows)
         }
-        lines += ["", title("Help:")] + rows(Command.help)
+        lines += ["", title("Help:")] + rows(Command.helpFlag)
         if command.acceptsSettings {
             lines += ["", "Every setting is a flag as well, such as --kafka.group_id NAME; `pushfan help settings` lists them."]
         }
@@ -36,7 +36,8 @@ struct HelpPage {
             let members = commands.filter { $0.section == section }
             if !members.isEmpty { lines += ["", title(section.rawValue + ":")] + members.map(row) }
         }
-        return lines.joined(separator: "\n") + "\n\nRead on: pushfan help COMMAND, pushfan help settings, pushfan help exit-codes."
+        return lines.joined(separator: "\n")
+            + "\n\nRead on: pushfan help COMMAND, pushfan help settings, pushfan help exit-codes."
     }
 
     /// The commands of one group.

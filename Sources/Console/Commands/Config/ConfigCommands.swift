@@ -1,4 +1,5 @@
 import HubAuth
+import Observability
 import Settings
 
 extension Command {

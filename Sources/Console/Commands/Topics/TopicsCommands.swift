@@ -38,12 +38,13 @@ private enum TopicsCommands {
         let partitions = try invocation.arguments.integer("partitions", in: 1...10_000) ?? 12
         let replication = try invocation.arguments.integer("replication", in: 1...1000)
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let settings = try invocation.settings().kafka
+        let all = try invocation.settings()
+        let settings = all.kafka
         let roles = TopicRole.all(settings.topics)
         let created: [TopicCreation]
         let copies: Int
         do throws(KafkaError) {
-            let admin = try TopicAdmin(KafkaConfiguration(settings))
+            let admin = try TopicAdmin(all.kafkaConfiguration())
             let cluster = try admin.describe(topics: [], timeout: timeout)
             copies = replication ?? max(1, min(3, cluster.brokerCount))
             created = try admin.createTopics(
@@ -78,12 +79,13 @@ private enum TopicsCommands {
 
     static func check(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let settings = try invocation.settings().kafka
+        let all = try invocation.settings()
+        let settings = all.kafka
         let roles = TopicRole.all(settings.topics)
         let admin: TopicAdmin
         let cluster: ClusterDescription
         do throws(KafkaError) {
-            admin = try TopicAdmin(KafkaConfiguration(settings))
+            admin = try TopicAdmin(all.kafkaConfiguration())
             cluster = try admin.describe(topics: roles.map(\.name), timeout: timeout)
         } catch {
             throw invocation.failure(error, settings, to: "look at the topics")
