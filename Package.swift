@@ -123,7 +123,7 @@ let package = Package(
         tests("WorkerRuntimeTests", ["WorkerRuntime", "HubEmulator", "Kafka", "PushModel"]),
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
         tests("SettingsTests", ["Settings", "Observability"]),
-        tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "Observability"]),
+        tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "HTTPServing", "HubEmulator"]),
         tests("IntegrationTests", ["Kafka", "PushModel"]),
     ],
     swiftLanguageModes: [.v6]
