@@ -85,7 +85,10 @@ let package = Package(
         // wiring
         wrapper(
             "Settings",
-            ["CYAML", "PushModel", "HubAuth", "Kafka", "HubREST", "CurlHTTP", "WorkerRuntime", "HubEmulator", "Observability"]),
+            [
+                "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "HubAuth", "Kafka", "HubREST", "CurlHTTP", "WorkerRuntime",
+                "Observability",
+            ]),
 
         // program
         .executableTarget(
@@ -111,7 +114,7 @@ let package = Package(
         tests("HubRESTTests", ["HubREST", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("WorkerRuntimeTests", ["WorkerRuntime", "HubEmulator", "Kafka", "PushModel"]),
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
-        tests("SettingsTests", ["Settings"]),
+        tests("SettingsTests", ["Settings", "Observability"]),
         tests("IntegrationTests", ["Kafka", "PushModel"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,3 +1,28 @@
 // libmicrohttpd, the HTTP server library. Only the target `HTTPServing` imports this.
+// The functions below give fixed argument lists to the library's variadic calls, which Swift cannot see.
 #pragma once
 #include <microhttpd.h>
+
+/// `MHD_start_daemon` with its options in one array that ends with `MHD_OPTION_END`.
+static inline struct MHD_Daemon *pushfan_mhd_start(unsigned int flags, MHD_AccessHandlerCallback handler, void *context,
+                                                   struct MHD_OptionItem *options) {
+    return MHD_start_daemon(flags, 0, NULL, NULL, handler, context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+}
+
+/// The connection's socket, or -1.
+static inline int pushfan_mhd_socket(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+/// The peer's address, or NULL.
+static inline const struct sockaddr *pushfan_mhd_peer(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
+}
+
+/// What the connection callback stored for this connection, or NULL.
+static inline void *pushfan_mhd_connection_context(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}

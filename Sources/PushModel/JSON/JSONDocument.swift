@@ -150,6 +150,12 @@ public struct JSONDocument: Sendable {
         }
     }
 
+    /// Whether `text` is exactly `string`.
+    public func equals(_ text: Text, _ string: String) -> Bool {
+        let start = Int(text.start)
+        return bytes[start..<start + text.count].elementsEqual(string.utf8)
+    }
+
     /// Whether two texts have the same bytes.
     public func equals(_ left: Text, _ right: Text) -> Bool {
         guard left.length == right.length else { return false }

@@ -129,7 +129,10 @@ public struct DeliveryReport: Sendable {
 
     /// How the request ended as a whole, given how its calls did.
     public var conclusion: Conclusion {
-        if let fault = faults.first { return Conclusion(state: .rejected, outcome: fault.code.outcome, code: fault.code) }
+        if let fault = faults.first {
+            let state: ResultState = fault.code == .expiredInQueue ? .expired : .rejected
+            return Conclusion(state: state, outcome: fault.code.outcome, code: fault.code)
+        }
         let accepted = calls.count { $0.outcome == .success }
         guard let worst = calls.filter({ $0.outcome != .success }).min(by: Self.isGraver), let outcome = worst.outcome else {
             return Conclusion(state: .sent, outcome: .success)

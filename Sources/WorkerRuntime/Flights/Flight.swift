@@ -56,6 +56,8 @@ final class Flight {
     /// The rendered payloads; the first `payloadCount` belong to this request.
     var payloads: [RenderedPayload] = []
     var payloadCount = 0
+    /// The dead letter of a record that cannot be understood and must wait for the window.
+    var deadLetter: OutcomeBatch?
 
     init(index: Int) {
         self.index = index
@@ -75,6 +77,7 @@ final class Flight {
         calls.removeAll(keepingCapacity: true)
         openCalls = 0
         payloadCount = 0
+        deadLetter = nil
     }
 
     /// Whether a call of the flight is with a connection.
@@ -113,16 +116,31 @@ struct CallID: Equatable {
     var flight: Int
     var call: Int
 
-    /// Calls per request are few; 16 bits hold them.
-    var number: Int { flight << 16 | call }
-
     init(flight: Int, call: Int) {
         self.flight = flight
         self.call = call
     }
+}
+
+/// The number of an exchange: the call, and 15 bits of its flight's generation, so that an answer to a request that was
+/// given up is not taken for one to the request that has its place now.
+struct ExchangeID {
+    let number: Int
+
+    init(_ flight: Flight, call: Int) {
+        number = Int(flight.generation & 0x7FFF) << 48 | flight.index << 16 | call
+    }
 
     init(number: Int) {
-        flight = number >> 16
-        call = number & 0xFFFF
+        self.number = number
+    }
+
+    var flight: Int { number >> 16 & 0xFFFF_FFFF }
+    /// Calls per request are few; 16 bits hold them.
+    var call: Int { number & 0xFFFF }
+
+    /// Whether the exchange belongs to what `flight` carries now.
+    func belongs(to flight: Flight) -> Bool {
+        flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) && flight.calls[call].phase == .inFlight
     }
 }

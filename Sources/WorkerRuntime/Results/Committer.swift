@@ -29,6 +29,7 @@ final class Committer: Sendable {
         case commitFailed(OutcomeBatch, KafkaError, epoch: Int)
         /// Another process has this worker's place; this one must stop.
         case fenced(KafkaError)
+        /// The producer is not ready yet; ask again.
         case failed(KafkaError)
         case stopped
     }

@@ -30,6 +30,10 @@ struct OutcomeBatch: Sendable {
 
     var isEmpty: Bool { records.isEmpty }
 
+    /// The bytes at `range`.
+    @_lifetime(borrow self)
+    borrowing func span(_ range: Range<Int>) -> Span<UInt8> { bytes.bytes.span.extracting(range) }
+
     /// Forgets the records; a batch that had grown far beyond the usual gives its room back.
     mutating func removeAll() {
         records.removeAll(keepingCapacity: true)
@@ -49,6 +53,22 @@ struct OutcomeBatch: Sendable {
             Record(
                 destination: destination, key: builder.key, value: builder.value,
                 headers: builder.firstHeader..<headers.count))
+    }
+
+    /// Appends the records of another batch.
+    mutating func append(contentsOf other: borrowing OutcomeBatch) {
+        let shift = bytes.count
+        let headerShift = headers.count
+        bytes.append(other.bytes)
+        for header in other.headers {
+            headers.append(Header(name: header.name.shifted(by: shift), value: header.value?.shifted(by: shift)))
+        }
+        for record in other.records {
+            records.append(
+                Record(
+                    destination: record.destination, key: record.key?.shifted(by: shift),
+                    value: record.value?.shifted(by: shift), headers: record.headers.shifted(by: headerShift)))
+        }
     }
 
     /// The parts of one record under construction.
@@ -114,4 +134,8 @@ struct OutcomeBatch: Sendable {
             return start..<bytes.count
         }
     }
+}
+
+extension Range<Int> {
+    fileprivate func shifted(by distance: Int) -> Range<Int> { lowerBound + distance..<upperBound + distance }
 }

@@ -1,0 +1,111 @@
+import CMicroHTTPD
+import Glibc
+import Synchronization
+
+// The functions that libmicrohttpd calls on its own threads. They are nonisolated globals: a closure written in an isolated
+// context would trap on a thread that Swift does not know. `context` is always the unretained `ServerCore`, which the
+// `HTTPServer` keeps until the library has stopped.
+
+/// Counts a new connection's requests and remembers its peer; gives that back when the connection ends.
+func connectionChanged(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ change: MHD_ConnectionNotificationCode
+) {
+    guard let slot, let connection else { return }
+    switch change {
+    case .CONNECTION_NOTIFY_STARTED:
+        let peer = pushfan_mhd_peer(connection).map(PeerName.read) ?? ("", 0)
+        slot.pointee = Unmanaged.passRetained(ConnectionState(remoteAddress: "\(peer.0):\(peer.1)")).toOpaque()
+    case .CONNECTION_NOTIFY_CLOSED:
+        if let state = slot.pointee { Unmanaged<ConnectionState>.fromOpaque(state).release() }
+        slot.pointee = nil
+    }
+}
+
+/// Starts a request: called with the target as it stands on the wire, before anything is decoded.
+func requestStarted(
+    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let context, let target, let connection else { return nil }
+    let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    core.activeCount.add(1, ordering: .relaxed)
+    let state = pushfan_mhd_connection_context(connection).map {
+        Unmanaged<ConnectionState>.fromOpaque($0).takeUnretainedValue()
+    }
+    let exchange = Exchange(core: core, connection: connection, state: state, target: String(cString: target))
+    return Unmanaged.passRetained(exchange).toOpaque()
+}
+
+/// Ends a request that ``requestStarted`` began, answered or aborted.
+func requestEnded(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
+) {
+    guard let context, let slot, let exchange = slot.pointee else { return }
+    Unmanaged<Exchange>.fromOpaque(exchange).release()
+    slot.pointee = nil
+    let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    core.activeCount.subtract(1, ordering: .releasing)
+}
+
+/// Leaves escapes as they are: the request decodes its own target.
+func leaveEscaped(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ text: UnsafeMutablePointer<CChar>?
+) -> Int {
+    text.map { strlen($0) } ?? 0
+}
+
+/// Drives one request: first its head, then pieces of its body, then its end, and once more after a suspension.
+func requestAdvanced(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ url: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
+    _ uploadByteCount: UnsafeMutablePointer<Int>?, _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let exchange = slot?.pointee, let method, let uploadByteCount else { return .NO }
+    let current = Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
+    let piece = UnsafeRawBufferPointer(start: upload, count: uploadByteCount.pointee)
+    uploadByteCount.pointee = 0
+    return current.advanced(method: method, piece: piece) ? .YES : .NO
+}
+
+/// Collects one header field; `context` is the `HeadReader` on the stack of ``Exchange``.
+func headerFound(
+    _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameByteCount: Int,
+    _ value: UnsafePointer<CChar>?, _ valueByteCount: Int
+) -> MHD_Result {
+    guard let context, let name else { return .NO }
+    context.assumingMemoryBound(to: HeadReader.self).pointee.found(
+        name: UnsafeRawBufferPointer(start: name, count: nameByteCount),
+        value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueByteCount))
+    return .YES
+}
+
+/// Gives the library the bytes of a body that is going to be cut off; then makes it end the connection.
+func truncatedBodyRead(
+    _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int
+) -> Int {
+    /// `MHD_CONTENT_READER_END_WITH_ERROR`, a cast in microhttpd.h that is not imported.
+    let endWithError = -2
+    guard let context, let buffer else { return endWithError }
+    let bytes = Unmanaged<TruncatedBody>.fromOpaque(context).takeUnretainedValue().bytes
+    guard position < UInt64(bytes.count) else { return endWithError }
+    let end = min(bytes.count, Int(position) + capacity)
+    bytes.withUnsafeBytes { all in
+        UnsafeMutableRawPointer(buffer).copyMemory(from: all.baseAddress! + Int(position), byteCount: end - Int(position))
+    }
+    return end - Int(position)
+}
+
+/// Releases what ``truncatedBodyRead`` reads from.
+func truncatedBodyFreed(_ context: UnsafeMutableRawPointer?) {
+    if let context { Unmanaged<TruncatedBody>.fromOpaque(context).release() }
+}
+
+/// The bytes that still come of a body that is cut off.
+final class TruncatedBody {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}

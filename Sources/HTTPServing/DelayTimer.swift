@@ -1,0 +1,173 @@
+import CMicroHTTPD
+import Glibc
+
+/// One thread that wakes suspended connections when their time has come.
+///
+/// A connection is suspended by its own server thread and then handed over; from there on it belongs to the timer until it is
+/// resumed, so nobody else touches it or its socket meanwhile.
+///
+/// `@unchecked Sendable`: `heap` and `isStopped` are read and written only while `mutex` is held; the three pthread objects
+/// are made in `init`, never moved and destroyed in `deinit`, after the thread has been joined.
+final class DelayTimer: @unchecked Sendable {
+    /// What happens at the deadline.
+    enum Duty {
+        /// Resume the connection.
+        case resume
+        /// Look whether the peer has gone: resume then, else look again.
+        case watch(socket: Int32)
+        /// Write the next piece of a raw answer to the socket; resume after the last.
+        case drip(socket: Int32, bytes: [UInt8], written: Int, pieceByteCount: Int, interval: UInt64)
+    }
+
+    private struct Entry {
+        let deadline: UInt64
+        let connection: OpaquePointer
+        let duty: Duty
+    }
+
+    /// Nanoseconds between two looks at a silent connection.
+    private static let watchInterval: UInt64 = 500_000_000
+
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let wakeUp = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var thread = pthread_t()
+    private var heap: [Entry] = []
+    private var isStopped = false
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(wakeUp, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(wakeUp)
+        pthread_mutex_destroy(mutex)
+        wakeUp.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Starts the thread; it holds `self` until ``stop()``.
+    func start() -> Bool {
+        let context = Unmanaged.passRetained(self).toOpaque()
+        guard pthread_create(&thread, nil, runDelayTimer, context) == 0 else {
+            Unmanaged<DelayTimer>.fromOpaque(context).release()
+            return false
+        }
+        return true
+    }
+
+    /// Takes over a connection that its server thread has just suspended; once stopped, it is resumed at once.
+    func take(_ connection: OpaquePointer, after nanoseconds: UInt64, _ duty: Duty) {
+        pthread_mutex_lock(mutex)
+        guard !isStopped else {
+            pthread_mutex_unlock(mutex)
+            MHD_resume_connection(connection)
+            return
+        }
+        push(Entry(deadline: Self.now() &+ nanoseconds, connection: connection, duty: duty))
+        pthread_cond_signal(wakeUp)
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// Resumes every connection and ends the thread.
+    func stop() {
+        pthread_mutex_lock(mutex)
+        isStopped = true
+        pthread_cond_signal(wakeUp)
+        pthread_mutex_unlock(mutex)
+        pthread_join(thread, nil)
+    }
+
+    /// The thread's body.
+    fileprivate func run() {
+        pthread_mutex_lock(mutex)
+        while !isStopped {
+            guard let first = heap.first else {
+                pthread_cond_wait(wakeUp, mutex)
+                continue
+            }
+            if first.deadline > Self.now() {
+                var until = timespec(
+                    tv_sec: Int(first.deadline / 1_000_000_000), tv_nsec: Int(first.deadline % 1_000_000_000))
+                pthread_cond_timedwait(wakeUp, mutex, &until)
+                continue
+            }
+            let entry = pop()
+            pthread_mutex_unlock(mutex)
+            let next = Self.perform(entry)
+            pthread_mutex_lock(mutex)
+            if let next { push(next) }
+        }
+        let left = heap
+        heap = []
+        pthread_mutex_unlock(mutex)
+        for entry in left { MHD_resume_connection(entry.connection) }
+    }
+
+    /// Does what is due; returns the entry to keep, or resumes the connection.
+    private static func perform(_ entry: Entry) -> Entry? {
+        switch entry.duty {
+        case .resume:
+            break
+        case .watch(let socket):
+            var byte: UInt8 = 0
+            let peeked = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+            if peeked > 0 || (peeked < 0 && (errno == EAGAIN || errno == EINTR)) {
+                return Entry(deadline: now() &+ watchInterval, connection: entry.connection, duty: entry.duty)
+            }
+        case .drip(let socket, let bytes, let written, let piece, let interval):
+            let end = min(bytes.count, written + piece)
+            let sent = bytes.withUnsafeBytes { all in
+                send(socket, all.baseAddress! + written, end - written, Int32(MSG_NOSIGNAL))
+            }
+            if sent > 0 || errno == EAGAIN, written + max(sent, 0) < bytes.count {
+                let duty = Duty.drip(
+                    socket: socket, bytes: bytes, written: written + max(sent, 0), pieceByteCount: piece, interval: interval)
+                return Entry(deadline: now() &+ interval, connection: entry.connection, duty: duty)
+            }
+        }
+        MHD_resume_connection(entry.connection)
+        return nil
+    }
+
+    private static func now() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+    }
+
+    private func push(_ entry: Entry) {
+        heap.append(entry)
+        var child = heap.count - 1
+        while child > 0, heap[child].deadline < heap[(child - 1) / 2].deadline {
+            heap.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    private func pop() -> Entry {
+        heap.swapAt(0, heap.count - 1)
+        let entry = heap.removeLast()
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
+                if heap[child].deadline < heap[least].deadline { least = child }
+            }
+            guard least != parent else { return entry }
+            heap.swapAt(parent, least)
+            parent = least
+        }
+    }
+}
+
+/// The thread's entry point; takes back the reference that ``DelayTimer/start()`` gave.
+private func runDelayTimer(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context else { return nil }
+    Unmanaged<DelayTimer>.fromOpaque(context).takeRetainedValue().run()
+    return nil
+}

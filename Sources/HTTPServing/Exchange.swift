@@ -1,0 +1,202 @@
+import CMicroHTTPD
+import Glibc
+import Synchronization
+
+/// One request and its answer.
+///
+/// Touched only by callbacks of its own connection; while the connection is suspended nothing touches it.
+final class Exchange {
+    private enum Phase {
+        /// The head is about to be read.
+        case head
+        /// The body is coming.
+        case body
+        /// The answer waits for the timer.
+        case waiting
+        /// An answer was queued, or the connection is lost.
+        case answered
+    }
+
+    private let core: ServerCore
+    private let connection: OpaquePointer
+    private let target: String
+    private let remoteAddress: String
+    private let ordinal: Int
+    private var phase = Phase.head
+    private var headers = HTTPFields()
+    private var body: [UInt8] = []
+    private var receivedByteCount = 0
+    private var response = HTTPServerResponse(status: 500)
+
+    init(core: ServerCore, connection: OpaquePointer, state: ConnectionState?, target: String) {
+        self.core = core
+        self.connection = connection
+        self.target = target
+        state?.requestCount += 1
+        remoteAddress = state?.remoteAddress ?? ""
+        ordinal = state?.requestCount ?? 1
+    }
+
+    /// Takes the next event of the request.
+    ///
+    /// - Parameters:
+    ///   - method: The method, a C string.
+    ///   - piece: The next bytes of the body; empty for the head, the end and the call after a suspension.
+    /// - Returns: Whether the library may go on; `false` ends the connection without an answer.
+    func advanced(method: UnsafePointer<CChar>, piece: UnsafeRawBufferPointer) -> Bool {
+        switch phase {
+        case .head:
+            return readHead()
+        case .body where !piece.isEmpty:
+            return receive(piece)
+        case .body:
+            return answer(method: String(cString: method))
+        case .waiting:
+            return deliver()
+        case .answered:
+            return true
+        }
+    }
+
+    private func readHead() -> Bool {
+        var reader = HeadReader()
+        withUnsafeMutablePointer(to: &reader) { pointer in
+            _ = MHD_get_connection_values_n(connection, .HEADER_KIND, headerFound, pointer)
+        }
+        if reader.isUnsafe { return refuse(400) }
+        if reader.byteCount > core.maximumHeaderByteCount { return refuse(431) }
+        if let length = reader.contentLength {
+            if length > core.maximumBodyByteCount { return refuse(413) }
+            body.reserveCapacity(max(0, length))
+        }
+        headers = reader.fields
+        phase = .body
+        return true
+    }
+
+    private func receive(_ piece: UnsafeRawBufferPointer) -> Bool {
+        receivedByteCount += piece.count
+        if receivedByteCount <= core.maximumBodyByteCount {
+            body.append(contentsOf: piece)
+            return true
+        }
+        body = []
+        // A chunked body has no declared end: what is far over the limit is not worth reading for the sake of an answer.
+        return receivedByteCount < 8 * max(core.maximumBodyByteCount, 1 << 16)
+    }
+
+    private func refuse(_ status: Int) -> Bool {
+        response = HTTPServerResponse(status: status)
+        response.closesConnection = true
+        return queue(body: [])
+    }
+
+    private func answer(method: String) -> Bool {
+        if receivedByteCount > core.maximumBodyByteCount { return refuse(413) }
+        let request = HTTPServerRequest(
+            method: method, target: HTTPServerRequest.originForm(target), headers: headers, body: body,
+            remoteAddress: remoteAddress, ordinalOnConnection: ordinal, isSecure: core.isSecure)
+        response = core.handler(request)
+        if response.delay > .zero {
+            let delay = response.delay
+            response.delay = .zero
+            return wait(delay, .resume)
+        }
+        return deliver()
+    }
+
+    /// Suspends the connection until the timer has done `duty`; then ``advanced(method:piece:)`` is called again.
+    private func wait(_ duration: Duration, _ duty: DelayTimer.Duty) -> Bool {
+        phase = .waiting
+        MHD_suspend_connection(connection)
+        core.timer.take(connection, after: duration.nanoseconds, duty)
+        return true
+    }
+
+    private func deliver() -> Bool {
+        switch response.delivery {
+        case .whole:
+            return queue(body: response.body)
+        case .reset:
+            phase = .answered
+            resetConnection()
+            return false
+        case .hang:
+            response.delivery = .reset
+            return wait(.milliseconds(500), .watch(socket: pushfan_mhd_socket(connection)))
+        case .truncated(let keeping):
+            return queueTruncated(keeping: keeping)
+        case .dripped(let byteCount, let interval):
+            return drip(max(1, byteCount), every: interval)
+        }
+    }
+
+    /// Ends the TCP connection with RST: on Linux that is what connecting to "no address" does (connect(2), tcp(7)).
+    private func resetConnection() {
+        var nowhere = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        _ = connect(pushfan_mhd_socket(connection), &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
+    }
+
+    private func drip(_ byteCount: Int, every interval: Duration) -> Bool {
+        let bytes = rawAnswer()
+        if core.isSecure {
+            response.delivery = .whole
+            response.closesConnection = true
+            return wait(interval * (bytes.count / byteCount), .resume)
+        }
+        // The timer writes the whole answer itself; what is left to do afterwards is to end the connection.
+        response.delivery = .truncated(keeping: -1)
+        let socket = pushfan_mhd_socket(connection)
+        return wait(
+            .zero,
+            .drip(
+                socket: socket, bytes: bytes, written: 0, pieceByteCount: byteCount, interval: max(1, interval.nanoseconds)))
+    }
+
+    private func rawAnswer() -> [UInt8] {
+        let reason = MHD_get_reason_phrase_for(UInt32(clamping: response.status)).map { String(cString: $0) } ?? ""
+        var head = "HTTP/1.1 \(response.status) \(reason)\r\nContent-Length: \(response.body.count)\r\nConnection: close\r\n"
+        for field in response.headers.all { head += "\(field.name): \(field.value)\r\n" }
+        return Array((head + "\r\n").utf8) + response.body
+    }
+
+    private func queue(body: [UInt8]) -> Bool {
+        let made = body.withUnsafeBytes { bytes in
+            MHD_create_response_from_buffer(
+                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+        }
+        return queue(made)
+    }
+
+    private func queueTruncated(keeping: Int) -> Bool {
+        guard keeping >= 0 else {
+            phase = .answered
+            return false
+        }
+        let kept = TruncatedBody(Array(response.body.prefix(keeping)))
+        let promised = UInt64(max(response.body.count, kept.bytes.count + 64))
+        let context = Unmanaged.passRetained(kept).toOpaque()
+        return queue(MHD_create_response_from_callback(promised, 4096, truncatedBodyRead, context, truncatedBodyFreed))
+    }
+
+    private func queue(_ made: OpaquePointer?) -> Bool {
+        phase = .answered
+        guard let made else { return false }
+        for field in response.headers.all { MHD_add_response_header(made, field.name, field.value) }
+        if response.closesConnection || core.isDraining.load(ordering: .relaxed) {
+            MHD_add_response_header(made, "Connection", "close")
+        }
+        let queued = MHD_queue_response(connection, UInt32(clamping: response.status), made)
+        MHD_destroy_response(made)
+        return queued == .YES
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, at least 0; anything over some 500 years is cut.
+    var nanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        return UInt64(min(seconds, 1 << 34)) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
+    }
+}

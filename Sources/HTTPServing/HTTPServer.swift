@@ -1,0 +1,164 @@
+import CMicroHTTPD
+import Glibc
+import Synchronization
+
+/// A small HTTP/1.1 server: one handler, a pool of threads, strict reading, bounded everything.
+///
+/// Every request is given to the handler whole; the handler runs on a server thread and should not block. HTTP is
+/// libmicrohttpd's in its strict mode; on top of that, requests with two lengths, with a length and a transfer coding, or with a
+/// control character in a header are refused with 400 and their connection ends.
+public final class HTTPServer: Sendable {
+    /// Where a server listens.
+    public struct Address: Sendable, Equatable, CustomStringConvertible {
+        /// The numeric host; IPv6 in brackets.
+        public let host: String
+        /// The port, never 0.
+        public let port: Int
+
+        /// `host:port`.
+        public var description: String { "\(host):\(port)" }
+    }
+
+    /// The library's handle.
+    ///
+    /// `@unchecked Sendable`: the pointer is used only while `state` is locked, and struct MHD_Daemon is thread-safe for the two
+    /// calls made with it, MHD_quiesce_daemon and MHD_stop_daemon (microhttpd.h).
+    private struct Daemon: @unchecked Sendable {
+        let pointer: OpaquePointer
+        /// C strings that the library reads for as long as it runs.
+        let texts: [UnsafeMutablePointer<CChar>]
+    }
+
+    private enum State {
+        case idle
+        case running(Daemon, Address)
+        case stopped
+    }
+
+    private let configuration: HTTPServerConfiguration
+    private let core: ServerCore
+    /// Protects the server's life; held while starting and stopping, never by callbacks.
+    private let state = Mutex(State.idle)
+
+    /// Makes a server that does not listen yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: Address, limits and identity.
+    ///   - handler: Called once for every complete request, on a server thread, by several at a time.
+    public init(
+        _ configuration: HTTPServerConfiguration = HTTPServerConfiguration(),
+        handler: @escaping @Sendable (HTTPServerRequest) -> HTTPServerResponse
+    ) {
+        self.configuration = configuration
+        core = ServerCore(configuration, handler: handler)
+    }
+
+    deinit { stop(within: .zero) }
+
+    /// The bound address while the server runs.
+    public var address: Address? {
+        state.withLock { state in
+            if case .running(_, let address) = state { address } else { nil }
+        }
+    }
+
+    /// Binds the address and serves.
+    ///
+    /// - Returns: The bound address, with the real port where 0 was asked for.
+    /// - Throws: An ``HTTPServingError``; the server can then be thrown away, nothing is left open.
+    @discardableResult
+    public func start() throws(HTTPServingError) -> Address {
+        try state.withLock { state throws(HTTPServingError) in
+            guard case .idle = state else { throw .notStartable }
+            let socket = try ListenSocket(configuration.listen)
+            let address = Address(host: socket.host, port: socket.port)
+            guard core.timer.start() else {
+                close(socket.descriptor)
+                throw .cannotServe(reason: "no thread left")
+            }
+            guard let daemon = startDaemon(on: socket) else {
+                core.timer.stop()
+                close(socket.descriptor)
+                state = .stopped
+                let reason =
+                    configuration.identity == nil ? "the HTTP library refused" : "the certificate or its key is not usable"
+                throw .cannotServe(reason: reason)
+            }
+            state = .running(daemon, address)
+            return address
+        }
+    }
+
+    /// Stops: no new connections, then requests in progress are waited for, then every connection ends.
+    ///
+    /// Blocks for at most `limit` and a little more; a second call does nothing.
+    public func stop(within limit: Duration = .seconds(5)) {
+        state.withLock { state in
+            if case .running(let daemon, _) = state { shutDown(daemon, within: limit) }
+            state = .stopped
+        }
+    }
+
+    private func shutDown(_ daemon: Daemon, within limit: Duration) {
+        core.isDraining.store(true, ordering: .relaxed)
+        let listening = MHD_quiesce_daemon(daemon.pointer)
+        let deadline = ContinuousClock.now + limit
+        while core.activeCount.load(ordering: .acquiring) > 0, ContinuousClock.now < deadline { usleep(2000) }
+        // The library aborts the process when it is stopped while connections are suspended: they are resumed first, and the
+        // timer resumes at once what is suspended later.
+        core.timer.stop()
+        MHD_stop_daemon(daemon.pointer)
+        if listening >= 0 { close(listening) }
+        for text in daemon.texts { free(text) }
+    }
+
+    private func startDaemon(on socket: ListenSocket) -> Daemon? {
+        var flags =
+            MHD_USE_EPOLL.rawValue | MHD_USE_INTERNAL_POLLING_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue
+            | MHD_USE_TURBO.rawValue
+        if socket.isIPv6 { flags |= MHD_USE_IPv6.rawValue }
+        if configuration.identity != nil { flags |= MHD_USE_TLS.rawValue }
+        let texts = [configuration.identity?.privateKey, configuration.identity?.certificateChain].compactMap { $0 }
+            .compactMap { strdup($0) }
+        var options = self.options(listenDescriptor: socket.descriptor, texts: texts)
+        let context = Unmanaged.passUnretained(core).toOpaque()
+        guard let pointer = pushfan_mhd_start(flags, requestAdvanced, context, &options) else {
+            for text in texts { free(text) }
+            return nil
+        }
+        return Daemon(pointer: pointer, texts: texts)
+    }
+
+    private func options(listenDescriptor: Int32, texts: [UnsafeMutablePointer<CChar>]) -> [MHD_OptionItem] {
+        let context = Unmanaged.passUnretained(core).toOpaque()
+        func option(_ option: MHD_OPTION, _ value: Int, _ pointer: UnsafeMutableRawPointer? = nil) -> MHD_OptionItem {
+            MHD_OptionItem(option: option, value: value, ptr_value: pointer)
+        }
+        let started:
+            @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? =
+                requestStarted
+        let ended: MHD_RequestCompletedCallback = requestEnded
+        let changed: MHD_NotifyConnectionCallback = connectionChanged
+        let unescape: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutablePointer<CChar>?) -> Int =
+            leaveEscaped
+        var options = [
+            option(.LISTEN_SOCKET, Int(listenDescriptor)),
+            option(.URI_LOG_CALLBACK, unsafeBitCast(started, to: Int.self), context),
+            option(.NOTIFY_COMPLETED, unsafeBitCast(ended, to: Int.self), context),
+            option(.NOTIFY_CONNECTION, unsafeBitCast(changed, to: Int.self), context),
+            option(.UNESCAPE_CALLBACK, unsafeBitCast(unescape, to: Int.self), context),
+            option(.STRICT_FOR_CLIENT, 1),
+            option(.CONNECTION_LIMIT, max(1, configuration.maximumConnections)),
+            option(.CONNECTION_TIMEOUT, Int(configuration.idleTimeout.components.seconds)),
+            // One pool holds a connection's header fields and its buffers.
+            option(.CONNECTION_MEMORY_LIMIT, 2 * configuration.maximumHeaderByteCount + (16 << 10)),
+        ]
+        if configuration.threadCount > 1 { options.append(option(.THREAD_POOL_SIZE, min(64, configuration.threadCount))) }
+        if texts.count == 2 {
+            options.append(option(.HTTPS_MEM_KEY, 0, texts[0]))
+            options.append(option(.HTTPS_MEM_CERT, 0, texts[1]))
+        }
+        options.append(option(.END, 0))
+        return options
+    }
+}

@@ -1,0 +1,65 @@
+/// The settings of one ``HTTPServer``.
+public struct HTTPServerConfiguration: Sendable {
+    /// A certificate chain and its private key, both as PEM text.
+    public struct Identity: Sendable, CustomStringConvertible {
+        /// The server's certificate first, then those that lead to its root.
+        public let certificateChain: String
+        /// The private key, unencrypted.
+        public let privateKey: String
+
+        /// Makes an identity of PEM texts; they are checked when the server starts.
+        public init(certificateChain: String, privateKey: String) {
+            self.certificateChain = certificateChain
+            self.privateKey = privateKey
+        }
+
+        /// Says that it is an identity; never the key.
+        public var description: String { "Identity(private key hidden)" }
+    }
+
+    /// Where to listen: `host:port`, IPv6 in brackets; port 0 takes a free one. Default `127.0.0.1:0`.
+    public var listen: String
+    /// The certificate to serve TLS with; `nil` serves plain HTTP.
+    public var identity: Identity?
+    /// Threads that serve connections. Default 1, range 1 to 64.
+    public var threadCount = 1
+    /// Connections at a time; more wait in the backlog. Default 4,096.
+    public var maximumConnections = 4096
+    /// Bytes of a request's body; a longer one is answered 413. Default 1 MiB.
+    public var maximumBodyByteCount = 1 << 20
+    /// Bytes of a request's header fields; more are answered 431. Default 32 KiB.
+    public var maximumHeaderByteCount = 32 << 10
+    /// How long a connection may be idle. Default 120 s, whole seconds.
+    public var idleTimeout: Duration = .seconds(120)
+
+    /// The defaults, listening on `listen`.
+    public init(listen: String = "127.0.0.1:0", identity: Identity? = nil) {
+        self.listen = listen
+        self.identity = identity
+    }
+
+    /// The host of a listen address, brackets removed; `nil` when the text is no listen address.
+    public static func host(of listen: String) -> String? { ListenSocket.split(listen)?.host }
+}
+
+/// Why a server could not start.
+public enum HTTPServingError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The listen address is not `host:port`, or its host is unknown.
+    case badListenAddress(String)
+    /// The system refused the address; the reason is its own text.
+    case cannotListen(address: String, reason: String)
+    /// The HTTP library refused to start: a bad certificate or key, or no threads left.
+    case cannotServe(reason: String)
+    /// The server runs already, or has been stopped.
+    case notStartable
+
+    /// One plain sentence.
+    public var description: String {
+        switch self {
+        case .badListenAddress(let text): "'\(text)' is not an address to listen on: expected host:port or [ipv6]:port"
+        case .cannotListen(let address, let reason): "cannot listen on \(address): \(reason)"
+        case .cannotServe(let reason): "cannot serve: \(reason)"
+        case .notStartable: "the server was started before"
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// What a handler answers, and how the answer travels.
+public struct HTTPServerResponse: Sendable {
+    /// How the answer reaches the client; everything but `whole` imitates a fault.
+    public enum Delivery: Sendable, Equatable {
+        /// As HTTP wants it.
+        case whole
+        /// Not at all: the connection is reset (TCP RST).
+        case reset
+        /// Not at all: the connection stays open and silent until the client or the server goes.
+        case hang
+        /// The head promises the whole body, `keeping` bytes of it come, then the connection ends.
+        case truncated(keeping: Int)
+        /// Head and body, `byteCount` bytes at a time with `every` between, then the connection ends.
+        /// Over TLS the whole answer comes at once, after the time all this would have taken.
+        case dripped(byteCount: Int, every: Duration)
+    }
+
+    /// The status code, 200 to 599.
+    public var status: Int
+    /// Header fields; length, date and connection are the server's own.
+    public var headers: HTTPFields
+    /// The body's bytes.
+    public var body: [UInt8]
+    /// How the answer travels. Default: whole.
+    public var delivery: Delivery
+    /// How long the answer waits before it leaves, no thread waiting with it. Default: not at all.
+    public var delay: Duration
+    /// Whether the connection ends after this answer. Default: no.
+    public var closesConnection: Bool
+
+    /// An answer of these parts, sent at once and whole.
+    public init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        delivery = .whole
+        delay = .zero
+        closesConnection = false
+    }
+
+    /// A plain-text answer, as metrics and health endpoints give.
+    public static func text(_ text: String, status: Int = 200, contentType: String = "text/plain; charset=utf-8") -> Self {
+        Self(status: status, headers: ["Content-Type": contentType], body: Array(text.utf8))
+    }
+}

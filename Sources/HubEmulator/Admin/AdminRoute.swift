@@ -1,0 +1,38 @@
+import HTTPServing
+
+/// The emulator's own paths; none is part of a hub.
+enum AdminRoute: Equatable {
+    case devices
+    case resetRings
+    case calls
+    case resetCalls
+    case faults
+    case setFaults
+    case addFaults
+    case clearFaults
+    case live
+    /// A path of the emulator with a method that it does not know.
+    case methodNotAllowed(allowed: String)
+
+    private static let collections = ["devices", "calls", "faults", "livez"]
+
+    /// Whether a hub of this name could not be told from the emulator's own paths.
+    static func isReserved(_ name: String) -> Bool { collections.contains(name.lowercased()) }
+
+    /// The route of a request; `nil` when it is for the hub.
+    init?(_ request: HTTPServerRequest) {
+        var path = request.path[...]
+        if path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        let methods: KeyValuePairs<String, AdminRoute>
+        switch path {
+        case "/devices": methods = ["GET": .devices]
+        case "/devices/rung": methods = ["DELETE": .resetRings]
+        case "/calls": methods = ["GET": .calls, "DELETE": .resetCalls]
+        case "/faults": methods = ["GET": .faults, "PUT": .setFaults, "POST": .addFaults, "DELETE": .clearFaults]
+        case "/livez": methods = ["GET": .live]
+        default: return nil
+        }
+        let found = methods.first { $0.key == request.method || ($0.key == "GET" && request.method == "HEAD") }
+        self = found?.value ?? .methodNotAllowed(allowed: methods.map(\.key).joined(separator: ", "))
+    }
+}

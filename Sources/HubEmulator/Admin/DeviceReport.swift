@@ -1,0 +1,88 @@
+public import HTTPServing
+
+/// One device, its registrations and what has rung on it.
+public struct DeviceReport: Sendable {
+    /// The platform under the hub's format name: `apple`, `fcmv1`, …
+    public let platform: String
+    /// The handle as it was registered or first sent to.
+    public let handle: String
+    /// The tags of all its registrations, each once.
+    public let tags: [String]
+    /// The installations it belongs to.
+    public let installations: [String]
+    /// How many registrations it has now.
+    public let registrationCount: Int
+    /// Every notification since the last reset, those included that are no longer kept.
+    public let rungCount: Int
+    /// What rang, in order; the newest ones.
+    public let rung: [RingReport]
+
+    /// What a person would see: of notifications with one collapse id only the newest, in its place.
+    public var visible: [RingReport] {
+        var visible: [RingReport] = []
+        for ring in rung {
+            if let key = ring.collapseKey { visible.removeAll { $0.collapseKey == key } }
+            visible.append(ring)
+        }
+        return visible
+    }
+}
+
+/// One notification as it rang.
+public struct RingReport: Sendable {
+    /// The notification's id; empty for test sends.
+    public let notificationID: String
+    /// The call that caused it.
+    public let callID: Int
+    /// When it rang, milliseconds since 1970.
+    public let milliseconds: Int64
+    /// The format of the send.
+    public let format: String
+    /// The name of the template that was filled in; "" for one without a name.
+    public let template: String?
+    /// The body as the push service would have got it; empty when nothing is recorded.
+    public let body: String
+    /// The header fields for the push service.
+    public let headers: HTTPFields
+    let collapseKey: String?
+
+    init(_ ring: Ring) {
+        notificationID = ring.notificationID
+        callID = ring.callID
+        milliseconds = ring.at
+        format = ring.format
+        template = ring.template
+        body = String(decoding: ring.body, as: UTF8.self)
+        headers = ring.headers
+        collapseKey = ring.collapseKey
+    }
+}
+
+/// A device to register in process.
+public struct EmulatedDevice: Sendable {
+    /// The installation's id; also its identity.
+    public var id: String
+    /// `apns`, `fcmV1`, `gcm`, `wns`, …: an installation's platform, in any case.
+    public var platform: String
+    /// The handle.
+    public var handle: String
+    /// The user of `$UserId:{…}`, if any.
+    public var userID: String?
+    /// The tags.
+    public var tags: [String]
+    /// Template bodies by name.
+    public var templates: [String: String]
+
+    /// Describes a device.
+    public init(
+        id: String, platform: String, handle: String, userID: String? = nil, tags: [String] = [],
+        templates: [String: String] = [:]
+    ) {
+        self.id = id
+        self.platform = platform
+        self.handle = handle
+        self.userID = userID
+        self.tags = tags
+        self.templates = templates
+    }
+}

@@ -1,0 +1,104 @@
+import FanOut
+import HTTPServing
+import PushModel
+import Synchronization
+
+extension EmulatedHub {
+    /// The devices that are registered or were sent to, with what rang on them.
+    ///
+    /// - Parameters:
+    ///   - handle: Only the devices with this handle; `nil` for all.
+    ///   - tag: Only the devices with a registration that has this tag, in any case; `nil` for all.
+    public func devices(handle: String? = nil, tag: String? = nil) -> [DeviceReport] {
+        let now = clock()
+        return state.withLock { state in
+            state.deliverDue(now: now)
+            let tagged = tag.map { Set(state.registrations.registrations(tagged: $0).map(\.deviceKey)) }
+            return state.devices.devices.compactMap { device in
+                if let handle, DeviceKey(platform: device.key.platform, handle: handle) != device.key { return nil }
+                if let tagged, !tagged.contains(device.key) { return nil }
+                return Self.report(device, state.registrations.registrations(of: device.key))
+            }
+        }
+    }
+
+    /// The recorded calls, in the order of their arrival.
+    ///
+    /// - Parameters:
+    ///   - after: Only calls with higher ids. Default 0: all that are kept.
+    ///   - limit: At most so many. Default: all.
+    public func calls(after: Int = 0, limit: Int = .max) -> [RecordedCall] {
+        state.withLock { $0.calls.calls(after: after, limit: limit) }
+    }
+
+    /// How many notifications rang since the last reset, on all devices together.
+    public var rungCount: Int {
+        let now = clock()
+        return state.withLock { state in
+            state.deliverDue(now: now)
+            return state.devices.totalRungCount
+        }
+    }
+
+    /// Arms faults.
+    ///
+    /// - Parameters:
+    ///   - faults: Tried in this order.
+    ///   - replacing: Whether the faults that were armed before go; otherwise the new ones come behind them.
+    public func arm(_ faults: [Fault], replacing: Bool = true) {
+        state.withLock { state in
+            if replacing { state.faults = FaultScript() }
+            state.faults.append(faults)
+        }
+    }
+
+    /// Registers a device as an installation, in place of the one with the same id.
+    ///
+    /// - Parameter device: The device.
+    /// - Throws: ``HubEmulatorError``, `invalidDevices` with what the hub would have answered.
+    public func register(_ device: EmulatedDevice) throws(HubEmulatorError) {
+        var writer = ByteWriter(capacity: 256)
+        writer.append("{\"installationId\":")
+        writer.append(json: device.id)
+        writer.append(",\"platform\":")
+        writer.append(json: device.platform)
+        writer.append(",\"pushChannel\":")
+        writer.append(json: device.handle)
+        if let user = device.userID {
+            writer.append(",\"userId\":")
+            writer.append(json: user)
+        }
+        writer.append(",\"tags\":[")
+        for (index, tag) in device.tags.enumerated() {
+            if index > 0 { writer.append(",") }
+            writer.append(json: tag)
+        }
+        writer.append("],\"templates\":{")
+        for (index, template) in device.templates.sorted(by: { $0.key < $1.key }).enumerated() {
+            if index > 0 { writer.append(",") }
+            writer.append(json: template.key)
+            writer.append(":{\"body\":")
+            writer.append(json: template.value)
+            writer.append("}")
+        }
+        writer.append("}}")
+        do {
+            let installation = try InstallationReader(writer.bytes).installation(id: device.id)
+            let now = clock()
+            state.withLock { $0.write(installation, at: now) }
+        } catch {
+            throw .invalidDevices(path: "in process", reason: error.answer.detail ?? "")
+        }
+    }
+
+    private static func report(_ device: DeviceLog.Device, _ registrations: [Registration]) -> DeviceReport {
+        var tags: [String] = []
+        for tag in registrations.flatMap(\.tags) where !tags.contains(tag) { tags.append(tag) }
+        var installations: [String] = []
+        for id in registrations.compactMap(\.installationID) where !installations.contains(id) { installations.append(id) }
+        return DeviceReport(
+            platform: device.key.platform.format, handle: device.handle, tags: tags, installations: installations,
+            registrationCount: registrations.count, rungCount: device.rungCount,
+            rung: device.rings.elements.map(RingReport.init))
+    }
+}

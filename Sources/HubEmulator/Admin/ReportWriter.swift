@@ -1,0 +1,130 @@
+import HTTPServing
+import PushModel
+
+/// Writes the emulator's own reports as JSON.
+struct ReportWriter {
+    private var writer = ByteWriter(capacity: 4096)
+
+    static func json(devices: [DeviceReport]) -> [UInt8] {
+        array(devices) { report, device in report.write(device) }
+    }
+
+    static func json(calls: [RecordedCall]) -> [UInt8] {
+        array(calls) { report, call in report.write(call) }
+    }
+
+    static func json(faults: [FaultScript.Entry]) -> [UInt8] {
+        array(faults) { report, entry in
+            report.object { report in
+                report.member("fault", entry.fault.text)
+                report.member("met", entry.metCount)
+                report.member("struck", entry.struckCount)
+            }
+        }
+    }
+
+    private static func array<Element>(_ elements: [Element], _ write: (inout ReportWriter, Element) -> Void) -> [UInt8] {
+        var report = ReportWriter()
+        report.array(elements, write)
+        report.writer.append("\n")
+        return report.writer.bytes
+    }
+
+    private mutating func write(_ device: DeviceReport) {
+        object { report in
+            report.member("platform", device.platform)
+            report.member("handle", device.handle)
+            report.key("tags")
+            report.array(device.tags) { $0.writer.append(json: $1) }
+            report.key("installations")
+            report.array(device.installations) { $0.writer.append(json: $1) }
+            report.member("registrations", device.registrationCount)
+            report.member("rung_count", device.rungCount)
+            report.key("rung")
+            report.array(device.rung) { $0.write($1) }
+            report.key("visible")
+            report.array(device.visible) { $0.write($1) }
+        }
+    }
+
+    private mutating func write(_ ring: RingReport) {
+        object { report in
+            report.member("notification_id", ring.notificationID)
+            report.member("call", ring.callID)
+            report.member("time", Moment(milliseconds: ring.milliseconds).rfc3339)
+            report.member("format", ring.format)
+            if let template = ring.template { report.member("template", template) }
+            report.key("headers")
+            report.fields(ring.headers)
+            report.member("body", ring.body)
+        }
+    }
+
+    private mutating func write(_ call: RecordedCall) {
+        object { report in
+            report.member("id", call.id)
+            report.member("time", Moment(milliseconds: call.at).rfc3339)
+            report.member("method", call.method)
+            report.member("path", call.target)
+            report.member("operation", "\(call.operation)")
+            report.member("format", call.format)
+            report.member("tags", call.tags)
+            report.member("handle", call.handle)
+            report.member("status", call.status)
+            report.key("accepted")
+            report.writer.append(call.isAccepted ? "true" : "false")
+            report.member("notification_id", call.notificationID)
+            report.member("rung", call.rungCount)
+            report.member("fault", call.fault)
+            report.member("client", call.client)
+            report.key("headers")
+            report.fields(call.headers)
+            report.member("body", String(decoding: call.body, as: UTF8.self))
+        }
+    }
+
+    private mutating func array<Element>(_ elements: [Element], _ write: (inout ReportWriter, Element) -> Void) {
+        writer.append("[")
+        for (index, element) in elements.enumerated() {
+            if index > 0 { writer.append(",") }
+            write(&self, element)
+        }
+        writer.append("]")
+    }
+
+    private mutating func object(_ members: (inout ReportWriter) -> Void) {
+        writer.append("{")
+        members(&self)
+        writer.append("}")
+    }
+
+    private mutating func key(_ name: StaticString) {
+        if writer.bytes.last != UInt8(ascii: "{") { writer.append(",") }
+        writer.append("\"")
+        writer.append(name)
+        writer.append("\":")
+    }
+
+    private mutating func member(_ name: StaticString, _ value: String?) {
+        key(name)
+        if let value { writer.append(json: value) } else { writer.append("null") }
+    }
+
+    private mutating func member(_ name: StaticString, _ value: Int) {
+        key(name)
+        writer.append(decimal: value)
+    }
+
+    /// Header fields as an object; a repeated name keeps its first value.
+    private mutating func fields(_ fields: HTTPFields) {
+        var seen: Set<String> = []
+        object { report in
+            for field in fields.all where seen.insert(field.name.lowercased()).inserted {
+                if report.writer.bytes.last != UInt8(ascii: "{") { report.writer.append(",") }
+                report.writer.append(json: field.name)
+                report.writer.append(":")
+                report.writer.append(json: field.value)
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import Crypto
+public import HTTPServing
+import HubAuth
+import Synchronization
+
+/// A notification hub in memory: its REST data plane, its answers, and a record of what would have rung on which device.
+///
+/// It verifies tokens, evaluates tags and fills in templates as the service does, and can misbehave on demand (``Fault``). The
+/// hub's own paths begin with its name; `/devices`, `/calls` and `/faults` show and script the emulator, without a token.
+public final class EmulatedHub: Sendable {
+    let configuration: HubEmulatorConfiguration
+    /// Milliseconds since 1970.
+    let clock: @Sendable () -> Int64
+    private let verifier: SASVerifier
+    /// Protects all that the hub remembers. No other lock is taken and nothing blocks while it is held.
+    let state: Mutex<HubState>
+    /// Protects the decisions about tokens; never held together with `state`.
+    private let grants = Mutex(GrantCache())
+    /// Protects the server's life.
+    private let server = Mutex<HTTPServer?>(nil)
+
+    /// Makes a hub that does not listen yet; ``handle(_:)`` works at once.
+    ///
+    /// - Parameters:
+    ///   - configuration: The settings.
+    ///   - clock: Milliseconds since 1970; the system's clock unless a test brings its own.
+    /// - Throws: ``HubEmulatorError``: `invalidConfiguration`, or a problem of the devices file.
+    public init(
+        _ configuration: HubEmulatorConfiguration = HubEmulatorConfiguration(),
+        clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds
+    ) throws(HubEmulatorError) {
+        let problems = configuration.problems()
+        guard problems.isEmpty else { throw .invalidConfiguration(problems) }
+        self.configuration = configuration
+        self.clock = clock
+        verifier = SASVerifier(
+            policies: configuration.policies.map {
+                SASPolicy(name: $0.name, keys: [SecretKey($0.key)], rights: $0.rights)
+            },
+            comparesHost: configuration.checksHost)
+        let seed = configuration.seed ?? UInt64(bitPattern: clock()) &* 0x9E37_79B9_7F4A_7C15
+        state = Mutex(HubState(configuration, seed: seed))
+        if let path = configuration.devicesFile { try loadDevices(from: path) }
+    }
+
+    /// Serves HTTP on the configured address.
+    ///
+    /// - Returns: The bound address, with the real port where 0 was asked for.
+    /// - Throws: ``HubEmulatorError``: `unreadableFile`, `noCertificate` or `cannotServe`.
+    @discardableResult
+    public func start() throws(HubEmulatorError) -> HTTPServer.Address {
+        var settings = HTTPServerConfiguration(listen: configuration.listen)
+        settings.identity = try identity()
+        settings.threadCount = configuration.threadCount
+        settings.maximumBodyByteCount = 4 << 20
+        let server = HTTPServer(settings) { [weak self] request in
+            self?.handle(request) ?? HTTPServerResponse(status: 503)
+        }
+        do {
+            let address = try server.start()
+            self.server.withLock { $0 = server }
+            return address
+        } catch {
+            throw .cannotServe(reason: error.description)
+        }
+    }
+
+    /// Stops serving; what the hub remembers stays.
+    public func stop(within limit: Duration = .seconds(2)) {
+        let running = server.withLock { server in
+            defer { server = nil }
+            return server
+        }
+        running?.stop(within: limit)
+    }
+
+    /// The address while the hub serves.
+    public var address: HTTPServer.Address? { server.withLock { $0 }?.address }
+
+    /// The connection string of the first policy, for the address that is served; a secret like its key.
+    public var connectionString: String {
+        let scheme = configuration.tls == .off ? "http" : "https"
+        let authority = address?.description ?? configuration.listen
+        let policy = configuration.policies[0]
+        return "Endpoint=\(scheme)://\(authority)/;SharedAccessKeyName=\(policy.name);SharedAccessKey=\(policy.key)"
+    }
+
+    /// Answers one request, as the server does for requests from the network.
+    public func handle(_ request: HTTPServerRequest) -> HTTPServerResponse {
+        if let route = AdminRoute(request) { return administer(route, request) }
+        let now = clock()
+        let (callID, fault, trackingID) = state.withLock { state in
+            state.deliverDue(now: now)
+            return (state.calls.nextID(), state.faults.strike(request, now: now), state.identifiers.trackingID())
+        }
+        let moment = Moment(milliseconds: now)
+        let route = HubRoute(method: request.method, rawPath: request.rawPath, hubName: configuration.hubName)
+        let performed =
+            fault?.effect.preventsCall == true
+            ? nil : perform(request, callID: callID, route: route, moment: moment)
+        let answer = fault?.answer(to: request, at: moment) ?? performed ?? .empty(500)
+        var response = answer.response(at: moment, trackingID: trackingID)
+        fault?.shape(&response)
+        record(
+            request, callID: callID, route: route, moment: moment, performed: performed,
+            status: response.isLost ? 0 : response.status, fault: fault)
+        return response
+    }
+
+    private func perform(_ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment) -> HubAnswer {
+        let operation: HubOperation
+        switch route {
+        case .otherHub: return .error(404, "No service is hosted at the specified address")
+        case .unknown: return .error(404, "The requested resource does not exist")
+        case .methodNotAllowed(let allowed):
+            var answer = HubAnswer.error(405, "The method is not allowed for this resource")
+            answer.headers = ["Allow": allowed]
+            return answer
+        case .operation(let found): operation = found
+        }
+        if let refusal = refusal(of: request, operation, moment) {
+            return HubAnswer(status: refusal.status, detail: refusal.detail)
+        }
+        guard let version = APIVersion(request.queryValue("api-version")) else {
+            return .error(400, "The api-version is missing or not valid: expected api-version=YYYY-MM in the query")
+        }
+        let call = HubCall(
+            request: request, id: callID, operation: operation, moment: moment, apiVersion: version, tier: configuration.tier,
+            baseURL: baseURL(of: request))
+        return perform(call)
+    }
+
+    private func perform(_ call: HubCall) -> HubAnswer {
+        switch call.operation {
+        case .send: send(call)
+        case .sendBatch: sendBatch(call)
+        case .schedule: schedule(call)
+        case .cancelSchedule(let id): cancelSchedule(call, id: id)
+        case .createRegistrationID: createRegistrationID(call)
+        case .createRegistration: createRegistration(call)
+        case .listRegistrations: listRegistrations(call)
+        case .listByTag(let tag): listRegistrations(call, tagged: tag)
+        case .putRegistration(let id): putRegistration(call, id: id)
+        case .getRegistration(let id): getRegistration(call, id: id)
+        case .deleteRegistration(let id): deleteRegistration(call, id: id)
+        case .putInstallation(let id): putInstallation(call, id: id)
+        case .getInstallation(let id): getInstallation(id: id)
+        case .patchInstallation(let id): patchInstallation(call, id: id)
+        case .deleteInstallation(let id): deleteInstallation(id: id)
+        }
+    }
+
+    private func refusal(of request: HTTPServerRequest, _ operation: HubOperation, _ moment: Moment) -> SASRefusal? {
+        let rights = operation.rights(hasFilter: request.queryValue("$filter") != nil)
+        let second = moment.milliseconds / 1000
+        let key = GrantCache.Key(
+            authorization: request.headers["Authorization"] ?? "",
+            host: configuration.checksHost ? request.headers["Host"] ?? "" : "", path: String(request.rawPath), rights: rights)
+        if grants.withLock({ $0.isGranted(key, second: second) }) { return nil }
+        do {
+            try verifier.verify(
+                authorization: request.headers["Authorization"], host: request.headers["Host"] ?? "", path: key.path,
+                anyOf: rights, now: second)
+        } catch {
+            return error
+        }
+        grants.withLock { $0.grant(key, second: second) }
+        return nil
+    }
+
+    private func baseURL(of request: HTTPServerRequest) -> String {
+        var scheme = request.isSecure ? "https" : "http"
+        if configuration.trustsForwardedProto, let forwarded = request.headers["X-Forwarded-Proto"]?.lowercased(),
+            forwarded == "https" || forwarded == "http"
+        {
+            scheme = forwarded
+        }
+        return "\(scheme)://\(request.headers["Host"] ?? configuration.listen)/\(configuration.hubName)"
+    }
+
+    private func record(
+        _ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment, performed: HubAnswer?, status: Int,
+        fault: Fault?
+    ) {
+        guard configuration.recording != .off else { return }
+        var call = RecordedCall(
+            id: callID, at: moment.milliseconds, method: request.method, target: request.target, operation: "unknown",
+            format: request.headers["ServiceBusNotification-Format"], tags: request.headers["ServiceBusNotification-Tags"],
+            handle: request.headers["ServiceBusNotification-DeviceHandle"], client: request.remoteAddress,
+            headers: [:], body: [])
+        if case .operation(let operation) = route { call.operation = operation.name }
+        call.status = status
+        call.notificationID = performed?.notificationID
+        call.rungCount = performed?.rungCount ?? 0
+        call.isAccepted = performed.map { (200..<300).contains($0.status) } ?? false
+        call.fault = fault?.text
+        if configuration.recording == .full {
+            for field in request.headers.all where !field.name.equalsIgnoringCase("Authorization") {
+                call.headers.append(field.name, field.value)
+            }
+            call.body = request.body
+        }
+        state.withLock { $0.calls.append(call) }
+    }
+}

@@ -1,0 +1,126 @@
+/// Reads the text of a ``Fault``.
+///
+/// Effects: `status=100…599`, `throttle`, `reset=before|after`, `hang[=before|after]`, `outage=10s` (with `status=` an answer
+/// instead of a reset), `drip=BYTES/INTERVAL`, `truncate`, `close-after=N`, and `delay=200ms` with any of them or alone.
+/// Answers: `retry-after=SECONDS`, `retry-after-date=SECONDS`, `body=error|empty|html|json`.
+/// Calls: `tags=`, `format=`, `method=`, `path=`, `handle=`, `after=N`, `every=N`, `count=N`.
+enum FaultParser {
+    static let fieldNames = [
+        "status", "throttle", "delay", "reset", "hang", "outage", "drip", "truncate", "close-after", "retry-after",
+        "retry-after-date", "body", "tags", "format", "method", "path", "handle", "after", "every", "count",
+    ]
+
+    static func parse(_ text: String) throws(FaultError) -> Fault {
+        let fields = try fields(of: text)
+        var fault = Fault()
+        fault.text = text
+        fault.effect = try effect(fields)
+        if let value = fields["delay"] { fault.delay = try duration("delay", value) }
+        if fault.effect == .none, fault.delay == .zero { throw .noEffect }
+        if let value = fields["retry-after"] {
+            fault.retryAfter = .seconds(try number("retry-after", value, 0...86400))
+        } else if let value = fields["retry-after-date"] {
+            fault.retryAfter = .date(try number("retry-after-date", value, 0...86400))
+        }
+        if let value = fields["body"] {
+            guard let body = Fault.Body(rawValue: value) else {
+                throw .badValue(field: "body", value: value, expected: "error, empty, html or json")
+            }
+            fault.body = body
+        }
+        for field in ["retry-after", "retry-after-date", "body"] where fields[field] != nil {
+            if fields["status"] == nil, fields["throttle"] == nil { throw .needsStatus(field) }
+        }
+        fault.conditions = Fault.Conditions(
+            tags: fields["tags"], format: fields["format"], method: fields["method"], path: fields["path"],
+            handle: fields["handle"])
+        if let value = fields["after"] { fault.after = try number("after", value, 0...1_000_000_000) }
+        if let value = fields["every"] { fault.every = try number("every", value, 1...1_000_000_000) }
+        if let value = fields["count"] { fault.count = try number("count", value, 1...1_000_000_000) }
+        return fault
+    }
+
+    private static func fields(of text: String) throws(FaultError) -> [String: String] {
+        var fields: [String: String] = [:]
+        for field in text.split(separator: ",") {
+            let trimmed = field.trimmingBlanks
+            let equals = trimmed.firstIndex(of: "=")
+            let name = trimmed[..<(equals ?? trimmed.endIndex)].lowercased()
+            let value = equals.map { String(trimmed[trimmed.index(after: $0)...]) } ?? ""
+            guard fieldNames.contains(name) else { throw .unknownField(name) }
+            guard fields.updateValue(value, forKey: name) == nil else { throw .repeatedField(name) }
+        }
+        guard !fields.isEmpty else { throw .empty }
+        return fields
+    }
+
+    private static func effect(_ fields: [String: String]) throws(FaultError) -> Fault.Effect {
+        let named = ["status", "throttle", "reset", "hang", "outage", "drip", "truncate", "close-after"]
+        let given = named.filter { fields[$0] != nil && !($0 == "status" && fields["outage"] != nil) }
+        guard let name = given.first, let value = fields[name] else { return .none }
+        guard given.count == 1 else { throw .conflictingEffects(given[0], given[1]) }
+        switch name {
+        case "status": return .status(try number("status", value, 200...599))
+        case "reset": return .reset(try moment("reset", value))
+        case "hang": return .hang(value.isEmpty ? .before : try moment("hang", value))
+        case "close-after": return .closeAfter(try number("close-after", value, 1...1_000_000))
+        case "drip": return try drip(value)
+        case "outage":
+            var status: Int?
+            if let text = fields["status"] { status = try number("status", text, 200...599) }
+            return .outage(try duration("outage", value), status: status)
+        default:
+            guard value.isEmpty else { throw .badValue(field: name, value: value, expected: "no value") }
+            return name == "throttle" ? .throttle : .truncate
+        }
+    }
+
+    private static func moment(_ field: String, _ value: String) throws(FaultError) -> Fault.Timing {
+        guard let moment = Fault.Timing(rawValue: value) else {
+            throw .badValue(field: field, value: value, expected: "before or after")
+        }
+        return moment
+    }
+
+    private static func drip(_ value: String) throws(FaultError) -> Fault.Effect {
+        let parts = value.split(separator: "/", maxSplits: 1)
+        guard parts.count == 2 else {
+            throw .badValue(field: "drip", value: value, expected: "bytes and interval, such as 1/50ms")
+        }
+        return .drip(
+            byteCount: try number("drip", String(parts[0]), 1...65536), every: try duration("drip", String(parts[1])))
+    }
+
+    private static func number(_ field: String, _ value: String, _ range: ClosedRange<Int>) throws(FaultError) -> Int {
+        guard let number = Int(value), range.contains(number) else {
+            throw .badValue(field: field, value: value, expected: "\(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// `200ms`, `10s`, `2m`; up to a day.
+    private static func duration(_ field: String, _ value: String) throws(FaultError) -> Duration {
+        let digits = value.prefix { $0.isASCII && $0.isNumber }
+        let milliseconds: Int? =
+            switch value.dropFirst(digits.count) {
+            case "ms": 1
+            case "s": 1000
+            case "m": 60_000
+            default: nil
+            }
+        guard let milliseconds, let number = Int(digits), number <= 86_400_000 / milliseconds else {
+            throw .badValue(field: field, value: value, expected: "a duration such as 200ms, 10s or 2m, at most a day")
+        }
+        return .milliseconds(number * milliseconds)
+    }
+}
+
+extension StringProtocol {
+    /// Without blanks at both ends.
+    var trimmingBlanks: String {
+        var text = self[...]
+        while let first = text.first, first.isWhitespace { text = text.dropFirst() }
+        while let last = text.last, last.isWhitespace { text = text.dropLast() }
+        return String(text)
+    }
+}

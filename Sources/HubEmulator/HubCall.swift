@@ -1,0 +1,63 @@
+import HTTPServing
+
+/// One authorised call of the hub, with what every operation needs to know.
+struct HubCall {
+    let request: HTTPServerRequest
+    /// The call's number in the records.
+    let id: Int
+    let operation: HubOperation
+    let moment: Moment
+    let apiVersion: APIVersion
+    let tier: HubEmulatorConfiguration.Tier
+    /// `https://host/hub`, for the links in answers.
+    let baseURL: String
+
+    /// Whether the query has a flag; any value, and none, means yes.
+    func hasFlag(_ name: String) -> Bool { request.queryValue(name) != nil }
+
+    /// A header of the hub's own, without its prefix.
+    func notificationHeader(_ name: String) -> String? { request.headers["ServiceBusNotification-" + name] }
+
+    /// An absolute link to `path` in the hub, with the query of the request behind it, as the service does.
+    func link(_ path: String) -> String {
+        let query = request.rawQuery
+        return query.isEmpty ? "\(baseURL)/\(path)" : "\(baseURL)/\(path)?\(query)"
+    }
+
+    /// An error with 403 for what the tier does not include.
+    func refusedByTier() -> HubAnswer {
+        .error(403, "The requested operation is not available for the \(tier.rawValue.capitalized) tier of this hub")
+    }
+}
+
+extension String {
+    /// The first letter in upper case; ASCII.
+    fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst() }
+}
+
+/// The api-version of a call: `YYYY-MM`.
+struct APIVersion: Comparable, Sendable {
+    /// The first version in which throttling is answered 429 instead of 403; the exact month is not documented.
+    static let answers429 = APIVersion(unchecked: "2017-04")
+
+    let text: String
+
+    private init(unchecked text: String) {
+        self.text = text
+    }
+
+    /// Reads a version.
+    ///
+    /// - Parameter text: The query's value; `nil` for anything but four digits, a hyphen and a month.
+    init?(_ text: String?) {
+        guard let text, text.utf8.count == 7 else { return nil }
+        let bytes = Array(text.utf8)
+        for (index, byte) in bytes.enumerated() {
+            guard index == 4 ? byte == UInt8(ascii: "-") : byte &- 0x30 < 10 else { return nil }
+        }
+        guard let month = Int(text.suffix(2)), (1...12).contains(month) else { return nil }
+        self.text = text
+    }
+
+    static func < (left: APIVersion, right: APIVersion) -> Bool { left.text < right.text }
+}

@@ -1,0 +1,137 @@
+public import HubAuth
+
+/// The settings of one ``EmulatedHub``.
+public struct HubEmulatorConfiguration: Sendable {
+    /// What the hub's price allows (hub pricing, "Features").
+    public enum Tier: String, Sendable, CaseIterable {
+        case free, basic, standard
+    }
+
+    /// Where the certificate comes from.
+    public enum TLS: Sendable, Equatable {
+        /// Plain HTTP.
+        case off
+        /// A certificate made at the start for the listen address, `localhost` and the loopback addresses.
+        case selfSigned
+        /// PEM files: the certificate chain and its key.
+        case files(certificate: String, key: String)
+    }
+
+    /// How much of each call is kept for `GET /calls`.
+    public enum Recording: String, Sendable, CaseIterable {
+        /// Everything; headers and bodies for the newest 100,000 calls.
+        case full
+        /// Everything but headers and bodies.
+        case light
+        /// Nothing, and of what rang only the counts; for measurements.
+        case off
+    }
+
+    /// The hub's name: the first segment of every path. Default `demo`.
+    public var hubName = "demo"
+    /// Where to listen. Default `127.0.0.1:8800`; port 0 takes a free one.
+    public var listen = "127.0.0.1:8800"
+    /// Plain HTTP or TLS. Default plain.
+    public var tls = TLS.off
+    /// The policies whose keys may sign. Default: one with all rights and a well-known key.
+    public var policies = [Self.defaultPolicy]
+    /// The tier. Default standard.
+    public var tier = Tier.standard
+    /// Whether a token's audience must name the host of the request. Default no.
+    public var checksHost = false
+    /// Whether `X-Forwarded-Proto` decides the scheme of `Location`; only behind a front that sets it. Default no.
+    public var trustsForwardedProto = false
+    /// Faults to begin with, in the order in which they are tried.
+    public var faults: [Fault] = []
+    /// A file with a JSON array of installations to begin with.
+    public var devicesFile: String?
+    /// What is kept of the calls. Default full.
+    public var recording = Recording.full
+    /// Calls and rings that are kept, each. Default 1,000,000.
+    public var maximumRecords = 1_000_000
+    /// Threads that serve. Default 1, range 1 to 64.
+    public var threadCount = 1
+    /// Begins the sequence of ids and of random choices; the same seed gives the same ones. Default: by the clock.
+    public var seed: UInt64?
+
+    /// The default policy, `DefaultFullSharedAccessSignature`. Its key is no secret: it opens emulators only.
+    public static let defaultPolicy = HubEmulatorPolicy(
+        name: "DefaultFullSharedAccessSignature", key: "cHVzaGZhbi1lbXVsYXRvci1rZXktbm90LWEtc2VjcmV0ISE=", rights: .all)
+
+    /// The defaults.
+    public init() {}
+
+    /// Every problem of the settings, each a plain sentence that begins with the setting's name.
+    public func problems() -> [String] {
+        var problems: [String] = []
+        do { _ = try HubName(hubName) } catch { problems.append("hub name: \(error)") }
+        if AdminRoute.isReserved(hubName) {
+            problems.append("hub name: '\(hubName)' is a path of the emulator itself")
+        }
+        if policies.isEmpty { problems.append("policies: at least one is needed") }
+        if Set(policies.map(\.name)).count < policies.count { problems.append("policies: a name is given twice") }
+        if !(1...64).contains(threadCount) { problems.append("threads: \(threadCount) is not in the range 1 to 64") }
+        if !(1...100_000_000).contains(maximumRecords) {
+            problems.append("records: \(maximumRecords) is not in the range 1 to 100000000")
+        }
+        return problems
+    }
+}
+
+/// A policy of the emulator: a name, a key and rights.
+public struct HubEmulatorPolicy: Sendable, CustomStringConvertible {
+    /// The name that tokens give as `skn`.
+    public let name: String
+    /// The key, as the connection string has it; the demo prints it, nothing else does.
+    public let key: String
+    /// What tokens of this policy may do.
+    public let rights: SASRights
+
+    /// Describes a policy.
+    public init(name: String, key: String, rights: SASRights) {
+        self.name = name
+        self.key = key
+        self.rights = rights
+    }
+
+    /// Reads `NAME=KEY:Listen,Send,Manage`, the form of the command line; without rights it has all of them.
+    ///
+    /// - Returns: `nil` when the name or the key is empty, or a right is unknown.
+    public init?(parsing text: String) {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
+        let rest = text[text.index(after: equals)...]
+        let colon = rest.lastIndex(of: ":")
+        let key = String(rest[..<(colon ?? rest.endIndex)])
+        guard !key.isEmpty else { return nil }
+        guard let rights = colon.map({ SASRights(names: String(rest[rest.index(after: $0)...])) }) ?? .all else { return nil }
+        self.init(name: String(text[..<equals]), key: key, rights: rights)
+    }
+
+    /// The name and the rights; never the key.
+    public var description: String { "HubEmulatorPolicy(\(name), rights \(rights.rawValue))" }
+}
+
+/// Why an emulator could not be made or started.
+public enum HubEmulatorError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The settings are not usable; each problem is a sentence.
+    case invalidConfiguration([String])
+    /// A file cannot be read.
+    case unreadableFile(path: String)
+    /// The devices file does not hold what it must.
+    case invalidDevices(path: String, reason: String)
+    /// The certificate could not be made.
+    case noCertificate(reason: String)
+    /// The address, or TLS, could not be served.
+    case cannotServe(reason: String)
+
+    /// One plain sentence.
+    public var description: String {
+        switch self {
+        case .invalidConfiguration(let problems): problems.joined(separator: "; ")
+        case .unreadableFile(let path): "the file '\(path)' cannot be read"
+        case .invalidDevices(let path, let reason): "the devices file '\(path)' cannot be used: \(reason)"
+        case .noCertificate(let reason): "no certificate could be made: \(reason)"
+        case .cannotServe(let reason): reason
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import HTTPServing
+
+/// What an installation tells about one place that notifications go to: the device itself, or one of its secondary tiles.
+struct InstallationTarget: Sendable {
+    struct Template: Sendable {
+        var name: String
+        var text: String
+        var body: BodyTemplate
+        var headers: HTTPFields = [:]
+        var expiry: String?
+        var tags: [String] = []
+    }
+
+    /// The handle, or the raw JSON object that browsers have instead.
+    var pushChannel: String
+    var tags: [String] = []
+    var templates: [Template] = []
+}
+
+/// One installation, as its JSON describes it.
+struct Installation: Sendable {
+    let id: String
+    var platform: HubPlatform
+    var userID: String?
+    var expirationTime: String?
+    var pushVariables: [(name: String, value: String)] = []
+    var target: InstallationTarget
+    var secondaryTiles: [(name: String, target: InstallationTarget)] = []
+    /// The registrations that stand for it.
+    var registrationIDs: [String] = []
+
+    /// The registrations that stand for the installation: for each target one native, and one for every template.
+    ///
+    /// - Parameter makeID: Gives a new registration id.
+    func registrations(makeID: () -> String) -> [Registration] {
+        var registrations: [Registration] = []
+        for (tile, target) in [(nil, target)] + secondaryTiles.map({ (Optional($0.name), $0.target) }) {
+            let reserved = ["$InstallationId:{\(id)}"] + (userID.map { ["$UserId:{\($0)}"] } ?? [])
+            let tags = target.tags + reserved
+            let (handle, extras) = handle(of: target, tile: tile)
+            var native = Registration(id: makeID(), platform: platform, handle: handle, extras: extras, tags: tags)
+            native.installationID = id
+            registrations.append(native)
+            for template in target.templates {
+                var registration = native
+                registration.id = makeID()
+                registration.tags = tags + template.tags.filter { !tags.contains($0) }
+                registration.template = Registration.Template(
+                    name: template.name, text: template.text, body: template.body, headers: template.headers,
+                    expiry: template.expiry)
+                registrations.append(registration)
+            }
+        }
+        return registrations
+    }
+
+    private func handle(of target: InstallationTarget, tile: String?) -> (String, [String: String]) {
+        switch platform {
+        case .browser:
+            return BrowserChannel.read(target.pushChannel).map { ($0.endpoint, ["P256DH": $0.p256dh, "Auth": $0.auth]) }
+                ?? (target.pushChannel, [:])
+        case .baidu:
+            let parts = target.pushChannel.split(separator: "-", maxSplits: 1)
+            return parts.count == 2 ? (String(parts[1]), ["BaiduUserId": String(parts[0])]) : (target.pushChannel, [:])
+        case .windows, .windowsphone:
+            return (Registration.normalizedChannel(target.pushChannel), tile.map { ["SecondaryTileName": $0] } ?? [:])
+        case .apple, .gcm, .fcmv1, .adm, .xiaomi:
+            return (target.pushChannel, [:])
+        }
+    }
+}

@@ -1,0 +1,78 @@
+public import HTTPServing
+
+/// One call of the hub's API, as it was received and answered.
+public struct RecordedCall: Sendable {
+    /// Counts the calls in the order of their arrival, from 1.
+    public let id: Int
+    /// When it arrived, milliseconds since 1970.
+    public let at: Int64
+    /// The method as sent.
+    public let method: String
+    /// Path and query as sent.
+    public let target: String
+    /// `send`, `send.batch`, `schedule`, `installation.put`, …; `unknown` for what is no operation.
+    public internal(set) var operation: StaticString
+    /// The format header.
+    public let format: String?
+    /// The tags header; `nil` for a broadcast.
+    public let tags: String?
+    /// The device handle of a direct send.
+    public let handle: String?
+    /// The peer, as `address:port`.
+    public let client: String
+    /// The status that was answered; 0 when no answer was sent.
+    public internal(set) var status = 0
+    /// Whether the hub performed the call; a fault may have hidden the answer.
+    public internal(set) var isAccepted = false
+    /// The id of the accepted notification.
+    public internal(set) var notificationID: String?
+    /// On how many devices it rang at once.
+    public internal(set) var rungCount = 0
+    /// The scripted fault that met it.
+    public internal(set) var fault: String?
+    /// The header fields but `Authorization`; dropped from all but the newest calls.
+    public internal(set) var headers: HTTPFields
+    /// The body; dropped like the headers.
+    public internal(set) var body: [UInt8]
+}
+
+/// The newest calls; headers and bodies of the newest among them.
+struct CallLog: Sendable {
+    private var calls: BoundedQueue<RecordedCall>
+    private let detailedCount: Int
+    /// All calls since the start; the id of the newest.
+    private(set) var lastID = 0
+
+    /// - Parameters:
+    ///   - capacity: Calls that are kept.
+    ///   - detailedCount: How many of them keep their headers and bodies.
+    init(capacity: Int, detailedCount: Int) {
+        calls = BoundedQueue(capacity: capacity)
+        self.detailedCount = detailedCount
+    }
+
+    /// The id for a call that has just arrived.
+    mutating func nextID() -> Int {
+        lastID += 1
+        return lastID
+    }
+
+    mutating func append(_ call: RecordedCall) {
+        calls.append(call)
+        let fading = calls.count - detailedCount - 1
+        if fading >= 0 {
+            calls[fading]?.headers = [:]
+            calls[fading]?.body = []
+        }
+    }
+
+    /// The calls with ids over `after` in the order of their ids, at most `limit`.
+    func calls(after: Int, limit: Int) -> [RecordedCall] {
+        let wanted = calls.elements.filter { $0.id > after }.sorted { $0.id < $1.id }
+        return Array(wanted.prefix(limit))
+    }
+
+    mutating func reset() { calls.removeAll() }
+
+    var count: Int { calls.count }
+}

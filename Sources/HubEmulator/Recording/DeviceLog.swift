@@ -1,0 +1,77 @@
+import HTTPServing
+
+/// One notification as it rang on a device.
+struct Ring: Sendable {
+    /// The notification's id; empty for test sends.
+    let notificationID: String
+    /// The call that caused it, as in `GET /calls`.
+    let callID: Int
+    /// Milliseconds since 1970.
+    let at: Int64
+    /// `apple`, `template`, …: the format of the send.
+    let format: String
+    /// The template that was filled in.
+    let template: String?
+    let body: [UInt8]
+    let headers: HTTPFields
+    /// Two rings of one device with the same key show one notification.
+    let collapseKey: String?
+}
+
+/// What would have rung, kept for each device in order.
+struct DeviceLog: Sendable {
+    struct Device: Sendable {
+        let key: DeviceKey
+        /// The handle as it was first seen.
+        let handle: String
+        var rings: BoundedQueue<Ring>
+        /// All rings since the last reset, those included that are no longer kept.
+        var rungCount = 0
+    }
+
+    /// Most devices that are remembered; a ring on a further one is counted only.
+    static let maximumDevices = 1_000_000
+
+    private(set) var devices: [Device] = []
+    private(set) var totalRungCount = 0
+    private var positions: [DeviceKey: Int] = [:]
+    /// Which device each kept ring belongs to, the oldest ring first.
+    private var order: BoundedQueue<Int>
+
+    /// - Parameter capacity: Rings that are kept in all.
+    init(capacity: Int) {
+        order = BoundedQueue(capacity: capacity)
+    }
+
+    /// The device with `key`.
+    subscript(_ key: DeviceKey) -> Device? { positions[key].map { devices[$0] } }
+
+    /// Remembers a device, so that it is listed before anything rings on it.
+    @discardableResult
+    mutating func meet(_ key: DeviceKey, handle: String) -> Int? {
+        if let position = positions[key] { return position }
+        guard devices.count < Self.maximumDevices else { return nil }
+        positions[key] = devices.count
+        devices.append(Device(key: key, handle: handle, rings: BoundedQueue(capacity: .max)))
+        return devices.count - 1
+    }
+
+    /// Rings on a device; the oldest ring of all goes when too many are kept.
+    mutating func ring(_ ring: Ring, on key: DeviceKey, handle: String) {
+        totalRungCount += 1
+        guard let position = meet(key, handle: handle) else { return }
+        devices[position].rungCount += 1
+        devices[position].rings.append(ring)
+        if let oldest = order.append(position) { _ = devices[oldest].rings.popFirst() }
+    }
+
+    /// Forgets every ring; the devices stay.
+    mutating func reset() {
+        for position in devices.indices {
+            devices[position].rings.removeAll()
+            devices[position].rungCount = 0
+        }
+        order.removeAll()
+        totalRungCount = 0
+    }
+}

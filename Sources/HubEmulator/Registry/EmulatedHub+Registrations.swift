@@ -1,0 +1,155 @@
+import Crypto
+import HTTPServing
+import Synchronization
+
+extension EmulatedHub {
+    /// Registrations on one page of a list, at most and by default.
+    private static let pageSize = 100
+
+    /// `POST /registrationids`: a new id, in an absolute `Location`.
+    func createRegistrationID(_ call: HubCall) -> HubAnswer {
+        let id = state.withLock { $0.identifiers.registrationID() }
+        return HubAnswer(status: 201, headers: ["Location": call.link("registrationids/" + id)])
+    }
+
+    /// `POST /registrations`.
+    func createRegistration(_ call: HubCall) -> HubAnswer {
+        answering { () throws(Refusal) in
+            var registration = try RegistrationReader.read(call.request.body)
+            state.withLock { state in
+                registration.id = state.identifiers.registrationID()
+                registration.writtenAt = call.moment.milliseconds
+                state.write(registration)
+            }
+            return answer(registration, call)
+        }
+    }
+
+    /// `PUT /registrations/{id}`: creates or updates; with `If-Match`, updates only what is there in that version.
+    func putRegistration(_ call: HubCall, id: String) -> HubAnswer {
+        answering { () throws(Refusal) in
+            guard Self.isRegistrationID(id) else { throw Refusal(400, "The registration id is not valid") }
+            var registration = try RegistrationReader.read(call.request.body)
+            registration.id = id
+            registration.writtenAt = call.moment.milliseconds
+            let condition = call.request.headers["If-Match"]
+            let written: Registration = try state.withLock { (state) throws(Refusal) in
+                let existing = state.registrations[id]
+                if let condition { try Self.check(condition, existing) }
+                registration.etag = (existing?.etag ?? 0) + 1
+                state.write(registration)
+                return registration
+            }
+            return answer(written, call)
+        }
+    }
+
+    /// `GET /registrations/{id}`.
+    func getRegistration(_ call: HubCall, id: String) -> HubAnswer {
+        guard let registration = state.withLock({ $0.registrations[id] }) else { return .error(404, "") }
+        return answer(registration, call)
+    }
+
+    /// `DELETE /registrations/{id}`; `If-Match` is mandatory.
+    func deleteRegistration(_ call: HubCall, id: String) -> HubAnswer {
+        answering { () throws(Refusal) in
+            guard let condition = call.request.headers["If-Match"] else {
+                throw Refusal(400, "The HTTP header \"If-Match\" is missing")
+            }
+            try state.withLock { (state) throws(Refusal) in
+                try Self.check(condition, state.registrations[id])
+                state.registrations.remove(id)
+            }
+            return .empty(200)
+        }
+    }
+
+    /// `GET /registrations`: all of them, or those of one handle.
+    func listRegistrations(_ call: HubCall) -> HubAnswer {
+        guard let text = call.request.queryValue("$filter") else { return page(call, path: "registrations") { _ in true } }
+        guard let filter = RegistrationFilter(text) else {
+            return .error(400, "The filter is not valid: registrations can be looked up by the handle of a device only")
+        }
+        let found = state.withLock { state in
+            filter.devices.flatMap { state.registrations.registrations(of: $0) }.filter(filter.matches)
+        }
+        var seen: Set<String> = []
+        return feed(found.filter { seen.insert($0.id).inserted }, next: nil, call, path: "registrations")
+    }
+
+    /// `GET /tags/{tag}/registrations`; standard tier only.
+    func listRegistrations(_ call: HubCall, tagged tag: String) -> HubAnswer {
+        guard call.tier == .standard else { return call.refusedByTier() }
+        let folded = tag.lowercased()
+        return page(call, path: "tags/\(PercentEncoding.encoded(tag))/registrations") { $0.foldedTags.contains(folded) }
+    }
+
+    private func page(_ call: HubCall, path: String, where condition: (Registration) -> Bool) -> HubAnswer {
+        answering { () throws(Refusal) in
+            let limit = try pageLimit(call)
+            let cursor = try ContinuationToken.cursor(call.request.queryValue("continuationtoken"))
+            let (page, next) = state.withLock { $0.registrations.page(from: cursor, limit: limit, where: condition) }
+            return feed(page, next: next, call, path: path)
+        }
+    }
+
+    private func pageLimit(_ call: HubCall) throws(Refusal) -> Int {
+        guard let text = call.request.queryValue("$top") else { return Self.pageSize }
+        guard let top = Int(text), top > 0 else { throw Refusal(400, "The value of '$top' is not a number of at least 1") }
+        return min(top, Self.pageSize)
+    }
+
+    private func answer(_ registration: Registration, _ call: HubCall) -> HubAnswer {
+        let writer = RegistrationWriter(baseURL: call.baseURL, query: String(call.request.rawQuery))
+        var answer = HubAnswer.body(
+            200, writer.entry(registration), contentType: "application/atom+xml; type=entry; charset=utf-8")
+        answer.headers.append("ETag", "W/\"\(registration.etag)\"")
+        answer.headers.append("Content-Location", call.link("registrations/" + registration.id))
+        return answer
+    }
+
+    private func feed(_ page: [Registration], next: Int?, _ call: HubCall, path: String) -> HubAnswer {
+        let writer = RegistrationWriter(baseURL: call.baseURL, query: String(call.request.rawQuery))
+        let token = next.map(ContinuationToken.text)
+        // The service encodes the token of this link twice, so clients take the header.
+        let nextLink = token.map { "\(call.link(path))&continuationtoken=\(PercentEncoding.encoded($0))" }
+        let body = writer.feed(page, path: path, at: call.moment, nextLink: nextLink)
+        var answer = HubAnswer.body(200, body, contentType: "application/atom+xml; type=feed; charset=utf-8")
+        if let token { answer.headers.append("x-ms-continuationtoken", token) }
+        return answer
+    }
+
+    /// `{digits}-{digits}-{digits}`, as the hub makes them and clients may choose them.
+    private static func isRegistrationID(_ id: String) -> Bool {
+        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+        return parts.count == 3 && id.utf8.count <= 128
+            && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 &- 0x30 < 10 } }
+    }
+
+    /// Checks `If-Match`: `*`, `"1"`, `W/"1"` or the bare number; only the digits count.
+    private static func check(_ condition: String, _ existing: Registration?) throws(Refusal) {
+        guard let existing else { throw Refusal(404, "") }
+        guard condition != "*" else { return }
+        guard condition.filter({ $0.isASCII && $0.isNumber }) == String(existing.etag) else {
+            throw Refusal(412, "The registration was changed since it was read")
+        }
+    }
+}
+
+/// Where a list goes on: opaque to clients, and given to them percent-encoded already.
+enum ContinuationToken {
+    /// The token for a cursor, encoded.
+    static func text(_ cursor: Int) -> String {
+        PercentEncoding.encoded(String(decoding: Base64.encode(Array("1;\(cursor)".utf8)), as: UTF8.self))
+    }
+
+    /// The cursor of a token as the query has it, decoded once or not at all; 0 without a token.
+    static func cursor(_ token: String?) throws(Refusal) -> Int {
+        guard let token else { return 0 }
+        let plain = PercentEncoding.decoded(token)
+        guard let bytes = Base64.decode(Array(plain.utf8)), bytes.starts(with: "1;".utf8),
+            let cursor = Int(String(decoding: bytes.dropFirst(2), as: UTF8.self)), cursor > 0
+        else { throw Refusal(400, "The continuation token is not valid") }
+        return cursor
+    }
+}

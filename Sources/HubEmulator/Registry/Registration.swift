@@ -1,0 +1,52 @@
+import HTTPServing
+
+/// A device as a push service knows it: the platform and the handle, which APNs tokens spell without regard to case.
+struct DeviceKey: Hashable, Sendable {
+    let platform: HubPlatform
+    let handle: String
+
+    init(platform: HubPlatform, handle: String) {
+        self.platform = platform
+        self.handle = platform == .apple ? handle.uppercased() : handle
+    }
+}
+
+/// One registration: a handle, its tags and, in a template registration, the template.
+struct Registration: Sendable {
+    /// The template of a template registration.
+    struct Template: Sendable {
+        var name: String?
+        /// The body as it was registered.
+        var text: String
+        /// The body as it is filled in.
+        var body: BodyTemplate
+        var headers: HTTPFields = [:]
+        var expiry: String?
+        var priority: String?
+        var messageType: String?
+    }
+
+    var id: String
+    /// Counts the writes, from 1; the number in `W/"1"`.
+    var etag = 1
+    var platform: HubPlatform
+    /// The handle as it was registered.
+    var handle: String
+    /// Values of ``HubPlatform/handleExtras``, by element.
+    var extras: [String: String] = [:]
+    var tags: [String]
+    var template: Template?
+    var pushVariables: String?
+    /// The installation from which the hub derived this registration.
+    var installationID: String?
+    var writtenAt: Int64 = 0
+
+    var deviceKey: DeviceKey { DeviceKey(platform: platform, handle: handle) }
+
+    /// The tags in lower case, the template's name among them: what matching looks at.
+    var foldedTags: [String] {
+        var folded = tags.map { $0.lowercased() }
+        if let name = template?.name, installationID != nil { folded.append(name.lowercased()) }
+        return folded
+    }
+}

@@ -1,0 +1,74 @@
+import HTTPServing
+
+/// Reads a registration from an Atom entry; both spellings of its type are understood, the element's name and `i:type`.
+enum RegistrationReader {
+    /// The registration that `body` describes, without id and version.
+    ///
+    /// - Throws: An answer with 400 naming what is wrong.
+    static func read(_ body: [UInt8]) throws(Refusal) -> Registration {
+        guard let root = Markup.read(body) else { throw Refusal(400, "The body is not well-formed XML") }
+        guard let description = root.first(where: { $0.hasSuffix("RegistrationDescription") }) else {
+            throw Refusal(400, "The body holds no registration description")
+        }
+        let declared = description.attributes["type"] ?? description.name
+        let type = declared.split(separator: ":").last.map(String.init) ?? declared
+        guard let (platform, isTemplate) = kind(of: type) else {
+            throw Refusal(400, "'\(type)' is not a known type of registration")
+        }
+        guard let handle = description.value(platform.handleElement) else {
+            throw Refusal(400, "The element \(platform.handleElement) is missing or empty")
+        }
+        let tags = (description.value("Tags") ?? "").split(separator: ",").map { $0.trimmingBlanks }.filter { !$0.isEmpty }
+        var registration = Registration(
+            id: "", platform: platform, handle: Registration.normalized(handle, on: platform),
+            tags: try InstallationReader.checked(tags))
+        for extra in platform.handleExtras { registration.extras[extra] = description.value(extra) }
+        registration.pushVariables = description.value("PushVariables")
+        if isTemplate { registration.template = try template(description, platform) }
+        return registration
+    }
+
+    private static func kind(of type: String) -> (HubPlatform, isTemplate: Bool)? {
+        guard type.hasSuffix("RegistrationDescription") else { return nil }
+        var prefix = type.dropLast("RegistrationDescription".count).lowercased()
+        let isTemplate = prefix.hasSuffix("template")
+        if isTemplate { prefix.removeLast("template".count) }
+        return HubPlatform.allCases.first { $0.elementPrefix.lowercased() == prefix }.map { ($0, isTemplate) }
+    }
+
+    private static func template(_ description: Markup, _ platform: HubPlatform) throws(Refusal) -> Registration.Template {
+        guard let text = description.value("BodyTemplate") else {
+            throw Refusal(400, "The element BodyTemplate is missing or empty")
+        }
+        var template = Registration.Template(
+            name: description.value("TemplateName"), text: text, body: try InstallationReader.compiled(text))
+        guard (template.name?.count ?? 0) <= 200 else { throw Refusal(400, "A template's name has at most 200 characters") }
+        template.expiry = description.value("Expiry")
+        template.priority = description.value("Priority")
+        template.messageType = description.value("MessageType")
+        if let prefix = platform.headersElementPrefix {
+            for header in description.child(prefix + "Headers")?.children ?? [] where header.name == prefix + "Header" {
+                if let name = header.value("Header") { template.headers.append(name, header.value("Value") ?? "") }
+            }
+        }
+        for value in [template.expiry, template.priority].compactMap({ $0 }) + template.headers.all.map(\.value) {
+            do { _ = try TemplateExpression(parsing: value) } catch { throw Refusal(400, error.sentence) }
+        }
+        return template
+    }
+}
+
+extension Registration {
+    /// A handle as the hub keeps it.
+    static func normalized(_ handle: String, on platform: HubPlatform) -> String {
+        platform == .windows || platform == .windowsphone ? normalizedChannel(handle) : handle
+    }
+
+    /// A channel URI with a path: the service answers `https://some.url` as `https://some.url/`.
+    static func normalizedChannel(_ uri: String) -> String {
+        guard let scheme = uri.firstRange(of: "://"), !uri[scheme.upperBound...].contains("/"),
+            !uri[scheme.upperBound...].contains("?")
+        else { return uri }
+        return uri + "/"
+    }
+}

@@ -1,0 +1,127 @@
+import FanOut
+
+/// The hub's registrations, found by id, tag and handle.
+///
+/// A write always takes a new slot at the end and leaves a hole behind, so the indexes only grow; slots that are stale in an
+/// index are skipped, and everything is packed anew when half of the slots are holes.
+struct RegistrationStore: Sendable {
+    private struct Slot: Sendable {
+        let registration: Registration
+        let foldedTags: [String]
+        /// Grows with every write; the order of lists.
+        let sequence: Int
+    }
+
+    private var slots: [Slot?] = []
+    private var slotOfID: [String: Int] = [:]
+    private var slotsOfTag: [String: [Int]] = [:]
+    private var slotsOfDevice: [DeviceKey: [Int]] = [:]
+    private var nextSequence = 1
+
+    var count: Int { slotOfID.count }
+
+    /// The registration called `id`.
+    subscript(_ id: String) -> Registration? {
+        slotOfID[id].flatMap { slots[$0]?.registration }
+    }
+
+    /// Writes a registration in place of the one with the same id.
+    mutating func write(_ registration: Registration) {
+        remove(registration.id)
+        let slot = Slot(registration: registration, foldedTags: registration.foldedTags, sequence: nextSequence)
+        nextSequence += 1
+        index(slot, at: slots.count)
+        slots.append(slot)
+    }
+
+    /// Removes the registration called `id`.
+    ///
+    /// - Returns: What was removed.
+    @discardableResult
+    mutating func remove(_ id: String) -> Registration? {
+        guard let position = slotOfID.removeValue(forKey: id) else { return nil }
+        let removed = slots[position]?.registration
+        slots[position] = nil
+        if slots.count > 256, slotOfID.count * 2 < slots.count { pack() }
+        return removed
+    }
+
+    /// The registrations of one device.
+    func registrations(of device: DeviceKey) -> [Registration] {
+        (slotsOfDevice[device] ?? []).compactMap { slots[$0]?.registration }
+    }
+
+    /// A page of all registrations that satisfy `condition`, in the order of their last write.
+    ///
+    /// - Parameters:
+    ///   - cursor: Where the page begins; 0 for the first.
+    ///   - limit: Most registrations on the page.
+    /// - Returns: The page, and where the next one begins if there is one.
+    func page(
+        from cursor: Int, limit: Int, where condition: (Registration) -> Bool
+    ) -> (page: [Registration], next: Int?) {
+        var page: [Registration] = []
+        for slot in slots[firstSlot(from: cursor)...] {
+            guard let slot, condition(slot.registration) else { continue }
+            if page.count == limit { return (page, slot.sequence) }
+            page.append(slot.registration)
+        }
+        return (page, nil)
+    }
+
+    /// Calls `body` with every registration that `expression` addresses; with all of them when it is `nil`.
+    func forEachMatch(of expression: TagExpression?, _ body: (Registration) -> Void) {
+        guard let expression else {
+            for case let slot? in slots { body(slot.registration) }
+            return
+        }
+        let tags = expression.tags
+        if tags.count == 1, expression.isOrOnly {
+            for position in slotsOfTag[tags[0].folded] ?? [] {
+                if let slot = slots[position] { body(slot.registration) }
+            }
+        } else if expression.isOrOnly {
+            let positions = Set(tags.flatMap { slotsOfTag[$0.folded] ?? [] })
+            for position in positions.sorted() {
+                if let slot = slots[position] { body(slot.registration) }
+            }
+        } else {
+            for case let slot? in slots where expression.evaluate({ slot.foldedTags.contains($0.folded) }) {
+                body(slot.registration)
+            }
+        }
+    }
+
+    /// The registrations with `tag`, in any case.
+    func registrations(tagged tag: String) -> [Registration] {
+        (slotsOfTag[tag.lowercased()] ?? []).compactMap { slots[$0]?.registration }
+    }
+
+    /// The slots' sequence numbers only grow, so the first one of a page is found by halving.
+    private func firstSlot(from cursor: Int) -> Int {
+        var low = 0
+        var high = slots.count
+        while low < high {
+            let middle = (low + high) / 2
+            // A hole says nothing; the next written slot speaks for it.
+            let written = slots[middle..<high].first { $0 != nil }.flatMap { $0 }
+            if let written, written.sequence < cursor { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private mutating func index(_ slot: Slot, at position: Int) {
+        slotOfID[slot.registration.id] = position
+        for tag in Set(slot.foldedTags) { slotsOfTag[tag, default: []].append(position) }
+        slotsOfDevice[slot.registration.deviceKey, default: []].append(position)
+    }
+
+    private mutating func pack() {
+        let kept = slots.compactMap { $0 }
+        slots = kept
+        slotOfID = [:]
+        slotsOfTag = [:]
+        slotsOfDevice = [:]
+        for (position, slot) in kept.enumerated() { index(slot, at: position) }
+    }
+}

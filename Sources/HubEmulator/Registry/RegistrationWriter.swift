@@ -1,0 +1,109 @@
+import HTTPServing
+
+/// Writes registrations as Atom entries and feeds, in the service's order of elements.
+struct RegistrationWriter {
+    private static let declaration = "<?xml version=\"1.0\" encoding=\"utf-8\"?>"
+
+    /// `https://host/hub`
+    let baseURL: String
+    /// The query behind every link.
+    let query: String
+
+    /// One registration.
+    func entry(_ registration: Registration) -> [UInt8] {
+        var writer = XMLWriter()
+        write(registration, isInFeed: false, to: &writer)
+        return Array(Self.declaration.utf8) + writer.bytes
+    }
+
+    /// A list of registrations.
+    ///
+    /// - Parameters:
+    ///   - page: The registrations.
+    ///   - path: The list's own path in the hub.
+    ///   - moment: Now.
+    ///   - nextLink: Where the next page is, if there is one.
+    func feed(_ page: [Registration], path: String, at moment: Moment, nextLink: String?) -> [UInt8] {
+        var writer = XMLWriter()
+        writer.element("feed", [("xmlns", XMLWriter.atom)]) { writer in
+            writer.element("title", [("type", "text")], text: "Registrations")
+            writer.element("id", text: link(path))
+            writer.element("updated", text: moment.rfc3339)
+            writer.element("link", [("rel", "self"), ("href", link(path))])
+            if let nextLink { writer.element("link", [("rel", "next"), ("href", nextLink)]) }
+            for registration in page { write(registration, isInFeed: true, to: &writer) }
+        }
+        return Array(Self.declaration.utf8) + writer.bytes
+    }
+
+    private func link(_ path: String) -> String { query.isEmpty ? "\(baseURL)/\(path)" : "\(baseURL)/\(path)?\(query)" }
+
+    private func write(_ registration: Registration, isInFeed: Bool, to writer: inout XMLWriter) {
+        let link = link("registrations/" + registration.id)
+        let written = Moment(milliseconds: registration.writtenAt).rfc3339
+        let attributes = [
+            ("a:etag", "W/\"\(registration.etag)\""), ("xmlns", XMLWriter.atom), ("xmlns:a", XMLWriter.metadata),
+        ]
+        writer.element("entry", attributes) { writer in
+            writer.element("id", text: link)
+            writer.element("title", [("type", "text")], text: registration.id)
+            writer.element("published", text: written)
+            writer.element("updated", text: written)
+            writer.element("link", [("rel", "self"), ("href", link)])
+            writer.element("content", [("type", "application/xml")]) { writer in
+                describe(registration, isInFeed: isInFeed, in: &writer)
+            }
+        }
+    }
+
+    private func describe(_ registration: Registration, isInFeed: Bool, in writer: inout XMLWriter) {
+        let kind = registration.template == nil ? "" : "Template"
+        let name = registration.platform.elementPrefix + kind + "RegistrationDescription"
+        writer.element(name, [("xmlns", XMLWriter.serviceBus), ("xmlns:i", XMLWriter.schemaInstance)]) { writer in
+            writer.element("ETag", text: String(registration.etag))
+            writer.element("ExpirationTime", text: expiration(of: registration, isInFeed: isInFeed))
+            writer.element("RegistrationId", text: registration.id)
+            if !registration.tags.isEmpty { writer.element("Tags", text: registration.tags.joined(separator: ",")) }
+            if let variables = registration.pushVariables { writer.element("PushVariables", text: variables) }
+            let userFirst = registration.platform == .baidu
+            if userFirst { writeExtras(registration, to: &writer) }
+            writer.element(registration.platform.handleElement, text: registration.handle)
+            if !userFirst { writeExtras(registration, to: &writer) }
+            if let template = registration.template { write(template, of: registration.platform, to: &writer) }
+        }
+    }
+
+    private func writeExtras(_ registration: Registration, to writer: inout XMLWriter) {
+        for extra in registration.platform.handleExtras {
+            if let value = registration.extras[extra] { writer.element(extra, text: value) }
+        }
+    }
+
+    private func write(_ template: Registration.Template, of platform: HubPlatform, to writer: inout XMLWriter) {
+        writer.element("BodyTemplate", cdata: template.text)
+        if platform != .apple { writeHeaders(template, of: platform, to: &writer) }
+        if let expiry = template.expiry { writer.element("Expiry", text: expiry) }
+        if let name = template.name { writer.element("TemplateName", text: name) }
+        if let type = template.messageType { writer.element("MessageType", text: type) }
+        if let priority = template.priority { writer.element("Priority", text: priority) }
+        if platform == .apple { writeHeaders(template, of: platform, to: &writer) }
+    }
+
+    private func writeHeaders(_ template: Registration.Template, of platform: HubPlatform, to writer: inout XMLWriter) {
+        guard let prefix = platform.headersElementPrefix, !template.headers.all.isEmpty else { return }
+        writer.element(prefix + "Headers") { writer in
+            for field in template.headers.all {
+                writer.element(prefix + "Header") { writer in
+                    writer.element("Header", text: field.name)
+                    writer.element("Value", text: field.value)
+                }
+            }
+        }
+    }
+
+    /// The three spellings of "never" that were recorded from the service.
+    private func expiration(of registration: Registration, isInFeed: Bool) -> String {
+        if registration.installationID != nil { return "9999-12-31T23:59:59.9999999Z" }
+        return isInFeed ? "9999-12-31T23:59:59.999Z" : "9999-12-31T23:59:59.999"
+    }
+}

@@ -1,0 +1,159 @@
+import FanOut
+import HTTPServing
+import PushModel
+import Synchronization
+
+extension EmulatedHub {
+    /// How far ahead a message may be scheduled: 7 days ("Scheduled notifications").
+    private static let maximumDelay: Int64 = 7 * 86_400_000
+
+    /// `POST /messages`: to tags, to everyone, or with `direct` to one handle; with `test` the outcome is answered.
+    func send(_ call: HubCall) -> HubAnswer {
+        answering { () throws(Refusal) in
+            let reader = NotificationReader(call: call, body: call.request.body)
+            var audience = try reader.taggedAudience()
+            if call.hasFlag("direct") {
+                guard let handle = call.notificationHeader("DeviceHandle"), !handle.isEmpty else {
+                    throw Refusal(400, "The HTTP header \"ServiceBusNotification-DeviceHandle\" is missing or empty")
+                }
+                audience = .handles([handle])
+            }
+            let notification = try reader.notification(to: audience)
+            return call.hasFlag("test") ? test(notification, call) : accept(notification, call, path: "messages/")
+        }
+    }
+
+    /// `POST /messages/$batch`: one notification to up to 1,000 handles.
+    func sendBatch(_ call: HubCall) -> HubAnswer {
+        if call.tier == .free { return call.refusedByTier() }
+        return answering { () throws(Refusal) in
+            guard call.hasFlag("direct") else { throw Refusal(400, "A batch needs the flag 'direct' in its query") }
+            let contentType = call.request.headers["Content-Type"] ?? ""
+            guard let body = MultipartBody(call.request.body, contentType: contentType), let content = body["notification"],
+                let devices = body["devices"]
+            else { throw Refusal(400, "Could not find a part of the multipart content supplied.") }
+            let handles = try Self.handles(devices.content)
+            let reader = NotificationReader(call: call, body: content.content)
+            return accept(try reader.notification(to: .handles(handles)), call, path: "messages/$batch/")
+        }
+    }
+
+    /// `POST /schedulednotifications`: kept until its time, then delivered to whoever is registered by then.
+    func schedule(_ call: HubCall) -> HubAnswer {
+        guard call.tier == .standard else { return call.refusedByTier() }
+        return answering { () throws(Refusal) in
+            let reader = NotificationReader(call: call, body: call.request.body)
+            let now = call.moment.milliseconds
+            guard let time = call.notificationHeader("ScheduleTime").flatMap(Moment.init(reading:)) else {
+                throw Refusal(400, "The HTTP header \"ServiceBusNotification-ScheduleTime\" is missing or is not a date and time")
+            }
+            guard time.milliseconds > now, time.milliseconds <= now + Self.maximumDelay else {
+                throw Refusal(400, "A notification can be scheduled for a time in the next 7 days only")
+            }
+            var notification = try reader.notification(to: try reader.taggedAudience())
+            let id = state.withLock { state in
+                notification.id = state.identifiers.scheduledID(at: call.moment)
+                state.schedule(notification, due: time.milliseconds)
+                return notification.id
+            }
+            return HubAnswer(
+                status: 201, headers: ["Location": call.link("schedulednotifications/" + id)], notificationID: id)
+        }
+    }
+
+    /// `DELETE /schedulednotifications/{id}`.
+    func cancelSchedule(_ call: HubCall, id: String) -> HubAnswer {
+        guard call.tier == .standard else { return call.refusedByTier() }
+        let wasThere = state.withLock { $0.cancelSchedule(id) }
+        return wasThere ? .empty(200) : .error(404, "The scheduled notification does not exist")
+    }
+
+    private func accept(_ notification: Notification, _ call: HubCall, path: String) -> HubAnswer {
+        let (id, count) = state.withLock { state in
+            var notification = notification
+            notification.id = state.identifiers.notificationID(at: call.moment)
+            return (notification.id, state.deliver(notification, now: call.moment.milliseconds).count)
+        }
+        var answer = HubAnswer.empty(201)
+        answer.notificationID = id
+        answer.rungCount = count
+        if call.tier == .standard { answer.headers = ["Location": call.link(path + id)] }
+        return answer
+    }
+
+    /// A test send: at most 10 devices at random, at most 10 calls in a minute, and the outcome as XML.
+    private func test(_ notification: Notification, _ call: HubCall) -> HubAnswer {
+        let now = call.moment.milliseconds
+        let deliveries: [Delivery]? = state.withLock { state in
+            state.testSends.removeAll { $0 <= now - 60_000 }
+            guard state.testSends.count < 10 else { return nil }
+            state.testSends.append(now)
+            return state.deliver(notification, now: now, limit: 10)
+        }
+        guard let deliveries else {
+            var answer = HubAnswer.error(
+                call.apiVersion >= .answers429 ? 429 : 403, "At most 10 test sends are allowed in a minute")
+            answer.headers = ["Retry-After": "60"]
+            return answer
+        }
+        var answer = HubAnswer.body(
+            201, TestOutcome.xml(deliveries), contentType: "application/xml; charset=utf-8")
+        answer.rungCount = deliveries.count
+        return answer
+    }
+
+    /// The handles of a batch: a JSON array of strings; single quotes are read as double ones, as in the documentation's example.
+    private static func handles(_ content: [UInt8]) throws(Refusal) -> [String] {
+        var document = JSONDocument()
+        if (try? document.read(content.span)) == nil {
+            let lenient = content.map { $0 == UInt8(ascii: "'") ? UInt8(ascii: "\"") : $0 }
+            do { try document.read(lenient.span) } catch {
+                throw Refusal(400, "The devices are not a JSON array. \(error.sentence)")
+            }
+        }
+        guard document.kind(of: document.root) == .array, document.childCount(of: document.root) > 0 else {
+            throw Refusal(400, "The devices are not a JSON array with at least one handle")
+        }
+        var handles: [String] = []
+        try document.forEachElement(of: document.root) { (element) throws(Refusal) in
+            guard document.kind(of: element) == .string, !document.text(of: element).isEmpty else {
+                throw Refusal(400, "A device handle is not a string or is empty")
+            }
+            handles.append(document.string(document.text(of: element)))
+        }
+        guard handles.count <= NotificationReader.maximumHandleCount else {
+            throw Refusal(400, "A batch has \(handles.count) device handles; at most 1000 are allowed")
+        }
+        return handles
+    }
+
+    /// Turns a refusal into its answer.
+    func answering(_ body: () throws(Refusal) -> HubAnswer) -> HubAnswer {
+        do { return try body() } catch { return error.answer }
+    }
+}
+
+/// The body of a test send's answer; readers depend on the order of its elements.
+private enum TestOutcome {
+    static func xml(_ deliveries: [Delivery]) -> [UInt8] {
+        var writer = XMLWriter()
+        writer.element(
+            "NotificationOutcome", [("xmlns", XMLWriter.serviceBus), ("xmlns:i", XMLWriter.schemaInstance)]
+        ) { writer in
+            writer.element("Success", text: String(deliveries.count))
+            writer.element("Failure", text: "0")
+            writer.element("Results") { writer in
+                for delivery in deliveries {
+                    writer.element("RegistrationResult") { writer in
+                        writer.element("ApplicationPlatform", text: delivery.device.platform.format)
+                        writer.element("PnsHandle", text: delivery.handle)
+                        writer.element("RegistrationId", text: delivery.registrationID)
+                        writer.element(
+                            "Outcome", text: "The Notification was successfully sent to the Push Notification System")
+                    }
+                }
+            }
+        }
+        return writer.bytes
+    }
+}

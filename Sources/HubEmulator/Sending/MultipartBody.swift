@@ -1,0 +1,97 @@
+import HTTPServing
+
+/// The parts of a direct batch, read as tolerantly as clients write them: quoted or bare boundaries, blanks around `=`, any case,
+/// any order, bare line feeds, `multipart/mixed` or `multipart/form-data` (RFC 2046, 5.1; RFC 7578).
+struct MultipartBody {
+    struct Part {
+        let name: String
+        let contentType: String?
+        let content: [UInt8]
+    }
+
+    let parts: [Part]
+
+    /// Reads a body.
+    ///
+    /// - Parameters:
+    ///   - body: The message's body.
+    ///   - contentType: Its content type, which must be multipart and name a boundary.
+    init?(_ body: [UInt8], contentType: String) {
+        guard contentType.lowercased().hasPrefix("multipart/"), let boundary = Self.parameter("boundary", of: contentType),
+            !boundary.isEmpty
+        else { return nil }
+        var parts: [Part] = []
+        for section in Self.sections(of: body, delimiter: Array("--\(boundary)".utf8)) {
+            if let part = Self.part(section) { parts.append(part) }
+        }
+        self.parts = parts
+    }
+
+    /// The first part called `name`.
+    subscript(_ name: String) -> Part? { parts.first { $0.name.equalsIgnoringCase(name) } }
+
+    /// A parameter of a header value: `; name = "value"`.
+    static func parameter(_ name: String, of value: String) -> String? {
+        for field in value.split(separator: ";").dropFirst() {
+            guard let equals = field.firstIndex(of: "=") else { continue }
+            guard trimmed(field[..<equals]).equalsIgnoringCase(name) else { continue }
+            let text = trimmed(field[field.index(after: equals)...])
+            return text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"") ? String(text.dropFirst().dropLast()) : text
+        }
+        return nil
+    }
+
+    /// What stands between delimiter lines, line ends next to them removed.
+    private static func sections(of body: [UInt8], delimiter: [UInt8]) -> [ArraySlice<UInt8>] {
+        var sections: [ArraySlice<UInt8>] = []
+        var start: Int?
+        var index = 0
+        while index < body.count {
+            let isAtLineStart = index == 0 || body[index - 1] == 10
+            if isAtLineStart, body[index...].starts(with: delimiter) {
+                if let start { sections.append(withoutLineEnd(body[start..<index])) }
+                index += delimiter.count
+                if body[index...].starts(with: [0x2D, 0x2D]) { return sections }
+                index = (body[index...].firstIndex(of: 10) ?? body.count - 1) + 1
+                start = index
+            } else {
+                index = (body[index...].firstIndex(of: 10) ?? body.count - 1) + 1
+            }
+        }
+        return sections
+    }
+
+    private static func part(_ section: ArraySlice<UInt8>) -> Part? {
+        var rest = section
+        var name: String?
+        var contentType: String?
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: 10) ?? rest.endIndex
+            let line = String(decoding: rest[..<end].filter { $0 != 13 }, as: UTF8.self)
+            rest = end < rest.endIndex ? rest[(end + 1)...] : []
+            if line.isEmpty { break }
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            let value = String(line[line.index(after: colon)...])
+            switch trimmed(line[..<colon]).lowercased() {
+            case "content-disposition": name = parameter("name", of: value)
+            case "content-type": contentType = trimmed(value[...])
+            default: break
+            }
+        }
+        return name.map { Part(name: $0, contentType: contentType, content: Array(rest)) }
+    }
+
+    private static func withoutLineEnd(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var rest = bytes
+        if rest.last == 10 { rest = rest.dropLast() }
+        if rest.last == 13 { rest = rest.dropLast() }
+        return rest
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,122 @@
+import FanOut
+import HTTPServing
+
+/// A notification on its way to devices.
+struct Notification: Sendable {
+    /// What is sent.
+    enum Content: Sendable {
+        /// A body for one platform, passed through.
+        case native(HubPlatform)
+        /// Properties by lower-cased name, for the template registrations of every platform.
+        case template([String: String])
+    }
+
+    /// Who gets it.
+    enum Audience: Sendable {
+        /// Every registration of the content's kind.
+        case everyone
+        case tags(TagExpression)
+        /// Devices by handle, registered or not.
+        case handles([String])
+    }
+
+    var id: String
+    let callID: Int
+    let content: Content
+    let audience: Audience
+    let body: [UInt8]
+    /// Header fields for the push service.
+    let headers: HTTPFields
+    let collapseKey: String?
+
+    /// The send's format as it stands in the records.
+    var format: String {
+        switch content {
+        case .native(let platform): platform.format
+        case .template: "template"
+        }
+    }
+}
+
+/// A device that a notification reaches, and what it gets.
+struct Delivery: Sendable {
+    let device: DeviceKey
+    let handle: String
+    let registrationID: String
+    let template: String?
+    let body: [UInt8]
+    let headers: HTTPFields
+}
+
+extension Notification {
+    /// The deliveries, in the order of the registrations, each handle once.
+    ///
+    /// A device with several templates gets each of them; the same template twice on one handle is one delivery.
+    ///
+    /// - Parameter store: The hub's registrations.
+    func deliveries(to store: RegistrationStore) -> [Delivery] {
+        var seen: Set<DeliveryKey> = []
+        var deliveries: [Delivery] = []
+        switch audience {
+        case .handles(let handles):
+            guard case .native(let platform) = content else { return [] }
+            for handle in handles {
+                let key = DeviceKey(platform: platform, handle: handle)
+                guard seen.insert(DeliveryKey(device: key, template: nil)).inserted else { continue }
+                deliveries.append(
+                    Delivery(device: key, handle: handle, registrationID: "", template: nil, body: body, headers: headers))
+            }
+        case .everyone:
+            store.forEachMatch(of: nil) { add($0, to: &deliveries, &seen) }
+        case .tags(let expression):
+            store.forEachMatch(of: expression) { add($0, to: &deliveries, &seen) }
+        }
+        return deliveries
+    }
+
+    private struct DeliveryKey: Hashable {
+        let device: DeviceKey
+        let template: String?
+    }
+
+    private func add(_ registration: Registration, to deliveries: inout [Delivery], _ seen: inout Set<DeliveryKey>) {
+        let key = registration.deviceKey
+        switch (content, registration.template) {
+        case (.native(let platform), nil) where platform == registration.platform:
+            guard seen.insert(DeliveryKey(device: key, template: nil)).inserted else { return }
+            deliveries.append(
+                Delivery(
+                    device: key, handle: registration.handle, registrationID: registration.id, template: nil, body: body,
+                    headers: headers))
+        case (.template(let properties), let template?):
+            let identity = (template.name ?? "") + "\u{0}" + template.text
+            guard seen.insert(DeliveryKey(device: key, template: identity)).inserted else { return }
+            deliveries.append(
+                Delivery(
+                    device: key, handle: registration.handle, registrationID: registration.id,
+                    template: template.name ?? "", body: template.body.rendered(properties),
+                    headers: template.renderedHeaders(properties, followedBy: headers)))
+        default:
+            return
+        }
+    }
+}
+
+extension Registration.Template {
+    /// The header fields for the push service, expressions filled in, before those of the send.
+    fileprivate func renderedHeaders(_ properties: [String: String], followedBy sent: HTTPFields) -> HTTPFields {
+        var fields = headers
+        if let expiry { fields.append("apns-expiration", expiry) }
+        if let priority { fields.append("apns-priority", priority) }
+        var rendered = HTTPFields(capacity: fields.all.count + sent.all.count)
+        for field in fields.all {
+            let expression = (try? TemplateExpression(parsing: field.value)) ?? .literal
+            switch expression.value(properties) {
+            case .text(let text), .number(let text): rendered.append(field.name, text)
+            case nil: rendered.append(field.name, field.value)
+            }
+        }
+        for field in sent.all { rendered.append(field.name, field.value) }
+        return rendered
+    }
+}

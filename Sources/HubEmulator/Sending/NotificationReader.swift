@@ -1,0 +1,108 @@
+import FanOut
+import HTTPServing
+import PushModel
+
+/// Reads a send from its headers and body, as strictly as the service does.
+struct NotificationReader {
+    /// Bytes of a notification (hub quotas: 64 KB); not counted are the handles of a batch.
+    static let maximumByteCount = 64 << 10
+    /// Handles of one batch.
+    static let maximumHandleCount = 1000
+
+    let call: HubCall
+    /// The notification itself: the request's body, or the first part of a batch.
+    let body: [UInt8]
+
+    /// Reads everything but the audience.
+    ///
+    /// - Throws: The answer that refuses it.
+    func notification(to audience: Notification.Audience) throws(Refusal) -> Notification {
+        guard body.count <= Self.maximumByteCount else {
+            throw Refusal(413, "The message is \(body.count) bytes long; the limit is \(Self.maximumByteCount)")
+        }
+        let format = call.notificationHeader("Format") ?? ""
+        if format.equalsIgnoringCase("template") { return try template(to: audience) }
+        guard let platform = HubPlatform(format: format) else {
+            throw Refusal(
+                400,
+                "The HTTP header \"ServiceBusNotification-Format\" has an invalid value: \"\(format)\". Allowed values are "
+                    + "\"windows\", \"apple\", \"gcm\", \"template\", \"adm\", or \"windowsphone\".")
+        }
+        return try native(platform, to: audience)
+    }
+
+    /// The audience of the tags header; everyone without one.
+    func taggedAudience() throws(Refusal) -> Notification.Audience {
+        guard let text = call.notificationHeader("Tags"), !text.trimmingBlanks.isEmpty else { return .everyone }
+        do {
+            return .tags(try TagExpression(parsing: text))
+        } catch {
+            switch error.reason {
+            case .tag, .invalidCharacter, .expectedTag:
+                throw Refusal(
+                    400, "An invalid tag(s) '\(text)' was supplied. Valid tag characters are alphanumeric, _, @, -, ., : and #.")
+            default:
+                throw Refusal(400, "The tag expression '\(text)' is not valid: \(error)")
+            }
+        }
+    }
+
+    private func native(_ platform: HubPlatform, to audience: Notification.Audience) throws(Refusal) -> Notification {
+        var document: JSONDocument?
+        if platform.takesJSON {
+            var read = JSONDocument()
+            do { try read.read(body.span) } catch { throw Refusal(400, "The payload is not valid JSON. \(error.sentence)") }
+            guard read.kind(of: read.root) == .object else { throw Refusal(400, "The payload is not a JSON object") }
+            document = read
+        } else if body.isEmpty {
+            throw Refusal(400, "The payload is empty")
+        }
+        return Notification(
+            id: "", callID: call.id, content: .native(platform), audience: audience, body: body, headers: forwardedHeaders(),
+            collapseKey: CollapseKey.of(platform, headers: call.request.headers, document: document))
+    }
+
+    private func template(to audience: Notification.Audience) throws(Refusal) -> Notification {
+        if case .handles = audience { throw Refusal(400, "A template notification cannot be sent to a device handle") }
+        var document = JSONDocument()
+        do { try document.read(body.span) } catch { throw Refusal(400, "The properties are not valid JSON. \(error.sentence)") }
+        guard document.kind(of: document.root) == .object else {
+            throw Refusal(400, "The properties of a template notification must be one JSON object")
+        }
+        var properties: [String: String] = [:]
+        try document.forEachMember(of: document.root) { (key, value) throws(Refusal) in
+            let name = document.string(key)
+            guard document.kind(of: value) == .string else {
+                throw Refusal(400, "The property '\(name)' of a template notification is not a string")
+            }
+            properties[name.lowercased()] = document.string(document.text(of: value))
+        }
+        return Notification(
+            id: "", callID: call.id, content: .template(properties), audience: audience, body: body,
+            headers: forwardedHeaders(), collapseKey: call.request.headers["apns-collapse-id"])
+    }
+
+    /// What the push service gets of the request's header fields.
+    private func forwardedHeaders() -> HTTPFields {
+        var forwarded = HTTPFields()
+        for field in call.request.headers.all where Self.isForwarded(field.name.lowercased()) {
+            forwarded.append(field.name, field.value)
+        }
+        return forwarded
+    }
+
+    private static func isForwarded(_ name: String) -> Bool {
+        if name.hasPrefix("x-") { return !name.hasPrefix("x-ms-") && !name.hasPrefix("x-forwarded-") }
+        return name.hasPrefix("apns-") || name == "content-type" || name == "servicebusnotification-apns-expiry"
+            || name == "p256dh" || name == "auth"
+    }
+}
+
+/// An answer that refuses a call.
+struct Refusal: Error {
+    let answer: HubAnswer
+
+    init(_ status: Int, _ detail: String) {
+        answer = .error(status, detail)
+    }
+}

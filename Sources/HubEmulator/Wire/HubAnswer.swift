@@ -1,0 +1,47 @@
+import HTTPServing
+import PushModel
+
+/// What the hub answers to a call, before it becomes HTTP.
+struct HubAnswer: Sendable {
+    var status: Int
+    var headers: HTTPFields = [:]
+    var body: [UInt8] = []
+    /// The detail of an error; the tracking id and the time are added when it is written.
+    var detail: String?
+    /// What the call's record says about it.
+    var notificationID: String?
+    var rungCount = 0
+
+    /// An answer without a body.
+    static func empty(_ status: Int) -> HubAnswer { HubAnswer(status: status) }
+
+    /// An error with a body of code and detail.
+    static func error(_ status: Int, _ detail: String) -> HubAnswer { HubAnswer(status: status, detail: detail) }
+
+    /// An answer with a body of the given type.
+    static func body(_ status: Int, _ body: [UInt8], contentType: String) -> HubAnswer {
+        HubAnswer(status: status, headers: ["Content-Type": contentType], body: body)
+    }
+
+    /// The complete response: the service's own header fields, and the error's body.
+    ///
+    /// - Parameters:
+    ///   - moment: Now.
+    ///   - trackingID: The id that header and error detail name.
+    func response(at moment: Moment, trackingID: String) -> HTTPServerResponse {
+        var fields = HTTPFields(capacity: headers.all.count + 4)
+        if headers["Content-Type"] == nil { fields.append("Content-Type", "application/xml; charset=utf-8") }
+        for field in headers.all { fields.append(field.name, field.value) }
+        fields.append("Server", "Microsoft-HTTPAPI/2.0")
+        fields.append("TrackingId", trackingID)
+        fields.append("x-ms-correlation-request-id", trackingID)
+        guard let detail else { return HTTPServerResponse(status: status, headers: fields, body: body) }
+        var writer = ByteWriter(capacity: 256)
+        writer.append("<Error><Code>")
+        writer.append(decimal: status)
+        writer.append("</Code><Detail>")
+        writer.append(xml: Array("\(detail).TrackingId:\(trackingID),TimeStamp:\(moment.american)".utf8).span)
+        writer.append("</Detail></Error>")
+        return HTTPServerResponse(status: status, headers: fields, body: writer.bytes)
+    }
+}

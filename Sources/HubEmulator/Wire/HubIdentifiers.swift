@@ -1,0 +1,61 @@
+/// Makes the ids that a hub hands out; random, not secret.
+///
+/// The generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+struct HubIdentifiers: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// `{32 hex}-{yyyyMMddHHmmss}-{n}-{n}`
+    mutating func notificationID(at moment: Moment) -> String {
+        "\(hex(32))-\(moment.compact)-\(next() % 900_000 + 100_000)-\(next() % 64)"
+    }
+
+    /// `{32 hex}_{yyyyMMddHHmmss}_{digits}_{digits}_QNHQueue{hex}-S{digits}`
+    mutating func scheduledID(at moment: Moment) -> String {
+        "\(hex(32))_\(moment.compact)_\(next() % 900_000 + 100_000)_\(next() % 64)_QNHQueue\(hex(8))-S\(next() % 16)"
+    }
+
+    /// `{digits}-{digits}-{small number}`
+    mutating func registrationID() -> String {
+        "\(next() >> 1)-\(next() >> 1)-\(next() % 3 + 1)"
+    }
+
+    /// `8-4-4-4-12` hexadecimal digits, marked as a random UUID (RFC 9562, 5.4).
+    mutating func trackingID() -> String {
+        var bytes = Array(hex(32).utf8)
+        bytes[12] = UInt8(ascii: "4")
+        bytes[16] = Array("89ab".utf8)[Int(next() & 3)]
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for (index, byte) in bytes.enumerated() {
+            if index == 8 || index == 12 || index == 16 || index == 20 { text.append(UInt8(ascii: "-")) }
+            text.append(byte)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// `count` lower-case hexadecimal digits.
+    private mutating func hex(_ count: Int) -> String {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(count)
+        var bits: UInt64 = 0
+        for index in 0..<count {
+            if index % 16 == 0 { bits = next() }
+            let digit = UInt8(truncatingIfNeeded: bits & 15)
+            digits.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+            bits >>= 4
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+}

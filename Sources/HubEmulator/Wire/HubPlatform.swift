@@ -1,0 +1,104 @@
+/// A push service behind the hub, with its name in every place where the hub spells it.
+///
+/// Unlike `PushModel.Platform` it also knows `windowsphone`: the emulator serves every backend, not only pushfan's worker.
+enum HubPlatform: UInt8, CaseIterable, Sendable {
+    case apple, windows, windowsphone, gcm, fcmv1, adm, baidu, browser, xiaomi
+
+    /// The value of `ServiceBusNotification-Format`.
+    var format: String {
+        switch self {
+        case .apple: "apple"
+        case .windows: "windows"
+        case .windowsphone: "windowsphone"
+        case .gcm: "gcm"
+        case .fcmv1: "fcmv1"
+        case .adm: "adm"
+        case .baidu: "baidu"
+        case .browser: "browser"
+        case .xiaomi: "xiaomi"
+        }
+    }
+
+    /// The `platform` of an installation.
+    var installationName: String {
+        switch self {
+        case .apple: "apns"
+        case .windows: "wns"
+        case .windowsphone: "mpns"
+        case .fcmv1: "fcmV1"
+        case .gcm, .adm, .baidu, .browser, .xiaomi: format
+        }
+    }
+
+    /// What a registration's element begins with: `Apple` in `AppleTemplateRegistrationDescription`.
+    var elementPrefix: String {
+        switch self {
+        case .apple: "Apple"
+        case .windows: "Windows"
+        case .windowsphone: "Mpns"
+        case .gcm: "Gcm"
+        case .fcmv1: "FcmV1"
+        case .adm: "Adm"
+        case .baidu: "Baidu"
+        case .browser: "Browser"
+        case .xiaomi: "Xiaomi"
+        }
+    }
+
+    /// The element, and the filter's name, of the handle.
+    var handleElement: String {
+        switch self {
+        case .apple: "DeviceToken"
+        case .windows, .windowsphone: "ChannelUri"
+        case .gcm: "GcmRegistrationId"
+        case .fcmv1: "FcmV1RegistrationId"
+        case .adm: "AdmRegistrationId"
+        case .baidu: "BaiduChannelId"
+        case .browser: "Endpoint"
+        case .xiaomi: "XiaomiRegistrationId"
+        }
+    }
+
+    /// Further elements that belong to the handle, in their order on the wire.
+    var handleExtras: [String] {
+        switch self {
+        case .windows, .windowsphone: ["SecondaryTileName"]
+        case .baidu: ["BaiduUserId"]
+        case .browser: ["P256DH", "Auth"]
+        case .apple, .gcm, .fcmv1, .adm, .xiaomi: []
+        }
+    }
+
+    /// What the elements of template headers begin with (`ApnsHeaders`), for the platforms that have them.
+    var headersElementPrefix: String? {
+        switch self {
+        case .apple: "Apns"
+        case .windows: "Wns"
+        case .windowsphone: "Mpns"
+        case .gcm, .fcmv1, .adm, .baidu, .browser, .xiaomi: nil
+        }
+    }
+
+    /// Whether a native body must be JSON.
+    var takesJSON: Bool {
+        switch self {
+        case .apple, .gcm, .fcmv1, .adm, .browser, .xiaomi: true
+        case .windows, .windowsphone, .baidu: false
+        }
+    }
+
+    /// The platform of a format header, in any case; `nil` for `template` and for words the hub does not know.
+    init?(format: String) {
+        self.init { $0.format == format.lowercased() }
+    }
+
+    /// The platform of an installation, in any case.
+    init?(installationName: String) {
+        self.init { $0.installationName.lowercased() == installationName.lowercased() }
+    }
+
+    private init?(where matches: (Self) -> Bool) {
+        guard let found = Self.allCases.first(where: matches) else { return nil }
+        self = found
+    }
+}

@@ -1,0 +1,115 @@
+import HTTPServing
+import HubAuth
+
+/// One operation of the hub's data plane, read from method and path.
+enum HubOperation: Sendable, Equatable {
+    case send
+    case sendBatch
+    case schedule
+    case cancelSchedule(id: String)
+    case createRegistrationID
+    case createRegistration
+    case listRegistrations
+    case listByTag(String)
+    case putRegistration(id: String)
+    case getRegistration(id: String)
+    case deleteRegistration(id: String)
+    case putInstallation(id: String)
+    case getInstallation(id: String)
+    case patchInstallation(id: String)
+    case deleteInstallation(id: String)
+
+    /// The name in the records.
+    var name: StaticString {
+        switch self {
+        case .send: "send"
+        case .sendBatch: "send.batch"
+        case .schedule: "schedule"
+        case .cancelSchedule: "schedule.cancel"
+        case .createRegistrationID: "registration.id"
+        case .createRegistration: "registration.create"
+        case .listRegistrations: "registration.list"
+        case .listByTag: "registration.tag"
+        case .putRegistration: "registration.put"
+        case .getRegistration: "registration.get"
+        case .deleteRegistration: "registration.delete"
+        case .putInstallation: "installation.put"
+        case .getInstallation: "installation.get"
+        case .patchInstallation: "installation.patch"
+        case .deleteInstallation: "installation.delete"
+        }
+    }
+
+    /// The rights of which a policy needs one ("Notification Hubs security"; installations are not in its table, and are
+    /// treated like single registrations).
+    func rights(hasFilter: Bool) -> SASRights {
+        switch self {
+        case .send, .sendBatch, .schedule, .cancelSchedule: .send
+        case .listByTag: .manage
+        case .listRegistrations: hasFilter ? [.listen, .manage] : .manage
+        default: [.listen, .manage]
+        }
+    }
+}
+
+/// Where a call goes.
+enum HubRoute: Sendable, Equatable {
+    case operation(HubOperation)
+    /// The path exists, the method does not; `allowed` is the value of `Allow`.
+    case methodNotAllowed(allowed: String)
+    /// There is such a hub, but nothing at this path.
+    case unknown
+    /// The path belongs to another hub, or to none.
+    case otherHub
+
+    /// Finds the route; paths are compared without regard to case, and one trailing slash does not count.
+    ///
+    /// - Parameters:
+    ///   - method: The request's method.
+    ///   - rawPath: The path as sent; every segment is decoded by itself.
+    ///   - hubName: The hub.
+    init(method: String, rawPath: Substring, hubName: String) {
+        var segments = rawPath.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+            .map { PercentEncoding.decoded(String($0)) }
+        if segments.last == "" { segments.removeLast() }
+        guard let first = segments.first, first.equalsIgnoringCase(hubName) else {
+            self = .otherHub
+            return
+        }
+        self = Self.find(method, Array(segments.dropFirst()))
+    }
+
+    private static func find(_ method: String, _ path: [String]) -> HubRoute {
+        guard let collection = path.first?.lowercased() else { return .unknown }
+        switch (collection, path.count) {
+        case ("messages", 1): return choose(method, ["POST": .send])
+        case ("messages", 2) where path[1].equalsIgnoringCase("$batch"): return choose(method, ["POST": .sendBatch])
+        case ("schedulednotifications", 1): return choose(method, ["POST": .schedule])
+        case ("schedulednotifications", 2): return choose(method, ["DELETE": .cancelSchedule(id: path[1])])
+        case ("registrationids", 1): return choose(method, ["POST": .createRegistrationID])
+        case ("registrations", 1): return choose(method, ["POST": .createRegistration, "GET": .listRegistrations])
+        case ("registrations", 2):
+            let id = path[1]
+            return choose(
+                method,
+                ["PUT": .putRegistration(id: id), "GET": .getRegistration(id: id), "DELETE": .deleteRegistration(id: id)])
+        case ("tags", 3) where path[2].equalsIgnoringCase("registrations"): return choose(method, ["GET": .listByTag(path[1])])
+        case ("installations", 2) where !path[1].isEmpty:
+            let id = path[1]
+            return choose(
+                method,
+                [
+                    "PUT": .putInstallation(id: id), "GET": .getInstallation(id: id), "PATCH": .patchInstallation(id: id),
+                    "DELETE": .deleteInstallation(id: id),
+                ])
+        default: return .unknown
+        }
+    }
+
+    private static func choose(
+        _ method: String, _ operations: KeyValuePairs<String, HubOperation>
+    ) -> HubRoute {
+        for (name, operation) in operations where name == method { return .operation(operation) }
+        return .methodNotAllowed(allowed: operations.map(\.key).joined(separator: ", "))
+    }
+}

@@ -1,0 +1,56 @@
+import PushModel
+
+/// Writes XML elements; every text and attribute is escaped.
+struct XMLWriter {
+    static let serviceBus = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"
+    static let schemaInstance = "http://www.w3.org/2001/XMLSchema-instance"
+    static let atom = "http://www.w3.org/2005/Atom"
+    static let metadata = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+
+    private var writer = ByteWriter(capacity: 512)
+
+    /// What was written.
+    var bytes: [UInt8] { writer.bytes }
+
+    /// Writes an element; without content it is closed at once.
+    mutating func element(
+        _ name: String, _ attributes: [(name: String, value: String)] = [], _ content: ((inout XMLWriter) -> Void)? = nil
+    ) {
+        writer.append("<")
+        writer.append(name)
+        for attribute in attributes {
+            writer.append(" ")
+            writer.append(attribute.name)
+            writer.append("=\"")
+            writer.append(xml: Array(attribute.value.utf8).span)
+            writer.append("\"")
+        }
+        guard let content else {
+            writer.append(" />")
+            return
+        }
+        writer.append(">")
+        content(&self)
+        writer.append("</")
+        writer.append(name)
+        writer.append(">")
+    }
+
+    /// Writes an element that holds text.
+    mutating func element(_ name: String, _ attributes: [(name: String, value: String)] = [], text: String) {
+        element(name, attributes) { $0.writer.append(xml: Array(text.utf8).span) }
+    }
+
+    /// Writes an element whose text is a CDATA section; a `]]>` inside is split over two sections.
+    mutating func element(_ name: String, cdata text: String) {
+        element(name) { inner in
+            inner.writer.append("<![CDATA[")
+            let pieces = text.split(separator: "]]>", omittingEmptySubsequences: false)
+            for (index, piece) in pieces.enumerated() {
+                if index > 0 { inner.writer.append("]]]]><![CDATA[>") }
+                inner.writer.append(String(piece))
+            }
+            inner.writer.append("]]>")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import CRDKafka
+
+/// What the brokers say of themselves and of the topics that a client knows.
+struct ClusterSnapshot {
+    struct Topic {
+        let name: String
+        let partitionCount: Int
+        let error: KafkaError?
+    }
+
+    let brokerCount: Int
+    private let topics: [Topic]
+
+    /// Asks for the topics that `client` has handles for, or for one topic alone.
+    ///
+    /// An unreachable or refusing broker shows only in the client's events while the request waits; so the wait is cut into slices and
+    /// `nextEvent` is asked in between.
+    ///
+    /// - Throws: Authentication failed, or no broker answered in time.
+    init(of client: ClientHandle, timeout: Duration, nextEvent: () -> ClientEvent?) throws(KafkaError) {
+        let metadata = try Self.request(client, timeout: timeout, nextEvent: nextEvent)
+        defer { rd_kafka_metadata_destroy(metadata) }
+        brokerCount = Int(metadata.pointee.broker_cnt)
+        let entries = UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
+        topics = entries.map { Topic($0) }
+    }
+
+    /// What is known of the topic `name`; nil if the answer does not mention it.
+    func topic(_ name: String) -> Topic? {
+        topics.first { $0.name == name }
+    }
+
+    private static func request(
+        _ client: ClientHandle, timeout: Duration, nextEvent: () -> ClientEvent?
+    ) throws(KafkaError) -> UnsafePointer<rd_kafka_metadata> {
+        let deadline = ContinuousClock.now + timeout
+        var lastReason: KafkaError?
+        while true {
+            let left = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
+            var metadata: UnsafePointer<rd_kafka_metadata>?
+            let code = rd_kafka_metadata(client.pointer, 0, nil, &metadata, min(left, .milliseconds(250)).wholeMilliseconds)
+            if code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata { return metadata }
+            let reason = KafkaError(code)
+            while let event = nextEvent() {
+                guard case .error(let error) = event else { continue }
+                if error.isAuthentication || error.isFatal { throw error }
+                if !error.isAllBrokersDown { lastReason = error }
+            }
+            guard reason.isUnreachable, ContinuousClock.now < deadline else {
+                throw reason.saying("no answer from the brokers: \((lastReason ?? reason).message)")
+            }
+        }
+    }
+}
+
+extension ClusterSnapshot.Topic {
+    fileprivate init(_ topic: rd_kafka_metadata_topic) {
+        let name = topic.topic.map { String(cString: $0) } ?? ""
+        self.name = name
+        partitionCount = Int(topic.partition_cnt)
+        error =
+            topic.err == RD_KAFKA_RESP_ERR_NO_ERROR
+            ? nil : KafkaError(topic.err, message: "topic '\(name)': \(String(cString: rd_kafka_err2str(topic.err)))")
+    }
+}

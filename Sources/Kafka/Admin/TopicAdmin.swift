@@ -1,0 +1,149 @@
+import CRDKafka
+
+/// Looks at topics and creates them. Every call blocks, up to its time-out, and may come from any thread, one at a time.
+public final class TopicAdmin {
+    private let client: ClientHandle
+    private let events: ClientQueue
+
+    /// Makes a client for the cluster of `configuration`. Nothing is sent yet.
+    ///
+    /// - Throws: A configuration that was refused.
+    public init(_ configuration: KafkaConfiguration) throws(KafkaError) {
+        let settings = try ClientSettings(configuration, defaults: [], fixed: [("allow.auto.create.topics", "false")])
+        settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG) }
+        // A consumer without a group: asking about a topic must not create it, which a producer cannot be kept from.
+        client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
+        events = try ClientQueue.main(of: client)
+    }
+
+    /// Asks the cluster about itself and about `topics`.
+    ///
+    /// - Parameters:
+    ///   - topics: The names to ask for; none is created by asking.
+    ///   - timeout: How long to wait.
+    /// - Returns: The cluster, with one description for each name.
+    /// - Throws: `isUnreachable` if no broker answered, `isAuthentication` if they refused us.
+    public func describe(topics: [String], timeout: Duration) throws(KafkaError) -> ClusterDescription {
+        for topic in topics { _ = try client.addTopic(topic) }
+        let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.nextClientEvent() }
+        let clusterID = rd_kafka_clusterid(client.pointer, timeout.wholeMilliseconds)
+        defer { rd_kafka_mem_free(client.pointer, clusterID) }
+        return ClusterDescription(
+            clusterID: clusterID.map { String(cString: $0) }, brokerCount: snapshot.brokerCount,
+            topics: topics.map { Self.describe(snapshot.topic($0)) })
+    }
+
+    private static func describe(_ topic: ClusterSnapshot.Topic?) -> TopicDescription {
+        guard let topic else { return .missing }
+        guard let error = topic.error else { return .existing(partitionCount: topic.partitionCount) }
+        return error.isUnknownTopicOrPartition ? .missing : .failed(error)
+    }
+
+    /// Creates `topics` and waits until their partitions are known.
+    ///
+    /// - Parameters:
+    ///   - topics: The topics; at least one.
+    ///   - timeout: How long to wait.
+    /// - Returns: What became of each, in the same order.
+    /// - Throws: A bad name or number, `isUnreachable`, or `isAuthentication`; whether topics were created is unknown after a time-out.
+    public func createTopics(_ topics: [NewTopic], timeout: Duration) throws(KafkaError) -> [TopicCreation] {
+        _ = try ClusterSnapshot(of: client, timeout: timeout) { events.nextClientEvent() }
+        var handles: [OpaquePointer?] = []
+        defer { rd_kafka_NewTopic_destroy_array(&handles, handles.count) }
+        for topic in topics { handles.append(try Self.handle(for: topic)) }
+        let result = try request(RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout: timeout) { options, queue in
+            rd_kafka_CreateTopics(client.pointer, &handles, handles.count, options, queue)
+        }
+        defer { rd_kafka_event_destroy(result) }
+        var count = 0
+        let list = rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(result), &count)
+        let outcomes = UnsafeBufferPointer(start: list, count: count)
+        return topics.map { topic in
+            let outcome = outcomes.first { String(cString: rd_kafka_topic_result_name($0)) == topic.name }
+            return Self.creation(outcome ?? nil)
+        }
+    }
+
+    /// The settings of a topic as the broker applies them.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic's name.
+    ///   - timeout: How long to wait.
+    /// - Returns: Every setting, those with the broker's default included.
+    /// - Throws: The topic is missing or must not be seen, `isUnreachable`, or `isAuthentication`.
+    public func settings(ofTopic topic: String, timeout: Duration) throws(KafkaError) -> [TopicSetting] {
+        try TopicName.validate(topic)
+        _ = try ClusterSnapshot(of: client, timeout: timeout) { events.nextClientEvent() }
+        var resources: [OpaquePointer?] = [rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)]
+        defer { rd_kafka_ConfigResource_destroy_array(&resources, resources.count) }
+        let result = try request(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout: timeout) { options, queue in
+            rd_kafka_DescribeConfigs(client.pointer, &resources, resources.count, options, queue)
+        }
+        defer { rd_kafka_event_destroy(result) }
+        var count = 0
+        let list = rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(result), &count)
+        guard count == 1, let resource = list?[0] else { return [] }
+        try KafkaError.check(rd_kafka_ConfigResource_error(resource), "topic '\(topic)'")
+        var entryCount = 0
+        let entries = UnsafeBufferPointer(start: rd_kafka_ConfigResource_configs(resource, &entryCount), count: entryCount)
+        return entries.map {
+            TopicSetting(
+                name: String(cString: rd_kafka_ConfigEntry_name($0)),
+                value: rd_kafka_ConfigEntry_value($0).map { String(cString: $0) },
+                isDefault: rd_kafka_ConfigEntry_is_default($0) != 0)
+        }
+    }
+}
+
+extension TopicAdmin {
+    private static func handle(for topic: NewTopic) throws(KafkaError) -> OpaquePointer {
+        try TopicName.validate(topic.name)
+        var reason = [CChar](repeating: 0, count: 256)
+        let handle = rd_kafka_NewTopic_new(
+            topic.name, Int32(clamping: topic.partitionCount ?? -1), Int32(clamping: topic.replicationFactor ?? -1), &reason,
+            reason.count)
+        guard let handle else { throw .invalidArgument("topic '\(topic.name)': \(text(reason))") }
+        for property in topic.configuration {
+            let code = rd_kafka_NewTopic_set_config(handle, property.key, property.value)
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                rd_kafka_NewTopic_destroy(handle)
+                throw .invalidArgument("topic '\(topic.name)': the setting '\(property.key)' is not accepted")
+            }
+        }
+        return handle
+    }
+
+    private static func creation(_ result: OpaquePointer?) -> TopicCreation {
+        guard let result else {
+            return .failed(KafkaError(RD_KAFKA_RESP_ERR__BAD_MSG, message: "the broker's answer leaves the topic out"))
+        }
+        let code = rd_kafka_topic_result_error(result)
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return .created }
+        let error = KafkaError(code, message: rd_kafka_topic_result_error_string(result).map { String(cString: $0) })
+        return error.isTopicAlreadyExists ? .alreadyExists : .failed(error)
+    }
+
+    /// Sends an admin request and waits for its result, which the caller destroys.
+    private func request(
+        _ operation: rd_kafka_admin_op_t, timeout: Duration, _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
+    ) throws(KafkaError) -> OpaquePointer {
+        let milliseconds = max(timeout.wholeMilliseconds, 1)
+        let options = rd_kafka_AdminOptions_new(client.pointer, operation)
+        defer { rd_kafka_AdminOptions_destroy(options) }
+        var reason = [CChar](repeating: 0, count: 256)
+        rd_kafka_AdminOptions_set_request_timeout(options, milliseconds, &reason, reason.count)
+        rd_kafka_AdminOptions_set_operation_timeout(options, milliseconds, &reason, reason.count)
+        let queue = rd_kafka_queue_new(client.pointer)
+        defer { rd_kafka_queue_destroy(queue) }
+        send(options, queue)
+        // The request's own time-out ends the wait with an error event; a little more than that, and something is very wrong.
+        guard let event = rd_kafka_queue_poll(queue, milliseconds.addingReportingOverflow(2000).partialValue) else {
+            throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, message: "no answer from the brokers")
+        }
+        let code = rd_kafka_event_error(event)
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return event }
+        defer { rd_kafka_event_destroy(event) }
+        throw client.diagnosis.explain(
+            KafkaError(code, message: rd_kafka_event_error_string(event).map { String(cString: $0) }))
+    }
+}

@@ -1,0 +1,23 @@
+/// The rule for names of topics (Kafka, `org.apache.kafka.common.internals.Topic`).
+public enum TopicName {
+    /// Checks a name: 1 to 249 letters, digits, dots, underscores and hyphens, neither `.` nor `..`.
+    ///
+    /// - Throws: An error whose message says what is wrong.
+    public static func validate(_ name: String) throws(KafkaError) {
+        if name.isEmpty { throw .invalidArgument("a topic's name is empty") }
+        if name.utf8.count > 249 { throw .invalidArgument("the topic name '\(name.prefix(40))…' is longer than 249 characters") }
+        if name == "." || name == ".." { throw .invalidArgument("the topic name '\(name)' is reserved") }
+        guard name.utf8.allSatisfy(isAllowed) else {
+            throw .invalidArgument("the topic name '\(name)' holds something else than letters, digits, '.', '_' and '-'")
+        }
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

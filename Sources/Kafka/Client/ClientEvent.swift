@@ -1,0 +1,72 @@
+import CRDKafka
+
+/// What a client says about itself.
+public enum ClientEvent: Sendable {
+    /// Information unless `isFatal`: the library goes on trying by itself.
+    case error(KafkaError)
+    /// The library's statistics, JSON as its `STATISTICS.md` describes it, every `statistics.interval.ms`.
+    case statistics([UInt8])
+    /// A line of the library's log.
+    case log(LogLine)
+}
+
+/// A line of the library's log.
+public struct LogLine: Sendable, Equatable {
+    /// The severity as in syslog: 3 is an error, 4 a warning, 6 information, 7 debugging.
+    public let level: Int
+    /// The library's short name for the kind of line, such as `FAIL`.
+    public let facility: String
+    /// The line itself, without secrets.
+    public let message: String
+}
+
+extension ClientEvent {
+    /// The client event that `event` holds, if it is one; the caller destroys `event`.
+    init?(_ event: OpaquePointer, of client: ClientHandle) {
+        switch rd_kafka_event_type(event) {
+        case RD_KAFKA_EVENT_ERROR: self = .error(Self.error(event, of: client))
+        case RD_KAFKA_EVENT_STATS:
+            guard let json = rd_kafka_event_stats(event) else { return nil }
+            self = .statistics(Array(String(cString: json).utf8))
+        case RD_KAFKA_EVENT_LOG:
+            guard let line = Self.logLine(event, of: client) else { return nil }
+            self = .log(line)
+        default: return nil
+        }
+    }
+
+    private static func error(_ event: OpaquePointer, of client: ClientHandle) -> KafkaError {
+        let code = rd_kafka_event_error(event)
+        let message = rd_kafka_event_error_string(event).map { String(cString: $0) }
+        return client.diagnosis.explain(
+            .reported(code, message: message, by: client.pointer, isFatal: rd_kafka_event_error_is_fatal(event) != 0))
+    }
+
+    private static func logLine(_ event: OpaquePointer, of client: ClientHandle) -> LogLine? {
+        var facility: UnsafePointer<CChar>?
+        var message: UnsafePointer<CChar>?
+        var level: Int32 = 0
+        guard rd_kafka_event_log(event, &facility, &message, &level) == 0, let facility, let message else { return nil }
+        let line = LogLine(
+            level: Int(level), facility: String(cString: facility), message: client.diagnosis.redact(String(cString: message)))
+        return line.isAboutTheOtherSide ? nil : line
+    }
+}
+
+extension LogLine {
+    /// The library complains of a property that only the other kind of client has; the user's properties serve both, so it is no news.
+    var isAboutTheOtherSide: Bool {
+        facility == "CONFWARN" && message.contains("property and will be ignored by this")
+    }
+}
+
+extension KafkaError {
+    /// An error that the library reported by itself; a fatal one is replaced by its cause (`rd_kafka_fatal_error`, rdkafka.h).
+    static func reported(_ code: rd_kafka_resp_err_t, message: String?, by client: OpaquePointer, isFatal: Bool) -> KafkaError {
+        guard isFatal || code == RD_KAFKA_RESP_ERR__FATAL else { return KafkaError(code, message: message) }
+        var reason = [CChar](repeating: 0, count: 512)
+        let cause = rd_kafka_fatal_error(client, &reason, reason.count)
+        guard cause != RD_KAFKA_RESP_ERR_NO_ERROR else { return KafkaError(code, message: message, isFatal: true) }
+        return KafkaError(cause, message: text(reason), isFatal: true)
+    }
+}

@@ -1,0 +1,75 @@
+import CRDKafka
+import Synchronization
+
+/// Owns one `rd_kafka_t` with its topic handles, and destroys them in the order that the library asks for.
+///
+/// `@unchecked Sendable`: the pointer never changes, `rd_kafka_t` may be used from any thread (rdkafka.h, INTRODUCTION.md "Threads and
+/// callbacks"), and the topic handles are behind a lock. It is destroyed when the last user lets go, so no call can meet a dead client.
+final class ClientHandle: @unchecked Sendable {
+    let pointer: OpaquePointer
+    let diagnosis: Diagnosis
+    private let inbox: ClientInbox?
+    /// Protects the list of topic handles; nothing else is locked while it is held.
+    private let topics = Mutex<[TopicHandle]>([])
+
+    /// Makes the client that `settings` describe.
+    ///
+    /// - Parameters:
+    ///   - type: Whether it reads or writes.
+    ///   - settings: Its conf, which is used up.
+    ///   - inbox: Receives what the library reports by callback; nil for a client that is read by events.
+    /// - Throws: The library refused the settings as a whole.
+    init(_ type: rd_kafka_type_t, _ settings: ClientSettings, inbox: ClientInbox?) throws(KafkaError) {
+        // Whatever the library would print before anybody reads its queue must not reach the standard error stream.
+        settings.withConf { conf in
+            guard let inbox else { return rd_kafka_conf_set_log_cb(conf, discardLog) }
+            rd_kafka_conf_set_log_cb(conf, receiveLog)
+            inbox.register(in: conf)
+        }
+        diagnosis = settings.diagnosis
+        self.inbox = inbox
+        pointer = try settings.makeClient(type)
+        rd_kafka_set_log_queue(pointer, nil)
+    }
+
+    deinit {
+        topics.withLock { for topic in $0 { rd_kafka_topic_destroy(topic.pointer) } }
+        // A consumer was closed before, or is not to be waited for; the flag means nothing to a producer.
+        rd_kafka_destroy_flags(pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
+    }
+
+    /// Makes a handle for the topic `name` and returns its index; the handle lives as long as the client.
+    func addTopic(_ name: String) throws(KafkaError) -> Int {
+        try TopicName.validate(name)
+        guard let topic = rd_kafka_topic_new(pointer, name, nil) else {
+            throw KafkaError(rd_kafka_last_error(), message: "cannot use topic '\(name)'")
+        }
+        let handle = TopicHandle(pointer: topic)
+        return topics.withLock {
+            $0.append(handle)
+            return $0.count - 1
+        }
+    }
+
+    /// The topic handle at `index`.
+    func topic(_ index: Int) -> OpaquePointer {
+        topics.withLock { $0[index] }.pointer
+    }
+}
+
+/// An `rd_kafka_topic_t`. `@unchecked Sendable`: like its client it may be used from any thread (rdkafka.h), and the client outlives it.
+private struct TopicHandle: @unchecked Sendable {
+    let pointer: OpaquePointer
+}
+
+private func discardLog(
+    _ client: OpaquePointer?, _ level: Int32, _ facility: UnsafePointer<CChar>?, _ message: UnsafePointer<CChar>?
+) {}
+
+private func receiveLog(
+    _ client: OpaquePointer?, _ level: Int32, _ facility: UnsafePointer<CChar>?, _ message: UnsafePointer<CChar>?
+) {
+    guard let client, let opaque = rd_kafka_opaque(client), let facility, let message else { return }
+    let line = LogLine(level: Int(level), facility: String(cString: facility), message: String(cString: message))
+    ClientInbox.from(opaque).receive(.log(line))
+}

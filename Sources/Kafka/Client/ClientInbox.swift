@@ -1,0 +1,111 @@
+import CRDKafka
+import Synchronization
+
+/// Collects what a producer's callbacks report, for whoever asks next.
+///
+/// The callbacks run in the thread that polls, flushes or commits; the lock makes it right from any other too. Bounded: when nobody reads,
+/// the oldest events go and are counted.
+final class ClientInbox: Sendable {
+    private struct State {
+        var events: [ClientEvent] = []
+        var droppedCount = 0
+        var failures = DeliveryFailures()
+    }
+
+    private static let capacity = 256
+    private let diagnosis: Diagnosis
+    /// Protects events and failures; nothing else is locked while it is held.
+    private let state = Mutex(State())
+
+    init(_ diagnosis: Diagnosis) {
+        self.diagnosis = diagnosis
+    }
+
+    /// The inbox behind the library's opaque pointer.
+    static func from(_ opaque: UnsafeMutableRawPointer) -> ClientInbox {
+        Unmanaged<ClientInbox>.fromOpaque(opaque).takeUnretainedValue()
+    }
+
+    /// Puts the callbacks into `conf`. The inbox is not retained: the client's handle holds it and destroys the client first.
+    func register(in conf: OpaquePointer) {
+        rd_kafka_conf_set_opaque(conf, Unmanaged.passUnretained(self).toOpaque())
+        rd_kafka_conf_set_dr_msg_cb(conf, receiveDeliveryReport)
+        rd_kafka_conf_set_error_cb(conf, receiveError)
+        rd_kafka_conf_set_stats_cb(conf, receiveStatistics)
+    }
+
+    func receive(_ event: ClientEvent) {
+        guard let event = redacted(event) else { return }
+        state.withLock {
+            if $0.events.count >= Self.capacity {
+                $0.events.removeFirst()
+                $0.droppedCount += 1
+            }
+            $0.events.append(event)
+        }
+    }
+
+    func receive(failure code: rd_kafka_resp_err_t, topic: String) {
+        let error = KafkaError(
+            code, message: "a record for '\(topic)' was not written: \(String(cString: rd_kafka_err2str(code)))")
+        state.withLock {
+            $0.failures.count += 1
+            if $0.failures.first == nil { $0.failures.first = error }
+        }
+    }
+
+    /// Removes and returns the oldest event.
+    func next() -> ClientEvent? {
+        state.withLock { state in
+            if state.droppedCount > 0 {
+                let message = "\(state.droppedCount) older events were dropped, nobody had read them"
+                state.droppedCount = 0
+                return .log(LogLine(level: 4, facility: "INBOX", message: message))
+            }
+            return state.events.isEmpty ? nil : state.events.removeFirst()
+        }
+    }
+
+    /// The records that were not written since the last `resetFailures`.
+    var failures: DeliveryFailures { state.withLock { $0.failures } }
+
+    func resetFailures() {
+        state.withLock { $0.failures = DeliveryFailures() }
+    }
+
+    private func redacted(_ event: ClientEvent) -> ClientEvent? {
+        switch event {
+        case .error(let error): .error(diagnosis.explain(error))
+        case .statistics: event
+        case .log(let line):
+            line.isAboutTheOtherSide
+                ? nil : .log(LogLine(level: line.level, facility: line.facility, message: diagnosis.redact(line.message)))
+        }
+    }
+}
+
+private func receiveDeliveryReport(
+    _ client: OpaquePointer?, _ message: UnsafePointer<rd_kafka_message_t>?, _ opaque: UnsafeMutableRawPointer?
+) {
+    guard let message = message?.pointee, message.err != RD_KAFKA_RESP_ERR_NO_ERROR, let opaque else { return }
+    let topic = message.rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? "?"
+    ClientInbox.from(opaque).receive(failure: message.err, topic: topic)
+}
+
+private func receiveError(
+    _ client: OpaquePointer?, _ code: Int32, _ reason: UnsafePointer<CChar>?, _ opaque: UnsafeMutableRawPointer?
+) {
+    guard let client, let opaque else { return }
+    let error = KafkaError.reported(
+        rd_kafka_resp_err_t(code), message: reason.map { String(cString: $0) }, by: client, isFatal: false)
+    ClientInbox.from(opaque).receive(.error(error))
+}
+
+private func receiveStatistics(
+    _ client: OpaquePointer?, _ json: UnsafeMutablePointer<CChar>?, _ size: Int, _ opaque: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let json, let opaque else { return 0 }
+    let bytes = UnsafeRawBufferPointer(start: json, count: size)
+    ClientInbox.from(opaque).receive(.statistics(Array(bytes)))
+    return 0  // The library frees the text.
+}

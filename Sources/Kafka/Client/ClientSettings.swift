@@ -1,0 +1,114 @@
+import CRDKafka
+
+/// The `rd_kafka_conf_t` of a client to be made: our defaults, then the user's properties, then what the guarantees rest on.
+///
+/// A class, so that a conf left over by a failed initialiser is destroyed; `rd_kafka_new` takes it over only when it succeeds.
+final class ClientSettings {
+    typealias Setting = (key: String, value: String)
+
+    /// What an error or log line passes through before anybody sees it.
+    let diagnosis: Diagnosis
+    private var conf: OpaquePointer?
+
+    /// Fills a conf from `configuration`.
+    ///
+    /// - Parameters:
+    ///   - configuration: What the user wants.
+    ///   - defaults: Set before the user's properties, which win.
+    ///   - fixed: Set last; the user's properties may not name them.
+    /// - Throws: An error that names the property which is unknown, refused, or has an unacceptable value.
+    init(_ configuration: KafkaConfiguration, defaults: [Setting], fixed: [Setting]) throws(KafkaError) {
+        diagnosis = Diagnosis(configuration)
+        conf = rd_kafka_conf_new()
+        try Self.validate(configuration, fixed: fixed)
+        for setting in Self.commonDefaults + defaults { try set(setting.key, setting.value) }
+        for property in configuration.properties { try set(property.key, property.value) }
+        try set("client.id", configuration.clientID)
+        try set("bootstrap.servers", configuration.bootstrapServers)
+        try set("log.queue", "true")
+        for setting in fixed { try set(setting.key, setting.value) }
+    }
+
+    deinit {
+        if let conf { rd_kafka_conf_destroy(conf) }
+    }
+
+    /// Lends the conf for callbacks and events, which have calls of their own.
+    func withConf(_ body: (OpaquePointer) -> Void) {
+        if let conf { body(conf) }
+    }
+
+    /// Makes the client; the conf is gone afterwards.
+    func makeClient(_ type: rd_kafka_type_t) throws(KafkaError) -> OpaquePointer {
+        var reason = [CChar](repeating: 0, count: 512)
+        guard let client = rd_kafka_new(type, conf, &reason, reason.count) else {
+            let code = rd_kafka_last_error()
+            throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(text(reason))"))
+        }
+        conf = nil
+        return client
+    }
+
+    private func set(_ key: String, _ value: String) throws(KafkaError) {
+        var reason = [CChar](repeating: 0, count: 512)
+        let result = rd_kafka_conf_set(conf, key, value, &reason, reason.count)
+        guard result != RD_KAFKA_CONF_OK else { return }
+        let isUnknown = result == RD_KAFKA_CONF_UNKNOWN
+        let isSecret = KafkaConfiguration.Property(key: key, value: value).isSecret
+        let why =
+            isUnknown ? "there is no such property" : isSecret ? "its value is not accepted" : diagnosis.redact(text(reason))
+        throw KafkaError(RD_KAFKA_RESP_ERR__INVALID_ARG, message: "Kafka property '\(key)': \(why)", property: key)
+    }
+}
+
+extension ClientSettings {
+    /// What both sides start from (rdkafka `CONFIGURATION.md`): no Nagle delay, quick reconnects, statistics every 5 s.
+    private static var commonDefaults: [Setting] {
+        [
+            ("socket.nagle.disable", "true"), ("socket.keepalive.enable", "true"), ("reconnect.backoff.ms", "50"),
+            ("reconnect.backoff.max.ms", "2000"), ("statistics.interval.ms", "5000"),
+        ]
+    }
+
+    /// The properties that this module sets by itself, and how the user says the same thing; nil if there is no way.
+    private static var reserved: [String: String?] {
+        [
+            "bootstrap.servers": "the setting for the bootstrap servers",
+            "metadata.broker.list": "the setting for the bootstrap servers",
+            "group.id": "the setting for the group", "group.instance.id": "the setting for the worker's name",
+            "transactional.id": "the setting for the worker's name", "enable.auto.commit": nil, "auto.commit.enable": nil,
+            "enable.auto.offset.store": nil, "isolation.level": nil, "enable.idempotence": nil, "log.queue": nil,
+            "enable.partition.eof": nil, "test.mock.num.brokers": nil, "client.id": "the setting for the client's name",
+        ]
+    }
+
+    private static func validate(_ configuration: KafkaConfiguration, fixed: [Setting]) throws(KafkaError) {
+        if configuration.bootstrapServers.isEmpty { throw refused("bootstrap.servers", "no broker is named") }
+        if configuration.clientID.isEmpty || configuration.clientID.utf8.count > 100 {
+            throw refused("client.id", "it must have 1 to 100 characters")
+        }
+        for property in configuration.properties {
+            if let instead = reserved[property.key] {
+                throw refused(
+                    property.key,
+                    instead.map { "use \($0) instead" } ?? "it is set by the program, because its guarantees rest on it")
+            }
+            if fixed.contains(where: { $0.key == property.key }) {
+                throw refused(property.key, "it is set by the program, because its guarantees rest on it")
+            }
+            if property.key == "partition.assignment.strategy", property.value.contains("cooperative") {
+                throw refused(property.key, "only the eager strategies range and roundrobin are supported")
+            }
+            if property.value.utf8.contains(0) { throw refused(property.key, "its value holds a zero byte") }
+        }
+    }
+
+    private static func refused(_ key: String, _ why: String) -> KafkaError {
+        KafkaError(RD_KAFKA_RESP_ERR__INVALID_ARG, message: "Kafka property '\(key)': \(why)", property: key)
+    }
+}
+
+/// The text of a C buffer up to its zero byte.
+func text(_ buffer: [CChar]) -> String {
+    String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

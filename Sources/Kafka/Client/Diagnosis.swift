@@ -1,0 +1,53 @@
+import CRDKafka
+
+/// What every error and log line passes through: secrets are blotted out, and a failure known to mislead is put in plain words.
+struct Diagnosis: Sendable {
+    private let secrets: [String]
+    private let saslMechanism: String?
+
+    /// Knows the secrets and the SASL mechanism of `configuration`.
+    init(_ configuration: KafkaConfiguration) {
+        // A very short secret would blot out half of every sentence and protects nothing.
+        secrets = configuration.properties.filter { $0.isSecret && $0.value.utf8.count >= 4 }.map(\.value)
+        saslMechanism = configuration.value(of: "sasl.mechanism") ?? configuration.value(of: "sasl.mechanisms")
+    }
+
+    /// `text` with every secret value replaced by `***`.
+    func redact(_ text: String) -> String {
+        secrets.reduce(text) { text, secret in
+            text.contains(secret)
+                ? text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "***") : text
+        }
+    }
+
+    /// `error` without secrets, and with a hint if SCRAM failed with a library too old for Kafka 4.
+    func explain(_ error: KafkaError) -> KafkaError {
+        let message = redact(error.message)
+        guard error.isAuthentication, KafkaLibrary.needsScramHint(mechanism: saslMechanism, version: rd_kafka_version()) else {
+            return message == error.message ? error : error.saying(message)
+        }
+        return error.saying("\(message). \(KafkaLibrary.scramHint)")
+    }
+}
+
+/// The librdkafka that the program runs with.
+public enum KafkaLibrary {
+    /// The version in text, such as `2.0.2`.
+    public static var version: String { String(cString: rd_kafka_version_str()) }
+
+    /// Whether SASL SCRAM works against Kafka 4 and later, which refuse the nonce sent by librdkafka before 2.6.1.
+    public static var supportsScramOnKafka4: Bool { rd_kafka_version() >= firstWithValidNonce }
+
+    /// librdkafka 2.6.1, `RD_KAFKA_VERSION` in rdkafka.h.
+    private static let firstWithValidNonce: Int32 = 0x0206_01ff
+
+    static func needsScramHint(mechanism: String?, version: Int32) -> Bool {
+        guard let mechanism else { return false }
+        return version < firstWithValidNonce && mechanism.uppercased().hasPrefix("SCRAM-")
+    }
+
+    static var scramHint: String {
+        "If user and password are right: librdkafka \(version) cannot log in with SCRAM to Kafka 4 or later. Use librdkafka 2.6.1 or "
+            + "later, or sasl.mechanism=PLAIN over TLS"
+    }
+}

@@ -1,0 +1,82 @@
+import CRDKafka
+
+/// A record while it is being looked at: views into the library's memory, valid in the closure that was given it and nowhere else.
+public struct ConsumedRecord: ~Copyable {
+    private let message: UnsafeMutablePointer<rd_kafka_message_t>
+
+    /// Looks at `message`, which the caller keeps and destroys afterwards.
+    init(_ message: UnsafeMutablePointer<rd_kafka_message_t>) {
+        self.message = message
+    }
+
+    /// The number of the partition.
+    public var partition: Int32 { message.pointee.partition }
+
+    /// The record's offset in its partition.
+    public var offset: Int64 { message.pointee.offset }
+
+    /// When the record was made or appended, in milliseconds since 1970; nil if the topic keeps no times.
+    public var timestamp: Int64? {
+        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        let time = rd_kafka_message_timestamp(message, &type)
+        return type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE || time < 0 ? nil : time
+    }
+
+    /// The key; nil if there is none, which is not the same as an empty one.
+    public var key: Span<UInt8>? {
+        @_lifetime(borrow self)
+        get {
+            guard let key = message.pointee.key else { return nil }
+            return _overrideLifetime(bytes(key, message.pointee.key_len), borrowing: self)
+        }
+    }
+
+    /// The value; nil for a tombstone, which is not the same as an empty one.
+    public var value: Span<UInt8>? {
+        @_lifetime(borrow self)
+        get {
+            guard let payload = message.pointee.payload else { return nil }
+            return _overrideLifetime(bytes(payload, message.pointee.len), borrowing: self)
+        }
+    }
+
+    /// Calls `body` with the name and value of each header, in the order of the record; names may repeat.
+    ///
+    /// - Throws: What `body` throws.
+    public func forEachHeader<Failure>(
+        _ body: (_ name: Span<UInt8>, _ value: Span<UInt8>?) throws(Failure) -> Void
+    ) throws(Failure) {
+        var headers: OpaquePointer?
+        // The library reads the headers here; what it cannot read counts as none, and the record stays readable.
+        guard rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else { return }
+        var index = 0
+        var name: UnsafePointer<CChar>?
+        var value: UnsafeRawPointer?
+        var size = 0
+        while rd_kafka_header_get_all(headers, index, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR {
+            index += 1
+            guard let name else { continue }
+            let nameBytes = UnsafeRawBufferPointer(start: name, count: length(name)).assumingMemoryBound(to: UInt8.self)
+            if let value {
+                let valueBytes = UnsafeRawBufferPointer(start: value, count: size).assumingMemoryBound(to: UInt8.self)
+                try body(nameBytes.span, valueBytes.span)
+            } else {
+                try body(nameBytes.span, nil)
+            }
+        }
+    }
+}
+
+/// The bytes at `start`, for as long as the caller knows them to be there.
+@_lifetime(immortal)
+private func bytes(_ start: UnsafeMutableRawPointer, _ count: Int) -> Span<UInt8> {
+    let buffer = UnsafeRawBufferPointer(start: start, count: count).assumingMemoryBound(to: UInt8.self)
+    return _overrideLifetime(buffer.span, copying: ())
+}
+
+/// The number of bytes before the zero byte of a C string.
+private func length(_ text: UnsafePointer<CChar>) -> Int {
+    var end = text
+    while end.pointee != 0 { end += 1 }
+    return end - text
+}

@@ -1,0 +1,223 @@
+import CRDKafka
+
+/// A member of a consumer group that reads each of its partitions by itself, and is told of rebalances instead of being driven by them.
+///
+/// Belongs to one thread. It polls `nextEvent()` until nil whenever the descriptor is readable, and several times a second in any case: that
+/// alone keeps the member in its group (`max.poll.interval.ms`). A partition that is not read fills up to its limits and costs nothing more;
+/// there is no pausing, which would throw away what was fetched. What may be called from other threads is in `group`.
+public final class Consumer {
+    /// The group's offsets and this member's place in the group; may be used from any thread.
+    public let group: ConsumerGroup
+
+    /// The partitions of the current assignment; the index of each is its slot.
+    public private(set) var assignment: [TopicPartition] = []
+
+    private let lease: ClientLease
+    private let wakeUpFileDescriptor: Int32
+    /// Nil after `close`.
+    private var events: ClientQueue?
+    private var partitionQueues: [ClientQueue] = []
+
+    /// Makes a member of the group `groupID`; it joins with `subscribe(_:)`. Nothing is sent yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: The brokers and the user's properties.
+    ///   - groupID: The group's name.
+    ///   - instanceID: The member's stable name for static membership: a restart within the session time-out causes no rebalance, and every
+    ///     commit is fenced. Nil for a member without a name.
+    ///   - sessionTimeout: How long the group waits for a silent member. Default 10 s; brokers allow 6 s to 30 min.
+    ///   - maxPollInterval: How long the member may go without `nextEvent()`, and how long the group waits for an answer to a rebalance.
+    ///     Default 60 s, at least `sessionTimeout`.
+    ///   - autoOffsetReset: Where to start if an offset is missing. Default `.earliest`.
+    ///   - reportsPartitionEnd: Whether `read` says when it has reached the end of a partition. Default no, because it costs an event each time.
+    ///   - wakeUpFileDescriptor: A non-blocking eventfd, to which 8 bytes are written when an event or record arrives where none was; -1 for
+    ///     none. It must stay open until `close`.
+    /// - Throws: A configuration that was refused.
+    public init(
+        _ configuration: KafkaConfiguration, groupID: String, instanceID: String? = nil, sessionTimeout: Duration = .seconds(10),
+        maxPollInterval: Duration = .seconds(60), autoOffsetReset: OffsetReset = .earliest, reportsPartitionEnd: Bool = false,
+        wakeUpFileDescriptor: Int32
+    ) throws(KafkaError) {
+        guard !groupID.isEmpty else { throw .invalidArgument("the consumer group has no name") }
+        let defaults =
+            Self.defaults + [
+                ("session.timeout.ms", "\(sessionTimeout.wholeMilliseconds)"),
+                ("max.poll.interval.ms", "\(maxPollInterval.wholeMilliseconds)"), ("auto.offset.reset", autoOffsetReset.rawValue),
+            ]
+        var fixed = Self.fixed + [("group.id", groupID), ("enable.partition.eof", reportsPartitionEnd ? "true" : "false")]
+        if let instanceID { fixed.append(("group.instance.id", instanceID)) }
+        let settings = try ClientSettings(configuration, defaults: defaults, fixed: fixed)
+        settings.withConf {
+            rd_kafka_conf_set_events(
+                $0, RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG)
+        }
+        let client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
+        let events = try ClientQueue.consumer(of: client)
+        if wakeUpFileDescriptor >= 0 { events.signal(wakeUpFileDescriptor) }
+        self.events = events
+        self.wakeUpFileDescriptor = wakeUpFileDescriptor
+        lease = ClientLease(client)
+        group = ConsumerGroup(id: groupID, lease: lease)
+    }
+
+    /// Joins the group for `topics`. One that does not exist is reported as an event and taken up when it appears.
+    ///
+    /// - Throws: The list is empty or the consumer closed.
+    public func subscribe(_ topics: [String]) throws(KafkaError) {
+        let list = OffsetList(capacity: topics.count)
+        for topic in topics {
+            try TopicName.validate(topic)
+            try list.add(TopicPartition(topic: topic, partition: -1), offset: LogicalOffset.invalid)
+        }
+        try KafkaError.check(rd_kafka_subscribe(try client().pointer, list.pointer), "cannot subscribe to the topics")
+    }
+
+    /// Removes the next event without waiting. Call it until it returns nil: the descriptor is written only when an empty queue fills.
+    public func nextEvent() -> ConsumerEvent? {
+        guard let events else { return nil }
+        while let event = events.nextEvent() {
+            defer { rd_kafka_event_destroy(event) }
+            if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE { return rebalance(event) }
+            if let event = ClientEvent(event, of: events.client) { return ConsumerEvent(event) }
+        }
+        return nil
+    }
+
+    /// Starts to read each partition at its position; the answer to `.assigned`, replacing any assignment before.
+    ///
+    /// - Parameter positions: The partitions; the index of each becomes its slot.
+    /// - Throws: The library refused; nothing is assigned then.
+    public func assign(_ positions: [(partition: TopicPartition, start: StartOffset)]) throws(KafkaError) {
+        let client = try client()
+        releasePartitions()
+        let list = OffsetList(capacity: positions.count)
+        var queues: [ClientQueue] = []
+        for position in positions {
+            try list.add(position.partition, offset: position.start.value)
+            let queue = try ClientQueue.partition(position.partition, of: client)
+            if wakeUpFileDescriptor >= 0 { queue.signal(wakeUpFileDescriptor) }
+            queues.append(queue)
+        }
+        try KafkaError.check(rd_kafka_assign(client.pointer, list.pointer), "cannot take the assignment")
+        partitionQueues = queues
+        assignment = positions.map(\.partition)
+    }
+
+    /// Stops reading all partitions; the answer to `.revoked`.
+    ///
+    /// - Throws: The library refused, or the consumer is closed.
+    public func unassign() throws(KafkaError) {
+        releasePartitions()
+        try KafkaError.check(rd_kafka_assign(try client().pointer, nil), "cannot give the assignment back")
+    }
+
+    /// Takes one record of a partition, if there is one, and lets `body` look at it.
+    ///
+    /// The descriptor is written only when an empty queue fills: read until `.empty`, or remember that there may be more.
+    ///
+    /// - Parameters:
+    ///   - slot: The partition's index in `assignment`.
+    ///   - body: Looks at the record, which is gone when it returns.
+    /// - Returns: What there was.
+    /// - Throws: What `body` throws; the record is gone then too.
+    public func read<Failure>(
+        slot: Int, _ body: (borrowing ConsumedRecord) throws(Failure) -> Void
+    ) throws(Failure) -> ReadResult {
+        try partitionQueues[slot].read(body)
+    }
+
+    /// The oldest and the next offset of a partition as the last fetch reported them; nil before the first.
+    ///
+    /// - Parameter slot: The partition's index in `assignment`.
+    /// - Returns: The offsets; no request is sent.
+    public func watermarks(slot: Int) -> Watermarks? {
+        let queue = partitionQueues[slot]
+        let partition = assignment[slot]
+        var low: Int64 = 0
+        var high: Int64 = 0
+        let result = rd_kafka_get_watermark_offsets(queue.client.pointer, partition.topic, partition.partition, &low, &high)
+        guard result == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0 else { return nil }
+        return Watermarks(low: low, high: high)
+    }
+
+    /// Leaves the group and frees everything; a second call does nothing.
+    ///
+    /// A revocation that the group wants answered meanwhile is answered at once: drain and commit before. A member with an instance name keeps
+    /// its partitions until the session time-out, for its successor.
+    ///
+    /// - Parameter timeout: How long to wait for the group's coordinator; then the client is dropped without a goodbye.
+    /// - Returns: Whether the member left in time.
+    @discardableResult
+    public func close(timeout: Duration) -> Bool {
+        guard let client = lease.end() else { return true }
+        releasePartitions()
+        events = nil
+        return Self.leave(client, timeout: timeout)
+    }
+}
+
+/// The offsets between which a partition's records lie.
+public struct Watermarks: Sendable, Equatable {
+    /// The offset of the oldest record that is kept.
+    public let low: Int64
+    /// The offset that the next record will get.
+    public let high: Int64
+}
+
+extension Consumer {
+    /// Small waits and deep queues: below 20,000 records or 8 MiB per partition the library falls into pauses of 1 s (fixed in 2.2.0).
+    private static var defaults: [ClientSettings.Setting] {
+        [
+            ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "20000"),
+            ("queued.max.messages.kbytes", "16384"), ("partition.assignment.strategy", "range,roundrobin"),
+        ]
+    }
+
+    /// Offsets are committed by the caller alone, and only what was committed is read.
+    private static var fixed: [ClientSettings.Setting] {
+        [("enable.auto.commit", "false"), ("enable.auto.offset.store", "false"), ("isolation.level", "read_committed")]
+    }
+
+    private func client() throws(KafkaError) -> ClientHandle {
+        try lease.current()
+    }
+
+    private func releasePartitions() {
+        partitionQueues.removeAll()
+        assignment.removeAll()
+    }
+
+    private func rebalance(_ event: OpaquePointer) -> ConsumerEvent? {
+        guard let client = events?.client.pointer else { return nil }
+        let list = rd_kafka_event_topic_partition_list(event)
+        let elements = UnsafeBufferPointer(start: list?.pointee.elems, count: Int(list?.pointee.cnt ?? 0))
+        let partitions = elements.map(\.topicPartition)
+        let code = rd_kafka_event_error(event)
+        switch code {
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: return .assigned(partitions)
+        case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
+            return .revoked(partitions, isLost: rd_kafka_assignment_lost(client) != 0)
+        default:
+            // The group is in trouble: all that the library wants is that the assignment be given up (rdkafka.h, rebalance_cb).
+            releasePartitions()
+            rd_kafka_assign(client, nil)
+            return .error(KafkaError(code, message: "the rebalance failed: \(String(cString: rd_kafka_err2str(code)))"))
+        }
+    }
+
+    private static func leave(_ client: ClientHandle, timeout: Duration) -> Bool {
+        let deadline = ContinuousClock.now + timeout
+        do {
+            let queue = try ClientQueue.empty(of: client)
+            try queue.closeConsumer()
+            while rd_kafka_consumer_closed(client.pointer) == 0, ContinuousClock.now < deadline {
+                guard let event = queue.nextEvent(waiting: 50) else { continue }
+                defer { rd_kafka_event_destroy(event) }
+                if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE { rd_kafka_assign(client.pointer, nil) }
+            }
+        } catch {
+            return false  // A fatal error took the member out of its group already.
+        }
+        return rd_kafka_consumer_closed(client.pointer) != 0
+    }
+}

@@ -1,0 +1,133 @@
+import CRDKafka
+
+/// What went wrong, in librdkafka's own terms: a code with its name, a sentence, and what the caller may do about it.
+///
+/// Codes above zero come from a broker, those below are raised by the library itself (`rd_kafka_resp_err_t`, rdkafka.h).
+public struct KafkaError: Error, Sendable, Equatable {
+    /// The number of the error, an `rd_kafka_resp_err_t`.
+    public let code: Int32
+    /// The name of the error, such as `_TRANSPORT` or `TOPIC_ALREADY_EXISTS`; bounded, so fit for a metric's label.
+    public let name: String
+    /// One sentence for a person; never holds the value of a secret property.
+    public let message: String
+    /// The configuration property that was refused, if that is what went wrong.
+    public let property: String?
+    /// The client cannot be used any longer: destroy it and make another.
+    public let isFatal: Bool
+    /// The same call may be repeated as it is.
+    public let isRetriable: Bool
+    /// The transaction under way must be aborted before anything else.
+    public let requiresAbort: Bool
+
+    /// An error with a code of the library and, if given, a message in place of the library's.
+    init(
+        _ code: rd_kafka_resp_err_t, message: String? = nil, property: String? = nil, isFatal: Bool = false,
+        isRetriable: Bool = false, requiresAbort: Bool = false
+    ) {
+        self.code = code.rawValue
+        name = String(cString: rd_kafka_err2name(code))
+        self.message = message ?? String(cString: rd_kafka_err2str(code))
+        self.property = property
+        self.isFatal = isFatal
+        self.isRetriable = isRetriable
+        self.requiresAbort = requiresAbort
+    }
+
+    /// The error that `error` holds, which is destroyed; nil if there is none.
+    init?(consuming error: OpaquePointer?) {
+        guard let error else { return nil }
+        defer { rd_kafka_error_destroy(error) }
+        self.init(
+            rd_kafka_error_code(error),
+            message: String(cString: rd_kafka_error_string(error)),
+            isFatal: rd_kafka_error_is_fatal(error) != 0,
+            isRetriable: rd_kafka_error_is_retriable(error) != 0,
+            requiresAbort: rd_kafka_error_txn_requires_abort(error) != 0)
+    }
+
+    /// Throws unless `code` says that all is well.
+    static func check(_ code: rd_kafka_resp_err_t, _ what: @autoclosure () -> String) throws(KafkaError) {
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
+        throw KafkaError(code, message: "\(what()): \(String(cString: rd_kafka_err2str(code)))")
+    }
+
+    /// An argument that this module refuses by itself.
+    static func invalidArgument(_ message: String) -> KafkaError {
+        KafkaError(RD_KAFKA_RESP_ERR__INVALID_ARG, message: message)
+    }
+
+    /// A call on a client that was closed.
+    static var closed: KafkaError {
+        KafkaError(RD_KAFKA_RESP_ERR__DESTROY, message: "the Kafka client is closed")
+    }
+
+    /// The same error with another sentence.
+    func saying(_ message: String) -> KafkaError {
+        KafkaError(
+            rd_kafka_resp_err_t(code), message: message, property: property, isFatal: isFatal, isRetriable: isRetriable,
+            requiresAbort: requiresAbort)
+    }
+}
+
+extension KafkaError {
+    /// No broker answered: the address, the network or the cluster is at fault.
+    public var isUnreachable: Bool {
+        matches(RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, RD_KAFKA_RESP_ERR__RESOLVE) || isTimeout
+    }
+
+    /// The call ran out of time; whether it took effect is not known.
+    public var isTimeout: Bool {
+        matches(RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT)
+    }
+
+    /// The broker refused who we say we are, or TLS could not be agreed on.
+    public var isAuthentication: Bool {
+        matches(
+            RD_KAFKA_RESP_ERR__AUTHENTICATION, RD_KAFKA_RESP_ERR__SSL, RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
+            RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM, RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE)
+    }
+
+    /// The broker knows who we are and does not allow what was asked.
+    public var isAuthorization: Bool {
+        matches(
+            RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
+            RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    }
+
+    /// The topic to be created is there already.
+    public var isTopicAlreadyExists: Bool { matches(RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) }
+
+    /// The topic or partition does not exist.
+    public var isUnknownTopicOrPartition: Bool {
+        matches(
+            RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
+    }
+
+    /// Another process took over our transactional id or our place in the group: this one must stop.
+    public var isFenced: Bool {
+        matches(
+            RD_KAFKA_RESP_ERR__FENCED, RD_KAFKA_RESP_ERR_PRODUCER_FENCED, RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH,
+            RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
+    }
+
+    /// Every broker is down, as far as the library knows; information only, it keeps trying.
+    public var isAllBrokersDown: Bool { matches(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) }
+
+    /// A configuration property was refused.
+    public var isConfiguration: Bool { property != nil }
+
+    /// The commit's metadata is longer than the broker's `offset.metadata.max.bytes`.
+    public var isMetadataTooLarge: Bool { matches(RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE) }
+
+    /// The client was closed before the call.
+    public var isClosed: Bool { matches(RD_KAFKA_RESP_ERR__DESTROY) }
+
+    private func matches(_ codes: rd_kafka_resp_err_t...) -> Bool {
+        codes.contains { $0.rawValue == code }
+    }
+}
+
+extension KafkaError: CustomStringConvertible {
+    /// The message with the error's name.
+    public var description: String { "\(message) (\(name))" }
+}

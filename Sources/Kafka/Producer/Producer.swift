@@ -1,0 +1,180 @@
+import CRDKafka
+
+/// Writes records, each once and in order per partition, and with a transactional id all or none of them together with offsets.
+///
+/// `produce`, the transaction calls, `flush` and `poll` belong to one thread at a time; it may change. Nothing breaks if they do not, but records
+/// may land in the wrong transaction. `close` may be called from any thread, and ends nothing that is under way.
+public final class Producer: Sendable {
+    /// A topic that the producer writes to.
+    public struct Topic: Sendable, Hashable {
+        let index: Int
+        /// The topic's name.
+        public let name: String
+    }
+
+    let lease: ClientLease
+    let inbox: ClientInbox
+    private let enqueueTimeout: Duration
+
+    /// Makes a producer. Nothing is sent yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: The brokers and the user's properties.
+    ///   - transactionalID: The stable name under which the broker fences earlier producers; nil for one without transactions.
+    ///   - transactionTimeout: After which the broker aborts a transaction left open, and the limit of a record's delivery. Default 15 s;
+    ///     the broker allows up to 15 min. Ignored without `transactionalID`.
+    ///   - enqueueTimeout: How long `produce` waits for room in the library's queue. Default 10 s.
+    /// - Throws: A configuration that was refused.
+    public init(
+        _ configuration: KafkaConfiguration, transactionalID: String?, transactionTimeout: Duration = .seconds(15),
+        enqueueTimeout: Duration = .seconds(10)
+    ) throws(KafkaError) {
+        var defaults = Self.defaults
+        var fixed: [ClientSettings.Setting] = [("enable.idempotence", "true"), ("delivery.report.only.error", "false")]
+        if let transactionalID {
+            guard !transactionalID.isEmpty else { throw .invalidArgument("the transactional id is empty") }
+            fixed.append(("transactional.id", transactionalID))
+            defaults.append(("transaction.timeout.ms", "\(transactionTimeout.wholeMilliseconds)"))
+        }
+        let settings = try ClientSettings(configuration, defaults: defaults, fixed: fixed)
+        inbox = ClientInbox(settings.diagnosis)
+        lease = ClientLease(try ClientHandle(RD_KAFKA_PRODUCER, settings, inbox: inbox))
+        self.enqueueTimeout = enqueueTimeout
+    }
+
+    deinit {
+        close(timeout: .zero)
+    }
+
+    /// What small transactions need to be quick: no lingering and short retries. The partitioner is that of the Java client.
+    private static var defaults: [ClientSettings.Setting] {
+        [("linger.ms", "1"), ("retry.backoff.ms", "10"), ("compression.type", "lz4"), ("partitioner", "murmur2_random")]
+    }
+
+    /// Makes the topics known and fetches where their partitions are, so that the first record does not wait up to 1 s for it.
+    ///
+    /// - Parameters:
+    ///   - topics: The names of the topics.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Returns: A topic for each name, in the same order.
+    /// - Throws: No broker answered, or a topic is missing or not allowed; the message names it.
+    public func warmUp(topics: [String], timeout: Duration) throws(KafkaError) -> [Topic] {
+        let client = try lease.current()
+        var result: [Topic] = []
+        for topic in topics { result.append(try self.topic(named: topic)) }
+        let known = try ClusterSnapshot(of: client, timeout: timeout) { inbox.next() }
+        for name in topics {
+            if let error = known.topic(name)?.error { throw error }
+        }
+        return result
+    }
+
+    /// Makes a topic known by name alone; its first record may wait up to 1 s.
+    ///
+    /// - Throws: A name that Kafka does not allow.
+    public func topic(named name: String) throws(KafkaError) -> Topic {
+        Topic(index: try lease.current().addTopic(name), name: name)
+    }
+
+    /// Hands a record to the library, which copies it and writes it in the background.
+    ///
+    /// - Parameters:
+    ///   - topic: A topic of this producer.
+    ///   - partition: The partition's number; nil lets the key decide, or chance without a key.
+    ///   - key: The key; nil for none.
+    ///   - value: The value; nil for a tombstone.
+    ///   - headers: The headers.
+    ///   - timestamp: Milliseconds since 1970; nil for now.
+    /// - Throws: The record was not taken: it is too large, the queue stayed full, the transaction failed. Failures that come later are counted
+    ///   in `failedDeliveries`.
+    public func produce(
+        to topic: Topic, partition: Int32? = nil, key: Span<UInt8>?, value: Span<UInt8>?,
+        headers: borrowing RecordHeaders = RecordHeaders(),
+        timestamp: Int64? = nil
+    ) throws(KafkaError) {
+        let client = try lease.current()
+        let list = try Self.makeHeaders(headers)
+        let result = withBytes(key) { key in
+            withBytes(value) { value in
+                enqueue(
+                    client, client.topic(topic.index), partition ?? -1, key: key, value: value, headers: list,
+                    timestamp: timestamp ?? 0)
+            }
+        }
+        guard result != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
+        if let list { rd_kafka_headers_destroy(list) }
+        let reason = KafkaError.reported(result, message: nil, by: client.pointer, isFatal: false)
+        throw reason.saying("a record for '\(topic.name)' was not taken: \(reason.message)")
+    }
+
+    /// Serves delivery reports and whatever else is waiting. A producer that is not used otherwise needs it now and then.
+    public func poll() {
+        guard let client = try? lease.current() else { return }
+        rd_kafka_poll(client.pointer, 0)
+    }
+
+    /// Waits until every record was written or given up.
+    ///
+    /// - Parameter timeout: How long to wait; nil for as long as it takes.
+    /// - Throws: An error with `isTimeout` if records are still waiting.
+    public func flush(timeout: Duration?) throws(KafkaError) {
+        let client = try lease.current()
+        try KafkaError.check(rd_kafka_flush(client.pointer, timeout.wholeMilliseconds), "records were not written in time")
+    }
+
+    /// The records accepted since `beginTransaction` (or the start) and not written.
+    public var failedDeliveries: DeliveryFailures { inbox.failures }
+
+    /// Removes the next error, statistics or log line that came in during a call before; nil if there is none.
+    public func nextEvent() -> ClientEvent? { inbox.next() }
+
+    /// Writes what is waiting, and frees everything; a second call does nothing. Abort a transaction before, or the broker will when it times out.
+    ///
+    /// - Parameter timeout: How long to wait for records that are not written yet; what is left then is given up.
+    public func close(timeout: Duration) {
+        guard let client = lease.end() else { return }
+        rd_kafka_flush(client.pointer, timeout.wholeMilliseconds)
+        rd_kafka_purge(client.pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+        rd_kafka_poll(client.pointer, 0)
+    }
+}
+
+extension Producer {
+    private typealias Bytes = UnsafeBufferPointer<UInt8>?
+
+    private func enqueue(
+        _ client: ClientHandle, _ topic: OpaquePointer, _ partition: Int32, key: Bytes, value: Bytes, headers: OpaquePointer?,
+        timestamp: Int64
+    ) -> rd_kafka_resp_err_t {
+        var deadline: ContinuousClock.Instant?
+        while true {
+            let result = pushfan_rdkafka_produce(
+                client.pointer, topic, partition, key?.baseAddress, key?.count ?? 0, value?.baseAddress, value?.count ?? 0,
+                timestamp,
+                headers)
+            guard result == RD_KAFKA_RESP_ERR__QUEUE_FULL else { return result }
+            let now = ContinuousClock.now
+            if now >= deadline ?? .now + enqueueTimeout { return result }
+            deadline = deadline ?? now + enqueueTimeout
+            rd_kafka_poll(client.pointer, 10)
+        }
+    }
+
+    /// The library's list of `headers`, nil if there are none; the library owns it once the record is taken.
+    private static func makeHeaders(_ headers: borrowing RecordHeaders) throws(KafkaError) -> OpaquePointer? {
+        guard headers.count > 0 else { return nil }
+        guard let list = rd_kafka_headers_new(headers.count) else { throw KafkaError(RD_KAFKA_RESP_ERR__FAIL) }
+        let isComplete = headers.forEach { name, value in
+            // A name size of -1 would mean a C string; a missing value must be a null pointer and an empty one must not.
+            rd_kafka_header_add(
+                list, name.baseAddress, name.count, value.flatMap { $0.baseAddress ?? Placeholder.shared.bytes.baseAddress },
+                value?.count ?? 0)
+                == RD_KAFKA_RESP_ERR_NO_ERROR
+        }
+        guard isComplete else {
+            rd_kafka_headers_destroy(list)
+            throw KafkaError(RD_KAFKA_RESP_ERR__FAIL, message: "the library refused the headers of a record")
+        }
+        return list
+    }
+}

@@ -1,0 +1,169 @@
+import CRDKafka
+
+/// Reads all partitions of a topic without a group and without leaving a trace at the broker; for looking, not for working.
+///
+/// Belongs to one thread. It sees only what was committed.
+public final class TopicReader {
+    /// Where to start.
+    public enum Start: Sendable, Equatable {
+        /// The oldest records that are kept.
+        case beginning
+        /// What arrives from now on.
+        case end
+        /// An offset for each partition; partitions that are not named start at the beginning.
+        case offsets([Int32: Int64])
+        /// The first records not older than this time, in milliseconds since 1970.
+        case time(Int64)
+    }
+
+    /// The topic's name.
+    public let topic: String
+
+    private let client: ClientHandle
+    private let topicIndex: Int
+    private let records: ClientQueue
+    private let events: ClientQueue
+    private var progress: [Progress] = []
+    private var isClosed = false
+
+    /// How far one partition was read, and where its end was when its reading began.
+    private struct Progress {
+        var position: Int64
+        let end: Int64
+    }
+
+    /// Finds the topic's partitions and starts to read them.
+    ///
+    /// - Parameters:
+    ///   - configuration: The brokers and the user's properties.
+    ///   - topic: The topic's name.
+    ///   - start: Where to start.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Throws: `isUnknownTopicOrPartition`, `isUnreachable`, `isAuthentication`, or a configuration that was refused.
+    public init(_ configuration: KafkaConfiguration, topic: String, start: Start, timeout: Duration) throws(KafkaError) {
+        let settings = try ClientSettings(configuration, defaults: Self.defaults, fixed: Self.fixed)
+        settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
+        client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
+        topicIndex = try client.addTopic(topic)
+        records = try ClientQueue.empty(of: client)
+        events = try ClientQueue.main(of: client)
+        self.topic = topic
+        try startPartitions(at: start, timeout: timeout)
+    }
+
+    deinit {
+        close()
+    }
+
+    private static var defaults: [ClientSettings.Setting] {
+        [("fetch.wait.max.ms", "100"), ("fetch.error.backoff.ms", "100"), ("queued.max.messages.kbytes", "16384")]
+    }
+
+    private static var fixed: [ClientSettings.Setting] {
+        [
+            ("isolation.level", "read_committed"), ("enable.partition.eof", "true"), ("enable.auto.offset.store", "false"),
+            ("enable.auto.commit", "false"), ("auto.offset.reset", "earliest"), ("allow.auto.create.topics", "false"),
+        ]
+    }
+
+    /// The number of partitions that are read.
+    public var partitionCount: Int { progress.count }
+
+    /// Every partition was read up to the end that it had when its reading began.
+    public var hasReachedEnd: Bool { progress.allSatisfy { $0.position >= $0.end } }
+
+    /// The number of offsets still to be read up to there; some may hold no record.
+    public var remainingCount: Int64 { progress.reduce(0) { $0 + max(0, $1.end - $1.position) } }
+
+    /// Waits for the next record of any partition and lets `body` look at it.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait; zero to look only.
+    ///   - body: Looks at the record, which is gone when it returns.
+    /// - Returns: `.empty` after the time-out.
+    /// - Throws: What `body` throws.
+    public func read<Failure>(
+        timeout: Duration, _ body: (borrowing ConsumedRecord) throws(Failure) -> Void
+    ) throws(Failure) -> ReadResult {
+        guard !isClosed else { return .error(.closed) }
+        var reached: (partition: Int32, position: Int64)?
+        let result = try records.read(waiting: timeout.wholeMilliseconds) { record throws(Failure) in
+            reached = (record.partition, record.offset + 1)
+            try body(record)
+        } onEnd: {
+            reached = ($0, $1)
+        }
+        if let reached, progress.indices.contains(Int(reached.partition)) {
+            progress[Int(reached.partition)].position = reached.position
+        }
+        return result
+    }
+
+    /// Removes the next error, statistics or log line without waiting; nil if there is none. Look now and then: a refused login shows only here.
+    public func nextEvent() -> ClientEvent? {
+        isClosed ? nil : events.nextClientEvent()
+    }
+
+    /// Asks whether the topic has got more partitions, and reads those from their beginning.
+    ///
+    /// - Parameter timeout: How long to wait for the brokers.
+    /// - Returns: The number of partitions that were added.
+    /// - Throws: As the initialiser does.
+    @discardableResult
+    public func refreshPartitions(timeout: Duration) throws(KafkaError) -> Int {
+        guard !isClosed else { throw .closed }
+        let before = progress.count
+        try startPartitions(at: .beginning, timeout: timeout)
+        return progress.count - before
+    }
+
+    /// Stops reading; a second call does nothing.
+    public func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        for partition in progress.indices { rd_kafka_consume_stop(client.topic(topicIndex), Int32(partition)) }
+    }
+}
+
+extension TopicReader {
+    /// Starts the partitions that are not read yet.
+    private func startPartitions(at start: Start, timeout: Duration) throws(KafkaError) {
+        let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.nextClientEvent() }
+        guard let found = snapshot.topic(topic) else { throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) }
+        if let error = found.error { throw error }
+        guard found.partitionCount > progress.count else { return }
+        let new = Int32(progress.count)..<Int32(clamping: found.partitionCount)
+        let starts = try offsets(of: new, at: start, timeout: timeout)
+        for (partition, offset) in zip(new, starts) {
+            let ends = try watermarks(partition, timeout: timeout)
+            let position = offset == LogicalOffset.end ? ends.high : min(max(offset, ends.low), ends.high)
+            try records.startReading(topic: client.topic(topicIndex), partition: partition, offset: position)
+            progress.append(Progress(position: position, end: ends.high))
+        }
+    }
+
+    private func watermarks(_ partition: Int32, timeout: Duration) throws(KafkaError) -> Watermarks {
+        var low: Int64 = 0
+        var high: Int64 = 0
+        try KafkaError.check(
+            rd_kafka_query_watermark_offsets(client.pointer, topic, partition, &low, &high, timeout.wholeMilliseconds),
+            "cannot read the offsets of \(topic)[\(partition)]")
+        return Watermarks(low: low, high: high)
+    }
+
+    private func offsets(of partitions: Range<Int32>, at start: Start, timeout: Duration) throws(KafkaError) -> [Int64] {
+        switch start {
+        case .beginning: return partitions.map { _ in 0 }
+        case .end: return partitions.map { _ in LogicalOffset.end }
+        case .offsets(let offsets): return partitions.map { max(0, offsets[$0] ?? 0) }
+        case .time(let time):
+            let list = OffsetList(capacity: partitions.count)
+            for partition in partitions { try list.add(TopicPartition(topic: topic, partition: partition), offset: time) }
+            try KafkaError.check(
+                rd_kafka_offsets_for_times(client.pointer, list.pointer, timeout.wholeMilliseconds), "cannot find offsets by time"
+            )
+            try list.checkElements("cannot find the offset by time")
+            return list.elements.map { $0.offset >= 0 ? $0.offset : LogicalOffset.end }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Glibc
+
+/// What settings need of the machine: its name and its files.
+public enum Host {
+    /// Why a file cannot be read.
+    struct Unreadable: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) {
+            self.description = description
+        }
+
+        init(errno code: Int32) {
+            self.init(String(cString: strerror(code)))
+        }
+    }
+
+    /// The host's name; empty when the system does not say.
+    public static var name: String {
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let status = buffer.withUnsafeMutableBytes { raw in
+            let name = raw.bindMemory(to: CChar.self)
+            return name.baseAddress.map { gethostname($0, name.count - 1) } ?? -1
+        }
+        guard status == 0 else { return "" }
+        return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+    }
+
+    /// Reads a file of at most 1 MiB; a pipe without a writer reads as empty instead of holding the program up.
+    ///
+    /// - Parameter path: The file.
+    /// - Returns: All of it.
+    /// - Throws: A reason in plain words.
+    public static func readFile(_ path: String) throws -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Unreadable(errno: errno) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw Unreadable(errno: errno) }
+            guard count > 0 else { return bytes }
+            bytes += chunk.prefix(count)
+            guard bytes.count <= YAMLReader.byteLimit else { throw Unreadable("it has more than \(YAMLReader.byteLimit) bytes") }
+        }
+    }
+}

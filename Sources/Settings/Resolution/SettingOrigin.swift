@@ -1,0 +1,61 @@
+/// Where a value came from.
+public enum SettingOrigin: Sendable, Equatable, CustomStringConvertible {
+    /// A flag of the command line, as it was spelled.
+    case flag(String)
+    /// An environment variable.
+    case variable(String)
+    /// The file that an environment variable names.
+    case variableFile(variable: String, path: String)
+    /// A place in the settings file; line and column count from 1.
+    case file(path: String, line: Int, column: Int)
+    /// A file as a whole.
+    case path(String)
+    /// No source named it.
+    case builtIn
+
+    /// `--flag`, `VARIABLE`, `VARIABLE (path)`, `path:line:column` or `default`.
+    public var description: String {
+        switch self {
+        case .flag(let spelling): spelling
+        case .variable(let name): name
+        case .variableFile(let variable, let path): "\(variable) (\(path))"
+        case .file(let path, let line, let column): "\(path):\(line):\(column)"
+        case .path(let path): path
+        case .builtIn: "default"
+        }
+    }
+}
+
+/// One thing that is wrong with the settings.
+public struct SettingProblem: Sendable, Equatable, CustomStringConvertible {
+    /// The key, as far as there is one.
+    public let key: String?
+    /// Where it came from.
+    public let origin: SettingOrigin
+    /// What is wrong, without any secret.
+    public let message: String
+    /// What would be right, if that can be said.
+    public let expected: String?
+
+    init(_ key: String?, _ origin: SettingOrigin, _ message: String, expected: String? = nil) {
+        self.key = key
+        self.origin = origin
+        self.message = message
+        self.expected = expected
+    }
+
+    /// `place: key: what is wrong; expected …`.
+    public var description: String {
+        let subject = key.map { "\($0): " } ?? ""
+        return "\(origin): \(subject)\(message)" + (expected.map { "; expected \($0)" } ?? "")
+    }
+}
+
+/// Everything that is wrong with the settings, at once.
+public struct SettingsError: Error, CustomStringConvertible {
+    /// At least one problem, in the order of the sources and then of the keys.
+    public let problems: [SettingProblem]
+
+    /// One line for each problem.
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,172 @@
+/// A flag of the command line that sets a key.
+public struct SettingFlag: Sendable {
+    /// The dotted name of the key.
+    public let key: String
+    /// What was given.
+    public let value: String
+    /// The flag as it was spelled, for messages; `--log-level`.
+    public let spelling: String
+
+    /// Names a flag.
+    ///
+    /// - Parameters:
+    ///   - key: The dotted name of the key.
+    ///   - value: What was given.
+    ///   - spelling: The flag as it was spelled.
+    public init(key: String, value: String, spelling: String) {
+        self.key = key
+        self.value = value
+        self.spelling = spelling
+    }
+}
+
+/// A value that a source offers for a key.
+struct SettingCandidate: Sendable {
+    let input: SettingInput
+    let origin: SettingOrigin
+}
+
+/// Gathers what flags, environment and file say, the strongest source last.
+struct SettingSources {
+    typealias ReadFile = (String) throws -> [UInt8]
+
+    private(set) var candidates: [String: SettingCandidate] = [:]
+    private(set) var problems: [SettingProblem] = []
+    private let definitions = SettingsSchema.all
+    private let readFile: ReadFile
+
+    init(readFile: @escaping ReadFile) {
+        self.readFile = readFile
+    }
+
+    // MARK: flags
+
+    mutating func add(flags: [SettingFlag]) {
+        for flag in flags {
+            guard definitions.contains(where: { $0.name == flag.key }) else {
+                problems.append(unknown(flag.key, at: .flag(flag.spelling)))
+                continue
+            }
+            candidates[flag.key] = SettingCandidate(input: .text(flag.value), origin: .flag(flag.spelling))
+        }
+    }
+
+    // MARK: environment
+
+    /// An empty variable counts as one that is not set.
+    mutating func add(environment: [String: String]) {
+        let given = environment.filter { !$0.value.isEmpty }
+        for definition in definitions {
+            let name = definition.variable
+            if let text = given[name] {
+                candidates[definition.name] = SettingCandidate(input: .text(text), origin: .variable(name))
+            }
+            if definition.isSecret, let path = given[name + "_FILE"] {
+                add(secretFile: path, of: definition, isRepeated: given[name] != nil)
+            }
+        }
+        let known = SettingVariables.known(definitions)
+        for name in given.keys.sorted() where SettingVariables.isOurs(name) && !known.contains(name) {
+            let hint = SettingVariables.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+            problems.append(SettingProblem(nil, .variable(name), "there is no such setting" + hint))
+        }
+    }
+
+    private mutating func add(secretFile path: String, of definition: SettingDefinition, isRepeated: Bool) {
+        let variable = definition.variable + "_FILE"
+        guard !isRepeated else {
+            let message = "both \(definition.variable) and \(variable) are set; keep one"
+            problems.append(SettingProblem(definition.name, .variable(variable), message))
+            return
+        }
+        let origin = SettingOrigin.variableFile(variable: variable, path: path)
+        do {
+            guard var text = String(validating: try readFile(path), as: UTF8.self) else {
+                problems.append(SettingProblem(definition.name, origin, "the file is not UTF-8 text"))
+                return
+            }
+            if text.last?.isNewline == true { text.removeLast() }
+            candidates[definition.name] = SettingCandidate(input: .text(text), origin: origin)
+        } catch {
+            problems.append(SettingProblem(definition.name, origin, "the file cannot be read: \(error)"))
+        }
+    }
+
+    // MARK: file
+
+    /// - Parameters:
+    ///   - path: The settings file.
+    ///   - origin: What named it.
+    mutating func add(file path: String, namedBy origin: SettingOrigin) {
+        do {
+            try add(file: path, root: YAMLReader.read(try readFile(path)))
+        } catch let error as YAMLError {
+            problems.append(SettingProblem(nil, at(error.mark, path), error.message))
+        } catch {
+            problems.append(SettingProblem(nil, origin, "the settings file \(path) cannot be read: \(error)"))
+        }
+    }
+
+    private mutating func add(file path: String, root: YAMLNode) throws(YAMLError) {
+        guard case .mapping(let entries) = root.value else {
+            throw YAMLError(mark: root.mark, message: "the file must be a mapping of keys to values")
+        }
+        add(entries, below: "", of: path)
+    }
+
+    private mutating func add(_ entries: [YAMLNode.Entry], below prefix: String, of path: String) {
+        for entry in entries {
+            let name = prefix + entry.key
+            if let definition = definitions.first(where: { $0.name == name }) {
+                add(entry, of: path, for: definition)
+            } else if !definitions.contains(where: { $0.name.hasPrefix(name + ".") }) {
+                problems.append(unknown(name, at: at(entry.mark, path)))
+            } else if case .mapping(let inner) = entry.node.value {
+                add(inner, below: name + ".", of: path)
+            } else if !entry.node.isAbsent {
+                problems.append(SettingProblem(name, at(entry.mark, path), "this is a section; expected keys below it"))
+            }
+        }
+    }
+
+    private mutating func add(_ entry: YAMLNode.Entry, of path: String, for definition: SettingDefinition) {
+        guard !entry.node.isAbsent else { return }
+        let origin = at(entry.mark, path)
+        guard let input = Self.input(entry.node, for: definition) else {
+            problems.append(
+                SettingProblem(definition.name, origin, "the value has the wrong shape", expected: definition.allowed))
+            return
+        }
+        guard candidates.updateValue(SettingCandidate(input: input, origin: origin), forKey: definition.name) == nil else {
+            problems.append(SettingProblem(definition.name, origin, "the key is given twice in this file"))
+            return
+        }
+    }
+
+    private static func input(_ node: YAMLNode, for definition: SettingDefinition) -> SettingInput? {
+        switch node.value {
+        case .scalar(let text, _): return .text(text)
+        case .sequence(let items) where definition.acceptsList:
+            let texts = items.compactMap(scalar)
+            return texts.count == items.count ? .list(texts) : nil
+        case .mapping(let entries) where definition.acceptsMap:
+            let pairs = entries.compactMap { entry in scalar(entry.node).map { SettingPair(name: entry.key, value: $0) } }
+            return pairs.count == entries.count ? .map(pairs) : nil
+        case .sequence, .mapping: return nil
+        }
+    }
+
+    private static func scalar(_ node: YAMLNode) -> String? {
+        if case .scalar(let text, _) = node.value { text } else { nil }
+    }
+
+    private func at(_ mark: YAMLMark, _ path: String) -> SettingOrigin {
+        .file(path: path, line: mark.line, column: mark.column)
+    }
+
+    private func unknown(_ name: String, at origin: SettingOrigin) -> SettingProblem {
+        let suggestion = SettingText.nearest(to: name, among: definitions.map(\.name), separator: ".")
+        let hint = suggestion.map { "; did you mean \($0)?" } ?? ""
+        return SettingProblem(nil, origin, "there is no setting \(SettingText.shown(name))\(hint)")
+    }
+}

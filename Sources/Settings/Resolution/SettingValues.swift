@@ -1,0 +1,92 @@
+/// The value of every key after the sources were weighed.
+struct SettingValues: Sendable {
+    private let chosen: [String: SettingCandidate]
+
+    /// - Parameters:
+    ///   - candidates: What the sources offer.
+    ///   - hostName: The default of `worker.id`.
+    init(_ candidates: [String: SettingCandidate], hostName: String) {
+        let defaults = SettingsSchema.all.compactMap { definition in
+            definition.defaultText.map { (definition.name, SettingCandidate(input: .text($0), origin: .builtIn)) }
+        }
+        let host = SettingCandidate(input: .text(hostName), origin: .builtIn)
+        chosen = Dictionary(uniqueKeysWithValues: defaults + [(SettingsSchema.workerID.definition.name, host)])
+            .merging(candidates) { $1 }
+    }
+
+    /// The value of a key; nil when there is none or it is not legal.
+    subscript<Value>(key: SettingKey<Value>) -> Value? {
+        guard let candidate = chosen[key.definition.name] else { return nil }
+        return try? key.type.read(candidate.input)
+    }
+
+    /// The value of a key that has a default.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: Its value.
+    /// - Throws: `SettingsError` when the value is not legal.
+    func value<Value>(_ key: SettingKey<Value>) throws(SettingsError) -> Value {
+        if let value = self[key] { return value }
+        throw SettingsError(problems: [problem(key.definition) ?? missing(key.definition)])
+    }
+
+    /// Where the value of a key came from.
+    func origin(of definition: SettingDefinition) -> SettingOrigin {
+        chosen[definition.name]?.origin ?? .builtIn
+    }
+
+    /// The text of a key as a person may see it; nil when there is none.
+    func shown(_ definition: SettingDefinition) -> String? {
+        guard let candidate = chosen[definition.name] else { return nil }
+        switch candidate.input {
+        case _ where definition.acceptsMap: return SettingRow.shown(properties: self[SettingsSchema.properties] ?? [])
+        case _ where definition.isSecret: return "[redacted]"
+        case .text(let text): return text
+        case .list(let items): return items.joined(separator: ",")
+        case .map: return nil
+        }
+    }
+
+    /// What is wrong with each value by itself, and then with some of them together.
+    func problems() -> [SettingProblem] {
+        SettingsSchema.all.compactMap(problem) + contradictions()
+    }
+
+    private func problem(_ definition: SettingDefinition) -> SettingProblem? {
+        guard let candidate = chosen[definition.name] else { return nil }
+        do {
+            try definition.check(candidate.input)
+            return nil
+        } catch {
+            let subject = definition.isSecret ? "the value" : candidate.input.shown
+            return SettingProblem(
+                definition.name, candidate.origin, "\(subject) \(error.message)", expected: definition.allowed)
+        }
+    }
+
+    private func missing(_ definition: SettingDefinition) -> SettingProblem {
+        SettingProblem(definition.name, .builtIn, "there is no value", expected: definition.allowed)
+    }
+
+    private func contradictions() -> [SettingProblem] {
+        var problems: [SettingProblem] = []
+        var users: [String: String] = [:]
+        for key in [SettingsSchema.requestsTopic, SettingsSchema.resultsTopic, SettingsSchema.deadLetterTopic] {
+            guard let topic = self[key] else { continue }
+            if let other = users.updateValue(key.definition.name, forKey: topic) {
+                problems.append(contradiction(key.definition, "is the same topic as \(other)"))
+            }
+        }
+        if let base = self[SettingsSchema.retryBase], let cap = self[SettingsSchema.retryCap], base > cap {
+            problems.append(contradiction(SettingsSchema.retryBase.definition, "is longer than retry.cap"))
+        }
+        if let connect = self[SettingsSchema.connectTimeout], let whole = self[SettingsSchema.requestTimeout], connect > whole {
+            problems.append(contradiction(SettingsSchema.connectTimeout.definition, "is longer than hub.request_timeout"))
+        }
+        return problems
+    }
+
+    private func contradiction(_ definition: SettingDefinition, _ message: String) -> SettingProblem {
+        SettingProblem(definition.name, origin(of: definition), "\(SettingText.shown(shown(definition) ?? "")) \(message)")
+    }
+}

@@ -1,0 +1,44 @@
+/// What is known of a key, whatever the type of its value.
+public struct SettingDefinition: Sendable {
+    /// The dotted name, as in the file.
+    public let name: String
+    /// What counts when no source names the key; nil when there is nothing then.
+    public let defaultText: String?
+    /// One sentence.
+    public let summary: String
+    /// The unit of a number, such as `calls`; nil where the value says it itself.
+    public let unit: String?
+    /// What is allowed, as the end of the sentence "expected …".
+    public let allowed: String
+    /// Whether the value is never shown and may be read from a file that `PUSHFAN_…_FILE` names.
+    public let isSecret: Bool
+
+    let acceptsList: Bool
+    let acceptsMap: Bool
+    let check: @Sendable (SettingInput) throws(SettingFault) -> Void
+
+    /// The environment variable of the key: `kafka.group_id` is `PUSHFAN_KAFKA_GROUP_ID`.
+    public var variable: String { SettingVariables.prefix + name.uppercased().replacing(".", with: "_") }
+}
+
+/// A key and the type of its value.
+struct SettingKey<Value: Sendable>: Sendable {
+    let type: SettingType<Value>
+    let definition: SettingDefinition
+
+    /// Defines a key.
+    ///
+    /// - Parameters:
+    ///   - name: The dotted name.
+    ///   - type: How its value is read.
+    ///   - defaultText: The default, as it would be written; nil for none.
+    ///   - unit: The unit of a number.
+    ///   - summary: One sentence.
+    init(_ name: String, _ type: SettingType<Value>, default defaultText: String? = nil, unit: String? = nil, _ summary: String) {
+        self.type = type
+        definition = SettingDefinition(
+            name: name, defaultText: defaultText, summary: summary, unit: unit, allowed: type.allowed,
+            isSecret: type.isSecret, acceptsList: type.shape == .list, acceptsMap: type.shape == .map,
+            check: { (input) throws(SettingFault) in _ = try type.read(input) })
+    }
+}

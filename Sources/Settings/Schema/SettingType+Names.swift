@@ -1,0 +1,125 @@
+import Observability
+
+extension SettingType where Value == String {
+    /// Any text of one line.
+    static func line(_ allowed: String) -> SettingType {
+        text(allowed) { (text) throws(SettingFault) -> String in text }
+    }
+
+    /// A name as Kafka takes it for topics and ids (org.apache.kafka.common.internals.Topic: letters, digits, `.`, `_`, `-`; not `.`
+    /// and `..` alone).
+    static func name(_ what: String, atMost limit: Int) -> SettingType {
+        text("\(what): 1 to \(limit) letters, digits, '.', '_' and '-'") { (text) throws(SettingFault) -> String in
+            guard text.utf8.count <= limit else { throw SettingFault("is too long") }
+            guard SettingLetters.consists(text, ofLettersDigitsAnd: "._-"), text != ".", text != ".." else {
+                throw SettingFault("is not a legal name")
+            }
+            return text
+        }
+    }
+
+    /// A broker's address as librdkafka takes it (CONFIGURATION.md, `bootstrap.servers`): the port may be left out (9092), a
+    /// protocol may stand before it.
+    static var broker: SettingType {
+        text("host:port") { (text) throws(SettingFault) -> String in
+            let address = text.split(separator: "://", omittingEmptySubsequences: false).last.map(String.init) ?? text
+            let withPort = address.contains(":") ? address : address + ":9092"
+            guard ListenAddress(withPort).map({ $0.port > 0 }) == true else { throw SettingFault("is not host:port") }
+            return text
+        }
+    }
+
+    /// A version of the hub's REST API, which is a month.
+    static var month: SettingType {
+        text("a year and a month such as 2020-06") { (text) throws(SettingFault) -> String in
+            guard text.wholeMatch(of: #/20[0-9]{2}-(0[1-9]|1[0-2])/#) != nil else { throw SettingFault("is not a month") }
+            return text
+        }
+    }
+
+    /// The tag that stands for a user; the characters of a tag are those of the hub ("Routing and tag expressions").
+    static var userTag: SettingType {
+        text("a tag of at most 100 characters that contains {user} once, such as username:{user}") {
+            (text) throws(SettingFault) -> String in
+            guard text.split(separator: "{user}", omittingEmptySubsequences: false).count == 2 else {
+                throw SettingFault("does not contain {user} once")
+            }
+            guard text.utf8.count <= 100 else { throw SettingFault("is too long") }
+            guard SettingLetters.consists(text, ofLettersDigitsAnd: "_@#.:-${}") else {
+                throw SettingFault("contains a character that no tag may have")
+            }
+            return text
+        }
+    }
+}
+
+extension SettingType where Value == Redacted<String> {
+    /// A proxy's URL, kept secret because it may hold a login.
+    static var proxy: SettingType {
+        text("a URL such as http://proxy.example:3128", isSecret: true) { (text) throws(SettingFault) -> Redacted<String> in
+            guard ["http://", "https://", "socks5h://"].contains(where: { text.hasPrefix($0) && text != $0 }) else {
+                throw SettingFault("does not begin with http://, https:// or socks5h://")
+            }
+            return Redacted(text)
+        }
+    }
+}
+
+extension SettingType where Value == ListenAddress {
+    /// Where to listen.
+    static var address: SettingType {
+        text("host:port, such as 127.0.0.1:9464 or [::1]:0") { (text) throws(SettingFault) -> ListenAddress in
+            guard let address = ListenAddress(text) else { throw SettingFault("is not an address") }
+            return address
+        }
+    }
+}
+
+extension SettingType where Value == [KafkaProperty] {
+    /// Properties of librdkafka: a file's mapping, or `name=value` separated by commas or line breaks. A piece without `=` goes on
+    /// with the value before it, so that `debug=broker,topic` is one property.
+    static var properties: SettingType {
+        SettingType(allowed: "name=value pairs separated by commas or line breaks, each name once", shape: .map, isSecret: true) {
+            (input) throws(SettingFault) -> [KafkaProperty] in
+            var properties: [KafkaProperty] = []
+            for pair in try pairs(of: input) {
+                guard !pair.name.isEmpty, SettingLetters.consists(pair.name, ofLettersDigitsAnd: "._-") else {
+                    throw SettingFault("contains a piece without a legal name")
+                }
+                guard !pair.value.contains("\0") else { throw SettingFault("contains a NUL character in \(pair.name)") }
+                guard !properties.contains(where: { $0.name == pair.name }) else {
+                    throw SettingFault("names \(pair.name) twice")
+                }
+                properties.append(KafkaProperty(name: pair.name, value: Redacted(pair.value)))
+            }
+            return properties
+        }
+    }
+
+    private static func pairs(of input: SettingInput) throws(SettingFault) -> [SettingPair] {
+        switch input {
+        case .map(let pairs): return pairs
+        case .list: throw SettingFault("is a list")
+        case .text(let text):
+            var pairs: [SettingPair] = []
+            for line in text.split(whereSeparator: \.isNewline) where !trimmed(line).isEmpty {
+                pairs += try Self.pairs(ofLine: line)
+            }
+            return pairs
+        }
+    }
+
+    private static func pairs(ofLine line: Substring) throws(SettingFault) -> [SettingPair] {
+        var pairs: [SettingPair] = []
+        for piece in line.split(separator: ",") where !trimmed(piece).isEmpty {
+            if let equals = piece.firstIndex(of: "=") {
+                pairs.append(.init(name: trimmed(piece[..<equals]), value: trimmed(piece[piece.index(after: equals)...])))
+            } else if let last = pairs.popLast() {
+                pairs.append(.init(name: last.name, value: last.value + "," + trimmed(piece)))
+            } else {
+                throw SettingFault("begins with a piece that has no '='")
+            }
+        }
+        return pairs
+    }
+}

@@ -1,0 +1,95 @@
+import Observability
+
+extension SettingType where Value == Int {
+    /// A whole number.
+    static func integer(_ range: ClosedRange<Int>) -> SettingType {
+        text("a whole number from \(range.lowerBound) to \(range.upperBound)") { (text) throws(SettingFault) -> Int in
+            let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+            guard !digits.isEmpty, digits.utf8.allSatisfy(SettingLetters.isDigit) else {
+                throw SettingFault("is not a whole number")
+            }
+            guard let number = Int(text), range.contains(number) else { throw SettingFault("is out of range") }
+            return number
+        }
+    }
+}
+
+extension SettingType where Value == Double {
+    /// A decimal number without exponent.
+    static func decimal(_ range: ClosedRange<Double>) -> SettingType {
+        text("a number from \(range.lowerBound) to \(range.upperBound)") { (text) throws(SettingFault) -> Double in
+            guard text.utf8.allSatisfy({ SettingLetters.isDigit($0) || $0 == UInt8(ascii: ".") }), let number = Double(text)
+            else {
+                throw SettingFault("is not a number")
+            }
+            guard range.contains(number) else { throw SettingFault("is out of range") }
+            return number
+        }
+    }
+}
+
+extension SettingType where Value == Bool {
+    /// `true` or `false`, and nothing that merely looks like it.
+    static var boolean: SettingType { word([("true", true), ("false", false)]) }
+}
+
+extension SettingType where Value == Duration {
+    /// A whole number with a unit: `200ms`, `10s`, `5m`, `1h`.
+    static func duration(_ range: ClosedRange<Duration>) -> SettingType {
+        let bounds = "\(SettingDuration.text(range.lowerBound)) to \(SettingDuration.text(range.upperBound))"
+        return text("a duration from \(bounds), a whole number and ms, s, m or h") { (text) throws(SettingFault) -> Duration in
+            guard let duration = SettingDuration(text)?.duration else { throw SettingFault("is not a duration") }
+            guard range.contains(duration) else { throw SettingFault("is out of range") }
+            return duration
+        }
+    }
+}
+
+/// A duration as it is written in settings.
+struct SettingDuration {
+    private static let units: [(suffix: String, milliseconds: Int64)] = [
+        ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
+    ]
+
+    let duration: Duration
+
+    init?(_ text: String) {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let suffix = text.dropFirst(digits.count)
+        guard let count = Int64(digits), let unit = Self.units.first(where: { $0.suffix == suffix }) else { return nil }
+        let (milliseconds, overflow) = count.multipliedReportingOverflow(by: unit.milliseconds)
+        guard !overflow else { return nil }
+        duration = .milliseconds(milliseconds)
+    }
+
+    /// The shortest way to write a duration of whole milliseconds.
+    static func text(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        let unit = units.first { milliseconds % $0.milliseconds == 0 && milliseconds != 0 } ?? ("s", 1000)
+        return "\(milliseconds / unit.milliseconds)\(unit.suffix)"
+    }
+}
+
+extension SettingType where Value == Redacted<String> {
+    /// Text that is never shown.
+    static var secret: SettingType {
+        text("text, given as a variable or in a file", isSecret: true) { (text) throws(SettingFault) -> Redacted<String> in
+            Redacted(text)
+        }
+    }
+}
+
+/// Which bytes names may be made of.
+enum SettingLetters {
+    static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        let folded = byte | 0x20
+        return isDigit(byte) || (folded >= UInt8(ascii: "a") && folded <= UInt8(ascii: "z"))
+    }
+
+    static func consists(_ text: String, ofLettersDigitsAnd others: String) -> Bool {
+        text.utf8.allSatisfy { isLetterOrDigit($0) || others.utf8.contains($0) }
+    }
+}

@@ -1,0 +1,115 @@
+import Observability
+import WorkerRuntime
+
+/// The one table of every key. What is not here does not exist.
+public enum SettingsSchema {
+    static let bootstrapServers = SettingKey(
+        "kafka.bootstrap_servers", .list(of: .broker), default: "127.0.0.1:9092", "The brokers to ask first.")
+    static let groupID = SettingKey(
+        "kafka.group_id", .name("a consumer group", atMost: 249), default: "pushfan",
+        "The consumer group that all workers share.")
+    static let properties = SettingKey(
+        "kafka.properties", .properties, "Properties of librdkafka, handed on as they are; may hold passwords.")
+    static let requestsTopic = topic("requests", "push.requests.v1", "The topic that requests are read from.")
+    static let resultsTopic = topic("results", "push.results.v1", "The topic that results are written to.")
+    static let deadLetterTopic = topic("deadletter", "push.deadletter.v1", "The topic for records that cannot be understood.")
+    static let guarantee =
+        SettingKey(
+            "kafka.delivery_guarantee", .choice, default: "exactly_once",
+            "Whether results and offsets are one transaction; `at_least_once` may repeat results after a crash."
+        ) as SettingKey<DeliveryGuarantee>
+    static let sessionTimeout = SettingKey(
+        "kafka.session_timeout", .duration(.seconds(6) ... .seconds(300)), default: "10s",
+        "How long Kafka waits for a silent worker before it gives its partitions away.")
+    static let transactionTimeout = SettingKey(
+        "kafka.transaction_timeout", .duration(.seconds(1) ... .seconds(900)), default: "15s",
+        "How long a transaction of a dead worker may hold back readers of results.")
+
+    static let workerID = SettingKey(
+        "worker.id", .name("a name", atMost: 200),
+        "The stable name of this worker, from which its membership and transactional id come; the host's name by default.")
+    static let maxInFlight = SettingKey(
+        "worker.max_in_flight", .integer(1...4096), default: "64", unit: "calls", "Hub calls that may be under way at once.")
+    static let window = SettingKey(
+        "worker.window", .integer(16...16_384), default: "16384", unit: "offsets",
+        "How far one partition is read beyond its oldest unfinished request.")
+    static let drainTimeout = SettingKey(
+        "worker.drain_timeout", .duration(.zero ... .seconds(600)), default: "20s",
+        "How long calls under way may take to finish when the worker stops or loses a partition.")
+    static let commitInterval = SettingKey(
+        "worker.commit_interval", .duration(.milliseconds(1) ... .seconds(5)), default: "30ms",
+        "The shortest time between two commits of results and offsets.")
+    static let deadLetterHeaders =
+        SettingKey(
+            "worker.dlq_headers", .list(of: .choice), default: "native", "The spellings of the headers of dead letters."
+        ) as SettingKey<[DeadLetterSpelling]>
+
+    static let connectionString = SettingKey(
+        "hub.connection_string", .secret, "The hub's connection string, with a policy that may send.")
+    static let secondaryKey = SettingKey(
+        "hub.secondary_key", .secret, "The other key of the same policy, tried when the first is refused.")
+    static let hubName = SettingKey("hub.name", .name("a hub's name", atMost: 260), "The hub's name.")
+    static let apiVersion = SettingKey("hub.api_version", .month, default: "2020-06", "The version of the hub's REST API.")
+    static let requestTimeout = SettingKey(
+        "hub.request_timeout", .duration(.milliseconds(100) ... .seconds(300)), default: "30s",
+        "How long a hub call may take from its first byte to its answer.")
+    static let connectTimeout = SettingKey(
+        "hub.connect_timeout", .duration(.milliseconds(100) ... .seconds(60)), default: "5s",
+        "How long opening a connection to the hub may take, name and TLS included.")
+    static let tokenLifetime = SettingKey(
+        "hub.token_lifetime", .duration(.seconds(300) ... .seconds(86_400)), default: "1h",
+        "How long a signed token is valid; it is renewed at nine tenths of that.")
+    static let maxConnections = SettingKey(
+        "hub.max_connections", .integer(0...4096), default: "0", unit: "connections",
+        "Connections kept open to the hub; 0 for as many as worker.max_in_flight.")
+    static let authorityFile = SettingKey(
+        "hub.ca_file", .line("the path of a PEM file"), "Certificates to trust instead of the system's.")
+    static let platforms = SettingKey(
+        "hub.platforms", .list(of: .word(platformWords)), default: "apple,fcmv1,windows",
+        "The platforms a message goes to when its request names none.")
+    static let userTag = SettingKey(
+        "hub.user_tag", .userTag, default: "username:{user}", "The tag that stands for a user of a request.")
+    static let proxy = SettingKey("hub.proxy", .proxy, "The proxy to reach the hub through; may hold a login.")
+
+    static let maxAttempts = SettingKey(
+        "retry.max_attempts", .integer(1...20), default: "4", unit: "calls", "Calls made for one send, the first included.")
+    static let retryBase = SettingKey(
+        "retry.base", .duration(.milliseconds(1) ... .seconds(3600)), default: "1s", "The longest wait before the second call.")
+    static let retryFactor = SettingKey(
+        "retry.factor", .decimal(1...10), default: "2", "How much longer each further wait may be.")
+    static let retryCap = SettingKey(
+        "retry.cap", .duration(.milliseconds(1) ... .seconds(3600)), default: "60s",
+        "The longest wait, unless the hub asks for a longer one.")
+
+    static let listen = SettingKey(
+        "listen", .address, default: "127.0.0.1:9464",
+        "Where /livez, /readyz, /startupz and /metrics are; port 0 takes a free one.")
+    static let logLevel = SettingKey(
+        "log.level", .word(LogLevel.allCases.map { ($0.word, $0) }), default: "info", "The lowest level that is logged.")
+    static let logFormat =
+        SettingKey(
+            "log.format", .choice, default: "auto", "How log lines look; `auto` is text on a terminal and JSON otherwise."
+        ) as SettingKey<LogFormat>
+
+    /// Every key, in the order in which people read them.
+    public static let all: [SettingDefinition] = [
+        bootstrapServers.definition, groupID.definition, properties.definition, requestsTopic.definition,
+        resultsTopic.definition, deadLetterTopic.definition, guarantee.definition, sessionTimeout.definition,
+        transactionTimeout.definition, workerID.definition, maxInFlight.definition, window.definition,
+        drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
+        secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
+        connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, authorityFile.definition,
+        platforms.definition, userTag.definition, proxy.definition, maxAttempts.definition, retryBase.definition,
+        retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
+    ]
+
+    /// The hub's words for platforms, and the names of the services behind them.
+    private static let platformWords: [(word: String, value: String)] = [
+        ("apple", "apple"), ("fcmv1", "fcmv1"), ("gcm", "gcm"), ("windows", "windows"), ("apns", "apple"), ("fcm", "fcmv1"),
+        ("wns", "windows"),
+    ]
+
+    private static func topic(_ role: String, _ name: String, _ summary: String) -> SettingKey<String> {
+        SettingKey("kafka.topics.\(role)", .name("a topic", atMost: 249), default: name, summary)
+    }
+}

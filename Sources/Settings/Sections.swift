@@ -1,0 +1,130 @@
+public import Observability
+public import WorkerRuntime
+
+/// How to reach and use Kafka.
+public struct KafkaSettings: Sendable {
+    /// The topics' names.
+    public struct Topics: Sendable {
+        /// Requests are read from here.
+        public let requests: String
+        /// Results are written here.
+        public let results: String
+        /// Records that cannot be understood are written here.
+        public let deadLetter: String
+    }
+
+    /// The brokers to ask first; at least one `host:port`.
+    public let bootstrapServers: [String]
+    /// The consumer group.
+    public let groupID: String
+    /// Properties for librdkafka, in the order given.
+    public let properties: [KafkaProperty]
+    /// The topics' names, all different.
+    public let topics: Topics
+    /// How results and offsets are written.
+    public let guarantee: DeliveryGuarantee
+    /// When Kafka gives a silent worker up.
+    public let sessionTimeout: Duration
+    /// When Kafka gives a transaction up.
+    public let transactionTimeout: Duration
+
+    init(_ values: SettingValues) throws(SettingsError) {
+        bootstrapServers = try values.value(SettingsSchema.bootstrapServers)
+        groupID = try values.value(SettingsSchema.groupID)
+        properties = values[SettingsSchema.properties] ?? []
+        topics = try Topics(
+            requests: values.value(SettingsSchema.requestsTopic), results: values.value(SettingsSchema.resultsTopic),
+            deadLetter: values.value(SettingsSchema.deadLetterTopic))
+        guarantee = try values.value(SettingsSchema.guarantee)
+        sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
+        transactionTimeout = try values.value(SettingsSchema.transactionTimeout)
+    }
+}
+
+/// How a worker works.
+public struct WorkerSettings: Sendable {
+    /// The worker's stable name.
+    public let id: String
+    /// Hub calls that may be under way at once.
+    public let maxInFlight: Int
+    /// Offsets of one partition that are read beyond its oldest unfinished request.
+    public let window: Int
+    /// How long a drain may take; zero parks calls at once.
+    public let drainTimeout: Duration
+    /// The shortest time between two commits.
+    public let commitInterval: Duration
+    /// The spellings of a dead letter's headers.
+    public let deadLetterHeaders: [DeadLetterSpelling]
+
+    init(_ values: SettingValues) throws(SettingsError) {
+        id = try values.value(SettingsSchema.workerID)
+        maxInFlight = try values.value(SettingsSchema.maxInFlight)
+        window = try values.value(SettingsSchema.window)
+        drainTimeout = try values.value(SettingsSchema.drainTimeout)
+        commitInterval = try values.value(SettingsSchema.commitInterval)
+        deadLetterHeaders = try values.value(SettingsSchema.deadLetterHeaders)
+    }
+}
+
+/// How to reach and use the hub.
+public struct HubSettings: Sendable {
+    /// The connection string, not read yet.
+    public let connectionString: Redacted<String>?
+    /// The policy's other key.
+    public let secondaryKey: Redacted<String>?
+    /// The hub's name.
+    public let name: String?
+    /// The version of the REST API, as `YYYY-MM`.
+    public let apiVersion: String
+    /// How long a call may take.
+    public let requestTimeout: Duration
+    /// How long opening a connection may take.
+    public let connectTimeout: Duration
+    /// How long a signed token is valid.
+    public let tokenLifetime: Duration
+    /// Connections kept open; at least one.
+    public let maxConnections: Int
+    /// A PEM file of certificates to trust instead of the system's.
+    public let authorityFile: String?
+    /// The platforms a message goes to when its request names none, in the hub's words.
+    public let platforms: [String]
+    /// The tag of a user, with `{user}` for the user's name.
+    public let userTag: String
+    /// The proxy's URL.
+    public let proxy: Redacted<String>?
+
+    init(_ values: SettingValues) throws(SettingsError) {
+        connectionString = values[SettingsSchema.connectionString]
+        secondaryKey = values[SettingsSchema.secondaryKey]
+        name = values[SettingsSchema.hubName]
+        apiVersion = try values.value(SettingsSchema.apiVersion)
+        requestTimeout = try values.value(SettingsSchema.requestTimeout)
+        connectTimeout = try values.value(SettingsSchema.connectTimeout)
+        tokenLifetime = try values.value(SettingsSchema.tokenLifetime)
+        let connections = try values.value(SettingsSchema.maxConnections)
+        maxConnections = connections > 0 ? connections : try values.value(SettingsSchema.maxInFlight)
+        authorityFile = values[SettingsSchema.authorityFile]
+        platforms = try values.value(SettingsSchema.platforms)
+        userTag = try values.value(SettingsSchema.userTag)
+        proxy = values[SettingsSchema.proxy]
+    }
+}
+
+/// When to call again.
+public struct RetrySettings: Sendable {
+    /// Calls for one send, the first included.
+    public let maxAttempts: Int
+    /// The longest wait before the second call.
+    public let base: Duration
+    /// How much longer each further wait may be.
+    public let factor: Double
+    /// The longest wait that pushfan chooses itself.
+    public let cap: Duration
+
+    init(_ values: SettingValues) throws(SettingsError) {
+        maxAttempts = try values.value(SettingsSchema.maxAttempts)
+        base = try values.value(SettingsSchema.retryBase)
+        factor = try values.value(SettingsSchema.retryFactor)
+        cap = try values.value(SettingsSchema.retryCap)
+    }
+}

@@ -1,0 +1,76 @@
+public import Observability
+
+/// Every setting of pushfan, checked.
+///
+/// A flag beats the environment, which beats the file, which beats the default.
+public struct Settings: Sendable {
+    /// How to reach and use Kafka.
+    public let kafka: KafkaSettings
+    /// How a worker works.
+    public let worker: WorkerSettings
+    /// How to reach and use the hub.
+    public let hub: HubSettings
+    /// When to call again.
+    public let retry: RetrySettings
+    /// Where health and metrics are served.
+    public let listen: ListenAddress
+    /// What is logged, and how.
+    public let log: LogSettings
+
+    private let values: SettingValues
+
+    /// Gathers, weighs and checks all settings.
+    ///
+    /// - Parameters:
+    ///   - flags: From the command line; of two for one key the later counts.
+    ///   - configPath: The settings file that a flag names; `PUSHFAN_CONFIG` counts when it is nil.
+    ///   - environment: All of it; only names that begin with `PUSHFAN_` matter.
+    ///   - hostName: The default of `worker.id`.
+    ///   - readFile: Reads the settings file and the files of secrets.
+    /// - Returns: Settings without a fault.
+    /// - Throws: `SettingsError` with every problem there is.
+    public static func load(
+        flags: [SettingFlag] = [], configPath: String? = nil, environment: [String: String],
+        hostName: String = Host.name, readFile: @escaping (String) throws -> [UInt8] = Host.readFile
+    ) throws(SettingsError) -> Settings {
+        var sources = SettingSources(readFile: readFile)
+        if let path = configPath {
+            sources.add(file: path, namedBy: .flag("--config"))
+        } else if let path = environment[SettingVariables.file], !path.isEmpty {
+            sources.add(file: path, namedBy: .variable(SettingVariables.file))
+        }
+        sources.add(environment: environment)
+        sources.add(flags: flags)
+        let values = SettingValues(sources.candidates, hostName: hostName)
+        let problems = sources.problems + values.problems()
+        guard problems.isEmpty else { throw SettingsError(problems: problems) }
+        return try Settings(values)
+    }
+
+    private init(_ values: SettingValues) throws(SettingsError) {
+        kafka = try KafkaSettings(values)
+        worker = try WorkerSettings(values)
+        hub = try HubSettings(values)
+        retry = try RetrySettings(values)
+        listen = try values.value(SettingsSchema.listen)
+        log = try LogSettings(
+            level: values.value(SettingsSchema.logLevel), format: values.value(SettingsSchema.logFormat))
+        self.values = values
+    }
+
+    /// Every key with its value and where that came from, in the schema's order; no secret is among them.
+    public func describe() -> [SettingRow] {
+        SettingsSchema.all.map { definition in
+            SettingRow(
+                key: definition.name, value: values.shown(definition) ?? "", origin: values.origin(of: definition))
+        }
+    }
+}
+
+/// What is logged, and how.
+public struct LogSettings: Sendable {
+    /// The lowest level that is written.
+    public let level: LogLevel
+    /// How lines look.
+    public let format: LogFormat
+}

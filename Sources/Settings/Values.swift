@@ -1,0 +1,57 @@
+public import Observability
+
+/// Where to listen for connections.
+public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
+    /// A name or an address; an IPv6 address without its brackets.
+    public let host: String
+    /// 0 to 65535; 0 takes a free port.
+    public let port: Int
+
+    /// Reads `host:port` or `[ipv6]:port`.
+    ///
+    /// - Parameter text: Both parts must be there.
+    public init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        let digits = text[text.index(after: colon)...]
+        var host = text[..<colon]
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        if isBracketed { host = host.dropFirst().dropLast() }
+        let others = isBracketed ? ":.%-" : "._-"
+        guard !host.isEmpty, SettingLetters.consists(String(host), ofLettersDigitsAnd: others) else { return nil }
+        guard (1...5).contains(digits.count), digits.utf8.allSatisfy(SettingLetters.isDigit) else { return nil }
+        guard let port = Int(digits), port <= 65_535 else { return nil }
+        self.host = String(host)
+        self.port = port
+    }
+
+    /// `host:port`, with brackets where the host is an IPv6 address.
+    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// A property handed to librdkafka as it is.
+public struct KafkaProperty: Sendable, Equatable {
+    /// Its name, such as `security.protocol`.
+    public let name: String
+    /// Its value, which may be a password.
+    public let value: Redacted<String>
+}
+
+/// A spelling of the headers that say where a dead letter came from.
+public enum DeadLetterSpelling: String, Sendable, CaseIterable {
+    /// pushfan's own.
+    case native
+    /// Kafka Connect's.
+    case connect
+    /// Spring Kafka's.
+    case spring
+}
+
+/// How log lines look.
+public enum LogFormat: String, Sendable, CaseIterable {
+    /// JSON, or text where standard error is a terminal.
+    case auto
+    /// One JSON object a line.
+    case json
+    /// For a person.
+    case text
+}

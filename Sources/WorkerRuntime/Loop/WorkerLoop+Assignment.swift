@@ -1,0 +1,184 @@
+import Delivery
+import Kafka
+import Observability
+import PushModel
+
+/// Partitions that come and go, and the end of the worker.
+extension WorkerLoop {
+    /// Takes the events of the consumer.
+    func handleKafka() {
+        while let event = consumer.nextEvent() {
+            switch event {
+            case .assigned(let list): assigned(list)
+            case .revoked(_, let isLost): revoked(isLost: isLost)
+            case .error(let error): noteKafkaError(error)
+            case .log(let line):
+                if line.level <= 4 {
+                    log.warning(.kafkaError, "the Kafka client reports", [.reason: .string("\(line.facility): \(line.message)")])
+                }
+            case .statistics: break
+            }
+        }
+        metrics.everySecond(now) {
+            for slot in partitions.indices {
+                guard let marks = consumer.watermarks(slot: slot) else { continue }
+                let position = partitions[slot].ledger?.position ?? marks.low
+                partitions[slot].lag.set(Int(max(0, marks.high - position)))
+            }
+            metrics.oldestWaiting.set(oldestWaitingSeconds())
+        }
+    }
+
+    func noteKafkaError(_ error: KafkaError) {
+        log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)])
+        if error.isUnreachable || error.isAllBrokersDown { health.brokerFailed(error.description) }
+        if error.isFatal { fail(.kafka(error.description)) }
+    }
+
+    private func oldestWaitingSeconds() -> Double {
+        var oldest = now
+        for flight in flights.flights where flight.isActive { oldest = min(oldest, flight.receivedAt) }
+        return Double(now - oldest) / 1e9
+    }
+
+    /// A new assignment begins where the group's committed positions say, and nowhere else.
+    private func assigned(_ list: [TopicPartition]) {
+        isJoined = true
+        epoch += 1
+        metrics.rebalances.increment()
+        log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
+        guard !list.isEmpty else {
+            partitions = []
+            health.joined()
+            return
+        }
+        pendingAssignment = list
+        committer.submit(.positions(list, epoch: epoch))
+    }
+
+    func retryAssignment(_ error: KafkaError, _ epoch: Int) {
+        noteKafkaError(error)
+        guard epoch == self.epoch else { return }
+        later(.positions(pendingAssignment, epoch: epoch), in: .milliseconds(500))
+    }
+
+    func assign(_ positions: [CommittedOffset], _ epoch: Int) {
+        guard epoch == self.epoch, mode == .running || mode == .stopped else { return }
+        var states: [PartitionState] = []
+        var starts: [(partition: TopicPartition, start: StartOffset)] = []
+        for position in positions {
+            let lag = metrics.lag(of: position.partition)
+            guard let offset = position.offset else {
+                states.append(PartitionState(position.partition, ledger: nil, lag: lag))
+                starts.append((position.partition, .beginning))
+                continue
+            }
+            let finished: FinishedOffsets
+            do throws(FinishedOffsets.DecodingError) {
+                finished = try FinishedOffsets(decoding: position.metadata)
+            } catch {
+                fail(.undecodablePosition("\(position.partition)", error == .unknownVersion))
+                return
+            }
+            let ledger = OffsetLedger(start: offset, finished: finished, window: configuration.window)
+            states.append(PartitionState(position.partition, ledger: ledger, lag: lag))
+            starts.append((position.partition, .offset(offset)))
+        }
+        do throws(KafkaError) {
+            try consumer.assign(starts)
+        } catch {
+            noteKafkaError(error)
+            return
+        }
+        partitions = states
+        metrics.assignedPartitions.set(partitions.count)
+        health.joined()
+    }
+
+    /// Before partitions are given up, calls that are under way may finish and be committed; lost ones belong to others already.
+    private func revoked(isLost: Bool) {
+        metrics.rebalances.increment()
+        log.info(.rebalanced, isLost ? "partitions were lost" : "partitions are taken away", [.count: LogValue(partitions.count)])
+        guard !isLost, mode == .running, !partitions.isEmpty else {
+            if case .stopping = mode, !isLost { return }
+            dropAssignment()
+            return
+        }
+        beginDraining(.revoking(deadline: now + configuration.drainTimeout.nanoseconds))
+    }
+
+    /// Takes what the outside asks for.
+    func handleControl() {
+        switch control.request {
+        case .none: return
+        case .stop:
+            if case .stopping = mode { return }
+            guard mode != .stopped else { return }
+            health.beginDraining()
+            log.info(.draining, "the worker was asked to stop and finishes what is under way")
+            beginDraining(.stopping(deadline: now + configuration.drainTimeout.nanoseconds))
+        case .stopNow:
+            if case .stopping(let deadline) = mode { mode = .stopping(deadline: min(deadline, now)) }
+        }
+    }
+
+    /// Stops reading and starting; requests that no device can have heard of are left to the partition's next owner.
+    private func beginDraining(_ mode: Mode) {
+        self.mode = mode
+        for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !mustFinish(flight) { abandon(flight) }
+    }
+
+    /// Whether a device may have heard of the request: then its result is ours to write.
+    func mustFinish(_ flight: Flight) -> Bool {
+        flight.report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous }
+    }
+
+    /// Ends the draining when calls are done or time is up, and the rest is committed.
+    func finishDraining() {
+        let deadline: Int64
+        switch mode {
+        case .running, .stopped: return
+        case .revoking(let end), .stopping(let end): deadline = end
+        }
+        if now >= deadline { cutShort() }
+        guard flights.activeCount == 0 || partitions.isEmpty else { return }
+        let isCommitted = outbox.isEmpty && offered == nil
+        let isGivenUp = now >= deadline + configuration.transactionTimeout.nanoseconds
+        guard isCommitted || isGivenUp || partitions.isEmpty else { return }
+        if case .stopping = mode {
+            if !isCommitted { failure = failure ?? .uncommitted(outbox.records.count + (offered?.recordCount ?? 0)) }
+            mode = .stopped
+        } else {
+            dropAssignment()
+            mode = .running
+        }
+    }
+
+    /// Time is up: what devices may have heard of gets its result, the rest is left to the next owner.
+    private func cutShort() {
+        for flight in flights.flights where flight.isActive {
+            guard mustFinish(flight) else {
+                abandon(flight)
+                continue
+            }
+            for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase != .done {
+                let isUnderWay = flight.calls[index].phase == .inFlight
+                end(flight, index, isUnderWay ? .ambiguous : .cancelled, .workerShutdown, "the worker stopped before the answer")
+            }
+        }
+    }
+
+    /// Forgets the assignment and everything that belongs to it, and tells the group so.
+    private func dropAssignment() {
+        for flight in flights.flights where flight.isActive { abandon(flight) }
+        for state in partitions { metrics.forgetLag(of: state.id) }
+        partitions = []
+        pendingAssignment = []
+        epoch += 1
+        outbox.removeAll()
+        if offered?.batch != nil { offered = nil }
+        metrics.assignedPartitions.set(0)
+        if case .revoking = mode { mode = .running }
+        do throws(KafkaError) { try consumer.unassign() } catch { noteKafkaError(error) }
+    }
+}

@@ -1,0 +1,182 @@
+import Delivery
+import FanOut
+import Kafka
+import Observability
+import Payloads
+import PushModel
+
+/// From a record to a flight with planned and formatted calls.
+extension WorkerLoop {
+    /// Records of one partition in a row before the next one has its turn.
+    private static let recordsPerTurn = 64
+
+    /// Reads records, partition by partition, while there is room for their calls.
+    func receiveRecords() {
+        guard canReceive else { return }
+        let count = partitions.count
+        for step in 0..<count {
+            let slot = (nextSlot + step) % count
+            startParked(slot)
+            var budget = Self.recordsPerTurn
+            while budget > 0 && canReceive && partitions[slot].canRead {
+                receiveRecord(slot)
+                budget -= 1
+            }
+        }
+        nextSlot = (nextSlot + 1) % max(count, 1)
+    }
+
+    private func receiveRecord(_ slot: Int) {
+        let result = consumer.read(slot: slot) { record in
+            let partition = partitions[slot].id
+            let origin = RecordOrigin(
+                topic: partition.topic, partition: partition.partition, offset: record.offset,
+                timestamp: record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
+            take(record, origin, slot)
+        }
+        switch result {
+        case .record: break
+        case .empty, .endOfPartition: partitions[slot].mayHaveRecords = false
+        case .error(let error): noteKafkaError(error)
+        }
+    }
+
+    private func take(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int) {
+        if partitions[slot].ledger == nil {
+            partitions[slot].ledger = OffsetLedger(start: origin.offset, window: configuration.window)
+        }
+        let reception = partitions[slot].ledger?.received(origin.offset)
+        if reception == .alreadyFinished { return }
+        metrics.recordsConsumed.increment()
+        let flight = flights.take()
+        flight.begin(epoch: epoch, slot: slot, origin: origin, now: wallClock, monotonic: now)
+        partitions[slot].activeCount += 1
+        headers.removeAll()
+        record.forEachHeader { name, value in
+            if let value { headers.add(name: name, value: value) }
+        }
+        let reading: RequestReader.Reading
+        if let value = record.value {
+            reading = reader.read(value, headers: headers, origin: origin, into: &flight.request)
+        } else {
+            let nothing: [UInt8] = []
+            reading = reader.read(nothing.span, headers: headers, origin: origin, into: &flight.request)
+        }
+        if flight.request.unknownFieldCount > 0 {
+            metrics.unknownFields.increment(by: UInt64(flight.request.unknownFieldCount))
+        }
+        if case .unreadable(let failure) = reading {
+            var letter = OutcomeBatch()
+            deadLetters.record(record, origin: origin, failure, into: &letter)
+            flight.deadLetter = letter
+            noteDeadLetter(origin, failure)
+        }
+        if case .rejected(let faults) = reading { flight.report.faults = faults }
+        guard reception == .process else {
+            partitions[slot].parked = flight
+            return
+        }
+        start(flight)
+    }
+
+    /// Starts a record that lay beyond the window, when the window has moved.
+    private func startParked(_ slot: Int) {
+        guard let flight = partitions[slot].parked else { return }
+        guard partitions[slot].ledger?.received(flight.origin.offset) == .process else { return }
+        partitions[slot].parked = nil
+        start(flight)
+    }
+
+    private func noteDeadLetter(_ origin: RecordOrigin, _ failure: UnreadableRecord) {
+        metrics.deadLettered(failure.reason)
+        log.warning(
+            .deadLettered, "a record could not be understood and goes to the dead-letter topic",
+            [
+                .topic: .string(origin.topic), .partition: LogValue(origin.partition), .offset: LogValue(origin.offset),
+                .reason: .string(failure.reason),
+            ])
+    }
+
+    /// Plans and formats a request; everything that can be refused is refused before any call.
+    private func start(_ flight: Flight) {
+        if let letter = flight.deadLetter {
+            outbox.append(contentsOf: letter)
+            settle(flight)
+            return
+        }
+        if flight.report.faults.isEmpty { prepare(flight) }
+        guard flight.report.faults.isEmpty else {
+            reject(flight)
+            return
+        }
+        if flight.request.options.dryRun {
+            for index in flight.calls.indices { end(flight, index, .cancelled, .cancelled, "dry run: nothing was sent") }
+            return
+        }
+        for index in flight.calls.indices { schedule(flight, index) }
+    }
+
+    /// Puts a call into the queue, or lets it wait for the request's `not_before`.
+    private func schedule(_ flight: Flight, _ index: Int) {
+        if let start = flight.request.notBefore, start > wallClock {
+            let delay = start.milliseconds - wallClock.milliseconds
+            wait(flight, index, until: now + min(delay, Self.longestWait) * 1_000_000)
+        } else {
+            ready.append(CallID(flight: flight.index, call: index), generation: flight.generation)
+        }
+    }
+
+    private func prepare(_ flight: Flight) {
+        do throws(RequestFault) {
+            if let hub = flight.request.hub, !flight.request.document.equals(hub, configuration.hubName) {
+                throw RequestFault(.unknownHub, "/hub", "This worker knows the hub \(configuration.hubName) only.")
+            }
+            if let expiry = flight.request.expiresAt, expiry <= wallClock {
+                throw RequestFault(.expiredInQueue, "", "The request expired before it was read.")
+            }
+            try planner.plan(flight.request, into: &flight.plan)
+            try format(flight)
+        } catch {
+            flight.report.faults.append(error)
+        }
+    }
+
+    /// Renders one payload for each platform of the plan; calls of one platform share it.
+    private func format(_ flight: Flight) throws(RequestFault) {
+        for call in flight.plan.calls {
+            let isSamePlatform = !flight.calls.isEmpty && flight.report.calls.last?.platform == call.platform
+            if !isSamePlatform {
+                if flight.payloads.count == flight.payloadCount { flight.payloads.append(.init()) }
+                do {
+                    if let platform = call.platform {
+                        try formatter.format(
+                            flight.request, for: platform, now: wallClock, into: &flight.payloads[flight.payloadCount])
+                    } else {
+                        try formatter.formatTemplate(flight.request, now: wallClock, into: &flight.payloads[flight.payloadCount])
+                    }
+                } catch {
+                    let code: ErrorCode = error.code == .payloadTooLarge ? .payloadTooLarge : .payloadRejected
+                    throw RequestFault(code, error.pointer, error.sentence)
+                }
+                flight.payloadCount += 1
+            }
+            var state = Flight.Call()
+            state.payload = flight.payloadCount - 1
+            flight.calls.append(state)
+            var report = DeliveryReport.Call(platform: call.platform)
+            report.payloadByteCount = flight.payloads[state.payload].body.count
+            flight.report.calls.append(report)
+        }
+        flight.openCalls = flight.calls.count
+    }
+
+    private func reject(_ flight: Flight) {
+        flight.report.calls.removeAll(keepingCapacity: true)
+        let code = flight.report.faults.first?.code ?? .schemaInvalid
+        metrics.rejected(code)
+        log.info(
+            .requestRejected, "a request was refused before any hub call",
+            [.requestID: .string(flight.request.document.string(flight.request.id)), .code: .string(code.rawValue)])
+        finish(flight)
+    }
+}

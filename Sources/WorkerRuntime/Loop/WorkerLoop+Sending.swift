@@ -1,0 +1,229 @@
+import CurlHTTP
+import Delivery
+import EventLoop
+import FanOut
+import HTTP1
+import HubAuth
+import HubREST
+import Observability
+import Payloads
+import PushModel
+
+/// From a ready call to its outcome.
+extension WorkerLoop {
+    /// Waits beyond this are taken in steps, one day in milliseconds.
+    static let longestWait: Int64 = 86_400_000
+
+    /// Hands ready calls to connections, as far as the limit and the hub allow.
+    func sendCalls() {
+        while inFlight < configuration.maxInFlight, !ready.isEmpty, pause.end(now: now) == nil {
+            guard let next = ready.removeFirst() else { return }
+            let flight = flights[next.call.flight]
+            guard flight.isActive, flight.generation == next.generation else { continue }
+            send(flight, next.call.call)
+        }
+    }
+
+    private func send(_ flight: Flight, _ index: Int) {
+        if let expiry = flight.request.expiresAt, expiry <= wallClock {
+            end(flight, index, .expired, .expiredInQueue, "the request expired before the hub had taken it")
+            return
+        }
+        var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
+        let serial: UInt64
+        do throws(HubAuthError) {
+            serial = try hub.write(
+                flight.plan.calls[index], of: flight.plan, for: flight.request, flight.payloads[flight.calls[index].payload],
+                now: wallClock.milliseconds / 1000, into: &buffer)
+        } catch {
+            log.error(.internalFault, "a token could not be signed", [.reason: .string(error.description)])
+            end(flight, index, .transient, .internal, "a token could not be signed")
+            return
+        }
+        flight.calls[index].phase = .inFlight
+        flight.calls[index].attempt += 1
+        flight.calls[index].tokenSerial = serial
+        flight.calls[index].startedAt = now
+        flight.calls[index].startedAtWall = wallClock
+        if flight.report.firstAttemptAt == nil { flight.report.firstAttemptAt = wallClock }
+        inFlight += 1
+        let id = ExchangeID(flight, call: index)
+        let deadline = MonotonicTime(nanoseconds: now).advanced(by: configuration.requestTimeout)
+        connections.submit(id: id.number, request: buffer.bytes, deadline: deadline)
+    }
+
+    /// Takes the answers and failures that connections have for the loop.
+    func handleCompletions() {
+        while let completion = connections.nextCompletion() {
+            inFlight -= 1
+            var buffer = ByteWriter()
+            buffer.bytes = completion.request
+            if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(buffer) }
+            let id = ExchangeID(number: completion.id)
+            let flight = flights[id.flight]
+            switch completion.outcome {
+            case .answer(let answer):
+                if id.belongs(to: flight) { answered(flight, id.call, answer) }
+                connections.recycle(answer)
+            case .failure(let failure):
+                if id.belongs(to: flight) { failed(flight, id.call, failure) }
+            }
+        }
+    }
+
+    private func answered(_ flight: Flight, _ index: Int, _ answer: borrowing Answer) {
+        let reply = HubAnswer(answer, now: wallClock.milliseconds)
+        let verdict = Verdict(of: reply.result)
+        flight.report.calls[index].httpStatus = reply.status
+        flight.report.calls[index].retryAfter = reply.retryAfter
+        if let id = reply.notificationID { flight.report.calls[index].notificationID = flight.report.keep(answer.text(id)) }
+        if let id = reply.trackingID { flight.report.calls[index].trackingID = flight.report.keep(answer.text(id)) }
+        if let detail = reply.detail { flight.report.calls[index].detail = flight.report.keep(answer.text(detail)) }
+        var attempt = attemptEnded(flight, index, verdict)
+        attempt.httpStatus = reply.status
+        attempt.result = verdict.outcome == .success ? .ok : .error
+        attempt.bytesSent = true
+        metrics.sent(flight.report.calls[index].platform, status: reply.status, nanoseconds: now - flight.calls[index].startedAt)
+        noteHubAnswer(flight, index, reply, verdict)
+        decide(flight, index, verdict, attempt, floor: reply.retryAfter ?? 0)
+    }
+
+    private func failed(_ flight: Flight, _ index: Int, _ failure: TransportFailure) {
+        let verdict = Verdict(of: CallResult(failure))
+        flight.report.calls[index].httpStatus = 0
+        let detail = Array(failure.detail.utf8)
+        flight.report.calls[index].detail = flight.report.keep(detail.span)
+        var attempt = attemptEnded(flight, index, verdict)
+        attempt.result = failure.reason == .timeout || failure.reason == .connectTimeout ? .timeout : .error
+        attempt.bytesSent = failure.requestBytesSent
+        metrics.failed(
+            flight.report.calls[index].platform, reason: failure.reason.label,
+            nanoseconds: now - flight.calls[index].startedAt)
+        health.hubFailed(failure.reason.label)
+        log.warning(
+            .hubConnection, "a hub call ended without an answer",
+            [.hub: .string(configuration.hubName), .reason: .string(failure.reason.label), .attempt: LogValue(attempt.number)])
+        decide(flight, index, verdict, attempt, floor: 0)
+    }
+
+    private func attemptEnded(_ flight: Flight, _ index: Int, _ verdict: Verdict) -> DeliveryReport.Attempt {
+        let call = flight.calls[index]
+        flight.report.calls[index].code = verdict.code
+        var attempt = DeliveryReport.Attempt(number: call.attempt, call: index, startedAt: call.startedAtWall)
+        attempt.duration = (now - call.startedAt) / 1_000_000
+        attempt.code = verdict.code
+        return attempt
+    }
+
+    /// What an answer says about the hub as a whole: its token, its pace, its health.
+    private func noteHubAnswer(_ flight: Flight, _ index: Int, _ reply: HubAnswer, _ verdict: Verdict) {
+        if reply.status != 401 { hub.accepted(token: flight.calls[index].tokenSerial) }
+        if verdict.pausesHub, let wait = reply.retryAfter {
+            pause.asked(for: wait, now: now)
+            log.warning(
+                .hubThrottled, "the hub asked to wait; all calls to it do",
+                [.hub: .string(configuration.hubName), .delayMilliseconds: LogValue(wait), .code: LogValue(reply.status)])
+        }
+        if verdict.outcome == .auth {
+            log.error(
+                .hubUnauthorized, "the hub does not accept the key or its rights",
+                [.hub: .string(configuration.hubName), .code: LogValue(reply.status)])
+            health.hubFailed("the hub answers \(reply.status)")
+        } else if verdict.outcome == .success {
+            health.hubAnswered()
+        }
+    }
+
+    /// Ends the call, or schedules its next attempt.
+    private func decide(
+        _ flight: Flight, _ index: Int, _ verdict: Verdict, _ ended: DeliveryReport.Attempt, floor: Int64
+    ) {
+        var attempt = ended
+        let next = nextWait(flight, index, verdict, floor: floor)
+        attempt.backoff = next.milliseconds
+        flight.report.add(attempt)
+        guard let milliseconds = next.milliseconds else {
+            let outcome = next.expires && verdict.outcome != .ambiguous ? Outcome.expired : verdict.outcome
+            if outcome == .expired { flight.report.calls[index].code = .expiredInQueue }
+            end(flight, index, outcome)
+            return
+        }
+        if floor > 0 { flight.report.throttleWait += min(floor, milliseconds) }
+        metrics.retryScheduled(verdict.code)
+        log.debug(
+            .retryScheduled, "a hub call failed and will be made again",
+            [
+                .requestID: .string(flight.request.document.string(flight.request.id)), .attempt: LogValue(attempt.number),
+                .code: .string(verdict.code?.rawValue ?? ""), .delayMilliseconds: LogValue(milliseconds),
+            ])
+        if mode != .running && !mustFinish(flight) {
+            flight.calls[index].phase = .ready
+            if !flight.hasCallInFlight { abandon(flight) }
+            return
+        }
+        wait(flight, index, until: now + milliseconds * 1_000_000)
+    }
+
+    /// How long the next attempt has to wait; nil when there is none.
+    private func nextWait(
+        _ flight: Flight, _ index: Int, _ verdict: Verdict, floor: Int64
+    ) -> (milliseconds: Int64?, expires: Bool) {
+        switch verdict.retry {
+        case .never: return (nil, false)
+        case .ifAmbiguityAllowed where flight.request.options.onAmbiguous == .stop: return (nil, false)
+        case .reauthenticate:
+            let isAllowed = hub.rejected(token: flight.calls[index].tokenSerial).allowsRetry
+            let limit = flight.request.options.maxAttempts ?? configuration.retry.maxAttempts
+            return (isAllowed && flight.calls[index].attempt < limit ? 0 : nil, false)
+        case .backoff, .ifAmbiguityAllowed:
+            let decision = configuration.retry.next(
+                afterAttempt: flight.calls[index].attempt, limit: flight.request.options.maxAttempts, floor: floor,
+                now: wallClock.milliseconds, expiry: flight.request.expiresAt?.milliseconds, using: &generator)
+            switch decision {
+            case .retry(let milliseconds): return (milliseconds, false)
+            case .exhausted: return (nil, false)
+            case .expires: return (nil, true)
+            }
+        }
+    }
+
+    /// Lets a call wait for a moment of the monotonic clock.
+    func wait(_ flight: Flight, _ index: Int, until due: Int64) {
+        flight.calls[index].phase = .waiting
+        waitingForRetry += 1
+        timers.add(.init(due: due, call: CallID(flight: flight.index, call: index), generation: flight.generation))
+    }
+
+    /// Puts calls whose wait is over into the queue; a wait taken in steps goes on.
+    func handleTimers() {
+        while let entry = timers.removeDue(now) {
+            waitingForRetry -= 1
+            let flight = flights[entry.call.flight]
+            guard flight.isActive, flight.generation == entry.generation, flight.calls[entry.call.call].phase == .waiting
+            else { continue }
+            if flight.calls[entry.call.call].attempt == 0, let start = flight.request.notBefore, start > wallClock {
+                let delay = min(start.milliseconds - wallClock.milliseconds, Self.longestWait)
+                wait(flight, entry.call.call, until: now + delay * 1_000_000)
+                continue
+            }
+            flight.calls[entry.call.call].phase = .ready
+            ready.append(entry.call, generation: entry.generation)
+        }
+    }
+
+    /// Ends a call with an outcome that no answer gave.
+    func end(_ flight: Flight, _ index: Int, _ outcome: Outcome, _ code: ErrorCode, _ detail: StaticString) {
+        flight.report.calls[index].code = code
+        let text = Array("\(detail)".utf8)
+        flight.report.calls[index].detail = flight.report.keep(text.span)
+        end(flight, index, outcome)
+    }
+
+    /// Ends a call; with the last one the request is finished.
+    func end(_ flight: Flight, _ index: Int, _ outcome: Outcome) {
+        flight.report.calls[index].outcome = outcome
+        flight.calls[index].phase = .done
+        flight.openCalls -= 1
+        if flight.openCalls == 0 { finish(flight) }
+    }
+}

@@ -1,0 +1,200 @@
+import CurlHTTP
+import Delivery
+import EventLoop
+import FanOut
+import HubAuth
+import HubREST
+import Kafka
+import Observability
+import Payloads
+import PushModel
+
+/// One thread's worth of worker: it owns its consumer, connections, ledgers and flights outright, and never blocks but to
+/// wait for the next event.
+///
+/// A turn takes what is there, in this order: replies of the committer, Kafka's events, the hub's answers, timers; then it
+/// reads records while there is room, hands calls to connections, and offers what is finished to the committer.
+final class WorkerLoop {
+    /// What the loop is about.
+    enum Mode: Equatable {
+        /// Reading and sending.
+        case running
+        /// Letting calls finish until the deadline, because partitions are taken away.
+        case revoking(deadline: Int64)
+        /// Letting calls finish until the deadline, because the worker stops.
+        case stopping(deadline: Int64)
+        /// Everything is committed or given up.
+        case stopped
+    }
+
+    let configuration: WorkerConfiguration
+    let metrics: WorkerMetrics
+    let log: Log
+    let health: WorkerHealth
+    let control: WorkerControl
+
+    let poller: Poller
+    let wakeUp: WakeUp
+    let kafkaWakeUp: WakeUp
+    let consumer: Consumer
+    let connections: ConnectionPool
+    let committer: Committer
+    var hub: HubClient
+
+    var mode = Mode.running
+    /// Why the worker cannot go on, if it cannot.
+    var failure: WorkerFailure?
+    var isJoined = false
+    var isProducerReady = false
+
+    // The assignment.
+    var epoch = 0
+    var partitions: [PartitionState] = []
+    /// What the group assigned; its positions are being asked for, or were.
+    var pendingAssignment: [TopicPartition] = []
+    /// Jobs that the committer gets later, with monotonic nanoseconds.
+    var deferredJobs: [(due: Int64, job: Committer.Job)] = []
+    /// Where the next round of reading begins, so that no partition is always the first.
+    var nextSlot = 0
+
+    // Requests in work.
+    var flights = FlightPool()
+    var ready = CallQueue()
+    var timers = TimerHeap()
+    var pause = HubPause()
+    var inFlight = 0
+    var waitingForRetry = 0
+    var spareBuffers: [ByteWriter] = []
+    var generator = SystemRandomNumberGenerator()
+
+    // Reading.
+    let reader = RequestReader(.tolerant)
+    let planner: FanOutPlanner
+    var formatter: PayloadFormatter
+    var headers = PushModel.RecordHeaders()
+
+    // Results.
+    var recorder: ResultRecorder
+    let deadLetters: DeadLetterRecorder
+    /// What is finished and not yet offered to the committer.
+    var outbox = OutcomeBatch()
+    var spareBatch = OutcomeBatch()
+    /// What was offered and is not confirmed.
+    var offered: OfferedCommit?
+    /// When the next commit may be offered, monotonic nanoseconds.
+    var nextCommit: Int64 = 0
+
+    /// The moment at which the turn began: monotonic nanoseconds, and wall clock.
+    var now: Int64 = 0
+    var wallClock = Timestamp(milliseconds: 0)
+
+    init(
+        _ configuration: WorkerConfiguration, services: WorkerServices, health: WorkerHealth, control: WorkerControl
+    ) throws {
+        self.configuration = configuration
+        metrics = WorkerMetrics(services.metrics, hub: configuration.hubName, topic: configuration.topics.requests)
+        log = services.log
+        self.health = health
+        self.control = control
+        poller = try Poller()
+        wakeUp = control.wakeUp
+        kafkaWakeUp = try WakeUp()
+        try poller.add(wakeUp.fileDescriptor, token: Token.wakeUp, interest: .readable)
+        try poller.add(kafkaWakeUp.fileDescriptor, token: Token.kafka, interest: .readable)
+        consumer = try Consumer(
+            configuration.kafka, groupID: configuration.groupID,
+            instanceID: configuration.guarantee == .exactlyOnce ? configuration.workerID : nil,
+            sessionTimeout: configuration.sessionTimeout, wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
+        connections = try ConnectionPool(configuration.connections, poller: poller, tokenBase: 0)
+        hub = try HubClient(configuration.hub, userAgent: "pushfan/\(configuration.version)")
+        planner = FanOutPlanner(configuration.planning)
+        formatter = PayloadFormatter(configuration: configuration.formatting)
+        recorder = ResultRecorder(
+            workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
+        deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
+        let wakeUp = wakeUp
+        committer = Committer { wakeUp.signal() }
+        metrics.sendLimit.set(configuration.maxInFlight)
+    }
+
+    /// The poller's tokens of the loop itself; connections use others.
+    enum Token {
+        static let wakeUp: UInt64 = 1 << 62
+        static let kafka: UInt64 = 1 << 62 + 1
+    }
+
+    /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
+    func run() throws {
+        committer.submit(.prepare)
+        try consumer.subscribe([configuration.topics.requests])
+        while mode != .stopped {
+            readClocks()
+            health.turned(at: now)
+            try handleEvents()
+            handleReplies()
+            handleControl()
+            handleKafka()
+            handleCompletions()
+            handleTimers()
+            receiveRecords()
+            sendCalls()
+            finishDraining()
+            offerCommit()
+            metrics.turnEnded(inFlight: inFlight, waiting: waitingForRetry, throttled: pause.totalNanoseconds)
+        }
+    }
+
+    func readClocks() {
+        now = MonotonicTime.now().nanoseconds
+        wallClock = Timestamp(milliseconds: WallClock.millisecondsSince1970())
+    }
+
+    /// Waits for the next event or timer, and lets connections work.
+    private func handleEvents() throws {
+        let events = try poller.wait(until: MonotonicTime(nanoseconds: wakeTime()))
+        readClocks()
+        for index in events {
+            let event = poller[index]
+            switch event.token {
+            case Token.wakeUp: _ = wakeUp.drain()
+            case Token.kafka:
+                _ = kafkaWakeUp.drain()
+                for slot in partitions.indices { partitions[slot].mayHaveRecords = true }
+            default: connections.handle(event)
+            }
+        }
+        connections.handleTimers(MonotonicTime(nanoseconds: now))
+    }
+
+    /// When the loop must turn again, whatever happens.
+    private func wakeTime() -> Int64 {
+        if canReceive && partitions.contains(where: \.canRead) { return now }
+        if !ready.isEmpty && inFlight < configuration.maxInFlight && pause.end(now: now) == nil { return now }
+        // Kafka wants to be polled several times a second, and health wants to see the loop turn.
+        var wake = now + 200_000_000
+        if let due = timers.nextDue { wake = min(wake, due) }
+        if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
+        if !ready.isEmpty, let end = pause.end(now: now) { wake = min(wake, end) }
+        if offered == nil && hasSomethingToCommit { wake = min(wake, nextCommit) }
+        return wake
+    }
+
+    /// Whether records may be read: not while draining, and not while enough calls wait for their turn.
+    var canReceive: Bool {
+        guard mode == .running, !partitions.isEmpty, isProducerReady else { return false }
+        return ready.count + inFlight < configuration.maxInFlight && flights.activeCount < Self.maximumFlights
+    }
+
+    /// Requests in work at once, waiting for retries included: what bounds the loop's memory.
+    static let maximumFlights = 65_536
+}
+
+/// A commit that the committer has and has not confirmed.
+struct OfferedCommit {
+    var offsets: [OffsetCommit]
+    var epoch: Int
+    var recordCount: Int
+    /// When a refused batch is offered again; nil while the committer has it.
+    var retryAt: Int64?
+    var batch: OutcomeBatch?
+}

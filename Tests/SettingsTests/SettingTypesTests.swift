@@ -1,0 +1,118 @@
+import Observability
+import Testing
+
+@testable import Settings
+
+@Suite struct SettingTypesTests {
+    private func read<Value>(_ type: SettingType<Value>, _ text: String) -> Result<Value, SettingFault> {
+        do throws(SettingFault) { return .success(try type.read(.text(text))) } catch { return .failure(error) }
+    }
+
+    private func value<Value>(_ type: SettingType<Value>, _ text: String) -> Value? { try? read(type, text).get() }
+
+    private func fault<Value>(_ type: SettingType<Value>, _ text: String) -> String? {
+        if case .failure(let fault) = read(type, text) { fault.message } else { nil }
+    }
+
+    static let durations: [(String, Duration?)] = [
+        ("200ms", .milliseconds(200)), ("10s", .seconds(10)), ("5m", .seconds(300)), ("1h", .seconds(3600)), ("0s", .zero),
+        ("10", nil), ("s", nil), ("1.5s", nil), ("-1s", nil), ("1 s", nil), ("1S", nil), ("1d", nil), ("", nil), ("٣s", nil),
+        ("99999999999999999999s", nil), ("9223372036854775807h", nil), ("1ss", nil),
+    ]
+
+    @Test(arguments: durations) func durationIsAWholeNumberWithAUnit(_ text: String, _ duration: Duration?) {
+        #expect(SettingDuration(text)?.duration == duration)
+    }
+
+    @Test(arguments: [("1500ms", "1500ms"), ("60s", "1m"), ("3600s", "1h"), ("90m", "90m"), ("0ms", "0s"), ("1000ms", "1s")])
+    func durationIsShownInItsLargestWholeUnit(_ text: String, _ shown: String) throws {
+        #expect(SettingDuration.text(try #require(SettingDuration(text)).duration) == shown)
+    }
+
+    static let integers: [(String, Int?, String?)] = [
+        ("1", 1, nil), ("64", 64, nil), ("-5", -5, nil), ("65", nil, "is out of range"), ("-6", nil, "is out of range"),
+        ("99999999999999999999", nil, "is out of range"), ("+5", nil, "is not a whole number"),
+        ("0x10", nil, "is not a whole number"),
+        ("1e1", nil, "is not a whole number"), (" 1", nil, "is not a whole number"), ("-", nil, "is not a whole number"),
+        ("", nil, "is empty"), ("1\n", nil, "contains a line break or another control character"),
+    ]
+
+    @Test(arguments: integers) func integerIsDigitsWithinItsRange(_ text: String, _ number: Int?, _ message: String?) {
+        #expect(value(.integer(-5...64), text) == number)
+        #expect(fault(SettingType.integer(-5...64), text) == message)
+    }
+
+    @Test(arguments: [
+        ("2", 2.0), ("1.5", 1.5), ("10", 10), ("0.9", nil), ("nan", nil), ("inf", nil), ("1e1", nil), ("1.2.3", nil),
+    ])
+    func decimalHasNoExponent(_ text: String, _ number: Double?) {
+        #expect(value(.decimal(1...10), text) == number)
+    }
+
+    @Test(arguments: [("true", true), ("false", false), ("yes", nil), ("1", nil), ("True", nil), ("", nil)])
+    func booleanIsSpelledOut(_ text: String, _ truth: Bool?) {
+        #expect(value(.boolean, text) == truth)
+    }
+
+    static let addresses: [(String, String?)] = [
+        ("127.0.0.1:9464", "127.0.0.1:9464"), ("localhost:0", "localhost:0"), ("[::1]:80", "[::1]:80"),
+        ("a_b-c.d:65535", "a_b-c.d:65535"),
+        ("localhost", nil), (":80", nil), ("::1:80", nil), ("host:", nil), ("host:65536", nil), ("host:-1", nil),
+        ("ho st:1", nil),
+        ("host:80a", nil), ("http://host:80", nil), ("[]:80", nil), ("host:000080", nil), ("", nil),
+    ]
+
+    @Test(arguments: addresses) func addressIsHostAndPort(_ text: String, _ shown: String?) {
+        #expect(ListenAddress(text)?.description == shown)
+    }
+
+    static let brokers: [(String, Bool)] = [
+        ("a:9092", true), ("a:1,b:2", true), ("a:1, b:2", true), ("a", true), ("PLAINTEXT://a:9092", true), ("[::1]:9092", true),
+        ("", false), ("a:1,", false), ("a b:1", false), ("a:x", false), ("a:0", false), ("a:1,a:1", false),
+    ]
+
+    @Test(arguments: brokers) func brokersAreAddresses(_ text: String, _ isLegal: Bool) {
+        #expect((value(SettingsSchema.bootstrapServers.type, text) != nil) == isLegal)
+    }
+
+    static let names: [(String, Bool)] = [
+        ("push.requests.v1", true), ("a_b-C", true), (".", false), ("..", false), ("a b", false), ("a/b", false), ("ä", false),
+        (String(repeating: "a", count: 249), true), (String(repeating: "a", count: 250), false),
+    ]
+
+    @Test(arguments: names) func nameIsWhatKafkaTakes(_ text: String, _ isLegal: Bool) {
+        #expect((value(SettingsSchema.requestsTopic.type, text) != nil) == isLegal)
+    }
+
+    @Test(arguments: [
+        ("username:{user}", true), ("$UserId:{{user}}", true), ("{user}", true), ("username:", false), ("{user}{user}", false),
+        ("a b{user}", false), (String(repeating: "a", count: 95) + "{user}", false),
+    ])
+    func userTagHoldsTheUserOnce(_ text: String, _ isLegal: Bool) {
+        #expect((value(.userTag, text) != nil) == isLegal)
+    }
+
+    static let properties: [(String, [String: String]?)] = [
+        ("security.protocol=SASL_SSL,sasl.mechanisms=PLAIN", ["security.protocol": "SASL_SSL", "sasl.mechanisms": "PLAIN"]),
+        ("a=1\nb=2\r\n\n c = 3 ", ["a": "1", "b": "2", "c": "3"]),
+        ("debug=broker,topic,a=b", ["debug": "broker,topic", "a": "b"]),
+        ("sasl.password=a=b,c", ["sasl.password": "a=b,c"]), ("a=", ["a": ""]), ("a=1,", ["a": "1"]),
+        ("a", nil), ("a=1\nb", nil), ("=1", nil), ("a=1,a=2", nil), ("a b=1", nil), ("a=\0", nil),
+    ]
+
+    @Test(arguments: properties) func propertiesAreSplitAtCommasAndLines(_ text: String, _ pairs: [String: String]?) {
+        let read = value(.properties, text)
+        #expect(read.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.name, $0.value.secret) }) } == pairs)
+    }
+
+    @Test func platformsTakeTheServicesNamesToo() {
+        #expect(value(SettingsSchema.platforms.type, "apns, fcm,wns,gcm") == ["apple", "fcmv1", "windows", "gcm"])
+        #expect(fault(SettingsSchema.platforms.type, "apple,apns") == "names \"apns\" twice")
+        #expect(fault(SettingsSchema.platforms.type, "nokia") == "is none of the words")
+    }
+
+    @Test(arguments: [("2020-06", true), ("2016-12", true), ("2020-13", false), ("2020-6", false), ("2020-06&x", false)])
+    func apiVersionIsAMonth(_ text: String, _ isLegal: Bool) {
+        #expect((value(.month, text) != nil) == isLegal)
+    }
+}

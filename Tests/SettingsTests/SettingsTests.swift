@@ -1,0 +1,158 @@
+import Observability
+import Settings
+import Testing
+
+@Suite struct SettingsTests {
+    @Test func nothingIsNeeded() throws {
+        let settings = try load()
+        #expect(settings.kafka.bootstrapServers == ["127.0.0.1:9092"])
+        #expect(settings.kafka.groupID == "pushfan")
+        #expect(settings.kafka.properties.isEmpty)
+        #expect(settings.kafka.topics.requests == "push.requests.v1")
+        #expect(settings.kafka.topics.results == "push.results.v1")
+        #expect(settings.kafka.topics.deadLetter == "push.deadletter.v1")
+        #expect(settings.kafka.guarantee == .exactlyOnce)
+        #expect(settings.kafka.sessionTimeout == .seconds(10))
+        #expect(settings.kafka.transactionTimeout == .seconds(15))
+        #expect(settings.worker.id == "host-1")
+        #expect(settings.worker.maxInFlight == 64)
+        #expect(settings.worker.window == 16_384)
+        #expect(settings.worker.drainTimeout == .seconds(20))
+        #expect(settings.worker.commitInterval == .milliseconds(30))
+        #expect(settings.worker.deadLetterHeaders == [.native])
+        #expect(settings.hub.connectionString == nil && settings.hub.secondaryKey == nil && settings.hub.name == nil)
+        #expect(settings.hub.authorityFile == nil && settings.hub.proxy == nil)
+        #expect(settings.hub.apiVersion == "2020-06")
+        #expect(settings.hub.requestTimeout == .seconds(30))
+        #expect(settings.hub.connectTimeout == .seconds(5))
+        #expect(settings.hub.tokenLifetime == .seconds(3600))
+        #expect(settings.hub.maxConnections == 64)
+        #expect(settings.hub.platforms == ["apple", "fcmv1", "windows"])
+        #expect(settings.hub.userTag == "username:{user}")
+        #expect(settings.retry.maxAttempts == 4)
+        #expect(settings.retry.base == .seconds(1) && settings.retry.cap == .seconds(60) && settings.retry.factor == 2)
+        #expect(settings.listen.description == "127.0.0.1:9464")
+        #expect(settings.log.level == .info && settings.log.format == .auto)
+        #expect(settings.describe().allSatisfy { $0.origin == .builtIn })
+    }
+
+    @Test func flagBeatsEnvironmentBeatsFileBeatsDefault() throws {
+        let file = "worker:\n  max_in_flight: 1\n  window: 100\nretry: {base: 5s}\n"
+        let environment = ["PUSHFAN_WORKER_MAX_IN_FLIGHT": "2", "PUSHFAN_WORKER_WINDOW": "200"]
+        let flags = [
+            SettingFlag(key: "worker.max_in_flight", value: "9", spelling: "-n"),
+            SettingFlag(key: "worker.max_in_flight", value: "3", spelling: "--in-flight"),
+        ]
+        let settings = try load(environment, file: file, flags: flags)
+        #expect(settings.worker.maxInFlight == 3)
+        #expect(settings.worker.window == 200)
+        #expect(settings.retry.base == .seconds(5))
+        #expect(settings.retry.maxAttempts == 4)
+        let rows = Dictionary(uniqueKeysWithValues: settings.describe().map { ($0.key, "\($0.value) \($0.origin)") })
+        #expect(rows["worker.max_in_flight"] == "3 --in-flight")
+        #expect(rows["worker.window"] == "200 PUSHFAN_WORKER_WINDOW")
+        #expect(rows["retry.base"] == "5s push.yaml:4:9")
+        #expect(rows["retry.max_attempts"] == "4 default")
+        #expect(rows["hub.name"] == " default")
+    }
+
+    @Test func fileIsFoundByItsVariableAndTheFlagBeatsIt() throws {
+        let files = ["a.yaml": "log: {level: debug}", "push.yaml": "log: {level: error}"]
+        #expect(try load(["PUSHFAN_CONFIG": "a.yaml"], files: files).log.level == .debug)
+        #expect(try load(["PUSHFAN_CONFIG": "a.yaml"], file: "log: {level: error}", files: files).log.level == .error)
+        #expect(try load(["PUSHFAN_CONFIG": ""]).log.level == .info)
+    }
+
+    static let names: [(String, String)] = [
+        ("kafka.bootstrap_servers", "PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"), ("kafka.group_id", "PUSHFAN_KAFKA_GROUP_ID"),
+        ("kafka.properties", "PUSHFAN_KAFKA_PROPERTIES"), ("worker.id", "PUSHFAN_WORKER_ID"), ("hub.name", "PUSHFAN_HUB_NAME"),
+        ("hub.connection_string", "PUSHFAN_HUB_CONNECTION_STRING"), ("listen", "PUSHFAN_LISTEN"),
+        ("kafka.topics.requests", "PUSHFAN_KAFKA_TOPICS_REQUESTS"),
+    ]
+
+    @Test(arguments: names) func keyHasItsVariable(_ key: String, _ variable: String) throws {
+        let definition = try #require(SettingsSchema.all.first { $0.name == key })
+        #expect(definition.variable == variable)
+    }
+
+    @Test func schemaIsWhole() {
+        let all = SettingsSchema.all
+        let variables = all.flatMap { [$0.variable] + ($0.isSecret ? [$0.variable + "_FILE"] : []) }
+        #expect(Set(all.map(\.name)).count == all.count)
+        #expect(Set(variables).count == variables.count)
+        for definition in all {
+            #expect(definition.name.wholeMatch(of: /[a-z][a-z_]*(\.[a-z][a-z_]*)*/) != nil)
+            #expect(definition.summary.hasSuffix("."))
+            #expect(!definition.allowed.isEmpty)
+            #expect(!all.contains { $0.name.hasPrefix(definition.name + ".") }, "a key cannot be a section too")
+        }
+    }
+
+    @Test func listsAndMapsMayBeWrittenAsYAML() throws {
+        let settings = try load(
+            file: """
+                kafka:
+                  bootstrap_servers: [a:1, b:2]
+                  properties:
+                    security.protocol: SASL_SSL
+                    debug: broker,topic
+                worker:
+                  id:
+                  dlq_headers:
+                    - native
+                    - spring
+                hub: ~
+                """)
+        #expect(settings.kafka.bootstrapServers == ["a:1", "b:2"])
+        #expect(settings.kafka.properties.map(\.name) == ["security.protocol", "debug"])
+        #expect(settings.kafka.properties.map(\.value.secret) == ["SASL_SSL", "broker,topic"])
+        #expect(settings.worker.deadLetterHeaders == [.native, .spring])
+        #expect(settings.worker.id == "host-1")
+    }
+
+    @Test func connectionsFollowTheCallsInFlightUnlessSaid() throws {
+        #expect(try load(["PUSHFAN_WORKER_MAX_IN_FLIGHT": "100"]).hub.maxConnections == 100)
+        #expect(try load(["PUSHFAN_WORKER_MAX_IN_FLIGHT": "100", "PUSHFAN_HUB_MAX_CONNECTIONS": "7"]).hub.maxConnections == 7)
+    }
+
+    @Test(arguments: ["abc", "abc\n", "abc\r\n"]) func secretComesFromAFile(_ content: String) throws {
+        let settings = try load(["PUSHFAN_HUB_CONNECTION_STRING_FILE": "/run/s"], files: ["/run/s": content])
+        #expect(settings.hub.connectionString?.secret == "abc")
+        let row = try #require(settings.describe().first { $0.key == "hub.connection_string" })
+        #expect(row.value == "[redacted]")
+        #expect(row.origin.description == "PUSHFAN_HUB_CONNECTION_STRING_FILE (/run/s)")
+    }
+
+    @Test func propertiesComeFromAFileToo() throws {
+        let settings = try load(
+            ["PUSHFAN_KAFKA_PROPERTIES_FILE": "/run/p"], files: ["/run/p": "sasl.username=u\nsasl.password=a,b\n"])
+        #expect(settings.kafka.properties.map(\.value.secret) == ["u", "a,b"])
+    }
+
+    @Test func flagBeatsASecretFile() throws {
+        let settings = try load(
+            ["PUSHFAN_HUB_SECONDARY_KEY_FILE": "/run/s"], files: ["/run/s": "file"],
+            flags: [SettingFlag(key: "hub.secondary_key", value: "flag", spelling: "--key")])
+        #expect(settings.hub.secondaryKey?.secret == "flag")
+    }
+
+    @Test(arguments: [
+        "PUSHFAN_TEST_KAFKA", "PUSHFAN_SERVICE_HOST", "PUSHFAN_SERVICE_PORT", "PUSHFAN_SERVICE_PORT_METRICS", "PUSHFAN_PORT",
+        "PUSHFAN_PORT_9464_TCP", "PUSHFAN_PORT_9464_TCP_ADDR", "PUSHFAN_METRICS_SERVICE_HOST",
+        "PUSHFAN_METRICS_PORT_9464_TCP_PROTO",
+        "PATH", "pushfan_listen", "XPUSHFAN_FOO",
+    ])
+    func foreignVariableIsIgnored(_ name: String) throws {
+        _ = try load([name: "tcp://10.0.0.1:9464"])
+    }
+
+    @Test func emptyVariableIsNotSet() throws {
+        #expect(
+            try load(["PUSHFAN_LISTEN": "", "PUSHFAN_HUB_CONNECTION_STRING_FILE": "", "PUSHFAN_FOO": ""]).listen.port == 9464)
+    }
+
+    @Test func hostHasAName() throws {
+        #expect(!Host.name.isEmpty)
+        #expect(try Settings.load(environment: ["PUSHFAN_WORKER_ID": "w"]).worker.id == "w")
+    }
+}

@@ -1,0 +1,107 @@
+import Testing
+
+@testable import Settings
+
+@Suite struct YAMLReaderTests {
+    /// The tree as text, with the place of each scalar.
+    private func dump(_ node: YAMLNode) -> String {
+        switch node.value {
+        case .scalar(let text, let isQuoted): "\(isQuoted ? "'" : "")\(text)@\(node.mark.line):\(node.mark.column)"
+        case .sequence(let items): "[" + items.map(dump).joined(separator: " ") + "]"
+        case .mapping(let entries): "{" + entries.map { "\($0.key)=\(dump($0.node))" }.joined(separator: " ") + "}"
+        }
+    }
+
+    private func failure(_ bytes: [UInt8]) -> String? {
+        do {
+            _ = try YAMLReader.read(bytes)
+            return nil
+        } catch {
+            return "\(error.mark.line):\(error.mark.column): \(error.message)"
+        }
+    }
+
+    static let trees: [(String, String)] = [
+        ("", "{}"), ("# only a comment\n", "{}"), ("---\n", "{}"), ("~\n", "{}"), ("\u{FEFF}a: 1\n", "{a=1@1:4}"),
+        ("a: no\nb: 0777\nc: 1e3\n", "{a=no@1:4 b=0777@2:4 c=1e3@3:4}"),
+        ("a:\n  b: 'x: y'\n  c: [1, \"2\"]\n", "{a={b='x: y@2:6 c=[1@3:7 '2@3:10]}}"),
+        ("a: |\n  one\n  two\n", "{a='one\ntwo\n@1:4}"), ("- 1\n- {a: b}\n", "[1@1:3 {a=b@2:7}]"),
+        ("a: \"\\0\\u00e4\"\n", "{a='\u{0}ä@1:4}"), ("a: &name 1\n", "{a=1@1:4}"), ("plain", "plain@1:1"),
+        ("a:\r\n  b: 1\r\n", "{a={b=1@2:6}}"),
+    ]
+
+    @Test(arguments: trees) func documentIsReadAsText(_ text: String, _ tree: String) throws {
+        #expect(dump(try YAMLReader.read(Array(text.utf8))) == tree)
+    }
+
+    static let refused: [(String, String)] = [
+        ("a: &x [1]\nb: *x\n", "2:4: aliases (*name) are not supported; repeat the value"),
+        ("a: 1\n*a : 2\n", "2:1: aliases (*name) are not supported; repeat the value"),
+        ("a: !!int 1\n", "1:4: tags such as !!int are not supported; write the plain value"),
+        ("a: !evil {}\n", "1:4: tags such as !!int are not supported; write the plain value"),
+        ("a: 1\nb: 2\na: 3\n", "3:1: the key \"a\" stands in line 1 already"),
+        ("x:\n  a: 1\n  'a': 3\n", "3:3: the key \"a\" stands in line 2 already"),
+        ("? [a]\n: 1\n", "1:3: a key must be text"),
+        ("a: 1\n---\nb: 2\n", "2:1: a second document begins here; a settings file has one"),
+        (
+            "a: [1\nb: 2\n",
+            "2:2: the file is not YAML: did not find expected ',' or ']' while parsing a flow sequence that begins in line 1"
+        ),
+        (
+            "a:\n\t- 1\n",
+            "2:1: the file is not YAML: found character that cannot start any token while scanning for the next token that begins in line 2"
+        ),
+    ]
+
+    @Test(arguments: refused) func refusalNamesPlaceAndReason(_ text: String, _ message: String) {
+        #expect(failure(Array(text.utf8)) == message)
+    }
+
+    @Test func bytesThatAreNotTextAreRefusedAtTheirPlace() {
+        #expect(
+            failure(Array("a: 1\nb: ".utf8) + [0xFF, 0x0A]) == "2:4: the file is not UTF-8 text: invalid leading UTF-8 octet")
+        #expect(failure(Array("a: \u{1}".utf8))?.hasPrefix("1:4: the file is not UTF-8 text: control characters") == true)
+        #expect(failure([0xFF, 0xFE, 0x61, 0x00]) != nil)
+    }
+
+    static let bombs: [(String, [UInt8], String)] = [
+        ("brackets", [UInt8](repeating: UInt8(ascii: "["), count: 1 << 20), "nested more than 32 levels"),
+        ("braces", [UInt8](repeating: UInt8(ascii: "{"), count: 1 << 20), "nested more than 32 levels"),
+        ("dashes", Array(String(repeating: "- ", count: 1 << 19).utf8), "nested more than 32 levels"),
+        ("questions", Array(String(repeating: "? ", count: 1 << 19).utf8), "nested more than 32 levels"),
+        ("items", Array("[\(String(repeating: "1,", count: 20_000))1]".utf8), "more than 10000 values"),
+        ("size", [UInt8](repeating: UInt8(ascii: "a"), count: (1 << 20) + 1), "1048577 bytes"),
+        ("laughs", Array("a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n".utf8), "aliases"),
+    ]
+
+    @Test(arguments: bombs) func bombIsRefused(_ name: String, _ bytes: [UInt8], _ reason: String) {
+        #expect(failure(bytes)?.contains(reason) == true, "\(name): \(failure(bytes) ?? "accepted")")
+    }
+
+    @Test func largestAllowedDocumentIsRead() throws {
+        let items = "[" + String(repeating: "1,", count: YAMLReader.nodeLimit - 2) + "1]"
+        guard case .sequence(let nodes) = try YAMLReader.read(Array(items.utf8)).value else {
+            Issue.record("not a sequence")
+            return
+        }
+        #expect(nodes.count == YAMLReader.nodeLimit - 1)
+        let deep = String(repeating: "[", count: 32) + "1" + String(repeating: "]", count: 32)
+        #expect(failure(Array(deep.utf8)) == nil)
+        #expect(failure(Array("[\(deep)]".utf8)) != nil)
+    }
+
+    @Test func anyBytesAreReadOrRefused() {
+        var state: UInt64 = 42
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let alphabet = Array("ab:{}[],-?&*!|>'\"%@`# \n\t\\~".utf8) + [0x00, 0x85, 0xC3, 0xA4, 0xFF]
+        var (read, refused) = (0, 0)
+        for _ in 0..<20_000 {
+            let bytes = (0..<random(30)).map { _ in alphabet[random(alphabet.count)] }
+            if failure(bytes) == nil { read += 1 } else { refused += 1 }
+        }
+        #expect(read > 100 && refused > 1000)
+    }
+}
