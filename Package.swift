@@ -118,7 +118,7 @@ let package = Package(
                 "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability", "Delivery",
             ]),
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
-        tests("SettingsTests", ["Settings", "Observability"]),
+        tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
     ],
     swiftLanguageModes: [.v6]
 )
