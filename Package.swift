@@ -112,10 +112,13 @@ let package = Package(
         tests("KafkaTests", ["Kafka"]),
         tests("HTTPServingTests", ["HTTPServing"]),
         tests("HubRESTTests", ["HubREST", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
-        tests("WorkerRuntimeTests", ["WorkerRuntime", "HubEmulator", "Kafka", "PushModel"]),
+        tests(
+            "WorkerRuntimeTests",
+            [
+                "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability", "Delivery",
+            ]),
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
-        tests("SettingsTests", ["Settings", "Observability"]),
-        tests("IntegrationTests", ["Kafka", "PushModel"]),
+        tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
     ],
     swiftLanguageModes: [.v6]
 )
