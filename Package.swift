@@ -31,8 +31,8 @@ func wrapper(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies + ["TestSupport"], resources: resources, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, swiftSettings: strict)
 }
 
 let package = Package(
@@ -102,7 +102,7 @@ let package = Package(
         // tests
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         tests("PushModelTests", ["PushModel"]),
-        tests("PayloadsTests", ["Payloads", "PushModel"]),
+        tests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
         tests("FanOutTests", ["FanOut", "PushModel"]),
         tests("DeliveryTests", ["Delivery", "PushModel"]),
         tests("HTTP1Tests", ["HTTP1"]),
