@@ -74,7 +74,7 @@ let package = Package(
             name: "WorkerRuntime",
             dependencies: [
                 "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
-                "HubAuth",
+                "HTTP1", "HubAuth",
             ],
             swiftSettings: strict),
         .target(
@@ -109,7 +109,7 @@ let package = Package(
         tests("ObservabilityTests", ["Observability"]),
         tests("HubAuthTests", ["HubAuth", "Crypto"]),
         tests("CurlHTTPTests", ["CurlHTTP", "EventLoop", "Crypto", "HTTP1"]),
-        tests("KafkaTests", ["Kafka"]),
+        tests("KafkaTests", ["Kafka", "CRDKafka"]),
         tests("HTTPServingTests", ["HTTPServing"]),
         tests("HubRESTTests", ["HubREST", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests(
