@@ -85,7 +85,10 @@ let package = Package(
         // wiring
         wrapper(
             "Settings",
-            ["CYAML", "PushModel", "HubAuth", "Kafka", "HubREST", "CurlHTTP", "WorkerRuntime", "HubEmulator", "Observability"]),
+            [
+                "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "HubAuth", "Kafka", "HubREST", "CurlHTTP", "WorkerRuntime",
+                "Observability",
+            ]),
 
         // program
         .executableTarget(
@@ -109,10 +112,13 @@ let package = Package(
         tests("KafkaTests", ["Kafka"]),
         tests("HTTPServingTests", ["HTTPServing"]),
         tests("HubRESTTests", ["HubREST", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
-        tests("WorkerRuntimeTests", ["WorkerRuntime", "HubEmulator", "Kafka", "PushModel"]),
+        tests(
+            "WorkerRuntimeTests",
+            [
+                "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability", "Delivery",
+            ]),
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
-        tests("SettingsTests", ["Settings"]),
-        tests("IntegrationTests", ["Kafka", "PushModel"]),
+        tests("SettingsTests", ["Settings", "Observability"]),
     ],
     swiftLanguageModes: [.v6]
 )

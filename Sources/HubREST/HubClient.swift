@@ -1,5 +1,4 @@
 public import FanOut
-public import HTTP1
 public import HubAuth
 public import Payloads
 public import PushModel
@@ -83,7 +82,8 @@ public struct HubClient: Sendable {
         case .device: operation = isTest ? .testDirect : .direct
         case .devices: operation = .batch
         }
-        writer.append(heads[operation.rawValue].span)
+        let head = heads[operation.rawValue]
+        writer.append(head.span)
         writer.append(token.headerValue.span)
         writer.append("\r\nServiceBusNotification-Format: ")
         writer.append(call.platform?.name ?? "template")

@@ -1,4 +1,5 @@
 public import Observability
+public import WorkerRuntime
 
 /// How to reach and use Kafka.
 public struct KafkaSettings: Sendable {

@@ -36,14 +36,6 @@ public struct KafkaProperty: Sendable, Equatable {
     public let value: Redacted<String>
 }
 
-/// How results and offsets are written.
-public enum DeliveryGuarantee: String, Sendable, CaseIterable {
-    /// Results and offsets in one transaction.
-    case exactlyOnce = "exactly_once"
-    /// Results first, offsets after: a crash may repeat results.
-    case atLeastOnce = "at_least_once"
-}
-
 /// A spelling of the headers that say where a dead letter came from.
 public enum DeadLetterSpelling: String, Sendable, CaseIterable {
     /// pushfan's own.

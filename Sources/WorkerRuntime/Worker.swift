@@ -1,5 +1,7 @@
+import CurlHTTP
 import EventLoop
 import Foundation
+import Kafka
 public import Observability
 import Synchronization
 

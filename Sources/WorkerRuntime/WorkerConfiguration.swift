@@ -1,6 +1,7 @@
 public import CurlHTTP
 public import Delivery
 public import FanOut
+import HubAuth
 public import HubREST
 public import Kafka
 public import Payloads

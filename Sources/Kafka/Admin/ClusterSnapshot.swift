@@ -13,12 +13,12 @@ struct ClusterSnapshot {
 
     /// Asks for the topics that `client` has handles for, or for one topic alone.
     ///
-    /// An unreachable or refusing broker shows only in the client's events while the request waits; so the wait is cut into slices and
-    /// `nextEvent` is asked in between.
+    /// That a broker refuses us shows only in the client's errors while the request waits; so the wait is cut into slices, each twice as long
+    /// as the one before for the sake of slow brokers, and `worstError` is asked in between.
     ///
     /// - Throws: Authentication failed, or no broker answered in time.
-    init(of client: ClientHandle, timeout: Duration, nextEvent: () -> ClientEvent?) throws(KafkaError) {
-        let metadata = try Self.request(client, timeout: timeout, nextEvent: nextEvent)
+    init(of client: ClientHandle, timeout: Duration, worstError: () -> KafkaError?) throws(KafkaError) {
+        let metadata = try Self.request(client, timeout: timeout, worstError: worstError)
         defer { rd_kafka_metadata_destroy(metadata) }
         brokerCount = Int(metadata.pointee.broker_cnt)
         let entries = UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
@@ -31,24 +31,23 @@ struct ClusterSnapshot {
     }
 
     private static func request(
-        _ client: ClientHandle, timeout: Duration, nextEvent: () -> ClientEvent?
+        _ client: ClientHandle, timeout: Duration, worstError: () -> KafkaError?
     ) throws(KafkaError) -> UnsafePointer<rd_kafka_metadata> {
         let deadline = ContinuousClock.now + timeout
-        var lastReason: KafkaError?
+        var slice = Duration.milliseconds(250)
+        var reason: KafkaError?
         while true {
             let left = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
             var metadata: UnsafePointer<rd_kafka_metadata>?
-            let code = rd_kafka_metadata(client.pointer, 0, nil, &metadata, min(left, .milliseconds(250)).wholeMilliseconds)
+            let code = rd_kafka_metadata(client.pointer, 0, nil, &metadata, min(left, slice).wholeMilliseconds)
             if code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata { return metadata }
-            let reason = KafkaError(code)
-            while let event = nextEvent() {
-                guard case .error(let error) = event else { continue }
-                if error.isAuthentication || error.isFatal { throw error }
-                if !error.isAllBrokersDown { lastReason = error }
+            reason = worstError() ?? reason
+            if let reason, reason.isAuthentication || reason.isFatal { throw reason }
+            let error = KafkaError(code)
+            guard error.isUnreachable, ContinuousClock.now < deadline else {
+                throw error.saying("no answer from the brokers: \((reason ?? error).message)")
             }
-            guard reason.isUnreachable, ContinuousClock.now < deadline else {
-                throw reason.saying("no answer from the brokers: \((lastReason ?? reason).message)")
-            }
+            slice *= 2
         }
     }
 }

@@ -25,7 +25,7 @@ public final class TopicAdmin {
     /// - Throws: `isUnreachable` if no broker answered, `isAuthentication` if they refused us.
     public func describe(topics: [String], timeout: Duration) throws(KafkaError) -> ClusterDescription {
         for topic in topics { _ = try client.addTopic(topic) }
-        let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.nextClientEvent() }
+        let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
         let clusterID = rd_kafka_clusterid(client.pointer, timeout.wholeMilliseconds)
         defer { rd_kafka_mem_free(client.pointer, clusterID) }
         return ClusterDescription(
@@ -47,7 +47,7 @@ public final class TopicAdmin {
     /// - Returns: What became of each, in the same order.
     /// - Throws: A bad name or number, `isUnreachable`, or `isAuthentication`; whether topics were created is unknown after a time-out.
     public func createTopics(_ topics: [NewTopic], timeout: Duration) throws(KafkaError) -> [TopicCreation] {
-        _ = try ClusterSnapshot(of: client, timeout: timeout) { events.nextClientEvent() }
+        _ = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
         var handles: [OpaquePointer?] = []
         defer { rd_kafka_NewTopic_destroy_array(&handles, handles.count) }
         for topic in topics { handles.append(try Self.handle(for: topic)) }
@@ -73,7 +73,7 @@ public final class TopicAdmin {
     /// - Throws: The topic is missing or must not be seen, `isUnreachable`, or `isAuthentication`.
     public func settings(ofTopic topic: String, timeout: Duration) throws(KafkaError) -> [TopicSetting] {
         try TopicName.validate(topic)
-        _ = try ClusterSnapshot(of: client, timeout: timeout) { events.nextClientEvent() }
+        _ = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
         var resources: [OpaquePointer?] = [rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)]
         defer { rd_kafka_ConfigResource_destroy_array(&resources, resources.count) }
         let result = try request(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout: timeout) { options, queue in

@@ -21,6 +21,10 @@ public struct LogLine: Sendable, Equatable {
 }
 
 extension ClientEvent {
+    var isStatistics: Bool {
+        if case .statistics = self { true } else { false }
+    }
+
     /// The client event that `event` holds, if it is one; the caller destroys `event`.
     init?(_ event: OpaquePointer, of client: ClientHandle) {
         switch rd_kafka_event_type(event) {
@@ -61,6 +65,16 @@ extension LogLine {
 }
 
 extension KafkaError {
+    /// Among `events` the error that says most about why no broker answers: a refusal, or else the last that is more than "all are down".
+    static func worst(of events: [ClientEvent]) -> KafkaError? {
+        var worst: KafkaError?
+        for case .error(let error) in events {
+            if error.isAuthentication || error.isFatal { return error }
+            if !error.isAllBrokersDown || worst == nil { worst = error }
+        }
+        return worst
+    }
+
     /// An error that the library reported by itself; a fatal one is replaced by its cause (`rd_kafka_fatal_error`, rdkafka.h).
     static func reported(_ code: rd_kafka_resp_err_t, message: String?, by client: OpaquePointer, isFatal: Bool) -> KafkaError {
         guard isFatal || code == RD_KAFKA_RESP_ERR__FATAL else { return KafkaError(code, message: message) }

@@ -38,17 +38,17 @@ final class ClientHandle: @unchecked Sendable {
         rd_kafka_destroy_flags(pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
     }
 
-    /// Makes a handle for the topic `name` and returns its index; the handle lives as long as the client.
+    /// Makes a handle for the topic `name`, unless there is one, and returns its index; the handle lives as long as the client.
     func addTopic(_ name: String) throws(KafkaError) -> Int {
         try TopicName.validate(name)
-        guard let topic = rd_kafka_topic_new(pointer, name, nil) else {
-            throw KafkaError(rd_kafka_last_error(), message: "cannot use topic '\(name)'")
+        let index = topics.withLock { topics -> Int? in
+            if let index = topics.firstIndex(where: { $0.name == name }) { return index }
+            guard let topic = rd_kafka_topic_new(pointer, name, nil) else { return nil }
+            topics.append(TopicHandle(name: name, pointer: topic))
+            return topics.count - 1
         }
-        let handle = TopicHandle(pointer: topic)
-        return topics.withLock {
-            $0.append(handle)
-            return $0.count - 1
-        }
+        guard let index else { throw KafkaError(rd_kafka_last_error(), message: "cannot use topic '\(name)'") }
+        return index
     }
 
     /// The topic handle at `index`.
@@ -59,6 +59,7 @@ final class ClientHandle: @unchecked Sendable {
 
 /// An `rd_kafka_topic_t`. `@unchecked Sendable`: like its client it may be used from any thread (rdkafka.h), and the client outlives it.
 private struct TopicHandle: @unchecked Sendable {
+    let name: String
     let pointer: OpaquePointer
 }
 

@@ -37,6 +37,8 @@ final class ClientInbox: Sendable {
     func receive(_ event: ClientEvent) {
         guard let event = redacted(event) else { return }
         state.withLock {
+            // Nobody wants old statistics when there are new ones.
+            if event.isStatistics { $0.events.removeAll(where: \.isStatistics) }
             if $0.events.count >= Self.capacity {
                 $0.events.removeFirst()
                 $0.droppedCount += 1
@@ -64,6 +66,11 @@ final class ClientInbox: Sendable {
             }
             return state.events.isEmpty ? nil : state.events.removeFirst()
         }
+    }
+
+    /// The error among the events that says most about why no broker answers; the events stay.
+    var worstError: KafkaError? {
+        state.withLock { KafkaError.worst(of: $0.events) }
     }
 
     /// The records that were not written since the last `resetFailures`.

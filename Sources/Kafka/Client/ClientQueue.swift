@@ -65,6 +65,13 @@ final class ClientQueue {
         return nil
     }
 
+    /// Removes all events of the client; the error among them that says most about why no broker answers.
+    func drainErrors() -> KafkaError? {
+        var events: [ClientEvent] = []
+        while let event = nextClientEvent() { events.append(event) }
+        return KafkaError.worst(of: events)
+    }
+
     /// Removes the next record or error of a partition, which the caller destroys.
     func nextMessage(waiting milliseconds: Int32 = 0) -> UnsafeMutablePointer<rd_kafka_message_t>? {
         rd_kafka_consume_queue(pointer, milliseconds)

@@ -64,12 +64,13 @@ public final class Consumer {
     ///
     /// - Throws: The list is empty or the consumer closed.
     public func subscribe(_ topics: [String]) throws(KafkaError) {
+        let client = try client()
         let list = OffsetList(capacity: topics.count)
         for topic in topics {
             try TopicName.validate(topic)
             try list.add(TopicPartition(topic: topic, partition: -1), offset: LogicalOffset.invalid)
         }
-        try KafkaError.check(rd_kafka_subscribe(try client().pointer, list.pointer), "cannot subscribe to the topics")
+        try KafkaError.check(rd_kafka_subscribe(client.pointer, list.pointer), "cannot subscribe to the topics")
     }
 
     /// Removes the next event without waiting. Call it until it returns nil: the descriptor is written only when an empty queue fills.
@@ -107,8 +108,9 @@ public final class Consumer {
     ///
     /// - Throws: The library refused, or the consumer is closed.
     public func unassign() throws(KafkaError) {
+        let client = try client()
         releasePartitions()
-        try KafkaError.check(rd_kafka_assign(try client().pointer, nil), "cannot give the assignment back")
+        try KafkaError.check(rd_kafka_assign(client.pointer, nil), "cannot give the assignment back")
     }
 
     /// Takes one record of a partition, if there is one, and lets `body` look at it.
@@ -116,14 +118,16 @@ public final class Consumer {
     /// The descriptor is written only when an empty queue fills: read until `.empty`, or remember that there may be more.
     ///
     /// - Parameters:
-    ///   - slot: The partition's index in `assignment`.
+    ///   - slot: The partition's index in `assignment`; one that is not assigned is empty.
     ///   - body: Looks at the record, which is gone when it returns.
     /// - Returns: What there was.
     /// - Throws: What `body` throws; the record is gone then too.
     public func read<Failure>(
         slot: Int, _ body: (borrowing ConsumedRecord) throws(Failure) -> Void
     ) throws(Failure) -> ReadResult {
-        try partitionQueues[slot].read(body)
+        // A failed rebalance takes the assignment away before the caller can know: then there is nothing to read, and no crash.
+        guard partitionQueues.indices.contains(slot) else { return .empty }
+        return try partitionQueues[slot].read(body)
     }
 
     /// The oldest and the next offset of a partition as the last fetch reported them; nil before the first.
@@ -131,6 +135,7 @@ public final class Consumer {
     /// - Parameter slot: The partition's index in `assignment`.
     /// - Returns: The offsets; no request is sent.
     public func watermarks(slot: Int) -> Watermarks? {
+        guard partitionQueues.indices.contains(slot) else { return nil }
         let queue = partitionQueues[slot]
         let partition = assignment[slot]
         var low: Int64 = 0

@@ -26,7 +26,7 @@ public struct ConsumerGroup: Sendable {
         try KafkaError.check(
             rd_kafka_committed(client.pointer, list.pointer, timeout.wholeMilliseconds), "cannot read committed offsets")
         try list.checkElements("cannot read the committed offset")
-        return list.elements.map {
+        return list.map {
             CommittedOffset(partition: $0.topicPartition, offset: $0.offset >= 0 ? $0.offset : nil, metadata: $0.metadataText)
         }
     }
@@ -58,10 +58,5 @@ extension OffsetList {
     init(_ offsets: [OffsetCommit]) throws(KafkaError) {
         self.init(capacity: offsets.count)
         for offset in offsets { try add(offset.partition, offset: offset.offset, metadata: offset.metadata) }
-    }
-
-    /// Throws the first element's error, if any has one.
-    func checkElements(_ what: String) throws(KafkaError) {
-        for element in elements { try KafkaError.check(element.err, "\(what) of \(element.topicPartition)") }
     }
 }

@@ -34,9 +34,21 @@ struct OffsetList: ~Copyable {
         element.pointee.metadata_size = size
     }
 
-    /// The elements, in order.
-    var elements: UnsafeBufferPointer<rd_kafka_topic_partition_t> {
-        UnsafeBufferPointer(start: pointer.pointee.elems, count: Int(pointer.pointee.cnt))
+    /// What `transform` makes of each element, in order.
+    func map<Result>(_ transform: (rd_kafka_topic_partition_t) -> Result) -> [Result] {
+        UnsafeBufferPointer(start: pointer.pointee.elems, count: Int(pointer.pointee.cnt)).map(transform)
+    }
+
+    /// Throws the first element's error, if any has one.
+    func checkElements(_ what: String) throws(KafkaError) {
+        let errors = map { element in
+            element.err == RD_KAFKA_RESP_ERR_NO_ERROR
+                ? nil
+                : KafkaError(
+                    element.err,
+                    message: "\(what) of \(element.topicPartition): \(String(cString: rd_kafka_err2str(element.err)))")
+        }
+        if let error = errors.lazy.compactMap({ $0 }).first { throw error }
     }
 }
 

@@ -62,7 +62,10 @@ public final class Producer: Sendable {
         let client = try lease.current()
         var result: [Topic] = []
         for topic in topics { result.append(try self.topic(named: topic)) }
-        let known = try ClusterSnapshot(of: client, timeout: timeout) { inbox.next() }
+        let known = try ClusterSnapshot(of: client, timeout: timeout) {
+            rd_kafka_poll(client.pointer, 0)
+            return inbox.worstError
+        }
         for name in topics {
             if let error = known.topic(name)?.error { throw error }
         }

@@ -128,7 +128,7 @@ public final class TopicReader {
 extension TopicReader {
     /// Starts the partitions that are not read yet.
     private func startPartitions(at start: Start, timeout: Duration) throws(KafkaError) {
-        let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.nextClientEvent() }
+        let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
         guard let found = snapshot.topic(topic) else { throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) }
         if let error = found.error { throw error }
         guard found.partitionCount > progress.count else { return }
@@ -163,7 +163,7 @@ extension TopicReader {
                 rd_kafka_offsets_for_times(client.pointer, list.pointer, timeout.wholeMilliseconds), "cannot find offsets by time"
             )
             try list.checkElements("cannot find the offset by time")
-            return list.elements.map { $0.offset >= 0 ? $0.offset : LogicalOffset.end }
+            return list.map { $0.offset >= 0 ? $0.offset : LogicalOffset.end }
         }
     }
 }

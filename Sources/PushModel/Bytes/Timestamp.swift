@@ -10,7 +10,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
     /// Reads an RFC 3339 date-time (`2026-11-20T12:00:00.120Z`, any offset, any number of fraction digits).
     ///
-    /// A leap second (`:60`) counts as the second after it. Returns nil for anything else, impossible dates included.
+    /// A leap second (`23:59:60` UTC) counts as the second after it. Returns nil for anything else, impossible dates included.
     public init?(_ text: Span<UInt8>) {
         var scanner = Scanner(text: text)
         guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),
@@ -20,11 +20,24 @@ public struct Timestamp: Sendable, Hashable, Comparable {
             (1...12).contains(month), day >= 1, day <= Self.days(inMonth: month, of: year), hour < 24, minute < 60, second <= 60
         else { return nil }
         let minutes = Self.daysFromEpoch(year: year, month: month, day: day) * 1440 + hour * 60 + minute - offset
+        // Leap seconds are put at the end of a day in UTC only (RFC 3339, appendix D).
+        if second == 60 && (minutes + 1) % 1440 != 0 { return nil }
         milliseconds = Int64(minutes * 60 + second) * 1000 + Int64(fraction)
     }
 
     /// The earlier moment is the lesser one.
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// The moment `seconds` later; where 64 bits of milliseconds end, the last moment that they hold.
+    public func adding(seconds: Int64) -> Timestamp {
+        let (span, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
+        let (sum, isTooLate) = milliseconds.addingReportingOverflow(span)
+        if isTooLong || isTooLate { return Timestamp(milliseconds: seconds < 0 ? .min : .max) }
+        return Timestamp(milliseconds: sum)
+    }
+
+    /// The first and the last moment that RFC 3339 can write: it has four digits for the year.
+    static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 
     /// Days from 1970-01-01 to the given day of the proleptic Gregorian calendar.
     static func daysFromEpoch(year: Int, month: Int, day: Int) -> Int {
@@ -110,13 +123,15 @@ private struct Scanner: ~Escapable {
 
 extension ByteWriter {
     /// Appends `moment` as RFC 3339 in UTC with milliseconds: `2026-11-20T12:00:00.120Z`.
+    ///
+    /// What lies outside the years 0000–9999 is written as the nearest moment inside them.
     public mutating func append(_ moment: Timestamp) {
         append(moment, fractionDigits: 3)
     }
 
     /// Appends `moment` as RFC 3339 in UTC, with milliseconds or without any fraction.
     public mutating func append(_ moment: Timestamp, fractionDigits: Int) {
-        let total = moment.milliseconds
+        let total = min(max(moment.milliseconds, Timestamp.writable.lowerBound), Timestamp.writable.upperBound)
         let seconds = Int((total >= 0 ? total : total - 999) / 1000)
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
         let secondOfDay = seconds - days * 86_400

@@ -4,7 +4,7 @@ extension JSONDocument {
     /// Bytes of one text, 16 MiB; larger ones are refused.
     public static let maximumByteCount = 16 << 20
 
-    /// Reads one JSON text in place of what the document held.
+    /// Reads one JSON text in place of what the document held; after an error it holds nothing.
     ///
     /// - Parameter source: The text, UTF-8 without a byte order mark.
     /// - Throws: `JSONError` naming the reason, the byte and the JSON Pointer of the first fault.
@@ -18,21 +18,11 @@ extension JSONDocument {
         do {
             try reader.read(into: &self, from: source)
         } catch {
-            throw JSONError(reason: error, offset: reader.index, pointer: pointer(toOpen: reader.open))
+            let offset = error == .unexpectedEnd ? source.count : reader.index
+            let pointer = pointer(toOpen: reader.open)
+            removeAll()
+            throw JSONError(reason: error, offset: offset, pointer: pointer)
         }
-    }
-
-    /// The JSON Pointer of the innermost unfinished container or member.
-    private func pointer(toOpen open: [JSONReader.Container]) -> String {
-        var path = ""
-        for container in open where container.childCount > 0 {
-            let step =
-                container.isObject
-                ? container.lastKey.map { Self.escapeForPointer(string(text(of: Node(index: $0)))) }
-                : String(container.childCount - 1)
-            if let step { path += "/" + step }
-        }
-        return path
     }
 }
 
@@ -46,6 +36,8 @@ struct JSONReader {
         var isObject: Bool
         var childCount: Int32 = 0
         var lastKey: Int32?
+        /// Whether the reader stands in the last child, rather than before or behind it.
+        var isReadingChild = false
     }
 
     var index = 0
@@ -67,24 +59,21 @@ struct JSONReader {
     private mutating func readValue(into document: inout JSONDocument, from source: Span<UInt8>) throws(Reason) {
         if let container = open.last, container.isObject { try readKey(into: &document, from: source) }
         skipBlanks(source)
+        countChild()
         guard index < source.count else { throw .unexpectedEnd }
         let start = index
         switch source[index] {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             guard open.count < JSONDocument.maximumDepth else { throw .nestedTooDeeply }
             let isObject = source[index] == UInt8(ascii: "{")
-            countChild()
             open.append(Container(token: document.tokens.count, isObject: isObject))
             add(isObject ? .object : .array, start, 0, to: &document)
             index += 1
-        case UInt8(ascii: "\""):
-            countChild()
-            try readString(into: &document, from: source)
+        case UInt8(ascii: "\""): try readString(into: &document, from: source)
         case UInt8(ascii: "t"): try readWord("true", .true, into: &document, from: source)
         case UInt8(ascii: "f"): try readWord("false", .false, into: &document, from: source)
         case UInt8(ascii: "n"): try readWord("null", .null, into: &document, from: source)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-            countChild()
             try readNumber(from: source)
             add(.number, start, index - start, to: &document)
         default: throw .unexpectedByte
@@ -94,6 +83,7 @@ struct JSONReader {
     /// After a value: closes what ends here and stops at the comma before the next value.
     private mutating func closeContainers(in document: inout JSONDocument, from source: Span<UInt8>) throws(Reason) {
         while let container = open.last {
+            open[open.count - 1].isReadingChild = false
             skipBlanks(source)
             guard index < source.count else { throw .unexpectedEnd }
             let isFresh = container.childCount == 0
@@ -132,13 +122,13 @@ struct JSONReader {
         _ word: StaticString, _ kind: JSONDocument.Kind, into document: inout JSONDocument, from source: Span<UInt8>
     ) throws(Reason) {
         let length = word.utf8CodeUnitCount
-        guard index + length <= source.count else { throw .unexpectedEnd }
+        let available = min(length, source.count - index)
         let matches = word.withUTF8Buffer { letters in
-            for offset in 0..<length where unsafe letters[offset] != source[index + offset] { return false }
+            for offset in 0..<available where unsafe letters[offset] != source[index + offset] { return false }
             return true
         }
         guard matches else { throw .unexpectedByte }
-        countChild()
+        guard available == length else { throw .unexpectedEnd }
         add(kind, index, length, to: &document)
         index += length
     }
@@ -147,7 +137,10 @@ struct JSONReader {
         if source[index] == UInt8(ascii: "-") { index += 1 }
         let leading = index
         guard skipDigits(source) > 0 else { throw .invalidNumber }
-        if source[leading] == UInt8(ascii: "0") && index > leading + 1 { throw .invalidNumber }
+        if source[leading] == UInt8(ascii: "0") && index > leading + 1 {
+            index = leading + 1
+            throw .invalidNumber
+        }
         if index < source.count && source[index] == UInt8(ascii: ".") {
             index += 1
             guard skipDigits(source) > 0 else { throw .invalidNumber }
@@ -175,7 +168,9 @@ struct JSONReader {
     }
 
     private mutating func countChild() {
-        if !open.isEmpty { open[open.count - 1].childCount += 1 }
+        guard !open.isEmpty else { return }
+        open[open.count - 1].childCount += 1
+        open[open.count - 1].isReadingChild = true
     }
 
     private func add(_ kind: JSONDocument.Kind, _ start: Int, _ length: Int, to document: inout JSONDocument) {
@@ -239,7 +234,9 @@ extension JSONReader {
         throw .unexpectedEnd
     }
 
+    /// Reads the escape at `index`; a wrong one is reported where it begins.
     private mutating func readEscape(into document: inout JSONDocument, _ source: Span<UInt8>) throws(Reason) {
+        let start = index
         guard index + 1 < source.count else { throw .unexpectedEnd }
         let letter = source[index + 1]
         index += 2
@@ -251,31 +248,41 @@ extension JSONReader {
         case UInt8(ascii: "r"): document.bytes.append(0x0D)
         case UInt8(ascii: "t"): document.bytes.append(0x09)
         case UInt8(ascii: "u"):
-            var scalar = try readHexadecimal(source)
-            if scalar & 0xFC00 == 0xD800 {
-                guard index + 1 < source.count, source[index] == UInt8(ascii: "\\"), source[index + 1] == UInt8(ascii: "u")
-                else { throw .invalidString }
-                index += 2
-                let low = try readHexadecimal(source)
-                guard low & 0xFC00 == 0xDC00 else { throw .invalidString }
-                scalar = 0x10000 + (scalar & 0x3FF) << 10 + (low & 0x3FF)
+            guard let scalar = try readScalar(source) else {
+                index = start
+                throw .invalidString
             }
-            guard let valid = Unicode.Scalar(scalar) else { throw .invalidString }
-            document.bytes.append(contentsOf: Character(valid).utf8)
-        default: throw .invalidString
+            document.bytes.append(contentsOf: scalar.utf8)
+        default:
+            index = start
+            throw .invalidString
         }
     }
 
-    private mutating func readHexadecimal(_ source: Span<UInt8>) throws(Reason) -> UInt32 {
-        guard index + 4 <= source.count else { throw .unexpectedEnd }
+    /// Reads the digits behind `\u`, with a second escape behind half a surrogate pair; nil when they are no character.
+    private mutating func readScalar(_ source: Span<UInt8>) throws(Reason) -> Unicode.Scalar? {
+        guard let high = try readHexadecimal(source) else { return nil }
+        guard high & 0xFC00 == 0xD800 else { return Unicode.Scalar(high) }
+        for expected in [UInt8(ascii: "\\"), UInt8(ascii: "u")] {
+            guard index < source.count else { throw .unexpectedEnd }
+            guard source[index] == expected else { return nil }
+            index += 1
+        }
+        guard let low = try readHexadecimal(source), low & 0xFC00 == 0xDC00 else { return nil }
+        return Unicode.Scalar(0x10000 + (high & 0x3FF) << 10 + (low & 0x3FF))
+    }
+
+    /// Reads four hexadecimal digits; nil when there is something else.
+    private mutating func readHexadecimal(_ source: Span<UInt8>) throws(Reason) -> UInt32? {
         var value: UInt32 = 0
         for _ in 0..<4 {
+            guard index < source.count else { throw .unexpectedEnd }
             let byte = source[index]
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt32(byte - UInt8(ascii: "0"))
             case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt32(byte - UInt8(ascii: "a") + 10)
             case UInt8(ascii: "A")...UInt8(ascii: "F"): value = value << 4 | UInt32(byte - UInt8(ascii: "A") + 10)
-            default: throw .invalidString
+            default: return nil
             }
             index += 1
         }
@@ -284,62 +291,3 @@ extension JSONReader {
 }
 
 extension JSONError.Reason: Error {}
-
-extension JSONDocument {
-    /// How many duplicate keys are named.
-    private static let maximumDuplicates = 16
-
-    /// Looks for keys that stand twice in the object whose token is `object`: by pairs while there are few, else sorted.
-    mutating func noteDuplicateKeys(of object: Int) {
-        let count = Int(tokens[object].childCount)
-        guard count > 1, duplicateKeys.count < Self.maximumDuplicates else { return }
-        if count > 24 {
-            noteDuplicateKeysSorted(of: object, count: count)
-            return
-        }
-        var key = object + 1
-        for position in 1..<count {
-            key = Int(tokens[Int(tokens[key].next)].next)
-            var earlier = object + 1
-            for _ in 0..<position {
-                if equals(text(of: Node(index: Int32(earlier))), text(of: Node(index: Int32(key)))) {
-                    noteDuplicate(key)
-                    break
-                }
-                earlier = Int(tokens[Int(tokens[earlier].next)].next)
-            }
-        }
-    }
-
-    private mutating func noteDuplicateKeysSorted(of object: Int, count: Int) {
-        var keys: [Int] = []
-        keys.reserveCapacity(count)
-        var key = object + 1
-        for position in 0..<count {
-            keys.append(key)
-            if position < count - 1 { key = Int(tokens[Int(tokens[key].next)].next) }
-        }
-        keys.sort { left, right in
-            let order = compare(text(of: Node(index: Int32(left))), text(of: Node(index: Int32(right))))
-            return order == 0 ? left < right : order < 0
-        }
-        for position in 1..<count
-        where equals(text(of: Node(index: Int32(keys[position - 1]))), text(of: Node(index: Int32(keys[position])))) {
-            noteDuplicate(keys[position])
-        }
-    }
-
-    private mutating func noteDuplicate(_ key: Int) {
-        if duplicateKeys.count < Self.maximumDuplicates { duplicateKeys.append(Node(index: Int32(key))) }
-    }
-
-    /// Orders by length, then bytes; negative when `left` comes first.
-    private func compare(_ left: Text, _ right: Text) -> Int {
-        guard left.length == right.length else { return Int(left.length - right.length) }
-        for offset in 0..<Int(left.length) {
-            let difference = Int(bytes[Int(left.start) + offset]) - Int(bytes[Int(right.start) + offset])
-            if difference != 0 { return difference }
-        }
-        return 0
-    }
-}

@@ -38,10 +38,10 @@ public struct JSONDocument: Sendable {
     /// The text as received, followed by the decoded content of strings that had escapes and by texts added later.
     public internal(set) var bytes: [UInt8] = []
     var tokens: [Token] = []
-    /// The keys that stand twice in one object, each named once; at most 16.
+    /// The keys that stand in their object before, in the order in which the objects end; at most 16.
     public internal(set) var duplicateKeys: [Node] = []
 
-    /// An empty document; `read` fills it.
+    /// An empty document without a `root`; `read` fills it.
     public init() {}
 
     /// Forgets the text and keeps the room, unless a rare giant made it large.
@@ -51,7 +51,7 @@ public struct JSONDocument: Sendable {
         duplicateKeys.removeAll()
     }
 
-    /// The outermost value.
+    /// The outermost value of a text that was read without an error.
     public var root: Node { Node(index: 0) }
 
     /// What the value at `node` is.
@@ -150,6 +150,12 @@ public struct JSONDocument: Sendable {
         }
     }
 
+    /// Whether `text` is exactly `string`.
+    public func equals(_ text: Text, _ string: String) -> Bool {
+        let start = Int(text.start)
+        return bytes[start..<start + text.count].elementsEqual(string.utf8)
+    }
+
     /// Whether two texts have the same bytes.
     public func equals(_ left: Text, _ right: Text) -> Bool {
         guard left.length == right.length else { return false }
@@ -176,44 +182,5 @@ public struct JSONDocument: Sendable {
         // Counted downwards, because the least 64-bit number has no positive counterpart.
         if isNegative { return value }
         return value == .min ? nil : -value
-    }
-
-    /// The JSON Pointer (RFC 6901) of the value or key at `node`.
-    public func pointer(to node: Node) -> String {
-        var path = ""
-        var container = root
-        while container != node, let step = child(of: container, holding: node) {
-            path += "/" + step.name
-            container = step.value
-        }
-        return path
-    }
-
-    /// The child of `container` that is `node` or has it inside, with its name in a JSON Pointer.
-    private func child(of container: Node, holding node: Node) -> (name: String, value: Node)? {
-        guard var current = firstChild(of: container) else { return nil }
-        let isObject = kind(of: container) == .object
-        for position in 0..<childCount(of: container) {
-            let value = isObject ? next(after: current) : current
-            if node.index < tokens[Int(value.index)].next {
-                let name = isObject ? Self.escapeForPointer(string(text(of: current))) : String(position)
-                return (name, node == current ? node : value)
-            }
-            current = next(after: value)
-        }
-        return nil
-    }
-
-    /// `~` and `/` as RFC 6901 writes them inside a pointer.
-    static func escapeForPointer(_ name: String) -> String {
-        var escaped = ""
-        for character in name.unicodeScalars {
-            switch character {
-            case "~": escaped += "~0"
-            case "/": escaped += "~1"
-            default: escaped.unicodeScalars.append(character)
-            }
-        }
-        return escaped
     }
 }

@@ -15,10 +15,17 @@ public struct JSONError: Error, Sendable, Equatable {
 
     /// What is wrong.
     public var reason: Reason
-    /// The byte, counted from 0, at which it was seen.
+    /// The byte, counted from 0, at which it was seen; of a wrong word or escape, its first.
     public var offset: Int
-    /// The JSON Pointer of the value or container that was being read.
+    /// The JSON Pointer of the innermost value whose reading had begun and not ended.
     public var pointer: String
+
+    /// A fault at byte `offset`, in the value at `pointer`.
+    public init(reason: Reason, offset: Int, pointer: String) {
+        self.reason = reason
+        self.offset = offset
+        self.pointer = pointer
+    }
 
     /// A plain sentence that names the fault and its place.
     public var sentence: String {
@@ -27,7 +34,7 @@ public struct JSONError: Error, Sendable, Equatable {
         case .empty: return "The value is empty."
         case .invalidUTF8: return "The text is not valid UTF-8 at \(place)."
         case .unexpectedEnd: return "The text ends at \(place), before its last value is complete."
-        case .unexpectedByte: return "There is no JSON value where one must be at \(place)."
+        case .unexpectedByte: return "A byte stands where JSON has no place for it, at \(place)."
         case .invalidString: return "A string has a control character, a wrong escape or half a surrogate pair at \(place)."
         case .invalidNumber: return "A number is not written as JSON wants it at \(place)."
         case .nestedTooDeeply: return "Values are nested more than \(JSONDocument.maximumDepth) levels deep at \(place)."

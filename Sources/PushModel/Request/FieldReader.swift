@@ -3,15 +3,52 @@ struct FieldReader {
     typealias Node = JSONDocument.Node
     typealias Text = JSONDocument.Text
 
-    private(set) var faults: [RequestFault] = []
+    /// A hostile record may be wrong in ten thousand places; the first ones tell enough.
+    static let maximumFaults = 32
 
-    mutating func fault(_ code: ErrorCode = .schemaInvalid, at node: Node, in document: borrowing JSONDocument, _ message: String) {
-        // A hostile record may be wrong in ten thousand places; the first ones tell enough.
-        if faults.count < 32 { faults.append(RequestFault(code, document.pointer(to: node), message)) }
+    /// The first faults, at most 32.
+    private(set) var faults: [RequestFault] = []
+    /// All faults, those that are not named included.
+    private(set) var faultCount = 0
+    /// Fields that the contract does not know.
+    private(set) var unknownFieldCount = 0
+    private let strictness: RequestReader.Strictness
+    /// The JSON Pointer of the request inside the record.
+    private let base: String
+
+    init(_ strictness: RequestReader.Strictness, base: String) {
+        self.strictness = strictness
+        self.base = base
     }
 
-    mutating func fault(_ code: ErrorCode = .schemaInvalid, pointer: String, _ message: String) {
-        if faults.count < 32 { faults.append(RequestFault(code, pointer, message)) }
+    mutating func fault(at node: Node, in document: borrowing JSONDocument, _ message: String) {
+        faultCount += 1
+        if faults.count < Self.maximumFaults {
+            faults.append(RequestFault(.schemaInvalid, document.pointer(to: node), message))
+        }
+    }
+
+    /// A fault at `pointer`, counted from the request's own object.
+    mutating func fault(pointer: String, _ message: String) {
+        faultCount += 1
+        if faults.count < Self.maximumFaults { faults.append(RequestFault(.schemaInvalid, base + pointer, message)) }
+    }
+
+    /// Counts a field that the contract does not know; to a strict reader it is a fault.
+    mutating func unknown(_ key: Node, in document: borrowing JSONDocument) {
+        unknownFieldCount += 1
+        if strictness == .strict { fault(at: key, in: document, "The contract knows no field of this name.") }
+    }
+
+    /// Does so with every member of `object` whose name is not one of `known`.
+    mutating func unknownMembers(of object: Node, in document: borrowing JSONDocument, beside known: [StaticString]) {
+        var members = document.children(of: object)
+        while let (key, _) = members.next(in: document) {
+            let name = document.text(of: key)
+            var isKnown = false
+            for candidate in known where document.equals(name, candidate) { isKnown = true }
+            if !isKnown { unknown(key, in: document) }
+        }
     }
 
     /// A string of `range` characters (Unicode scalars, as JSON Schema counts).
@@ -66,13 +103,9 @@ struct FieldReader {
     }
 
     /// One of a few words.
-    mutating func word<Word: CaseIterable>(_ node: Node, _ document: borrowing JSONDocument, of type: Word.Type) -> Word? {
-        if document.kind(of: node) == .string {
-            let text = document.string(document.text(of: node))
-            if let word = type.allCases.first(where: { String(describing: $0) == text }) { return word }
-        }
-        let words = type.allCases.map { String(describing: $0) }.joined(separator: ", ")
-        fault(at: node, in: document, "This must be one of: \(words).")
+    mutating func word<Word>(_ node: Node, _ document: borrowing JSONDocument, of words: NameTable<Word>) -> Word? {
+        if document.kind(of: node) == .string, let word = words.value(of: document.text(of: node), in: document) { return word }
+        fault(at: node, in: document, "This must be one of: \(words.list).")
         return nil
     }
 
@@ -97,7 +130,7 @@ struct FieldReader {
         _ node: Node, _ document: borrowing JSONDocument, memberCount: ClosedRange<Int>, nameLength: Int, valueLength: Int
     ) -> Node? {
         guard let object = object(node, document, memberCount: memberCount) else { return nil }
-        let before = faults.count
+        let before = faultCount
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
             if characterCount(document.span(document.text(of: key))) > nameLength {
@@ -105,7 +138,7 @@ struct FieldReader {
             }
             _ = text(value, document, 0...valueLength)
         }
-        return faults.count == before ? object : nil
+        return faultCount == before ? object : nil
     }
 
     /// An array of `range` distinct strings.
@@ -117,14 +150,14 @@ struct FieldReader {
             fault(at: node, in: document, "This must be an array of \(range.lowerBound) to \(range.upperBound) strings.")
             return nil
         }
-        let before = faults.count
+        let before = faultCount
         var elements = document.children(of: node)
         while let (_, element) = elements.next(in: document) {
             if let allowed { _ = text(element, document, length, allowed) } else { _ = text(element, document, length) }
         }
-        guard faults.count == before else { return nil }
+        guard faultCount == before else { return nil }
         noteRepeats(in: node, document)
-        return faults.count == before ? node : nil
+        return faultCount == before ? node : nil
     }
 
     private mutating func noteRepeats(in node: Node, _ document: borrowing JSONDocument) {
@@ -137,40 +170,6 @@ struct FieldReader {
             }
         }
     }
-}
-
-/// A class of characters that a name may be made of.
-struct CharacterClass {
-    let explanation: String
-    private let isAllowed: @Sendable (UInt8) -> Bool
-    private let mayStart: @Sendable (UInt8) -> Bool
-
-    private init(
-        _ explanation: String, start: (@Sendable (UInt8) -> Bool)? = nil, _ isAllowed: @escaping @Sendable (UInt8) -> Bool
-    ) {
-        self.explanation = explanation
-        self.isAllowed = isAllowed
-        mayStart = start ?? isAllowed
-    }
-
-    func matches(_ text: Span<UInt8>) -> Bool {
-        for index in text.indices where !(index == 0 ? mayStart(text[index]) : isAllowed(text[index])) { return false }
-        return true
-    }
-
-    static let identifier = CharacterClass("letters, digits and . _ : -") { isAlphanumeric($0) || isOne(of: "._:-", $0) }
-    static let slug = CharacterClass(
-        "small letters, digits and . _ -, and must start with a letter or digit",
-        start: { isSmallLetter($0) || isDigit($0) }, { isSmallLetter($0) || isDigit($0) || isOne(of: "._-", $0) })
-    static let tag = CharacterClass("letters, digits and _ @ # . : -") { isAlphanumeric($0) || isOne(of: "_@#.:-", $0) }
-    static let labelName = CharacterClass(
-        "small letters, digits and _, and must start with a letter", start: isSmallLetter,
-        { isSmallLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") })
-
-    private static let isSmallLetter: @Sendable (UInt8) -> Bool = { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }
-    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool { isSmallLetter(byte | 0x20) || isDigit(byte) }
-    private static func isOne(of characters: String, _ byte: UInt8) -> Bool { characters.utf8.contains(byte) }
 }
 
 /// The number of Unicode scalars of well-formed UTF-8.

@@ -2,7 +2,7 @@ extension RequestReader {
     private enum AudienceKind: String, CaseIterable {
         case broadcast, users, installations, categories, devices
         case tagExpression = "tag_expression"
-        static let names = NameTable(allCases.map { ($0.rawValue, $0) })
+        static let names = NameTable<AudienceKind>()
     }
 
     /// Reads the audience: exactly one kind. What is not understood is a fault in every mode, because to ignore it could
@@ -10,14 +10,14 @@ extension RequestReader {
     func readAudience(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
         guard let object = fields.object(value, request.document) else { return }
         guard request.document.childCount(of: object) == 1 else {
-            let kinds = AudienceKind.allCases.map(\.rawValue).joined(separator: ", ")
-            fields.fault(at: value, in: request.document, "An audience has exactly one of: \(kinds).")
+            fields.fault(at: value, in: request.document, "An audience has exactly one of: \(AudienceKind.names.list).")
             return
         }
         var members = request.document.children(of: object)
         guard let (key, content) = members.next(in: request.document) else { return }
         guard let kind = AudienceKind.names.value(of: request.document.text(of: key), in: request.document) else {
-            fields.fault(at: key, in: request.document, "There is no such kind of audience.")
+            fields.fault(
+                at: key, in: request.document, "There is no such kind of audience; known are \(AudienceKind.names.list).")
             return
         }
         if let audience = audience(kind, content, request.document, &fields) { request.audience = audience }
@@ -51,29 +51,26 @@ extension RequestReader {
             fields.fault(at: value, in: document, "This must be an array of 1 to 10000 devices.")
             return nil
         }
-        let before = fields.faults.count
+        let before = fields.faultCount
         var elements = document.children(of: value)
-        while let (_, element) = elements.next(in: document) {
-            guard let device = fields.object(element, document) else { continue }
-            guard let platform = document.member("platform", of: device), let handle = document.member("handle", of: device) else {
-                fields.fault(at: element, in: document, "A device has a platform and a handle.")
-                continue
-            }
-            let name = fields.text(platform, document, 1...32)
-            if let name, Platform(name: document.string(name)) == nil {
-                fields.fault(at: platform, in: document, "There is no such platform.")
-            }
-            if let handle = fields.text(handle, document, 1...4096), !isPrintable(document.span(handle)) {
-                fields.fault(at: element, in: document, "A handle may hold only printable ASCII characters.")
-            }
-        }
-        return fields.faults.count == before ? .devices(value) : nil
+        while let (_, element) = elements.next(in: document) { checkDevice(element, document, &fields) }
+        return fields.faultCount == before ? .devices(value) : nil
     }
 
-    private func isPrintable(_ text: Span<UInt8>) -> Bool {
-        for index in text.indices where text[index] <= 0x20 || text[index] > 0x7E { return false }
-        return true
+    private func checkDevice(_ element: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
+        guard let device = fields.object(element, document) else { return }
+        fields.unknownMembers(of: device, in: document, beside: Self.deviceFields)
+        guard let platform = document.member("platform", of: device), let handle = document.member("handle", of: device) else {
+            fields.fault(at: element, in: document, "A device has a platform and a handle.")
+            return
+        }
+        if let name = fields.text(platform, document, 1...32), Platform(name: document.string(name)) == nil {
+            fields.fault(at: platform, in: document, "There is no such platform.")
+        }
+        _ = fields.text(handle, document, 1...4096, .visible)
     }
+
+    private static let deviceFields: [StaticString] = ["platform", "handle"]
 }
 
 extension RequestReader {
@@ -85,7 +82,7 @@ extension RequestReader {
         case actionCategory = "action_category"
         case threadID = "thread_id"
         case silent, data
-        static let names = NameTable(allCases.map { ($0.rawValue, $0) })
+        static let names = NameTable<MessageField>()
     }
 
     func readMessage(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
@@ -94,12 +91,13 @@ extension RequestReader {
         var members = request.document.children(of: object)
         while let (key, value) = members.next(in: request.document) {
             guard let field = MessageField.names.value(of: request.document.text(of: key), in: request.document) else {
-                noteUnknown(key, in: &request, &fields)
+                fields.unknown(key, in: request.document)
                 continue
             }
             read(field, value, request.document, into: &message, &fields)
         }
-        if message.title == nil && message.body == nil && message.data == nil {
+        let document = request.document
+        if ["title", "body", "data"].allSatisfy({ (name: StaticString) in document.member(name, of: object) == nil }) {
             fields.fault(at: value, in: request.document, "A message needs at least one of title, body and data.")
         }
         request.message = message
@@ -131,14 +129,11 @@ extension RequestReader {
     ) -> JSONDocument.Text? {
         guard let text = fields.text(value, document, 1...2048) else { return nil }
         let bytes = document.span(text)
-        var colon = -1
-        var isValid = true
-        for index in bytes.indices {
-            if bytes[index] <= 0x20 || bytes[index] == 0x7F { isValid = false }
-            if colon < 0 && bytes[index] == UInt8(ascii: ":") { colon = index }
-        }
-        let startsWithLetter = bytes[0] | 0x20 >= UInt8(ascii: "a") && bytes[0] | 0x20 <= UInt8(ascii: "z")
-        guard isValid, colon > 0, colon < bytes.count - 1, startsWithLetter else {
+        var colon = 0
+        while colon < bytes.count && bytes[colon] != UInt8(ascii: ":") { colon += 1 }
+        var isValid = colon > 0 && colon < bytes.count - 1 && CharacterClass.scheme.matches(bytes.extracting(0..<colon))
+        for index in bytes.indices where bytes[index] <= 0x20 || bytes[index] == 0x7F { isValid = false }
+        guard isValid else {
             fields.fault(at: value, in: document, "This must be an absolute address such as https://example.com/a.png.")
             return nil
         }
@@ -147,7 +142,7 @@ extension RequestReader {
 
     func readPayloads(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
         guard let object = fields.object(value, request.document, memberCount: 1...8) else { return }
-        let before = fields.faults.count
+        let before = fields.faultCount
         var seen: PlatformSet = []
         var members = request.document.children(of: object)
         while let (key, payload) = members.next(in: request.document) {
@@ -161,11 +156,12 @@ extension RequestReader {
             seen.insert(PlatformSet(platform))
             checkPayload(payload, request.document, &fields)
         }
-        if fields.faults.count == before { request.payloads = object }
+        if fields.faultCount == before { request.payloads = object }
     }
 
     private func checkPayload(_ payload: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
         guard let object = fields.object(payload, document) else { return }
+        fields.unknownMembers(of: object, in: document, beside: ["body", "content_type", "headers"])
         guard let body = document.member("body", of: object) else {
             fields.fault(at: payload, in: document, "A payload needs a body.")
             return
@@ -173,20 +169,24 @@ extension RequestReader {
         if document.kind(of: body) != .object && document.kind(of: body) != .string {
             fields.fault(at: body, in: document, "A body is an object or a string.")
         }
-        if let type = document.member("content_type", of: object) { checkContentType(type, document, &fields) }
-        if let headers = document.member("headers", of: object) {
-            _ = fields.strings(headers, document, memberCount: 0...16, nameLength: 128, valueLength: 512)
-        }
+        if let type = document.member("content_type", of: object) { _ = fields.word(type, document, of: Self.contentTypes) }
+        if let headers = document.member("headers", of: object) { checkHeaders(headers, document, &fields) }
     }
 
-    private func checkContentType(
-        _ node: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
-    ) {
-        let allowed: [StaticString] = ["application/json;charset=utf-8", "application/xml", "application/octet-stream"]
-        let isAllowed = document.kind(of: node) == .string && allowed.contains { document.equals(document.text(of: node), $0) }
-        guard !isAllowed else { return }
-        let list = allowed.map { "\($0)" }.joined(separator: ", ")
-        fields.fault(at: node, in: document, "This must be one of: \(list).")
+    private static let contentTypes = NameTable(
+        ["application/json;charset=utf-8", "application/xml", "application/octet-stream"].map { ($0, $0) })
+
+    /// Headers go into a request's head as they are: one line end inside would be another header.
+    private func checkHeaders(_ node: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
+        guard let object = fields.strings(node, document, memberCount: 0...16, nameLength: 128, valueLength: 512) else { return }
+        var members = document.children(of: object)
+        while let (key, value) = members.next(in: document) {
+            let name = document.text(of: key)
+            if name.isEmpty || !CharacterClass.headerName.matches(document.span(name)) {
+                fields.fault(at: key, in: document, "A header's name may hold only \(CharacterClass.headerName.explanation).")
+            }
+            _ = fields.text(value, document, 0...512, .printable)
+        }
     }
 }
 
@@ -198,8 +198,11 @@ extension RequestReader {
         case onAmbiguous = "on_ambiguous"
         case resultDetail = "result_detail"
         case trackOutcome = "track_outcome"
-        static let names = NameTable(allCases.map { ($0.rawValue, $0) })
+        static let names = NameTable<OptionField>()
     }
+
+    private static let ambiguityPolicies = NameTable<PushRequest.AmbiguityPolicy>()
+    private static let resultDetails = NameTable<PushRequest.ResultDetail>()
 
     func readOptions(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
         guard let object = fields.object(value, request.document) else { return }
@@ -207,7 +210,7 @@ extension RequestReader {
         var members = request.document.children(of: object)
         while let (key, value) = members.next(in: request.document) {
             guard let field = OptionField.names.value(of: request.document.text(of: key), in: request.document) else {
-                noteUnknown(key, in: &request, &fields)
+                fields.unknown(key, in: request.document)
                 continue
             }
             switch field {
@@ -215,9 +218,9 @@ extension RequestReader {
             case .testSend: options.testSend = fields.boolean(value, request.document)
             case .maxAttempts: options.maxAttempts = fields.integer(value, request.document, 1...20).map(Int.init)
             case .onAmbiguous:
-                options.onAmbiguous = fields.word(value, request.document, of: PushRequest.AmbiguityPolicy.self) ?? .stop
+                options.onAmbiguous = fields.word(value, request.document, of: Self.ambiguityPolicies) ?? .stop
             case .resultDetail:
-                options.resultDetail = fields.word(value, request.document, of: PushRequest.ResultDetail.self) ?? .attempts
+                options.resultDetail = fields.word(value, request.document, of: Self.resultDetails) ?? .attempts
             case .trackOutcome: options.trackOutcome = fields.boolean(value, request.document)
             }
         }

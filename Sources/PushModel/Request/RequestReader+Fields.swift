@@ -14,15 +14,26 @@ extension RequestReader {
         case orderingKey = "ordering_key"
         case options, labels, replay
 
-        static let names = NameTable(allCases.map { ($0.rawValue, $0) })
+        static let names = NameTable<Field>()
     }
+
+    private enum ReplayField: String, CaseIterable {
+        case root = "root_request_id"
+        case parent = "parent_request_id"
+        case job = "job_id"
+        case generation, actor, reason, modified
+
+        static let names = NameTable<ReplayField>()
+    }
+
+    private static let priorities = NameTable<PushRequest.Priority>()
 
     /// Reads the members of `body`; a field at fault is left out of `request`.
     func readFields(of body: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
         var members = request.document.children(of: body)
         while let (key, value) = members.next(in: request.document) {
             guard let field = Field.names.value(of: request.document.text(of: key), in: request.document) else {
-                noteUnknown(key, in: &request, &fields)
+                fields.unknown(key, in: request.document)
                 continue
             }
             read(field, value, into: &request, &fields)
@@ -52,20 +63,14 @@ extension RequestReader {
         case .notBefore: request.notBefore = fields.moment(value, request.document)
         case .priority:
             request.hasPriority = true
-            request.priority = fields.word(value, request.document, of: PushRequest.Priority.self) ?? .normal
-        case .collapseKey: request.collapseKey = collapseKey(value, request.document, &fields)
+            request.priority = fields.word(value, request.document, of: Self.priorities) ?? .normal
+        // APNs counts 64 bytes, and the key travels in headers: hence ASCII.
+        case .collapseKey: request.collapseKey = fields.text(value, request.document, 1...64, .printable)
         case .dedupe: readDedupe(value, request.document, &fields)
         case .orderingKey: request.orderingKey = fields.text(value, request.document, 1...256)
         case .options: readOptions(value, into: &request, &fields)
         case .labels: request.labels = labels(value, request.document, &fields)
-        case .replay: readReplay(value, into: &request, &fields)
-        }
-    }
-
-    func noteUnknown(_ key: JSONDocument.Node, in request: inout PushRequest, _ fields: inout FieldReader) {
-        request.unknownFieldCount += 1
-        if strictness == .strict {
-            fields.fault(at: key, in: request.document, "The contract knows no field of this name.")
+        case .replay: request.replay = replay(value, request.document, &fields)
         }
     }
 
@@ -89,21 +94,9 @@ extension RequestReader {
         return set
     }
 
-    /// The collapse key: at most 64 bytes, because APNs counts bytes, and printable ASCII, because it travels in headers.
-    private func collapseKey(
-        _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
-    ) -> JSONDocument.Text? {
-        guard let text = fields.text(value, document, 1...64) else { return nil }
-        let bytes = document.span(text)
-        for index in bytes.indices where bytes[index] < 0x20 || bytes[index] > 0x7E {
-            fields.fault(at: value, in: document, "This may hold only printable ASCII characters; it travels in a header.")
-            return nil
-        }
-        return text
-    }
-
     private func readDedupe(_ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
         guard let object = fields.object(value, document) else { return }
+        fields.unknownMembers(of: object, in: document, beside: ["key", "window_seconds"])
         guard let key = document.member("key", of: object) else {
             fields.fault(at: value, in: document, "dedupe needs a key.")
             return
@@ -117,51 +110,55 @@ extension RequestReader {
     private func labels(
         _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
     ) -> JSONDocument.Node? {
-        guard let object = fields.strings(value, document, memberCount: 0...16, nameLength: 32, valueLength: 64) else { return nil }
+        guard let object = fields.strings(value, document, memberCount: 0...16, nameLength: 32, valueLength: 64) else {
+            return nil
+        }
         var valid = true
         var members = document.children(of: object)
         while let (key, _) = members.next(in: document) {
-            if document.text(of: key).isEmpty || !CharacterClass.labelName.matches(document.span(document.text(of: key))) {
+            let name = document.text(of: key)
+            if name.isEmpty || !CharacterClass.labelName.matches(document.span(name)) {
                 fields.fault(at: key, in: document, "A label's name may hold only \(CharacterClass.labelName.explanation).")
                 valid = false
+            }
+            // Labels are copied into the result even of a request at fault, where no name may stand twice either.
+            var earlier = document.children(of: object)
+            while let (other, _) = earlier.next(in: document), other != key {
+                if document.equals(document.text(of: other), name) { valid = false }
             }
         }
         return valid ? object : nil
     }
 
-    private func readReplay(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
-        guard let object = fields.object(value, request.document) else { return }
-        for name: StaticString in ["root_request_id", "parent_request_id", "job_id"] {
-            guard let id = request.document.member(name, of: object) else {
-                fields.fault(at: value, in: request.document, "replay needs \(name).")
-                continue
+    private func replay(
+        _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
+    ) -> JSONDocument.Node? {
+        let before = fields.faultCount
+        guard let object = fields.object(value, document) else { return nil }
+        for name: StaticString in ["root_request_id", "parent_request_id", "generation", "job_id"]
+        where document.member(name, of: object) == nil {
+            fields.fault(at: value, in: document, "replay needs \(name).")
+        }
+        var members = document.children(of: object)
+        while let (key, value) = members.next(in: document) {
+            switch ReplayField.names.value(of: document.text(of: key), in: document) {
+            case .root, .parent, .job: _ = fields.text(value, document, 1...128, .identifier)
+            case .generation: _ = fields.integer(value, document, 1...1000)
+            case .actor: _ = fields.text(value, document, 0...128)
+            case .reason: _ = fields.text(value, document, 0...512)
+            case .modified: readModified(value, document, &fields)
+            case nil: fields.unknown(key, in: document)
             }
-            _ = fields.text(id, request.document, 1...128, .identifier)
         }
-        if let generation = request.document.member("generation", of: object) {
-            _ = fields.integer(generation, request.document, 1...1000)
-        } else {
-            fields.fault(at: value, in: request.document, "replay needs generation.")
-        }
-        request.replay = object
-    }
-}
-
-/// Finds what a field's name stands for, by length and bytes, without hashing or making a string.
-struct NameTable<Value: Sendable>: Sendable {
-    private let entries: [(name: [UInt8], value: Value)]
-
-    init(_ entries: [(String, Value)]) {
-        self.entries = entries.map { (Array($0.0.utf8), $0.1) }
+        return fields.faultCount == before ? object : nil
     }
 
-    func value(of text: JSONDocument.Text, in document: borrowing JSONDocument) -> Value? {
-        let candidate = document.span(text)
-        for entry in entries where entry.name.count == candidate.count {
-            var index = 0
-            while index < candidate.count && candidate[index] == entry.name[index] { index += 1 }
-            if index == candidate.count { return entry.value }
+    private func readModified(_ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
+        guard document.kind(of: value) == .array, document.childCount(of: value) <= 32 else {
+            fields.fault(at: value, in: document, "This must be an array of at most 32 strings.")
+            return
         }
-        return nil
+        var elements = document.children(of: value)
+        while let (_, element) = elements.next(in: document) { _ = fields.text(element, document, 0...128) }
     }
 }

@@ -35,35 +35,60 @@ public struct RequestReader: Sendable {
     ///   - headers: What `RecordHeaders` kept of the record's headers.
     ///   - origin: Where the record stands; names the request when nothing else does.
     ///   - request: Is overwritten; after `unreadable` only its identity is of use.
+    /// - Returns: What the record is; a rejected one with its first faults, at most 32.
     public func read(
         _ value: Span<UInt8>, headers: borrowing RecordHeaders, origin: RecordOrigin, into request: inout PushRequest
     ) -> Reading {
         let document = Self.emptied(&request.document)
         request = PushRequest()
         request.document = document
-        var fields = FieldReader()
         guard value.count <= Self.maximumRecordByteCount else {
-            identify(&request, headers: headers, origin: origin)
+            identify(&request, Attributes(headers), origin)
             let message = "The record has \(value.count) bytes; \(Self.maximumRecordByteCount) are allowed."
             return .rejected([RequestFault(.recordTooLarge, "", message)])
         }
-        var failure: UnreadableRecord? = value.isEmpty ? .noValue : nil
-        if failure == nil {
-            do { try request.document.read(value) } catch { failure = .notJSON(error) }
+        if let failure = Self.readDocument(value, into: &request.document) {
+            identify(&request, Attributes(headers), origin)
+            return .unreadable(failure)
         }
-        guard failure == nil, let body = Self.body(of: request.document, headers) else {
-            _ = Self.emptied(&request.document)
-            identify(&request, headers: headers, origin: origin)
-            return .unreadable(failure ?? .notAnObject)
+        return readRequest(Attributes(headers, of: request.document), origin, into: &request)
+    }
+
+    /// Reads the text; what is left of it after a failure is nothing.
+    private static func readDocument(_ value: Span<UInt8>, into document: inout JSONDocument) -> UnreadableRecord? {
+        guard !value.isEmpty else { return .noValue }
+        do { try document.read(value) } catch { return .notJSON(error) }
+        guard document.kind(of: document.root) != .object else { return nil }
+        document.removeAll()
+        return .notAnObject
+    }
+
+    /// Reads the request out of a record that is a JSON object.
+    private func readRequest(_ attributes: borrowing Attributes, _ origin: RecordOrigin, into request: inout PushRequest)
+        -> Reading
+    {
+        var fields = FieldReader(strictness, base: attributes.envelope == nil ? "" : "/data")
+        if let body = body(attributes, request.document, &fields) {
+            readFields(of: body, into: &request, &fields)
+            checkWhole(request, body, &fields)
         }
-        readFields(of: body, into: &request, &fields)
         for key in request.document.duplicateKeys {
             fields.fault(at: key, in: request.document, "This name stands twice in one object.")
         }
-        identify(&request, headers: headers, origin: origin)
-        readHeaders(headers, origin: origin, into: &request)
-        checkWhole(request, body, &fields)
-        return fields.faults.isEmpty ? .request : .rejected(fields.faults)
+        identify(&request, attributes, origin)
+        readAttributes(attributes, origin, into: &request, &fields)
+        request.unknownFieldCount = fields.unknownFieldCount
+        return fields.faultCount == 0 ? .request : .rejected(fields.faults)
+    }
+
+    /// The object that holds the request: the record itself, or the `data` of a structured-mode CloudEvent.
+    private func body(
+        _ attributes: borrowing Attributes, _ document: borrowing JSONDocument, _ fields: inout FieldReader
+    ) -> JSONDocument.Node? {
+        guard let envelope = attributes.envelope else { return document.root }
+        if let data = document.member("data", of: envelope), document.kind(of: data) == .object { return data }
+        fields.fault(pointer: "", "A structured-mode CloudEvent holds the request as an object in data.")
+        return nil
     }
 
     /// Takes the document out, so that its room is kept while everything else of the request starts anew.
@@ -74,55 +99,55 @@ public struct RequestReader: Sendable {
         return taken
     }
 
-    /// The object that holds the request: the record itself, or the `data` of a structured-mode CloudEvent.
-    private static func body(of document: borrowing JSONDocument, _ headers: borrowing RecordHeaders) -> JSONDocument.Node? {
-        var node = document.root
-        if let type = headers.value(.contentType), isStructuredCloudEvent(type), let data = document.member("data", of: node) {
-            node = data
-        }
-        return document.kind(of: node) == .object ? node : nil
-    }
-
-    private static func isStructuredCloudEvent(_ contentType: Span<UInt8>) -> Bool {
-        let expected = Array("application/cloudevents+json".utf8)
-        guard contentType.count >= expected.count else { return false }
-        for index in expected.indices where contentType[index] | 0x20 != expected[index] | 0x20 { return false }
-        return true
-    }
-
-    /// Settles the request's identity: body, then header, then the record's place.
-    private func identify(_ request: inout PushRequest, headers: borrowing RecordHeaders, origin: RecordOrigin) {
+    /// Settles the request's identity: body, then CloudEvents attribute, then the record's place.
+    private func identify(_ request: inout PushRequest, _ attributes: borrowing Attributes, _ origin: RecordOrigin) {
         guard request.id.isEmpty else { return }
-        if let id = headers.value(.ceID), !id.isEmpty, id.count <= 128, CharacterClass.identifier.matches(id) {
-            request.id = request.document.add(id)
+        if let id = attributes.text(.ceID, 1...128, in: &request.document),
+            CharacterClass.identifier.matches(request.document.span(id))
+        {
+            request.id = id
             return
         }
         let place = Array("\(origin.topic):\(origin.partition):\(origin.offset)".utf8.suffix(128))
         request.id = request.document.add(place.span)
     }
 
-    /// Takes in what the headers say beside the body; of two expiry times the earlier wins.
-    private func readHeaders(_ headers: borrowing RecordHeaders, origin: RecordOrigin, into request: inout PushRequest) {
-        if request.source == nil, let source = headers.value(.ceSource), (1...256).contains(source.count) {
-            request.source = request.document.add(source)
+    /// Takes in what the headers or the envelope say beside the body; of two expiry times the earlier wins.
+    private func readAttributes(
+        _ attributes: borrowing Attributes, _ origin: RecordOrigin, into request: inout PushRequest, _ fields: inout FieldReader
+    ) {
+        if request.source == nil { request.source = attributes.text(.ceSource, 1...256, in: &request.document) }
+        if request.orderingKey == nil { request.orderingKey = attributes.text(.cePartitionKey, 1...256, in: &request.document) }
+        if request.createdAt == nil, let time = attributes.text(.ceTime, 1...64, in: &request.document) {
+            request.createdAt = Timestamp(request.document.span(time))
         }
-        if request.orderingKey == nil, let key = headers.value(.cePartitionKey), (1...256).contains(key.count) {
-            request.orderingKey = request.document.add(key)
-        }
-        if request.createdAt == nil, let time = headers.value(.ceTime) { request.createdAt = Timestamp(time) }
-        if let life = request.timeToLive {
-            let start = request.createdAt ?? origin.timestamp
-            request.expiresAt = Timestamp(milliseconds: start.milliseconds + life * 1000)
-        }
-        if let text = headers.value(.ceExpiryTime), let moment = Timestamp(text) {
-            request.expiresAt = min(request.expiresAt ?? moment, moment)
-        }
-        if let parent = headers.value(.traceParent, or: .ceTraceParent), TraceParent.isValid(parent) {
-            request.traceParent = request.document.add(parent)
-            if let state = headers.value(.traceState, or: .ceTraceState), state.count <= 512 {
-                request.traceState = request.document.add(state)
+        if let life = request.timeToLive { request.expiresAt = (request.createdAt ?? origin.timestamp).adding(seconds: life) }
+        if let expiry = attributes.text(.ceExpiryTime, in: &request.document) {
+            if let moment = Timestamp(request.document.span(expiry)) {
+                request.expiresAt = min(request.expiresAt ?? moment, moment)
+            } else {
+                fields.fault(pointer: "", "The event's expirytime must be a date and time such as 2026-11-21T17:00:00Z.")
             }
         }
+        readTrace(attributes, into: &request)
+    }
+
+    /// Takes the trace context of the record's own hop, else that of the journey's start; one that is malformed is none.
+    private func readTrace(_ attributes: borrowing Attributes, into request: inout PushRequest) {
+        if readTrace(.traceParent, .traceState, attributes, into: &request) { return }
+        _ = readTrace(.ceTraceParent, .ceTraceState, attributes, into: &request)
+    }
+
+    private func readTrace(
+        _ parent: RecordHeaders.Name, _ state: RecordHeaders.Name, _ attributes: borrowing Attributes,
+        into request: inout PushRequest
+    ) -> Bool {
+        guard let text = attributes.text(parent, 55...55, in: &request.document),
+            TraceParent.isValid(request.document.span(text))
+        else { return false }
+        request.traceParent = text
+        request.traceState = attributes.text(state, 1...512, in: &request.document)
+        return true
     }
 
     /// The rules that concern several fields.
@@ -131,21 +156,23 @@ public struct RequestReader: Sendable {
         if document.member("audience", of: body) == nil {
             fields.fault(pointer: "/audience", "An audience must be named; to reach every device, say {\"broadcast\": true}.")
         }
-        let hasContent = ["message", "payloads", "template"].contains { (name: StaticString) in
-            document.member(name, of: body) != nil
+        let contents: [StaticString] = ["message", "payloads", "template"]
+        if contents.allSatisfy({ document.member($0, of: body) == nil }) {
+            fields.fault(pointer: "", "One of message, payloads and template must be there.")
         }
-        if !hasContent { fields.fault(pointer: "", "One of message, payloads and template must be there.") }
         if request.template != nil && (request.message != nil || request.payloads != nil) {
             fields.fault(pointer: "/template", "A template cannot be sent together with message or payloads.")
         }
         if document.member("ttl_seconds", of: body) != nil && document.member("expires_at", of: body) != nil {
             fields.fault(pointer: "/ttl_seconds", "Only one of ttl_seconds and expires_at may be there.")
         }
-        checkPlatforms(request, &fields)
+        // What a content at fault would have covered is not known.
+        let isComplete = request.payloads != nil || document.member("payloads", of: body) == nil
+        if isComplete && (request.message != nil || request.payloads != nil) { checkPlatforms(request, &fields) }
     }
 
+    /// Whether every platform that the request names has content; of one with payloads alone, each needs its own.
     private func checkPlatforms(_ request: borrowing PushRequest, _ fields: inout FieldReader) {
-        guard request.template == nil else { return }
         for platform in Platform.allCases where request.platforms.contains(platform) {
             if request.payloads != nil && request.payload(for: platform) != nil { continue }
             if request.message == nil {
@@ -156,27 +183,5 @@ public struct RequestReader: Sendable {
                     "A message cannot be formatted for \(platform.name): give payloads.\(platform.name).")
             }
         }
-    }
-}
-
-/// W3C Trace Context, level 1: `00-<32 hex>-<16 hex>-<2 hex>`, small letters, neither id all zeros.
-enum TraceParent {
-    static func isValid(_ text: Span<UInt8>) -> Bool {
-        guard text.count == 55 else { return false }
-        for index in text.indices {
-            let byte = text[index]
-            if index == 2 || index == 35 || index == 52 {
-                if byte != UInt8(ascii: "-") { return false }
-                continue
-            }
-            let isDigit = byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-            guard isDigit || (byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "f")) else { return false }
-        }
-        return !isZero(text, 3..<35) && !isZero(text, 36..<52)
-    }
-
-    private static func isZero(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
-        for index in range where text[index] != UInt8(ascii: "0") { return false }
-        return true
     }
 }

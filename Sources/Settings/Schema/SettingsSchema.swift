@@ -1,4 +1,5 @@
 import Observability
+import WorkerRuntime
 
 /// The one table of every key. What is not here does not exist.
 public enum SettingsSchema {

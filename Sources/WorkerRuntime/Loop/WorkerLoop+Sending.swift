@@ -1,9 +1,12 @@
 import CurlHTTP
 import Delivery
 import EventLoop
+import FanOut
 import HTTP1
 import HubAuth
 import HubREST
+import Observability
+import Payloads
 import PushModel
 
 /// From a ready call to its outcome.
@@ -136,11 +139,11 @@ extension WorkerLoop {
         _ flight: Flight, _ index: Int, _ verdict: Verdict, _ ended: DeliveryReport.Attempt, floor: Int64
     ) {
         var attempt = ended
-        let wait = nextWait(flight, index, verdict, floor: floor)
-        attempt.backoff = wait.milliseconds
+        let next = nextWait(flight, index, verdict, floor: floor)
+        attempt.backoff = next.milliseconds
         flight.report.add(attempt)
-        guard let milliseconds = wait.milliseconds else {
-            let outcome = wait.expires && verdict.outcome != .ambiguous ? Outcome.expired : verdict.outcome
+        guard let milliseconds = next.milliseconds else {
+            let outcome = next.expires && verdict.outcome != .ambiguous ? Outcome.expired : verdict.outcome
             if outcome == .expired { flight.report.calls[index].code = .expiredInQueue }
             end(flight, index, outcome)
             return

@@ -105,7 +105,7 @@ final class WorkerLoop {
             configuration.kafka, groupID: configuration.groupID,
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.workerID : nil,
             sessionTimeout: configuration.sessionTimeout, wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
-        connections = try ConnectionPool(configuration.connections, poller: poller)
+        connections = try ConnectionPool(configuration.connections, poller: poller, tokenBase: 0)
         hub = try HubClient(configuration.hub, userAgent: "pushfan/\(configuration.version)")
         planner = FanOutPlanner(configuration.planning)
         formatter = PayloadFormatter(configuration: configuration.formatting)

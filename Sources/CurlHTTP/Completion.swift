@@ -1,0 +1,19 @@
+public import HTTP1
+
+/// The end of one exchange.
+public struct Completion: Sendable {
+    /// How an exchange ended.
+    public enum Outcome: Sendable {
+        /// The peer answered; any status.
+        case answer(Answer)
+        /// There is no answer.
+        case failure(TransportFailure)
+    }
+
+    /// The caller's number of the exchange.
+    public let id: Int
+    /// The request's memory, given back for the next one.
+    public var request: [UInt8]
+    /// How it ended.
+    public let outcome: Outcome
+}

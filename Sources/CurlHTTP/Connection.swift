@@ -1,0 +1,77 @@
+internal import CCurl
+internal import EventLoop
+internal import HTTP1
+
+/// One place of the pool for a connection, and the exchange that it carries.
+final class Connection {
+    enum Phase {
+        /// No connection; goes to `connecting`.
+        case closed
+        /// libcurl is at work; goes to `idle` or `closed`.
+        case connecting
+        /// Open, without a request; goes to `busy` or `closed`.
+        case idle
+        /// Carries an exchange; goes to `idle` or `closed`.
+        case busy
+    }
+
+    /// Index in the pool's array.
+    let slot: Int
+    /// libcurl's message for the last failure.
+    let errorText: UnsafeMutablePointer<CChar>
+    var phase = Phase.closed
+    var easy: UnsafeMutableRawPointer?
+    var descriptor: Int32 = -1
+    var openedAt = MonotonicTime.never
+    var idleSince = MonotonicTime.never
+    /// Whether it had an exchange or was idle for a while, so that the peer may have closed it by right.
+    var isKept = false
+    /// Whether the poller also waits for room to write.
+    var waitsForRoom = false
+
+    var exchange = Exchange.none
+    /// Bytes of the request that libcurl has taken.
+    var sent = 0
+    /// Whether bytes may have left although libcurl has not counted them: a TLS record cut by a full socket.
+    var mayHaveSentMore = false
+    var parser: AnswerParser
+
+    init(slot: Int, limits: AnswerLimits) {
+        self.slot = slot
+        parser = AnswerParser(limits: limits)
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        errorText.deallocate()
+    }
+
+    var requestBytesSent: Bool { sent > 0 || mayHaveSentMore }
+    var isRequestSent: Bool { sent == exchange.request.count }
+
+    func begin(_ exchange: consuming Exchange) {
+        self.exchange = exchange
+        sent = 0
+        mayHaveSentMore = false
+        phase = .busy
+        parser.reset(answersHead: self.exchange.request.starts(with: "HEAD ".utf8))
+    }
+
+    /// Takes the exchange out, with its request's memory.
+    func takeExchange() -> Exchange {
+        var taken = Exchange.none
+        swap(&taken, &exchange)
+        return taken
+    }
+}
+
+/// A request that waits for a connection or has one.
+struct Exchange {
+    var id: Int
+    var request: [UInt8]
+    var deadline: MonotonicTime
+
+    /// What a connection without an exchange holds.
+    static var none: Exchange { Exchange(id: -1, request: [], deadline: .never) }
+}

@@ -1,0 +1,154 @@
+internal import CCurl
+internal import EventLoop
+internal import HTTP1
+
+/// Which connection serves which request, and when one is opened or closed.
+extension ConnectionPool {
+    /// Gives waiting requests to idle connections and opens as many as are missing.
+    func dispatch(_ now: MonotonicTime) {
+        while !waiting.isEmpty, let connection = takeIdle(now) {
+            guard let exchange = waiting.popFirst() else { break }
+            if exchange.deadline <= now {
+                fail(exchange, .timeout, text: "the deadline had passed before a connection was free")
+                release(connection, now)
+            } else {
+                start(exchange, on: connection)
+            }
+        }
+        while waiting.count > connecting, openConnections + connecting < configuration.maxConnections {
+            guard open() else { break }
+        }
+    }
+
+    /// An idle connection that is still open, as far as one can know.
+    private func takeIdle(_ now: MonotonicTime) -> Connection? {
+        while let slot = idle.popLast() {
+            let connection = connections[slot]
+            // A new connection takes one request however short its life is to be.
+            let isYoung = !connection.isKept || now.nanoseconds(since: connection.openedAt) < maximumAgeNanoseconds
+            if isYoung, isUsable(connection, now) { return connection }
+            drop(connection)
+        }
+        return nil
+    }
+
+    /// Looks for a close that the poller has not told yet. A connection that was used within the last millisecond is not asked: that
+    /// saves a system call per exchange under load, where the poller has just been asked.
+    private func isUsable(_ connection: Connection, _ now: MonotonicTime) -> Bool {
+        if now.nanoseconds(since: connection.idleSince) < 1_000_000 { return true }
+        connection.isKept = true
+        return isQuiet(connection)
+    }
+
+    /// Whether an idle connection is open and has said nothing; what it says without a request is never read as an answer.
+    func isQuiet(_ connection: Connection) -> Bool {
+        guard let easy = connection.easy else { return false }
+        return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { bytes in
+            if case .wouldBlock = connector.receive(into: bytes, over: easy) { true } else { false }
+        }
+    }
+
+    /// Starts to connect on behalf of the request that has waited longest.
+    ///
+    /// - Returns: False when libcurl cannot, in which case that request has failed.
+    private func open() -> Bool {
+        let slot = vacant.popLast() ?? connections.count
+        if slot == connections.count { connections.append(Connection(slot: slot, limits: configuration.limits)) }
+        let connection = connections[slot]
+        guard let easy = connector.open(slot: slot, errorText: connection.errorText) else {
+            vacant.append(slot)
+            if let exchange = waiting.popFirst() { fail(exchange, .connect, text: "libcurl cannot make a handle") }
+            return false
+        }
+        connection.easy = easy
+        connection.phase = .connecting
+        connecting += 1
+        return true
+    }
+
+    /// Takes the connections that libcurl has finished.
+    func collectFinished(_ now: MonotonicTime) {
+        while let (slot, code) = connector.nextFinished() {
+            guard connections.indices.contains(slot), connections[slot].phase == .connecting else { continue }
+            let connection = connections[slot]
+            if code == CURLE_OK { opened(connection, now) } else { connectFailed(connection, code) }
+        }
+    }
+
+    private func opened(_ connection: Connection, _ now: MonotonicTime) {
+        // Until its first transfer libcurl takes the connection for an unused one, which it may close when it opens another (7.88).
+        guard let easy = connection.easy, let descriptor = connector.descriptor(of: easy), isQuiet(connection),
+            connector.watch(descriptor, .readable, slot: connection.slot)
+        else { return connectFailed(connection, CURLE_COULDNT_CONNECT) }
+        connecting -= 1
+        openConnections += 1
+        connectionsOpened += 1
+        connection.descriptor = descriptor
+        connection.openedAt = now
+        connection.isKept = false
+        release(connection, now)
+    }
+
+    private func connectFailed(_ connection: Connection, _ code: CURLcode) {
+        let said = String(cString: connection.errorText)
+        let text = said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
+        let usesProxy = configuration.proxy.map { !$0.isEmpty } ?? false
+        let reason = TransportFailure.Reason(connecting: code, usesProxy: usesProxy)
+        drop(connection)
+        if let exchange = waiting.popFirst() { fail(exchange, reason, code: code, text: text) }
+    }
+
+    /// Makes a connection idle.
+    func release(_ connection: Connection, _ now: MonotonicTime) {
+        connection.phase = .idle
+        connection.idleSince = now
+        idle.append(connection.slot)
+        nextSweep = min(nextSweep, expiry(of: connection))
+    }
+
+    /// Closes a connection that carries no exchange; its slot is vacant then. The caller takes it from `idle`.
+    func drop(_ connection: Connection) {
+        if connection.phase == .connecting { connecting -= 1 } else { openConnections -= 1 }
+        if connection.descriptor >= 0 { connector.unwatch(connection.descriptor) }
+        if let easy = connection.easy { connector.close(easy) }
+        connection.easy = nil
+        connection.descriptor = -1
+        connection.waitsForRoom = false
+        connection.phase = .closed
+        vacant.append(connection.slot)
+    }
+
+    /// When an idle connection is to be closed.
+    func expiry(of connection: Connection) -> MonotonicTime {
+        min(
+            connection.idleSince.advanced(byNanoseconds: idleNanoseconds),
+            connection.openedAt.advanced(byNanoseconds: maximumAgeNanoseconds))
+    }
+
+    /// Ends what is overdue and finds out when to look again. Runs at most once for each deadline, not for each exchange.
+    func sweep(_ now: MonotonicTime) {
+        nextSweep = .never
+        for _ in 0..<waiting.count {
+            guard let exchange = waiting.popFirst() else { break }
+            if exchange.deadline <= now {
+                fail(exchange, .timeout, text: "no connection was free before the deadline")
+            } else {
+                nextSweep = min(nextSweep, exchange.deadline)
+                waiting.append(exchange)
+            }
+        }
+        for connection in connections where connection.phase == .busy {
+            if connection.exchange.deadline <= now {
+                fail(connection, .timeout, text: "no whole answer before the deadline")
+            } else {
+                nextSweep = min(nextSweep, connection.exchange.deadline)
+            }
+        }
+        idle.removeAll { slot in
+            let connection = connections[slot]
+            let end = expiry(of: connection)
+            if end <= now { drop(connection) } else { nextSweep = min(nextSweep, end) }
+            return end <= now
+        }
+    }
+}

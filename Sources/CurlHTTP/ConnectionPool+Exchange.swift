@@ -1,0 +1,174 @@
+internal import CCurl
+internal import EventLoop
+internal import HTTP1
+
+/// One request and its answer on an open connection.
+extension ConnectionPool {
+    /// Pieces of a request on a TLS connection: one record each (RFC 8446, section 5.1), so that what libcurl counts as sent is
+    /// exactly what the peer may have been able to read.
+    private static var recordByteCount: Int { 16 << 10 }
+
+    func start(_ exchange: consuming Exchange, on connection: Connection) {
+        connection.begin(exchange)
+        busyConnections += 1
+        send(connection)
+    }
+
+    /// What an event of an open connection leads to.
+    func connectionReady(_ connection: Connection, _ readiness: Poller.Interest) {
+        switch connection.phase {
+        case .busy:
+            // The answer first: it may have come early, and then there is no more to send.
+            if readiness.contains(.readable) { receive(connection) }
+            if readiness.contains(.writable), connection.phase == .busy, connection.waitsForRoom { send(connection) }
+        case .idle:
+            if isQuiet(connection) { return }
+            idle.removeAll { $0 == connection.slot }
+            drop(connection)
+        case .connecting, .closed:
+            break
+        }
+    }
+
+    /// Hands the rest of the request to libcurl, or as much as the socket has room for.
+    private func send(_ connection: Connection) {
+        guard let easy = connection.easy else { return }
+        let isSecure = configuration.scheme == .https
+        while !connection.isRequestSent {
+            let sent = connection.sent
+            let transfer = connection.exchange.request.withUnsafeBytes { bytes in
+                let end = isSecure ? min(bytes.count, sent + Self.recordByteCount) : bytes.count
+                return connector.send(UnsafeRawBufferPointer(rebasing: bytes[sent..<end]), over: easy)
+            }
+            switch transfer {
+            case .moved(let count):
+                connection.sent += count
+            case .wouldBlock:
+                if isSecure { connection.mayHaveSentMore = true }
+                return waitForRoom(connection, true)
+            case .failed(let code):
+                return sendFailed(connection, code)
+            }
+        }
+        waitForRoom(connection, false)
+    }
+
+    private func waitForRoom(_ connection: Connection, _ waits: Bool) {
+        guard connection.waitsForRoom != waits else { return }
+        let interest: Poller.Interest = waits ? [.readable, .writable] : .readable
+        guard connector.watch(connection.descriptor, interest, slot: connection.slot) else {
+            return fail(connection, .reset, text: "the socket cannot be watched")
+        }
+        connection.waitsForRoom = waits
+    }
+
+    private func sendFailed(_ connection: Connection, _ code: CURLcode) {
+        if connection.requestBytesSent {
+            // The peer may have answered before it closed; if not, this error is the cause, not what receiving says after it.
+            receive(connection, afterSendError: code)
+            if connection.phase == .busy { fail(connection, .reset, code: code, text: text(of: connection, code)) }
+        } else if connection.isKept {
+            // It had closed while it was idle and has taken nothing: the request goes first on another.
+            waiting.prepend(endExchange(connection))
+            drop(connection)
+        } else {
+            fail(connection, .sendFailed, code: code, text: text(of: connection, code))
+        }
+    }
+
+    /// Takes what has come of the answer.
+    private func receive(_ connection: Connection, afterSendError sendError: CURLcode? = nil) {
+        guard let easy = connection.easy else { return }
+        while true {
+            var transfer = CurlConnector.Transfer.wouldBlock
+            let connector = self.connector
+            let space = connection.parser.fill { memory, free in
+                transfer = memory.withUnsafeMutableBytes { bytes in
+                    connector.receive(into: UnsafeMutableRawBufferPointer(rebasing: bytes[free...]), over: easy)
+                }
+                return if case .moved(let count) = transfer { count } else { 0 }
+            }
+            switch transfer {
+            case .wouldBlock:
+                return
+            case .failed(let code):
+                let code = sendError ?? code
+                return fail(connection, .reset, code: code, text: text(of: connection, code))
+            case .moved(0):
+                if sendError != nil, !connection.parser.hasStarted { return }
+                return peerClosed(connection)
+            case .moved:
+                do throws(AnswerFault) {
+                    if try connection.parser.advance() { return finish(connection, mayReuse: true) }
+                } catch {
+                    return invalidAnswer(connection, error)
+                }
+            }
+            // Plain sockets that gave less than asked have no more; OpenSSL gives one record at a time.
+            if space.received < space.offered, configuration.scheme == .http { return }
+        }
+    }
+
+    private func peerClosed(_ connection: Connection) {
+        guard connection.parser.hasStarted else {
+            return fail(connection, .closedBeforeAnswer, text: "the connection was closed before an answer")
+        }
+        do throws(AnswerFault) {
+            try connection.parser.connectionClosed()
+            finish(connection, mayReuse: false)
+        } catch {
+            invalidAnswer(connection, error)
+        }
+    }
+
+    private func invalidAnswer(_ connection: Connection, _ fault: AnswerFault) {
+        fail(connection, fault.isTooLarge ? .answerTooLarge : .invalidAnswer(fault), text: "invalid answer: \(fault.rawValue)")
+    }
+
+    /// Hands the answer over and keeps the connection if it can carry another request.
+    private func finish(_ connection: Connection, mayReuse: Bool) {
+        // An early answer leaves the peer in the middle of our request.
+        let reuses = mayReuse && connection.parser.answer.keepsAlive && connection.isRequestSent
+        var answer = spareAnswers.popLast() ?? Answer()
+        swap(&answer, &connection.parser.answer)
+        let exchange = endExchange(connection)
+        completions.append(Completion(id: exchange.id, request: exchange.request, outcome: .answer(answer)))
+        if reuses {
+            connection.isKept = true
+            release(connection, .now())
+        } else {
+            drop(connection)
+        }
+    }
+
+    private func endExchange(_ connection: Connection) -> Exchange {
+        busyConnections -= 1
+        connection.phase = .idle
+        return connection.takeExchange()
+    }
+
+    // MARK: Failures
+
+    /// Fails the exchange of a busy connection and closes it.
+    func fail(_ connection: Connection, _ reason: TransportFailure.Reason, code: CURLcode = CURLE_OK, text: String) {
+        let (bytesSent, bodySent) = (connection.requestBytesSent, connection.isRequestSent)
+        let exchange = endExchange(connection)
+        drop(connection)
+        fail(exchange, reason, code: code, bytesSent: bytesSent, bodySent: bodySent, text: text)
+    }
+
+    func fail(
+        _ exchange: consuming Exchange, _ reason: TransportFailure.Reason, code: CURLcode = CURLE_OK, bytesSent: Bool = false,
+        bodySent: Bool = false, text: String
+    ) {
+        let failure = TransportFailure(
+            reason: reason, curlCode: Int32(bitPattern: code.rawValue), requestBytesSent: bytesSent, bodySent: bodySent,
+            detail: "\(configuration.authority): \(text.prefix(200))")
+        completions.append(Completion(id: exchange.id, request: exchange.request, outcome: .failure(failure)))
+    }
+
+    private func text(of connection: Connection, _ code: CURLcode) -> String {
+        let said = String(cString: connection.errorText)
+        return said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
+    }
+}

@@ -1,0 +1,190 @@
+internal import CCurl
+public import Crypto
+public import EventLoop
+public import HTTP1
+
+/// Exchanges HTTP/1.1 requests and answers with one endpoint over a bounded number of kept-alive connections.
+///
+/// libcurl finds, opens and secures the connections; the exchange on an open one is ours: one send, one receive. Owned by one
+/// thread, which passes it the events of its token range and its timer, and pops completions after each of these calls:
+///
+/// ```swift
+/// pool.submit(id: 7, request: bytes, deadline: .now().advanced(by: .seconds(30)))
+/// for index in try poller.wait(until: pool.nextTimer ?? .never) {
+///     if pool.owns(poller[index].token) { pool.handle(poller[index]) }
+/// }
+/// pool.handleTimers(.now())
+/// while let completion = pool.nextCompletion() { … }
+/// ```
+///
+/// A connection is opened for a request that finds none idle, and then serves whichever request has waited longest. A failed attempt
+/// fails the request that has waited longest: an endpoint that is down fails its requests one by one, at the pace of its refusals.
+/// A request is sent a second time only if not one byte of it was written to the first connection.
+public final class ConnectionPool {
+    /// Why a pool cannot be made.
+    public enum SetupFailure: Error, Sendable {
+        /// Settings that cannot work.
+        case configuration([ConnectionPoolConfiguration.Problem])
+        /// The certificates cannot be loaded.
+        case certificates(CertificateStore.Failure)
+        /// libcurl has no memory or descriptors.
+        case libcurl
+    }
+
+    /// The settings.
+    public let configuration: ConnectionPoolConfiguration
+    /// Connections opened since the start.
+    public internal(set) var connectionsOpened = 0
+    /// Connections that are open now, idle or busy.
+    public internal(set) var openConnections = 0
+    /// Exchanges that wait for a connection.
+    public var waitingExchanges: Int { waiting.count }
+    /// Exchanges that wait for a connection or have one.
+    public var inFlight: Int { waiting.count + busyConnections }
+    /// When `handleTimers` must be called; nil when nothing waits for time.
+    public var nextTimer: MonotonicTime? {
+        let next = min(connector.timer, nextSweep)
+        return next == .never ? nil : next
+    }
+
+    let connector: CurlConnector
+    let tokenBase: UInt64
+    let idleNanoseconds: Int64
+    let maximumAgeNanoseconds: Int64
+    var connections: [Connection] = []
+    /// Slots of closed connections.
+    var vacant: [Int] = []
+    /// Slots of idle connections, the last used last: the surplus grows old and is closed.
+    var idle: [Int] = []
+    var connecting = 0
+    var busyConnections = 0
+    var waiting = Ring<Exchange>()
+    var completions = Ring<Completion>()
+    var spareAnswers: [Answer] = []
+    /// Not later than the first deadline, idle limit or age limit.
+    var nextSweep = MonotonicTime.never
+    var isClosed = false
+
+    /// Makes a pool; opens nothing.
+    ///
+    /// - Parameters:
+    ///   - configuration: The endpoint and the limits.
+    ///   - poller: Watches the pool's sockets; the caller waits in it.
+    ///   - tokenBase: The pool uses the 2^32 tokens from here.
+    ///   - certificates: A store to share with other pools instead of loading one; `caFile` is then ignored.
+    /// - Throws: `SetupFailure`.
+    public init(
+        _ configuration: ConnectionPoolConfiguration, poller: Poller, tokenBase: UInt64, certificates: CertificateStore? = nil
+    ) throws(SetupFailure) {
+        let problems = configuration.validate()
+        guard problems.isEmpty else { throw .configuration(problems) }
+        var store = certificates
+        if configuration.scheme == .https, configuration.verifyPeer, store == nil {
+            do { store = try CertificateStore(file: configuration.caFile) } catch { throw .certificates(error) }
+        }
+        guard let connector = CurlConnector(configuration, certificates: store, poller: poller, tokenBase: tokenBase) else {
+            throw .libcurl
+        }
+        self.configuration = configuration
+        self.connector = connector
+        self.tokenBase = tokenBase
+        let start = MonotonicTime(nanoseconds: 0)
+        idleNanoseconds = start.advanced(by: configuration.idleTimeout).nanoseconds
+        maximumAgeNanoseconds = start.advanced(by: configuration.maximumAge).nanoseconds
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Starts an exchange; its completion comes from `nextCompletion`, never before this returns.
+    ///
+    /// - Parameters:
+    ///   - id: The caller's number; comes back with the completion.
+    ///   - request: Head and body, complete and valid: it is sent as it is.
+    ///   - deadline: End of waiting, connecting and exchange together.
+    public func submit(id: Int, request: consuming [UInt8], deadline: MonotonicTime) {
+        let exchange = Exchange(id: id, request: request, deadline: deadline)
+        if isClosed { return fail(exchange, .cancelled, text: "the pool is closed") }
+        nextSweep = min(nextSweep, deadline)
+        waiting.append(exchange)
+        dispatch(.now())
+    }
+
+    /// Whether an event's token is of this pool.
+    public func owns(_ token: UInt64) -> Bool {
+        token >= tokenBase && token - tokenBase < 1 << 32
+    }
+
+    /// Goes on with the connection that an event is about; one that is about a connection gone by does no harm.
+    ///
+    /// - Parameter event: An event for which `owns` is true.
+    public func handle(_ event: Poller.Event) {
+        let descriptor = Int32(truncatingIfNeeded: event.token &- tokenBase)
+        guard let slot = connector.watcher(of: descriptor) else { return }
+        if slot < 0 {
+            connector.socketReady(descriptor, event.readiness)
+            collectFinished(.now())
+        } else {
+            connectionReady(connections[slot], event.readiness)
+        }
+        if !waiting.isEmpty { dispatch(.now()) }
+    }
+
+    /// Does what is due: libcurl's timers, deadlines, idle and age limits.
+    ///
+    /// - Parameter now: The time; called early, it does nothing.
+    public func handleTimers(_ now: MonotonicTime) {
+        if connector.timer <= now {
+            connector.timeElapsed()
+            collectFinished(now)
+        }
+        if !waiting.isEmpty { dispatch(now) }
+        if nextSweep <= now {
+            sweep(now)
+            if !waiting.isEmpty { dispatch(now) }
+        }
+    }
+
+    /// The next exchange that has ended.
+    public func nextCompletion() -> Completion? {
+        completions.popFirst()
+    }
+
+    /// Takes back the memory of an answer that has been read; without this each answer allocates its own.
+    ///
+    /// - Parameter answer: An answer of a completion, of which no copy is kept.
+    public func recycle(_ answer: consuming Answer) {
+        guard answer.bytes.count <= 64 << 10, spareAnswers.count < configuration.maxConnections else { return }
+        spareAnswers.append(answer)
+    }
+
+    /// Ends an exchange with `TransportFailure.Reason.cancelled`; nothing happens when it has ended already.
+    ///
+    /// - Parameter id: The caller's number.
+    public func cancel(id: Int) {
+        if let connection = connections.first(where: { $0.phase == .busy && $0.exchange.id == id }) {
+            fail(connection, .cancelled, text: "cancelled by the caller")
+        } else {
+            for _ in 0..<waiting.count {
+                guard let exchange = waiting.popFirst() else { break }
+                if exchange.id == id {
+                    fail(exchange, .cancelled, text: "cancelled by the caller")
+                } else {
+                    waiting.append(exchange)
+                }
+            }
+        }
+        if !waiting.isEmpty { dispatch(.now()) }
+    }
+
+    /// Cancels every exchange and closes every connection; completions can still be popped. Later submits are cancelled at once.
+    public func close() {
+        isClosed = true
+        while let exchange = waiting.popFirst() { fail(exchange, .cancelled, text: "the pool is closed") }
+        for connection in connections where connection.phase != .closed {
+            if connection.phase == .busy { fail(connection, .cancelled, text: "the pool is closed") } else { drop(connection) }
+        }
+        nextSweep = .never
+    }
+}

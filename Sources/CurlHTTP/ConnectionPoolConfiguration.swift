@@ -1,0 +1,87 @@
+public import HTTP1
+
+/// Where a pool's connections go and how long they live.
+public struct ConnectionPoolConfiguration: Hashable, Sendable {
+    /// Whether the connection is secured.
+    public enum Scheme: String, Hashable, Sendable {
+        /// TLS.
+        case https
+        /// Plain text; for a peer on the same machine.
+        case http
+
+        /// The port that a URL of this scheme need not name.
+        public var defaultPort: UInt16 { self == .https ? 443 : 80 }
+    }
+
+    /// A setting that cannot work.
+    public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The property's name.
+        public let setting: String
+        /// What is allowed.
+        public let expectation: String
+
+        /// The setting and what is allowed.
+        public var description: String { "\(setting): \(expectation)" }
+    }
+
+    /// TLS or not.
+    public var scheme: Scheme
+    /// A name, an IPv4 address, or an IPv6 address without brackets.
+    public var host: String
+    /// TCP port.
+    public var port: UInt16
+    /// Connections at one time, 1...10,000. Default 64.
+    public var maxConnections = 64
+    /// Time for name, proxy, TCP and TLS together, 1 ms...10 min. Default 10 s.
+    public var connectTimeout = Duration.seconds(10)
+    /// An unused connection is closed after this. Default 90 s, below Azure's 4 min for idle flows.
+    public var idleTimeout = Duration.seconds(90)
+    /// A connection takes no new request after this, so that a change of the host's addresses is followed. Default 15 min.
+    public var maximumAge = Duration.seconds(900)
+    /// Whether certificate and host name are verified. Default true; false is for trials only.
+    public var verifyPeer = true
+    /// PEM file of the issuers to trust instead of the system's.
+    public var caFile: String?
+    /// URL of a proxy (`CURLOPT_PROXY`). Nil leaves it to the environment (`https_proxy`, `no_proxy`), empty means none.
+    public var proxy: String?
+    /// Limits on each answer.
+    public var limits = AnswerLimits()
+
+    /// Settings for an endpoint, all others at their defaults.
+    public init(scheme: Scheme, host: String, port: UInt16? = nil) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port ?? scheme.defaultPort
+    }
+
+    /// What cannot work; empty when all is well.
+    public func validate() -> [Problem] {
+        var problems: [Problem] = []
+        func expect(_ condition: Bool, _ setting: String, _ expectation: String) {
+            if !condition { problems.append(Problem(setting: setting, expectation: expectation)) }
+        }
+        expect(!host.isEmpty && host.utf8.count <= 255 && host.utf8.allSatisfy(Self.isHostByte), "host", "a name or an address")
+        expect(port > 0, "port", "1...65535")
+        expect((1...10_000).contains(maxConnections), "maxConnections", "1...10000")
+        expect(connectTimeout >= .milliseconds(1) && connectTimeout <= .seconds(600), "connectTimeout", "1 ms...10 min")
+        expect(idleTimeout > .zero, "idleTimeout", "more than 0")
+        expect(maximumAge > .zero, "maximumAge", "more than 0")
+        expect(
+            limits.headByteCount >= 64 && limits.bodyByteCount >= 0 && limits.chunkLineByteCount >= 3, "limits", "sizes above 0")
+        return problems
+    }
+
+    /// `host:port`, with brackets around an IPv6 address.
+    public var authority: String {
+        host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,262 @@
+internal import CCurl
+internal import Crypto
+internal import EventLoop
+internal import Glibc
+
+/// Opens and closes connections with libcurl's multi interface, and moves bytes over those that are open.
+///
+/// Each connection is an easy handle with `CURLOPT_CONNECT_ONLY`; it stays in the multi handle for as long as it is used, for
+/// libcurl 7.88 closes the socket of one that is removed. While a handle connects, libcurl says through callbacks which sockets and
+/// which time to wait for. The callbacks change only `watches` and `timer`, which nothing here holds on to while it calls libcurl.
+final class CurlConnector {
+    /// What a call for bytes came to.
+    enum Transfer {
+        case moved(Int)
+        case wouldBlock
+        case failed(CURLcode)
+    }
+
+    /// One watched descriptor; `slot` is -1 while it is libcurl's own.
+    private struct Watch {
+        var interest: Poller.Interest = []
+        var slot: Int32 = -1
+    }
+
+    /// When libcurl wants `timeElapsed` to be called.
+    private(set) var timer = MonotonicTime.never
+
+    private let poller: Poller
+    private let tokenBase: UInt64
+    private let configuration: ConnectionPoolConfiguration
+    private let certificates: CertificateStore?
+    private let multi: UnsafeMutableRawPointer
+    private let share: UnsafeMutableRawPointer
+    /// By descriptor.
+    private var watches: [Watch] = []
+
+    init?(
+        _ configuration: ConnectionPoolConfiguration, certificates: CertificateStore?, poller: Poller, tokenBase: UInt64
+    ) {
+        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init() else { return nil }
+        guard let share = curl_share_init() else {
+            curl_multi_cleanup(multi)
+            return nil
+        }
+        (self.configuration, self.certificates, self.poller, self.tokenBase) = (configuration, certificates, poller, tokenBase)
+        (self.multi, self.share) = (multi, share)
+        _ = push_curl_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        _ = push_curl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
+        _ = push_curl_multi_set_socket_function(multi, watchSocket)
+        _ = push_curl_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
+        _ = push_curl_multi_set_timer_function(multi, setTimer)
+    }
+
+    /// All easy handles must have been closed.
+    deinit {
+        curl_multi_cleanup(multi)
+        curl_share_cleanup(share)
+    }
+
+    // MARK: Connecting
+
+    /// Starts a connection; `nextFinished` tells of its end.
+    ///
+    /// - Parameters:
+    ///   - slot: Comes back from `nextFinished`.
+    ///   - errorText: `CURL_ERROR_SIZE` bytes for libcurl's message, valid until the handle is closed.
+    /// - Returns: The handle, for `close`; nil when libcurl has no memory or refuses an option.
+    func open(slot: Int, errorText: UnsafeMutablePointer<CChar>) -> UnsafeMutableRawPointer? {
+        guard let easy = curl_easy_init() else { return nil }
+        guard prepare(easy, slot, errorText), curl_multi_add_handle(multi, easy) == CURLM_OK else {
+            curl_easy_cleanup(easy)
+            return nil
+        }
+        return easy
+    }
+
+    func close(_ easy: UnsafeMutableRawPointer) {
+        curl_multi_remove_handle(multi, easy)
+        curl_easy_cleanup(easy)
+    }
+
+    func socketReady(_ descriptor: Int32, _ readiness: Poller.Interest) {
+        var mask: Int32 = 0
+        if readiness.contains(.readable) { mask |= CURL_CSELECT_IN }
+        if readiness.contains(.writable) { mask |= CURL_CSELECT_OUT }
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, descriptor, mask, &running)
+    }
+
+    func timeElapsed() {
+        timer = .never
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+    }
+
+    /// The next connection that is open (`CURLE_OK`) or has failed.
+    func nextFinished() -> (slot: Int, code: CURLcode)? {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE else { continue }
+            var slot: UnsafeMutablePointer<CChar>?
+            _ = push_curl_get_private(message.pointee.easy_handle, &slot)
+            return (Int(bitPattern: slot), message.pointee.data.result)
+        }
+        return nil
+    }
+
+    /// The descriptor of an open connection; nil when libcurl has closed it meanwhile.
+    func descriptor(of easy: UnsafeMutableRawPointer) -> Int32? {
+        var descriptor: curl_socket_t = -1
+        guard push_curl_get_active_socket(easy, &descriptor) == CURLE_OK, descriptor >= 0 else { return nil }
+        return descriptor
+    }
+
+    // MARK: Bytes
+
+    func send(_ bytes: UnsafeRawBufferPointer, over easy: UnsafeMutableRawPointer) -> Transfer {
+        var count = 0
+        let code = curl_easy_send(easy, bytes.baseAddress, bytes.count, &count)
+        return transfer(code, count)
+    }
+
+    /// `.moved(0)` is the end of the stream.
+    func receive(into bytes: UnsafeMutableRawBufferPointer, over easy: UnsafeMutableRawPointer) -> Transfer {
+        var count = 0
+        let code = curl_easy_recv(easy, bytes.baseAddress, bytes.count, &count)
+        return transfer(code, count)
+    }
+
+    private func transfer(_ code: CURLcode, _ count: Int) -> Transfer {
+        if code == CURLE_OK { return .moved(count) }
+        return code == CURLE_AGAIN ? .wouldBlock : .failed(code)
+    }
+
+    // MARK: Watching
+
+    /// The connection that watches a descriptor: nil when nobody does, -1 when libcurl does.
+    func watcher(of descriptor: Int32) -> Int? {
+        guard watches.indices.contains(Int(descriptor)), watches[Int(descriptor)].interest != [] else { return nil }
+        return Int(watches[Int(descriptor)].slot)
+    }
+
+    /// Watches a descriptor for a slot, or for libcurl (-1).
+    ///
+    /// - Returns: False when the kernel refuses.
+    @discardableResult
+    func watch(_ descriptor: Int32, _ interest: Poller.Interest, slot: Int) -> Bool {
+        let index = Int(descriptor)
+        while watches.count <= index { watches.append(Watch()) }
+        let isNew = watches[index].interest == []
+        watches[index] = Watch(interest: interest, slot: Int32(slot))
+        let token = tokenBase + UInt64(index)
+        do throws(SystemCallError) {
+            if isNew {
+                try poller.add(descriptor, token: token, interest: interest)
+            } else {
+                try poller.modify(descriptor, token: token, interest: interest)
+            }
+            return true
+        } catch {
+            watches[index] = Watch()
+            return false
+        }
+    }
+
+    func unwatch(_ descriptor: Int32) {
+        let index = Int(descriptor)
+        guard watches.indices.contains(index), watches[index].interest != [] else { return }
+        watches[index] = Watch()
+        poller.remove(descriptor)
+    }
+
+    fileprivate func timerChanged(milliseconds: Int) {
+        timer = milliseconds < 0 ? .never : .now().advanced(by: .milliseconds(milliseconds))
+    }
+
+    // MARK: Options
+
+    private func prepare(_ easy: UnsafeMutableRawPointer, _ slot: Int, _ errorText: UnsafeMutablePointer<CChar>) -> Bool {
+        errorText.pointee = 0
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        let results = [
+            push_curl_set_string(easy, CURLOPT_URL, "\(configuration.scheme.rawValue)://\(configuration.authority)/"),
+            push_curl_set_string(easy, CURLOPT_PROTOCOLS_STR, configuration.scheme.rawValue),
+            push_curl_set_long(easy, CURLOPT_CONNECT_ONLY, 1),
+            push_curl_set_long(easy, CURLOPT_FRESH_CONNECT, 1),
+            push_curl_set_long(easy, CURLOPT_NOSIGNAL, 1),
+            push_curl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
+            push_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(configuration.connectTimeout)),
+            push_curl_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, 60),
+            push_curl_set_long(easy, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1),
+            push_curl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1),
+            push_curl_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1),
+            push_curl_set_pointer(easy, CURLOPT_PRIVATE, UnsafeMutableRawPointer(bitPattern: slot)),
+            push_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText),
+            push_curl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, context),
+            push_curl_set_close_socket_function(easy, closeSocket),
+            configuration.proxy.map { push_curl_set_string(easy, CURLOPT_PROXY, $0) } ?? CURLE_OK,
+        ]
+        return results.allSatisfy { $0 == CURLE_OK } && (configuration.scheme == .http || secure(easy))
+    }
+
+    private func secure(_ easy: UnsafeMutableRawPointer) -> Bool {
+        var results = [
+            push_curl_set_pointer(easy, CURLOPT_SHARE, share),
+            push_curl_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+            push_curl_set_long(easy, CURLOPT_SSL_VERIFYPEER, configuration.verifyPeer ? 1 : 0),
+            push_curl_set_long(easy, CURLOPT_SSL_VERIFYHOST, configuration.verifyPeer ? 2 : 0),
+            push_curl_set_string(easy, CURLOPT_CAINFO, nil),
+            push_curl_set_string(easy, CURLOPT_CAPATH, nil),
+        ]
+        if let certificates {
+            let context = Unmanaged.passUnretained(certificates).toOpaque()
+            results.append(push_curl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, context))
+            results.append(push_curl_set_ssl_context_function(easy, attachCertificates))
+        }
+        return results.allSatisfy { $0 == CURLE_OK }
+    }
+
+    private func milliseconds(_ duration: Duration) -> Int {
+        let (seconds, attoseconds) = duration.components
+        return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+    }
+}
+
+// The callbacks get the connector, or its certificate store, as an unretained pointer: both live longer than every handle they are set
+// on, for the pool closes all handles before it lets go of the connector.
+
+private func watchSocket(
+    _: UnsafeMutableRawPointer?, socket: curl_socket_t, action: Int32, context: UnsafeMutableRawPointer?,
+    _: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return 0 }
+    let connector = Unmanaged<CurlConnector>.fromOpaque(context).takeUnretainedValue()
+    switch action {
+    case CURL_POLL_IN: connector.watch(socket, .readable, slot: -1)
+    case CURL_POLL_OUT: connector.watch(socket, .writable, slot: -1)
+    case CURL_POLL_INOUT: connector.watch(socket, [.readable, .writable], slot: -1)
+    default: connector.unwatch(socket)
+    }
+    return 0
+}
+
+private func setTimer(_: UnsafeMutableRawPointer?, milliseconds: Int, context: UnsafeMutableRawPointer?) -> Int32 {
+    guard let context else { return 0 }
+    Unmanaged<CurlConnector>.fromOpaque(context).takeUnretainedValue().timerChanged(milliseconds: milliseconds)
+    return 0
+}
+
+private func closeSocket(_ context: UnsafeMutableRawPointer?, socket: curl_socket_t) -> Int32 {
+    if let context { Unmanaged<CurlConnector>.fromOpaque(context).takeUnretainedValue().unwatch(socket) }
+    return Glibc.close(socket)
+}
+
+private func attachCertificates(
+    _: UnsafeMutableRawPointer?, sslContext: UnsafeMutableRawPointer?, store: UnsafeMutableRawPointer?
+) -> CURLcode {
+    guard let sslContext, let store else { return CURLE_SSL_CERTPROBLEM }
+    Unmanaged<CertificateStore>.fromOpaque(store).takeUnretainedValue().attach(toSSLContext: sslContext)
+    return CURLE_OK
+}

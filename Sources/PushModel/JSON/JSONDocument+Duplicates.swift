@@ -1,0 +1,58 @@
+extension JSONDocument {
+    /// How many duplicate keys are named.
+    private static let maximumDuplicates = 16
+
+    /// Looks for keys that stand twice in the object whose token is `object`: by pairs while there are few, else sorted.
+    mutating func noteDuplicateKeys(of object: Int) {
+        let count = Int(tokens[object].childCount)
+        guard count > 1, duplicateKeys.count < Self.maximumDuplicates else { return }
+        if count > 24 {
+            noteDuplicateKeysSorted(of: object, count: count)
+            return
+        }
+        var key = object + 1
+        for position in 1..<count {
+            key = Int(tokens[Int(tokens[key].next)].next)
+            var earlier = object + 1
+            for _ in 0..<position {
+                if equals(text(of: Node(index: Int32(earlier))), text(of: Node(index: Int32(key)))) {
+                    noteDuplicate(key)
+                    break
+                }
+                earlier = Int(tokens[Int(tokens[earlier].next)].next)
+            }
+        }
+    }
+
+    private mutating func noteDuplicateKeysSorted(of object: Int, count: Int) {
+        var keys: [Int] = []
+        keys.reserveCapacity(count)
+        var key = object + 1
+        for position in 0..<count {
+            keys.append(key)
+            if position < count - 1 { key = Int(tokens[Int(tokens[key].next)].next) }
+        }
+        keys.sort { left, right in
+            let order = compare(text(of: Node(index: Int32(left))), text(of: Node(index: Int32(right))))
+            return order == 0 ? left < right : order < 0
+        }
+        for position in 1..<count
+        where equals(text(of: Node(index: Int32(keys[position - 1]))), text(of: Node(index: Int32(keys[position])))) {
+            noteDuplicate(keys[position])
+        }
+    }
+
+    private mutating func noteDuplicate(_ key: Int) {
+        if duplicateKeys.count < Self.maximumDuplicates { duplicateKeys.append(Node(index: Int32(key))) }
+    }
+
+    /// Orders by length, then bytes; negative when `left` comes first.
+    private func compare(_ left: Text, _ right: Text) -> Int {
+        guard left.length == right.length else { return Int(left.length - right.length) }
+        for offset in 0..<Int(left.length) {
+            let difference = Int(bytes[Int(left.start) + offset]) - Int(bytes[Int(right.start) + offset])
+            if difference != 0 { return difference }
+        }
+        return 0
+    }
+}

@@ -1,0 +1,21 @@
+/// W3C Trace Context: `<version>-<32 hex>-<16 hex>-<2 hex>`, small letters, neither id all zeros, any version but `ff`.
+enum TraceParent {
+    static func isValid(_ text: Span<UInt8>) -> Bool {
+        guard text.count == 55 else { return false }
+        for index in text.indices {
+            let byte = text[index]
+            if index == 2 || index == 35 || index == 52 {
+                if byte != UInt8(ascii: "-") { return false }
+                continue
+            }
+            let isDigit = byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+            guard isDigit || (byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "f")) else { return false }
+        }
+        return !isAll("0", text, 3..<35) && !isAll("0", text, 36..<52) && !isAll("f", text, 0..<2)
+    }
+
+    private static func isAll(_ digit: Unicode.Scalar, _ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        for index in range where text[index] != UInt8(ascii: digit) { return false }
+        return true
+    }
+}

@@ -1,0 +1,59 @@
+import EventLoop
+import Foundation
+import Testing
+
+struct EventLoopTests {
+    @Test func aSignalFromAnotherThreadWakesAWaitAndIsDrainedOnce() throws {
+        let poller = try Poller()
+        let wakeUp = try WakeUp()
+        try poller.add(wakeUp.fileDescriptor, token: 42, interest: .readable)
+        Thread.detachNewThread { for _ in 0..<3 { wakeUp.signal() } }
+        let ready = try poller.wait(until: MonotonicTime.now().advanced(by: .seconds(20)))
+        #expect(ready == 0..<1)
+        #expect(poller[0] == Poller.Event(token: 42, readiness: .readable))
+        #expect(wakeUp.drain())
+    }
+
+    @Test func signalsBeforeTheDrainCountAsOne() throws {
+        let poller = try Poller()
+        let wakeUp = try WakeUp()
+        try poller.add(wakeUp.fileDescriptor, token: 1, interest: .readable)
+        for _ in 0..<3 { wakeUp.signal() }
+        #expect(try poller.wait(until: .now()).count == 1)
+        #expect(wakeUp.drain())
+        #expect(!wakeUp.drain())
+        #expect(try poller.wait(until: .now()).isEmpty)
+    }
+
+    @Test func interestCanBeChangedAndTakenBack() throws {
+        let poller = try Poller(maximumEvents: 1)
+        let wakeUp = try WakeUp()
+        try poller.add(wakeUp.fileDescriptor, token: 1, interest: .readable)
+        try poller.modify(wakeUp.fileDescriptor, token: 2, interest: [.readable, .writable])
+        #expect(try poller.wait(until: .now()).count == 1)
+        #expect(poller[0] == Poller.Event(token: 2, readiness: .writable))
+        poller.remove(wakeUp.fileDescriptor)
+        poller.remove(wakeUp.fileDescriptor)
+        #expect(try poller.wait(until: .now()).isEmpty)
+        #expect(throws: SystemCallError.self) { try poller.add(-1, token: 0, interest: .readable) }
+    }
+
+    @Test func aWaitNeverEndsBeforeItsDeadline() throws {
+        let poller = try Poller()
+        for nanoseconds in [1, 100_000, 1_000_001, 3_500_000] as [Int64] {
+            let deadline = MonotonicTime.now().advanced(byNanoseconds: nanoseconds)
+            #expect(try poller.wait(until: deadline).isEmpty)
+            #expect(MonotonicTime.now() >= deadline)
+        }
+    }
+
+    @Test func timesAddWithoutOverflow() {
+        let start = MonotonicTime(nanoseconds: 5)
+        #expect(start.advanced(by: .milliseconds(2)).nanoseconds == 2_000_005)
+        #expect(start.advanced(by: .seconds(Int64.max)) == .never)
+        #expect(start.advanced(by: .seconds(Int64.min)) < start)
+        #expect(MonotonicTime.never.advanced(byNanoseconds: 1) == .never)
+        #expect(start.advanced(by: .microseconds(1)).nanoseconds(since: start) == 1000)
+        #expect(WallClock.millisecondsSince1970() > 1_700_000_000_000)
+    }
+}

@@ -1,0 +1,153 @@
+import Testing
+
+@testable import Kafka
+
+/// Partitions, slots, wake-ups and groups, on the library's embedded cluster.
+@Suite struct AssignmentTests {
+    @Test func eachSlotReadsItsPartitionFromItsOffset() throws {
+        let mock = try Mock(partitions: 3)
+        defer { mock.close() }
+        for partition in 0..<Int32(3) {
+            for number in 0..<5 { try mock.producer.write("\(partition).\(number)", to: mock.topic, partition: partition) }
+        }
+        try mock.producer.flush(timeout: .seconds(10))
+        let loop = try Loop(mock.bootstrapServers)
+        try loop.assign([(mock.partition(2), .offset(3)), (mock.partition(0), .beginning)])
+        #expect(loop.consumer.assignment == [mock.partition(2), mock.partition(0)])
+        try loop.run { loop.records[0].count >= 2 && loop.records[1].count >= 5 }
+        #expect(loop.records[0].map(\.text) == ["2.3", "2.4"])
+        #expect(loop.records[1].map(\.offset) == [0, 1, 2, 3, 4])
+        #expect(loop.consumer.watermarks(slot: 0) == Watermarks(low: 0, high: 5))
+    }
+
+    @Test func aNewAssignmentReplacesTheOldOne() throws {
+        let mock = try Mock(partitions: 2)
+        defer { mock.close() }
+        for partition in 0..<Int32(2) {
+            for number in 0..<3 { try mock.producer.write("\(number)", to: mock.topic, partition: partition) }
+        }
+        let loop = try Loop(mock.bootstrapServers)
+        try loop.assign([(mock.partition(0), .beginning)])
+        try loop.run { loop.records[0].count >= 3 }
+        try loop.assign([(mock.partition(1), .offset(2)), (mock.partition(0), .offset(1))])
+        try loop.run { loop.records[0].count >= 1 && loop.records[1].count >= 2 }
+        #expect(loop.records[0].map(\.offset) == [2])
+        #expect(loop.records[1].map(\.offset) == [1, 2])
+        try loop.consumer.unassign()
+        #expect(loop.consumer.assignment.isEmpty)
+        #expect(loop.consumer.read(slot: 0) { _ in } == .empty)
+        #expect(loop.consumer.watermarks(slot: 0) == nil)
+    }
+
+    @Test func theDescriptorIsWrittenWhenAnEmptyPartitionFills() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        let loop = try Loop(mock.bootstrapServers)
+        try loop.assign([(mock.partition(), .beginning)])
+        try mock.producer.write("first", to: mock.topic)
+        try loop.run { loop.records[0].count == 1 }
+        // Nothing polls from here on, except when the descriptor says so.
+        while loop.wakeUp.wait(milliseconds: 0) > 0 {}
+        for number in 2...50 {
+            while try loop.turn() {}
+            try mock.producer.write("next", to: mock.topic)
+            while loop.records[0].count < number {
+                try #require(loop.wakeUp.wait(milliseconds: 5000) >= 8)
+                _ = try loop.turn()
+            }
+        }
+        #expect(loop.records[0].map(\.offset) == Array(0..<50))
+    }
+
+    @Test func theEndOfAPartitionIsReportedOnlyWhenAskedFor() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        try mock.producer.write("only", to: mock.topic)
+        let asking = try Loop(mock.bootstrapServers, reportsPartitionEnd: true)
+        try asking.assign([(mock.partition(), .beginning)])
+        try asking.run { !asking.ends.isEmpty }
+        #expect(asking.ends == [1])
+        let quiet = try Loop(mock.bootstrapServers)
+        try quiet.assign([(mock.partition(), .beginning)])
+        try quiet.run { quiet.records[0].count == 1 }
+        while quiet.wakeUp.wait(milliseconds: 300) > 0 { _ = try quiet.turn() }
+        #expect(quiet.ends.isEmpty)
+    }
+
+    @Test func membersShareTheTopicCommitWithMetadataAndGiveBack() throws {
+        let mock = try Mock(partitions: 2)
+        defer { mock.close() }
+        let first = try Loop(mock.bootstrapServers, group: "shared")
+        try first.consumer.subscribe(["t"])
+        try first.run { first.assignedCount == 1 }
+        #expect(Set(first.consumer.assignment) == [mock.partition(0), mock.partition(1)])
+        let place = try first.consumer.group.metadata()
+        #expect(place.generation.map { $0 >= 0 } == true)
+        #expect(!place.memberID.isEmpty)
+
+        let metadata = String(repeating: "a", count: 2733)
+        try first.consumer.group.commit([OffsetCommit(mock.partition(0), offset: 7, metadata: metadata)])
+        #expect(
+            try first.consumer.group.committed([mock.partition(0), mock.partition(1)], timeout: .seconds(5)) == [
+                CommittedOffset(partition: mock.partition(0), offset: 7, metadata: metadata),
+                CommittedOffset(partition: mock.partition(1), offset: nil, metadata: ""),
+            ])
+
+        let second = try Loop(mock.bootstrapServers, group: "shared")
+        try second.consumer.subscribe(["t"])
+        try first.run(seconds: 40) {
+            _ = try? second.turn()
+            return first.revokedCount == 1 && first.assignedCount == 2 && second.assignedCount == 1
+        }
+        #expect(Set(first.consumer.assignment + second.consumer.assignment) == [mock.partition(0), mock.partition(1)])
+        #expect(first.consumer.assignment.count == 1)
+        #expect(second.consumer.close(timeout: .seconds(10)))
+        #expect(first.consumer.close(timeout: .seconds(10)))
+    }
+
+    @Test func aCommitThatTheBrokerRefusesIsAnError() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        let loop = try Loop(mock.bootstrapServers)
+        mock.cluster.failNext(apiKey: 8, codes: [12])
+        let error = #expect(throws: KafkaError.self) {
+            try loop.consumer.group.commit([OffsetCommit(mock.partition(), offset: 1, metadata: "m")])
+        }
+        #expect(error?.isMetadataTooLarge == true)
+        #expect(throws: KafkaError.self) {
+            try loop.consumer.group.commit([OffsetCommit(mock.partition(), offset: 1, metadata: "a\0b")])
+        }
+    }
+
+    @Test func aConsumerThatNeverJoinedHasNoPlaceInItsGroup() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        let loop = try Loop(mock.bootstrapServers)
+        let error = #expect(throws: KafkaError.self) { try loop.consumer.group.metadata() }
+        #expect(error?.name == "UNKNOWN_MEMBER_ID")
+        #expect(error?.requiresAbort == true)
+    }
+
+    @Test func aClosedConsumerThrowsAndIsQuiet() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        let loop = try Loop(mock.bootstrapServers)
+        #expect(loop.consumer.close(timeout: .seconds(10)))
+        #expect(loop.consumer.close(timeout: .seconds(10)))
+        #expect(loop.consumer.nextEvent() == nil)
+        let error = #expect(throws: KafkaError.self) { try loop.consumer.subscribe(["t"]) }
+        #expect(error?.isClosed == true)
+        #expect(throws: KafkaError.self) { try loop.consumer.group.committed([mock.partition()], timeout: .seconds(1)) }
+    }
+
+    @Test func statisticsAndLogsComeAsEvents() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        let loop = try Loop(
+            mock.bootstrapServers,
+            properties: [.init(key: "statistics.interval.ms", value: "100"), .init(key: "debug", value: "cgrp")])
+        try loop.run { !loop.statistics.isEmpty && !loop.logs.isEmpty }
+        #expect(loop.statistics[0].first == UInt8(ascii: "{"))
+        #expect(loop.logs.contains { $0.level == 7 })
+    }
+}

@@ -1,0 +1,58 @@
+import Kafka
+import Testing
+
+/// What a user may set, and what a refusal says.
+@Suite struct ConfigurationTests {
+    private func error(_ key: String, _ value: String) -> KafkaError? {
+        let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1", properties: [.init(key: key, value: value)])
+        do {
+            let consumer = try Consumer(configuration, groupID: "g", wakeUpFileDescriptor: -1)
+            consumer.close(timeout: .zero)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: [
+        "enable.auto.commit", "enable.auto.offset.store", "transactional.id", "isolation.level", "enable.idempotence", "group.id",
+        "bootstrap.servers", "log.queue", "group.instance.id",
+    ])
+    func whatTheGuaranteesRestOnIsRefused(key: String) {
+        #expect(error(key, "true")?.property == key)
+        #expect(error(key, "true")?.message.contains("'\(key)'") == true)
+    }
+
+    @Test func anUnknownPropertyAndABadValueAreNamed() {
+        #expect(error("no.such.thing", "1")?.property == "no.such.thing")
+        #expect(error("session.timeout.ms", "soon")?.property == "session.timeout.ms")
+        #expect(error("partition.assignment.strategy", "cooperative-sticky")?.property == "partition.assignment.strategy")
+        #expect(error("session.timeout.ms", "7000") == nil)
+        #expect(error("linger.ms", "5") == nil, "a producer's property must not stop a consumer")
+    }
+
+    @Test func noSecretIsEverShown() {
+        let secret = "hunter2-hunter2"
+        for key in ["ssl.key.pem", "ssl.key.password", "sasl.password", "ssl.keystore.password"] {
+            let property = KafkaConfiguration.Property(key: key, value: secret)
+            let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1", properties: [property])
+            var dumped = ""
+            dump(configuration, to: &dumped)
+            #expect(!dumped.contains(secret))
+            #expect(!"\(configuration)".contains(secret))
+            #expect(!String(reflecting: property).contains(secret))
+        }
+        let broken = error("ssl.key.pem", secret)
+        #expect(broken.map { !"\($0)".contains(secret) } ?? true)
+    }
+
+    @Test(arguments: ["", ".", "..", "a b", "a/b", "ü", String(repeating: "a", count: 250)])
+    func aTopicNameThatKafkaDoesNotAllowIsRefused(name: String) {
+        #expect(throws: KafkaError.self) { try TopicName.validate(name) }
+    }
+
+    @Test(arguments: ["a", "push.requests.v1", "A_b-9", String(repeating: "a", count: 249)])
+    func aTopicNameThatKafkaAllowsIsTaken(name: String) throws {
+        try TopicName.validate(name)
+    }
+}

@@ -1,0 +1,88 @@
+import Kafka
+import Testing
+
+/// Reading without a group, and asking about topics, on the library's embedded cluster.
+@Suite struct ReaderTests {
+    @Test func aReaderReadsAllPartitionsUpToTheEndAtItsStart() throws {
+        let mock = try Mock(partitions: 3)
+        defer { mock.close() }
+        for number in 0..<30 { try mock.producer.write("\(number)", to: mock.topic, partition: Int32(number % 2)) }
+        try mock.producer.flush(timeout: .seconds(10))
+        let reader = try reader(mock, .beginning)
+        #expect(reader.partitionCount == 3)
+        #expect(reader.remainingCount == 30)
+        try mock.producer.write("later", to: mock.topic, partition: 2)
+        let records = try readToEnd(reader)
+        #expect(records.filter { $0.partition != 2 }.count == 30)
+        #expect(try reader.refreshPartitions(timeout: .seconds(5)) == 0)
+        reader.close()
+        #expect(reader.read(timeout: .zero) { _ in } != .record)
+    }
+
+    @Test func aReaderStartsAtGivenOffsets() throws {
+        let mock = try Mock(partitions: 2)
+        defer { mock.close() }
+        for number in 0..<10 { try mock.producer.write("\(number)", to: mock.topic, partition: Int32(number % 2)) }
+        try mock.producer.flush(timeout: .seconds(10))
+        let records = try readToEnd(try reader(mock, .offsets([0: 4, 1: 99])))
+        #expect(records.map(\.text) == ["8"])
+    }
+
+    @Test func aReaderAtTheEndSeesOnlyWhatComes() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        try mock.producer.write("old", to: mock.topic)
+        try mock.producer.flush(timeout: .seconds(10))
+        let reader = try reader(mock, .end)
+        #expect(reader.hasReachedEnd)
+        try mock.producer.write("new", to: mock.topic)
+        var texts: [String?] = []
+        let deadline = ContinuousClock.now + .seconds(10)
+        while texts.isEmpty, ContinuousClock.now < deadline {
+            _ = reader.read(timeout: .milliseconds(200)) { texts.append(Record($0).text) }
+        }
+        #expect(texts == ["new"])
+    }
+
+    @Test func anUnreachableClusterIsATypedErrorInTime() throws {
+        let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1")
+        let start = ContinuousClock.now
+        let error = #expect(throws: KafkaError.self) {
+            try TopicAdmin(configuration).describe(topics: ["t"], timeout: .seconds(1))
+        }
+        #expect(error?.isUnreachable == true)
+        #expect(ContinuousClock.now - start < .seconds(5))
+        let create = #expect(throws: KafkaError.self) {
+            try TopicAdmin(configuration).createTopics([NewTopic(name: "t")], timeout: .milliseconds(300))
+        }
+        #expect(create?.isUnreachable == true)
+    }
+
+    @Test func theClusterIsDescribed() throws {
+        let cluster = try MockCluster(brokers: 2)
+        defer { cluster.close() }
+        try cluster.createTopic("three", partitions: 3)
+        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers))
+        let description = try admin.describe(topics: ["three"], timeout: .seconds(5))
+        #expect(description.brokerCount == 2)
+        #expect(description.topics == [.existing(partitionCount: 3)])
+    }
+
+    private func reader(_ mock: Mock, _ start: TopicReader.Start) throws -> TopicReader {
+        let configuration = KafkaConfiguration(
+            bootstrapServers: mock.bootstrapServers, properties: [.init(key: "fetch.wait.max.ms", value: "5")])
+        return try TopicReader(configuration, topic: "t", start: start, timeout: .seconds(10))
+    }
+}
+
+/// Reads until the reader has reached its end.
+func readToEnd(_ reader: TopicReader) throws -> [Record] {
+    var records: [Record] = []
+    let deadline = ContinuousClock.now + .seconds(20)
+    while !reader.hasReachedEnd {
+        try #require(ContinuousClock.now < deadline)
+        let result = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }
+        if case .error(let error) = result { throw error }
+    }
+    return records
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Testing
+
+@testable import Kafka
+
+/// The brokers of a real Kafka, `host:port`, without which the tests below are SKIPPED, never passed.
+private let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
+
+/// EVERYTHING HERE NEEDS A REAL BROKER: the embedded one only pretends to do transactions. Set PUSHFAN_TEST_KAFKA to its bootstrap servers.
+/// A run without it proves nothing about exactly-once; the count of skipped tests says so.
+@Suite(.enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: transactions were not tested"), .serialized)
+struct RealBrokerTests {
+    private let configuration = KafkaConfiguration(bootstrapServers: realBrokers ?? "")
+    /// A name that no earlier run on the same broker used.
+    private let name = "kafka-tests-\(UUID().uuidString)"
+
+    private func makeTopic(partitions: Int) throws {
+        let topic = NewTopic(name: name, partitionCount: partitions, replicationFactor: 1)
+        #expect(try TopicAdmin(configuration).createTopics([topic], timeout: .seconds(20)) == [.created])
+    }
+
+    private func partition(_ number: Int32 = 0) -> TopicPartition { TopicPartition(topic: name, partition: number) }
+
+    private func transactional(_ id: String) throws -> (Producer, Producer.Topic) {
+        let producer = try Producer(configuration, transactionalID: id)
+        let topic = try producer.warmUp(topics: [name], timeout: .seconds(20))[0]
+        try producer.initTransactions(timeout: .seconds(30))
+        return (producer, topic)
+    }
+
+    private func join(instance: String? = nil) throws -> Loop {
+        let loop = try Loop(configuration.bootstrapServers, group: name, instance: instance)
+        try loop.consumer.subscribe([name])
+        try loop.run(seconds: 40) { loop.assignedCount > 0 && !loop.consumer.assignment.isEmpty }
+        return loop
+    }
+
+    @Test func aCommittedTransactionStoresOffsetsAndMetadataAndAnAbortedOneDoesNot() throws {
+        try makeTopic(partitions: 1)
+        let loop = try join()
+        let group = loop.consumer.group
+        let (producer, topic) = try transactional(name)
+        defer { producer.close(timeout: .seconds(5)) }
+        let metadata = String(repeating: "A", count: 3000)
+
+        try producer.beginTransaction()
+        try producer.write("committed", to: topic)
+        try producer.sendOffsets(
+            [OffsetCommit(partition(), offset: 7, metadata: metadata)], group: group.metadata(), timeout: .seconds(20))
+        try producer.commitTransaction(timeout: nil)
+        #expect(producer.failedDeliveries == DeliveryFailures())
+        let stored = CommittedOffset(partition: partition(), offset: 7, metadata: metadata)
+        #expect(try group.committed([partition()], timeout: .seconds(20)) == [stored])
+
+        try producer.beginTransaction()
+        try producer.write("aborted", to: topic)
+        try producer.sendOffsets(
+            [OffsetCommit(partition(), offset: 9, metadata: "B")], group: group.metadata(), timeout: .seconds(20))
+        try producer.abortTransaction(timeout: nil)
+        #expect(try group.committed([partition()], timeout: .seconds(20)) == [stored])
+
+        try producer.beginTransaction()
+        try producer.write("last", to: topic)
+        try producer.commitTransaction(timeout: nil)
+        let reader = try TopicReader(configuration, topic: name, start: .beginning, timeout: .seconds(20))
+        #expect(try readToEnd(reader).map(\.text) == ["committed", "last"])
+        try loop.run { loop.records[0].count >= 2 }
+        #expect(loop.records[0].map(\.text) == ["committed", "last"])
+    }
+
+    @Test func metadataThatIsTooLongForTheBrokerIsToldApart() throws {
+        try makeTopic(partitions: 1)
+        let loop = try join()
+        let (producer, topic) = try transactional(name)
+        defer { producer.close(timeout: .seconds(5)) }
+        try producer.beginTransaction()
+        try producer.write("x", to: topic)
+        let metadata = String(repeating: "A", count: 5000)
+        let error = #expect(throws: KafkaError.self) {
+            try producer.sendOffsets(
+                [OffsetCommit(partition(), offset: 1, metadata: metadata)], group: loop.consumer.group.metadata(),
+                timeout: .seconds(20))
+        }
+        #expect(error?.isMetadataTooLarge == true)
+        try producer.abortTransaction(timeout: nil)
+    }
+
+    @Test func aSecondProducerWithTheSameIDFencesTheFirst() throws {
+        try makeTopic(partitions: 1)
+        let (first, topic) = try transactional(name)
+        defer { first.close(timeout: .zero) }
+        try first.beginTransaction()
+        try first.write("zombie", to: topic)
+        try first.flush(timeout: .seconds(10))
+        let (second, sameTopic) = try transactional(name)
+        defer { second.close(timeout: .seconds(5)) }
+        let error = #expect(throws: KafkaError.self) {
+            try first.write("zombie", to: topic)
+            try first.commitTransaction(timeout: .seconds(20))
+        }
+        #expect(error?.isFenced == true)
+        #expect(error?.isFatal == true)
+        try second.beginTransaction()
+        try second.write("alive", to: sameTopic)
+        try second.commitTransaction(timeout: nil)
+        let reader = try TopicReader(configuration, topic: name, start: .beginning, timeout: .seconds(20))
+        #expect(try readToEnd(reader).map(\.text) == ["alive"])
+    }
+
+    @Test func offsetsOfAMemberThatLeftAreRefused() throws {
+        try makeTopic(partitions: 1)
+        let loop = try join()
+        let old = try loop.consumer.group.metadata()
+        #expect(loop.consumer.close(timeout: .seconds(20)))
+        let (producer, topic) = try transactional(name)
+        defer { producer.close(timeout: .seconds(5)) }
+        try producer.beginTransaction()
+        try producer.write("x", to: topic)
+        let error = #expect(throws: KafkaError.self) {
+            try producer.sendOffsets([OffsetCommit(partition(), offset: 1)], group: old, timeout: .seconds(20))
+        }
+        #expect(error?.requiresAbort == true)
+        try producer.abortTransaction(timeout: nil)
+    }
+
+    @Test func aMemberWithANameComesBackWithoutARebalance() throws {
+        try makeTopic(partitions: 2)
+        let stays = try join(instance: "stays")
+        let goes = try join(instance: "goes")
+        try stays.run(seconds: 40) {
+            _ = try? goes.turn()
+            return stays.consumer.assignment.count == 1 && goes.consumer.assignment.count == 1
+        }
+        let owned = goes.consumer.assignment
+        let generation = try stays.consumer.group.metadata().generation
+        #expect(goes.consumer.close(timeout: .seconds(20)))
+        let back = try join(instance: "goes")
+        #expect(back.consumer.assignment == owned)
+        _ = try stays.turn()
+        #expect(stays.revokedCount <= 1, "only the arrival of the second member may have caused a rebalance")
+        #expect(try stays.consumer.group.metadata().generation == generation)
+    }
+
+    @Test func topicsAreCreatedDescribedAndToldApart() throws {
+        let admin = try TopicAdmin(configuration)
+        let topics = [
+            NewTopic(
+                name: name, partitionCount: 3, replicationFactor: 1,
+                configuration: [.init(key: "retention.ms", value: "86400000")]),
+            NewTopic(name: "\(name)-greedy", partitionCount: 1, replicationFactor: 99),
+        ]
+        let first = try admin.createTopics(topics, timeout: .seconds(20))
+        #expect(first[0] == .created)
+        guard case .failed(let error) = first[1] else {
+            Issue.record("99 replicas must fail, not \(first[1])")
+            return
+        }
+        #expect(error.name == "INVALID_REPLICATION_FACTOR")
+        #expect(try admin.createTopics([topics[0]], timeout: .seconds(20)) == [.alreadyExists])
+        let description = try admin.describe(topics: [name, "\(name)-missing"], timeout: .seconds(20))
+        #expect(description.topics == [.existing(partitionCount: 3), .missing])
+        #expect(description.brokerCount >= 1)
+        #expect(description.clusterID?.isEmpty == false)
+        let settings = try admin.settings(ofTopic: name, timeout: .seconds(20))
+        #expect(settings.contains(TopicSetting(name: "retention.ms", value: "86400000", isDefault: false)))
+        #expect(throws: KafkaError.self) { try admin.settings(ofTopic: "\(name)-missing", timeout: .seconds(20)) }
+    }
+
+    @Test func aReaderStartsAtATime() throws {
+        try makeTopic(partitions: 2)
+        let producer = try Producer(configuration, transactionalID: nil)
+        defer { producer.close(timeout: .seconds(5)) }
+        let topic = try producer.warmUp(topics: [name], timeout: .seconds(20))[0]
+        let start: Int64 = 1_900_000_000_000
+        for number in 0..<Int64(5) { try producer.write("\(number)", to: topic, partition: 0, timestamp: start + number * 1000) }
+        try producer.flush(timeout: .seconds(20))
+        let reader = try TopicReader(configuration, topic: name, start: .time(start + 2500), timeout: .seconds(20))
+        #expect(try readToEnd(reader).map(\.text) == ["3", "4"])
+    }
+}

@@ -1,0 +1,52 @@
+import PushModel
+import Testing
+
+@Suite struct ByteWriterTests {
+    @Test(arguments: [0, 7, 10, 99, 100, -1, -10, .max, .min, .min + 1, 1_000_000_000_000_000_000] as [Int64])
+    func decimalsAreWrittenInFull(value: Int64) {
+        var writer = ByteWriter()
+        writer.append("x")
+        writer.append(decimal: value)
+        writer.append("y")
+        #expect(writer.text == "x\(value)y")
+    }
+
+    @Test func randomDecimalsAreWrittenAsTheStandardLibraryWritesThem() {
+        var random = SeededRandom(5)
+        for _ in 0..<2000 {
+            let value = Int64(bitPattern: random.next()) >> Int64(random.below(64))
+            var writer = ByteWriter()
+            writer.append(decimal: value)
+            #expect(writer.text == String(value))
+        }
+    }
+
+    @Test func everyWayOfAppendingAddsAtTheEnd() {
+        var writer = ByteWriter(capacity: 4)
+        writer.append(UInt8(ascii: "a"))
+        writer.append("bé" as StaticString)
+        writer.append("c😀" as String)
+        writer.append(Array("d".utf8).span)
+        writer.append(decimal: Int(-42))
+        var other = ByteWriter()
+        other.append("e" as StaticString)
+        writer.append(other)
+        #expect(writer.text == "abéc😀d-42e")
+        #expect(writer.count == writer.bytes.count)
+        writer.removeAll()
+        #expect(writer == ByteWriter())
+    }
+
+    @Test func oneMalformedByteMakesTextMalformed() {
+        #expect(isWellFormed(Array("aé€😀\u{10FFFF}".utf8)))
+        var random = SeededRandom(9)
+        for _ in 0..<5000 {
+            let bytes = (0..<random.below(6)).map { _ in
+                [0x41, 0x80, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2, 0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF4, 0xF5][random.below(14)] as UInt8
+            }
+            #expect(isWellFormed(bytes) == (String(validating: bytes, as: UTF8.self) != nil), "\(bytes)")
+        }
+    }
+
+    private func isWellFormed(_ bytes: [UInt8]) -> Bool { UTF8Scalars.isWellFormed(bytes.span) }
+}
