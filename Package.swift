@@ -90,12 +90,20 @@ let package = Package(
                 "Observability",
             ]),
 
+        // console
+        wrapper(
+            "Console",
+            [
+                "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "Kafka", "HubREST",
+                "HubAuth", "HTTPServing", "HTTP1",
+            ]),
+
         // program
         .executableTarget(
             name: "PushFan",
             dependencies: [
-                "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
-                "Kafka", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP",
+                "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
+                "Kafka", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop",
             ],
             swiftSettings: strict),
 
@@ -119,6 +127,7 @@ let package = Package(
             ]),
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
+        tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "Observability"]),
     ],
     swiftLanguageModes: [.v6]
 )
