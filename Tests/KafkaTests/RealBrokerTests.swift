@@ -142,6 +142,16 @@ struct RealBrokerTests {
         #expect(try stays.consumer.group.metadata().generation == generation)
     }
 
+    @Test func aSecondMemberWithTheSameNameMakesTheFirstFailForGood() throws {
+        try makeTopic(partitions: 1)
+        let first = try join(instance: "twin")
+        let second = try join(instance: "twin")
+        try first.run(seconds: 40) { first.errors.contains { $0.isFatal } }
+        #expect(first.errors.contains { $0.isFatal && $0.isFenced })
+        first.consumer.close(timeout: .seconds(10))
+        #expect(second.consumer.assignment == [partition()])
+    }
+
     @Test func topicsAreCreatedDescribedAndToldApart() throws {
         let admin = try TopicAdmin(configuration)
         let topics = [
