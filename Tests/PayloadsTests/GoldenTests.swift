@@ -11,13 +11,13 @@ struct GoldenTests {
     func messagesBecomeTheBodiesOfTheGoldenFile(_ platform: Platform) throws {
         var text = ""
         for (title, members) in Self.messageCases {
-            text += section(title, members, try? broadcast(members)) { try rendered($0, platform) }
+            text += try section(title, members, try? broadcast(members)) { try rendered($0, platform) }
         }
         var plain = PayloadFormatter.Configuration()
         plain.derivesCollapseID = false
         plain.defaultLifetimeSeconds = 60
         let members = #""message":{"title":"Hi"}"#
-        text += section("no identity of its own, a default life of 60 s", members, try? broadcast(members)) {
+        text += try section("no identity of its own, a default life of 60 s", members, try? broadcast(members)) {
             try rendered($0, platform, plain)
         }
         try compare(text, with: "\(platform.name)")
@@ -26,7 +26,7 @@ struct GoldenTests {
     @Test func nativePayloadsBecomeTheBodiesOfTheGoldenFile() throws {
         var text = ""
         for (title, platform, members) in Self.nativeCases {
-            text += section("\(platform.name): \(title)", members, try? broadcast(members)) { try rendered($0, platform) }
+            text += try section("\(platform.name): \(title)", members, try? broadcast(members)) { try rendered($0, platform) }
         }
         try compare(text, with: "native")
     }
@@ -34,7 +34,7 @@ struct GoldenTests {
     @Test func templatesBecomeTheBodiesOfTheGoldenFile() throws {
         var text = ""
         for (title, members) in Self.templateCases {
-            text += section(title, members, try? broadcast(members)) { try renderedTemplate($0) }
+            text += try section(title, members, try? broadcast(members)) { try renderedTemplate($0) }
         }
         try compare(text, with: "template")
     }
@@ -42,23 +42,23 @@ struct GoldenTests {
     @Test func refusalsReadAsInTheGoldenFile() throws {
         var text = ""
         for (title, platform, members) in Self.refusalCases {
-            text += section("\(platform.name): \(title)", members, try? broadcast(members)) { try rendered($0, platform) }
+            text += try section("\(platform.name): \(title)", members, try? broadcast(members)) { try rendered($0, platform) }
         }
         try compare(text, with: "refusals")
     }
 
     private func section(
-        _ title: String, _ members: String, _ request: PushRequest?,
-        _ render: (PushRequest) throws(PayloadError) -> RenderedPayload
-    ) -> String {
-        var text = "## \(title)\n\(members)\n\n"
+        _ title: String, _ members: String, _ request: PushRequest?, _ render: (PushRequest) throws -> RenderedPayload
+    ) throws -> String {
+        let shown = members.count > 400 ? "\(members.prefix(60))… (\(members.utf8.count) bytes)" : members
+        var text = "## \(title)\n\(shown)\n\n"
         guard let request else { return text + "NOT A REQUEST\n\n\n" }
-        do throws(PayloadError) {
+        do {
             let payload = try render(request)
             text += payload.headers.text.replacingOccurrences(of: "\r\n", with: "\n")
             text += "Content-Type: \(payload.contentType.name)\n\n"
             text += payload.body.text + "\n(\(payload.body.count) bytes, from \(payload.origin))\n\n\n"
-        } catch {
+        } catch let error as PayloadError {
             text += "\(error.code.rawValue) at \"\(error.pointer)\"\n\(error.sentence)\n\n\n"
         }
         return text

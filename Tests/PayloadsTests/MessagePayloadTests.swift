@@ -34,7 +34,7 @@ struct MessagePayloadTests {
     @Test(
         arguments: [
             // Short and plain: as it is.
-            (#""collapse_key":"game-42""#, "game-42", "74a38abadd0f3ac9"),
+            (#""collapse_key":"game-42""#, "game-42", "21db143e23033064"),
             (#""collapse_key":"ABCdef0123456789""#, "ABCdef0123456789", "ABCdef0123456789"),
             // A quotation mark is plain in no JSON string, a blank at an end in no header.
             (#""collapse_key":"a\"b""#, "a_b-", nil),
@@ -97,7 +97,7 @@ struct MessagePayloadTests {
         ])
     func dataKeyThatThePlatformKeepsForItselfIsRefused(_ platform: Platform, _ key: String) throws {
         let request = try broadcast(#""message":{"title":"Hi","data":{"fine":"x","\#(key)":"x"}}"#)
-        let error = try payloadError { () throws(PayloadError) in try rendered(request, platform) }
+        let error = try payloadError { try rendered(request, platform) }
         #expect(error.code == .payloadRejected && error.pointer == "/message/data/\(key)")
     }
 
@@ -117,7 +117,7 @@ struct MessagePayloadTests {
     func dataThatIsNoStringIsRefusedEvenIfNobodyReadItBefore(_ platform: Platform) throws {
         for value in ["1", "null", "true", "[]", "{\"a\":\"b\"}"] {
             let request = try unread("{\"message\":{\"data\":{\"k\":\(value)}}}")
-            let error = try payloadError { () throws(PayloadError) in try rendered(request, platform) }
+            let error = try payloadError { try rendered(request, platform) }
             #expect(error.code == .payloadRejected && error.pointer == "/message/data/k")
         }
     }
@@ -125,7 +125,7 @@ struct MessagePayloadTests {
     @Test(arguments: [Platform.apple, .fcmv1, .gcm, .windows])
     func fieldAndDataKeyOfOneNameAreRefusedOnlyWhereTheyWouldMeet(_ platform: Platform) throws {
         let met = try broadcast(#""message":{"title":"Hi","deep_link":"a:b","data":{"deep_link":"c:d"}}"#)
-        let error = try payloadError { () throws(PayloadError) in try rendered(met, platform) }
+        let error = try payloadError { try rendered(met, platform) }
         #expect(error.pointer == "/message/data/deep_link")
         let apart = try broadcast(#""message":{"title":"Hi","data":{"deep_link":"c:d","title":"x"}}"#)
         #expect(throws: Never.self) { try rendered(apart, platform) }
@@ -134,7 +134,7 @@ struct MessagePayloadTests {
     @Test(arguments: [#""template":{"k":1}"#, #""template":{"k":{"a":"b"}}"#, #""template":{}"#, #""template":[]"#])
     func templateOfAnythingButStringsIsRefusedEvenIfNobodyReadItBefore(_ member: String) throws {
         let request = try unread("{\(member)}")
-        #expect(try payloadError { () throws(PayloadError) in try renderedTemplate(request) }.code == .payloadRejected)
+        #expect(try payloadError { try renderedTemplate(request) }.code == .payloadRejected)
     }
 
     @Test func contentIsFoundUnderEveryNameOfAPlatform() throws {

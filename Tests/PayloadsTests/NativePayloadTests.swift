@@ -54,7 +54,7 @@ struct NativePayloadTests {
         _ platform: Platform, _ payload: String, _ pointer: String, _ words: String
     ) throws {
         let request = try unread("{\"payloads\":{\"\(platform.name)\":\(payload)}}")
-        let error = try payloadError { () throws(PayloadError) in try rendered(request, platform) }
+        let error = try payloadError { try rendered(request, platform) }
         #expect(error.code == .payloadRejected && error.measuredByteCount == nil)
         #expect(error.pointer == "/payloads/\(platform.name)" + pointer)
         #expect(error.sentence.contains(words), "\(error.sentence)")
@@ -73,7 +73,7 @@ struct NativePayloadTests {
     func headerThatTheHubCallOwnsOrThatIsNoTokenIsRefused(_ name: String) throws {
         let json = #"{"payloads":{"apple":{"body":{"aps":{}},"headers":{"apns-topic":"t","\#(name)":"v"}}}}"#
         let request = try unread(json)
-        let error = try payloadError { () throws(PayloadError) in try rendered(request, .apple) }
+        let error = try payloadError { try rendered(request, .apple) }
         #expect(error.code == .payloadRejected)
         #expect(error.pointer.hasPrefix("/payloads/apple/headers/"))
     }
@@ -85,20 +85,20 @@ struct NativePayloadTests {
         ])
     func headerValueThatCouldEndALineIsRefused(_ value: String) throws {
         let request = try unread(#"{"payloads":{"apple":{"body":{"aps":{}},"headers":{"apns-topic":\#(value)}}}}"#)
-        let error = try payloadError { () throws(PayloadError) in try rendered(request, .apple) }
+        let error = try payloadError { try rendered(request, .apple) }
         #expect(error.code == .payloadRejected && error.pointer == "/payloads/apple/headers/apns-topic")
     }
 
     @Test func headerThatStandsTwiceIsRefusedWhateverItsCase() throws {
         let request = try unread(#"{"payloads":{"apple":{"body":{"aps":{}},"headers":{"apns-id":"1","APNS-ID":"2"}}}}"#)
-        let error = try payloadError { () throws(PayloadError) in try rendered(request, .apple) }
+        let error = try payloadError { try rendered(request, .apple) }
         #expect(error.pointer == "/payloads/apple/headers/apns-id" && error.sentence.contains("twice"))
     }
 
     @Test func moreThanSixteenHeadersAreRefused() throws {
         let headers = (0..<17).map { "\"X-\($0)\":\"v\"" }.joined(separator: ",")
         let request = try unread("{\"payloads\":{\"apple\":{\"body\":{\"aps\":{}},\"headers\":{\(headers)}}}}")
-        let error = try payloadError { () throws(PayloadError) in try rendered(request, .apple) }
+        let error = try payloadError { try rendered(request, .apple) }
         #expect(error.pointer == "/payloads/apple/headers")
     }
 
@@ -110,7 +110,7 @@ struct NativePayloadTests {
         ])
     func payloadOfAnotherShapeIsRefusedEvenIfNobodyReadItBefore(_ payload: String) throws {
         let request = try unread("{\"payloads\":{\"apple\":\(payload)}}")
-        #expect(try payloadError { () throws(PayloadError) in try rendered(request, .apple) }.code == .payloadRejected)
+        #expect(try payloadError { try rendered(request, .apple) }.code == .payloadRejected)
     }
 
     @Test(arguments: ["", "content_type", "application/json"])

@@ -53,10 +53,8 @@ func renderedTemplate(_ request: PushRequest) throws(PayloadError) -> RenderedPa
 }
 
 /// The error that `body` ends in; none is a failure of the test.
-func payloadError(_ body: () throws(PayloadError) -> RenderedPayload) throws -> PayloadError {
-    var caught: PayloadError?
-    do throws(PayloadError) { _ = try body() } catch { caught = error }
-    return try #require(caught)
+func payloadError(_ body: () throws -> RenderedPayload) throws -> PayloadError {
+    try #require(throws: PayloadError.self) { _ = try body() }
 }
 
 extension RenderedPayload {

@@ -17,7 +17,7 @@ struct SizeLimitTests {
         let empty = try rendered(padded(0), platform).body.count
         #expect(try rendered(padded(limit - empty), platform).body.count == limit)
         let larger = try padded(limit - empty + 1)
-        let error = try payloadError { () throws(PayloadError) in try rendered(larger, platform) }
+        let error = try payloadError { try rendered(larger, platform) }
         #expect(error.code == .payloadTooLarge && error.pointer == "/message")
         #expect(error.measuredByteCount == limit + 1 && error.allowedByteCount == limit)
         #expect(error.sentence.contains("\(limit + 1) bytes") && error.sentence.contains("at most \(limit) "))
@@ -32,7 +32,7 @@ struct SizeLimitTests {
         let empty = try rendered(padded(0), .windows).body.count
         #expect(try rendered(padded(5120 - empty), .windows).body.count == 5120)
         let larger = try padded(5121 - empty)
-        let error = try payloadError { () throws(PayloadError) in try rendered(larger, .windows) }
+        let error = try payloadError { try rendered(larger, .windows) }
         #expect(error.measuredByteCount == 5121 && error.allowedByteCount == 5120)
     }
 
@@ -60,7 +60,7 @@ struct SizeLimitTests {
         }
         #expect(try rendered(sized(limit), platform).body.count == limit)
         let larger = try sized(limit + 1)
-        let error = try payloadError { () throws(PayloadError) in try rendered(larger, platform) }
+        let error = try payloadError { try rendered(larger, platform) }
         #expect(error.code == .payloadTooLarge && error.pointer == "/payloads/\(platform.name)/body")
         #expect(error.measuredByteCount == limit + 1 && error.allowedByteCount == limit)
     }
@@ -73,7 +73,7 @@ struct SizeLimitTests {
         // "X-A: bc" and its line end are 9 bytes.
         #expect(try rendered(sized(65_527), .xiaomi).body.count == 65_527)
         let larger = try sized(65_528)
-        let error = try payloadError { () throws(PayloadError) in try rendered(larger, .xiaomi) }
+        let error = try payloadError { try rendered(larger, .xiaomi) }
         #expect(error.measuredByteCount == 65_537 && error.allowedByteCount == PayloadLimit.hubByteCount)
     }
 
@@ -92,7 +92,7 @@ struct SizeLimitTests {
         let full = try renderedTemplate(padded(room))
         #expect(full.body.count + full.headers.count == PayloadLimit.hubByteCount)
         let larger = try padded(room + 1)
-        let error = try payloadError { () throws(PayloadError) in try renderedTemplate(larger) }
+        let error = try payloadError { try renderedTemplate(larger) }
         #expect(error.code == .payloadTooLarge && error.pointer == "/template")
         #expect(error.measuredByteCount == 65_537 && error.allowedByteCount == 65_536)
     }

@@ -1,5 +1,5 @@
 /// Rows in columns, as wide as what is in them.
-struct Table {
+public struct Table {
     /// A column's heading, and whether its values are numbers.
     struct Column {
         let title: String
@@ -15,17 +15,17 @@ struct Table {
     }
 
     /// An empty table of texts.
-    init(_ titles: String...) {
+    public init(_ titles: String...) {
         columns = titles.map { Column(title: $0) }
     }
 
     /// Adds a row; control characters in it are replaced.
-    mutating func add(_ cells: String...) {
+    public mutating func add(_ cells: String...) {
         rows.append(cells.map { Sanitised.line($0, atMost: 4096) })
     }
 
     /// The lines, headings first; the last column is cut where the terminal ends.
-    func lines(_ traits: Streams.Traits) -> [String] {
+    public func lines(_ traits: Streams.Traits) -> [String] {
         var widths = columns.map { DisplayWidth.of($0.title) }
         for row in rows {
             for (index, cell) in row.enumerated() where index < widths.count {

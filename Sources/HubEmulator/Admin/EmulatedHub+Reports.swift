@@ -9,6 +9,7 @@ extension EmulatedHub {
     /// - Parameters:
     ///   - handle: Only the devices with this handle; `nil` for all.
     ///   - tag: Only the devices with a registration that has this tag, in any case; `nil` for all.
+    /// - Returns: The devices, in the order in which the hub met them.
     public func devices(handle: String? = nil, tag: String? = nil) -> [DeviceReport] {
         let now = clock()
         return state.withLock { state in
@@ -27,6 +28,7 @@ extension EmulatedHub {
     /// - Parameters:
     ///   - after: Only calls with higher ids. Default 0: all that are kept.
     ///   - limit: At most so many. Default: all.
+    /// - Returns: The calls.
     public func calls(after: Int = 0, limit: Int = .max) -> [RecordedCall] {
         state.withLock { $0.calls.calls(after: after, limit: limit) }
     }

@@ -16,6 +16,7 @@ extension Fault {
     /// - Parameters:
     ///   - request: The call, whose api-version decides how throttling looks.
     ///   - moment: Now.
+    /// - Returns: The answer.
     func answer(to request: HTTPServerRequest, at moment: Moment) -> HubAnswer? {
         switch effect {
         case .status(let status), .outage(_, .some(let status)):

@@ -25,6 +25,7 @@ struct FaultScript: Sendable {
     /// - Parameters:
     ///   - request: The call.
     ///   - now: Milliseconds since 1970.
+    /// - Returns: The first fault that strikes.
     mutating func strike(_ request: HTTPServerRequest, now: Int64) -> Fault? {
         for index in entries.indices where entries[index].strikes(request, now: now) {
             entries[index].struckCount += 1

@@ -32,6 +32,7 @@ struct Installation: Sendable {
     /// The registrations that stand for the installation: for each target one native, and one for every template.
     ///
     /// - Parameter makeID: Gives a new registration id.
+    /// - Returns: The registrations, the native one of the device first.
     func registrations(makeID: () -> String) -> [Registration] {
         var registrations: [Registration] = []
         for (tile, target) in [(nil, target)] + secondaryTiles.map({ (Optional($0.name), $0.target) }) {
@@ -44,7 +45,10 @@ struct Installation: Sendable {
             for template in target.templates {
                 var registration = native
                 registration.id = makeID()
-                registration.tags = tags + template.tags.filter { !tags.contains($0) }
+                // The template's name is a tag of its registration, without being one in the installation.
+                for tag in template.tags + [template.name] where !registration.tags.contains(tag) {
+                    registration.tags.append(tag)
+                }
                 registration.template = Registration.Template(
                     name: template.name, text: template.text, body: template.body, headers: template.headers,
                     expiry: template.expiry)

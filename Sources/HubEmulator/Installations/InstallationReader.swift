@@ -18,6 +18,8 @@ struct InstallationReader {
     /// The installation that the whole text describes.
     ///
     /// - Parameter id: The id in the path, which the body must not contradict; `nil` takes the body's.
+    /// - Returns: The installation.
+    /// - Throws: An answer with 400 naming what is wrong.
     func installation(id: String?) throws(Refusal) -> Installation {
         try installation(at: document.root, id: id)
     }

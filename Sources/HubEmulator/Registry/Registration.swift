@@ -43,10 +43,6 @@ struct Registration: Sendable {
 
     var deviceKey: DeviceKey { DeviceKey(platform: platform, handle: handle) }
 
-    /// The tags in lower case, the template's name among them: what matching looks at.
-    var foldedTags: [String] {
-        var folded = tags.map { $0.lowercased() }
-        if let name = template?.name, installationID != nil { folded.append(name.lowercased()) }
-        return folded
-    }
+    /// The tags in lower case: what matching looks at.
+    var foldedTags: [String] { tags.map { $0.lowercased() } }
 }

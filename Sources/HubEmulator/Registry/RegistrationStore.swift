@@ -56,6 +56,7 @@ struct RegistrationStore: Sendable {
     /// - Parameters:
     ///   - cursor: Where the page begins; 0 for the first.
     ///   - limit: Most registrations on the page.
+    ///   - condition: Which registrations count.
     /// - Returns: The page, and where the next one begins if there is one.
     func page(
         from cursor: Int, limit: Int, where condition: (Registration) -> Bool

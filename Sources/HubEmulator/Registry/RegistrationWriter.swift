@@ -23,6 +23,7 @@ struct RegistrationWriter {
     ///   - path: The list's own path in the hub.
     ///   - moment: Now.
     ///   - nextLink: Where the next page is, if there is one.
+    /// - Returns: The feed.
     func feed(_ page: [Registration], path: String, at moment: Moment, nextLink: String?) -> [UInt8] {
         var writer = XMLWriter()
         writer.element("feed", [("xmlns", XMLWriter.atom)]) { writer in

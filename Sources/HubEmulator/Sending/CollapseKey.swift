@@ -12,6 +12,7 @@ enum CollapseKey {
     ///   - platform: The push service.
     ///   - headers: The send's header fields.
     ///   - document: The body, if it was read as JSON.
+    /// - Returns: The key; only equality counts.
     static func of(_ platform: HubPlatform, headers: HTTPFields, document: JSONDocument?) -> String? {
         switch platform {
         case .apple:

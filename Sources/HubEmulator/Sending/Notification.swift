@@ -54,6 +54,7 @@ extension Notification {
     /// A device with several templates gets each of them; the same template twice on one handle is one delivery.
     ///
     /// - Parameter store: The hub's registrations.
+    /// - Returns: What each device gets.
     func deliveries(to store: RegistrationStore) -> [Delivery] {
         var seen: Set<DeliveryKey> = []
         var deliveries: [Delivery] = []

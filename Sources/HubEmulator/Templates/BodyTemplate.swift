@@ -32,6 +32,7 @@ struct BodyTemplate: Sendable {
     /// The body for a notification.
     ///
     /// - Parameter properties: The notification's properties by lower-cased name.
+    /// - Returns: The body's bytes.
     func rendered(_ properties: [String: String]) -> [UInt8] {
         var writer = ByteWriter(capacity: 256)
         for segment in segments {

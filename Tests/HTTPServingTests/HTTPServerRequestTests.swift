@@ -1,0 +1,49 @@
+import HTTPServing
+import Testing
+
+struct HTTPServerRequestTests {
+    @Test(arguments: [
+        ("/a/b", "/a/b", 0), ("/a%2Fb%20c?d", "/a/b c", 1), ("/?a=1&b=2&&c", "/", 3), ("/%zz%4", "/%zz%4", 0), ("", "", 0),
+        ("/a+b?c+d=e+f", "/a+b", 1), ("/%FF", "/\u{FFFD}", 0),
+    ])
+    func pathsAreDecodedOnce(_ target: String, _ path: String, _ items: Int) {
+        let request = HTTPServerRequest(method: "GET", target: target)
+        #expect(request.path == path)
+        #expect(request.query.count == items)
+    }
+
+    @Test func queryItemsKeepOrderAndDecode() {
+        let request = HTTPServerRequest(
+            method: "GET", target: "/x?direct&api-version=2020-06&$filter=ChannelUri+eq+%27a%26b%27&e=")
+        #expect(request.query.map(\.name) == ["direct", "api-version", "$filter", "e"])
+        #expect(request.queryValue("direct") == "")
+        #expect(request.query[0].value == nil)
+        #expect(request.queryValue("$FILTER") == "ChannelUri eq 'a&b'")
+        #expect(request.queryValue("none") == nil)
+        #expect(request.rawQuery == "direct&api-version=2020-06&$filter=ChannelUri+eq+%27a%26b%27&e=")
+        #expect(request.rawPath == "/x")
+    }
+
+    @Test func headerNamesAreComparedWithoutCase() {
+        var fields: HTTPFields = ["Content-Type": "a", "X-B": "b"]
+        fields.append("x-b", "c")
+        #expect(fields["content-TYPE"] == "a")
+        #expect(fields["x-B"] == "b")
+        #expect(fields.count(of: "X-b") == 2)
+        #expect(fields["X-"] == nil)
+        fields.remove("X-B")
+        #expect(fields.all.map(\.name) == ["Content-Type"])
+    }
+
+    @Test func onlyASCIILettersLoseTheirCase() {
+        #expect("aZ".equalsIgnoringCase("Az"))
+        #expect(!"[".equalsIgnoringCase("{"))
+        #expect(!"@".equalsIgnoringCase("`"))
+        #expect(!"ab".equalsIgnoringCase("abc"))
+    }
+
+    @Test func encodingEscapesAllButUnreservedCharacters() {
+        #expect(PercentEncoding.encoded("a b&c~_-.é") == "a%20b%26c~_-.%C3%A9")
+        #expect(PercentEncoding.decoded("a%20b%26c~_-.%C3%A9") == "a b&c~_-.é")
+    }
+}

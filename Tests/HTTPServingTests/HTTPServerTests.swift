@@ -1,0 +1,207 @@
+import Glibc
+import HTTPServing
+import Synchronization
+import Testing
+
+struct HTTPServerTests {
+    /// Echoes what it understood of a request.
+    @Sendable private static func echo(_ request: HTTPServerRequest) -> HTTPServerResponse {
+        .text("\(request.method) \(request.path) \(request.body.count) \(request.ordinalOnConnection)")
+    }
+
+    private static func serving<Result>(
+        _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
+        handler: @escaping @Sendable (HTTPServerRequest) -> HTTPServerResponse = echo, _ body: (Int) throws -> Result
+    ) throws -> Result {
+        var configuration = HTTPServerConfiguration()
+        configure(&configuration)
+        let server = HTTPServer(configuration, handler: handler)
+        let address = try server.start()
+        defer { server.stop(within: .zero) }
+        return try body(address.port)
+    }
+
+    @Test func oneConnectionCarriesManyRequests() throws {
+        try Self.serving { port in
+            let client = try RawClient(port: port)
+            for ordinal in 1...3 {
+                client.send("POST /a%20b?x=1 HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello")
+                let answer = client.answer()
+                #expect(answer.status == 200)
+                #expect(String(decoding: answer.body, as: UTF8.self) == "POST /a b 5 \(ordinal)")
+            }
+        }
+    }
+
+    @Test func chunksAreJoined() throws {
+        try Self.serving(handler: { HTTPServerResponse(status: 200, body: $0.body) }) { port in
+            let client = try RawClient(port: port)
+            client.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n")
+            #expect(String(decoding: client.answer().body, as: UTF8.self) == "abcdefg")
+        }
+    }
+
+    @Test(arguments: [
+        ("Host: h\r\nContent-Length: 3\r\nContent-Length: 4\r\n", 400),
+        ("Host: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n", 400),
+        ("Host: h\r\nX-A: a\u{01}b\r\nContent-Length: 0\r\n", 400),
+        ("Host: h\r\nContent-Length: -1\r\n", 400),
+        ("Content-Length: 0\r\n", 400),
+        ("Host: h\r\nX-A : b\r\nContent-Length: 0\r\n", 400),
+        ("Host: h\r\nContent-Length: 2000\r\n", 413),
+        ("Host: h\r\nX-A: \(String(repeating: "a", count: 40_000))\r\n", 431),
+    ])
+    func unsafeHeadsAreRefusedAndTheConnectionEnds(_ head: String, _ status: Int) throws {
+        let calls = Mutex(0)
+        try Self.serving({ $0.maximumBodyByteCount = 1000 }) { request in
+            calls.withLock { $0 += 1 }
+            return Self.echo(request)
+        } _: { port in
+            let client = try RawClient(port: port)
+            client.send("POST / HTTP/1.1\r\n\(head)\r\n")
+            #expect(client.answer().status == status)
+            client.send("GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(client.rest() == [])
+        }
+        #expect(calls.withLock { $0 } == 0)
+    }
+
+    @Test func anOverlongChunkedBodyIsAnswered413() throws {
+        try Self.serving({ $0.maximumBodyByteCount = 1000 }) { port in
+            let client = try RawClient(port: port)
+            let chunk = "400\r\n" + String(repeating: "x", count: 1024) + "\r\n"
+            client.send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\(chunk)\(chunk)0\r\n\r\n")
+            #expect(client.answer().status == 413)
+        }
+    }
+
+    @Test func aDelayedAnswerHoldsNobodyUp() throws {
+        try Self.serving(handler: { request in
+            var response = Self.echo(request)
+            if request.path == "/late" { response.delay = .milliseconds(300) }
+            return response
+        }) { port in
+            let (late, soon) = (try RawClient(port: port), try RawClient(port: port))
+            let start = ContinuousClock.now
+            late.send("GET /late HTTP/1.1\r\nHost: h\r\n\r\n")
+            soon.send("GET /soon HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(soon.answer().status == 200)
+            let soonAfter = ContinuousClock.now - start
+            #expect(late.answer().status == 200)
+            #expect(ContinuousClock.now - start >= .milliseconds(300))
+            #expect(soonAfter < .milliseconds(300))
+        }
+    }
+
+    @Test func aResetIsSeenAsAReset() throws {
+        try Self.serving(handler: { _ in
+            var response = HTTPServerResponse(status: 200)
+            response.delivery = .reset
+            return response
+        }) { port in
+            let client = try RawClient(port: port)
+            client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(client.rest() == [])
+            #expect(client.ending == ECONNRESET)
+        }
+    }
+
+    @Test func aTruncatedBodyEndsBeforeItsPromisedLength() throws {
+        try Self.serving(handler: { _ in
+            var response = HTTPServerResponse.text("0123456789")
+            response.delivery = .truncated(keeping: 4)
+            return response
+        }) { port in
+            let client = try RawClient(port: port)
+            client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            let answer = client.answer()
+            #expect(answer.status == 200)
+            #expect(String(decoding: answer.body, as: UTF8.self) == "0123")
+        }
+    }
+
+    @Test func aDrippedAnswerArrivesWhole() throws {
+        try Self.serving(handler: { _ in
+            var response = HTTPServerResponse.text("0123456789")
+            response.delivery = .dripped(byteCount: 7, every: .milliseconds(1))
+            return response
+        }) { port in
+            let client = try RawClient(port: port)
+            client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            let text = String(decoding: client.rest(), as: UTF8.self)
+            #expect(text.hasPrefix("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n"))
+            #expect(text.hasSuffix("\r\n\r\n0123456789"))
+            #expect(client.ending == 0)
+        }
+    }
+
+    @Test func aHangingAnswerEndsWithTheServer() throws {
+        let server = HTTPServer { _ in
+            var response = HTTPServerResponse(status: 200)
+            response.delivery = .hang
+            return response
+        }
+        let client = try RawClient(port: try server.start().port)
+        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        server.stop(within: .milliseconds(50))
+        #expect(client.rest() == [])
+    }
+
+    @Test func stoppingWaitsForAnswersThatAreDue() async throws {
+        let isCalled = Mutex(false)
+        let server = HTTPServer { request in
+            isCalled.withLock { $0 = true }
+            var response = Self.echo(request)
+            response.delay = .milliseconds(200)
+            return response
+        }
+        let client = try RawClient(port: try server.start().port)
+        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        while !isCalled.withLock({ $0 }) { await Task.yield() }
+        server.stop(within: .seconds(5))
+        let answer = client.answer()
+        #expect(answer.status == 200)
+        #expect(answer.head.contains("Connection: close"))
+        server.stop()
+    }
+
+    @Test func aServerStartsOnce() throws {
+        let server = HTTPServer(handler: Self.echo)
+        let address = try server.start()
+        #expect(address.port > 0 && server.address == address)
+        #expect(throws: HTTPServingError.notStartable) { try server.start() }
+        server.stop()
+        #expect(server.address == nil)
+        #expect(throws: HTTPServingError.notStartable) { try server.start() }
+    }
+
+    @Test func aTakenAddressIsNamed() throws {
+        try Self.serving { port in
+            let second = HTTPServer(HTTPServerConfiguration(listen: "127.0.0.1:\(port)"), handler: Self.echo)
+            #expect(throws: HTTPServingError.cannotListen(address: "127.0.0.1:\(port)", reason: "Address already in use")) {
+                try second.start()
+            }
+        }
+    }
+
+    @Test(arguments: ["", "127.0.0.1", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:08", "::1:80", "no such host:80"])
+    func whatIsNoListenAddressIsRefused(_ text: String) {
+        let server = HTTPServer(HTTPServerConfiguration(listen: text), handler: Self.echo)
+        #expect(throws: HTTPServingError.badListenAddress(text)) { try server.start() }
+    }
+
+    @Test func anUnusableCertificateIsRefused() {
+        let identity = HTTPServerConfiguration.Identity(certificateChain: "none", privateKey: "none")
+        let server = HTTPServer(HTTPServerConfiguration(identity: identity), handler: Self.echo)
+        #expect(throws: HTTPServingError.cannotServe(reason: "the certificate or its key is not usable")) { try server.start() }
+        #expect(!"\(identity)".contains("none"))
+    }
+
+    @Test func manyThreadsServeManyConnections() throws {
+        try Self.serving({ $0.threadCount = 4 }) { port in
+            let clients = try (0..<40).map { _ in try RawClient(port: port) }
+            for client in clients { client.send("GET /x HTTP/1.1\r\nHost: h\r\n\r\n") }
+            for client in clients { #expect(client.answer().status == 200) }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Glibc
+
+/// A blocking TCP connection to a loopback server; every wait ends after ten seconds.
+final class RawClient {
+    struct Failure: Error { let call: String, code: Int32 }
+
+    private let descriptor: Int32
+    private(set) var received: [UInt8] = []
+    /// How the last read ended: 0 for an orderly end, else the error's number.
+    private(set) var ending: Int32?
+
+    init(port: Int) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else {
+            let code = errno
+            close(descriptor)
+            throw Failure(call: "connect", code: code)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) { send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    /// Reads one answer by its length; less when the connection ends before.
+    func answer() -> (status: Int, head: String, body: [UInt8]) {
+        var end: Int?
+        while end == nil {
+            end = received.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound
+            if end == nil, !read() { break }
+        }
+        let head = String(decoding: received[..<(end ?? received.count)], as: UTF8.self)
+        let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        let length =
+            head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
+            .flatMap { Int($0.split(separator: " ")[1]) } ?? 0
+        while received.count < (end ?? 0) + length, read() {}
+        let total = min(received.count, (end ?? 0) + length)
+        let body = Array(received[(end ?? received.count)..<max(end ?? received.count, total)])
+        received.removeFirst(total)
+        return (status, head, body)
+    }
+
+    /// Reads until the connection ends.
+    func rest() -> [UInt8] {
+        while read() {}
+        return received
+    }
+
+    private func read() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else {
+            ending = count == 0 ? 0 : errno
+            return false
+        }
+        received += buffer[..<count]
+        return true
+    }
+}
