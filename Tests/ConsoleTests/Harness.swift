@@ -79,7 +79,7 @@ final class Broker {
         producer.close(timeout: .zero)
     }
 
-    /// The values and headers of the first `count` records of a topic.
+    /// The values and headers of the first `count` records of a topic; fewer when there are not so many.
     func read(_ topic: String, count: Int) throws -> [Record] {
         let reader = try TopicReader(
             KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), topic: topic, start: .beginning,
@@ -87,7 +87,7 @@ final class Broker {
         defer { reader.close() }
         var records: [Record] = []
         var emptyCount = 0
-        while records.count < count && emptyCount < 100 {
+        while records.count < count && !reader.hasReachedEnd && emptyCount < 100 {
             let result = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }
             if result == .empty { emptyCount += 1 }
         }
@@ -106,10 +106,10 @@ struct Record {
     init(_ record: borrowing ConsumedRecord) {
         partition = record.partition
         offset = record.offset
-        key = record.key.map(Self.text)
-        value = record.value.map(Self.text) ?? ""
+        if let bytes = record.key { key = Self.text(bytes) } else { key = nil }
+        if let bytes = record.value { value = Self.text(bytes) } else { value = "" }
         var headers: [String: String] = [:]
-        record.forEachHeader { name, value in headers[Self.text(name)] = value.map(Self.text) ?? "" }
+        record.forEachHeader { name, value in if let value { headers[Self.text(name)] = Self.text(value) } }
         self.headers = headers
     }
 
