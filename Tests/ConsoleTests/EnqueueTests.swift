@@ -54,7 +54,7 @@ import Testing
         #expect(refused.code == .usage)
         #expect(refused.messages.contains("standard input:2: /audience"))
         #expect(refused.output.isEmpty)
-        #expect(try broker.harness.run("results list --results-topic push.requests.v1").code == .nothingMatched)
+        #expect(broker.harness.run("results list --results-topic push.requests.v1").code == .nothingMatched)
         let sent = harness.run("enqueue - --keep-going -o ndjson")
         #expect(sent.code == .partlyFailed)
         #expect(sent.lines.count == 2)

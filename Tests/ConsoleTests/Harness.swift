@@ -106,10 +106,10 @@ struct Record {
     init(_ record: borrowing ConsumedRecord) {
         partition = record.partition
         offset = record.offset
-        key = record.key.map(Self.text)
-        value = record.value.map(Self.text) ?? ""
+        if let bytes = record.key { key = Self.text(bytes) } else { key = nil }
+        if let bytes = record.value { value = Self.text(bytes) } else { value = "" }
         var headers: [String: String] = [:]
-        record.forEachHeader { name, value in headers[Self.text(name)] = value.map(Self.text) ?? "" }
+        record.forEachHeader { name, value in if let value { headers[Self.text(name)] = Self.text(value) } }
         self.headers = headers
     }
 

@@ -1,4 +1,5 @@
 import HTTPServing
+import HubAuth
 import HubEmulator
 import Testing
 
