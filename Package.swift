@@ -127,7 +127,7 @@ let package = Package(
             ]),
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
-        tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "Observability"]),
+        tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "HTTPServing", "HubEmulator"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -23,7 +23,7 @@ struct ArgumentParser {
         while let argument = parser.rest.popFirst() { try parser.take(argument) }
         guard parser.result.operands.count <= command.maximumOperands || parser.result.has("help") else {
             let extra = parser.result.operands[command.maximumOperands]
-            throw .usage("'\(Sanitised.line(extra))' is one argument too many")
+            throw .usage("\(Sanitised.quoted(extra)) is one argument too many")
         }
         return parser.result
     }
@@ -76,7 +76,7 @@ struct ArgumentParser {
         if let attached { value = attached } else { value = try nextValue(of: flag, placeholder) }
         guard flag.choices.isEmpty || flag.choices.contains(value) else {
             throw .usage(
-                "--\(flag.name): '\(Sanitised.line(value))' is not one of \(flag.choices.joined(separator: ", "))")
+                "--\(flag.name): \(Sanitised.quoted(value)) is not one of \(flag.choices.joined(separator: ", "))")
         }
         if let key = flag.key {
             result.settings.append(SettingFlag(key: key, value: value, spelling: "--" + flag.name))
@@ -101,6 +101,6 @@ struct ArgumentParser {
         let own = command.flags.flatMap { flag in ["--" + flag.name] + (flag.letter.map { ["-\($0)"] } ?? []) }
         let keys = command.acceptsSettings ? SettingsSchema.all.map { "--" + $0.name } : []
         let hint = Spelling.nearest(to: spelling, among: own) ?? Spelling.nearest(to: spelling, among: keys)
-        return .usage("there is no flag \(Sanitised.line(spelling))", hint: hint.map { "did you mean \($0)?" })
+        return .usage("there is no flag \(Sanitised.quoted(spelling))", hint: hint.map { "did you mean \($0)?" })
     }
 }

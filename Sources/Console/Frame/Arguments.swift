@@ -33,7 +33,7 @@ public struct Arguments: Sendable {
         guard let text = value(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
             let allowed = range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
-            throw .usage("--\(name): '\(Sanitised.line(text))' is no number that is allowed; expected \(allowed)")
+            throw .usage("--\(name): \(Sanitised.quoted(text)) is no number that is allowed; expected \(allowed)")
         }
         return number
     }
@@ -47,7 +47,7 @@ public struct Arguments: Sendable {
         guard let text = value(name) else { return nil }
         guard let duration = TimeText.duration(text) else {
             throw .usage(
-                "--\(name): '\(Sanitised.line(text))' is no length of time; expected one such as 250ms, 30s, 15m, 1h or 7d")
+                "--\(name): \(Sanitised.quoted(text)) is no length of time; expected one such as 250ms, 30s, 15m, 1h or 7d")
         }
         return duration
     }

@@ -34,6 +34,6 @@ enum InputFile {
     }
 
     private static func failure(_ path: String) -> CommandFailure {
-        .usage("the file '\(Sanitised.line(path))' cannot be read: \(String(cString: strerror(errno)))")
+        .usage("the file \(Sanitised.quoted(path)) cannot be read: \(String(cString: strerror(errno)))")
     }
 }

@@ -54,7 +54,7 @@ public struct Program: Sendable {
             streams.note(HelpPage(streams.traits).overview(of: commands))
             return .usage
         case .some(let flag):
-            throw .usage("the command comes first, then its flags: '\(Sanitised.line(flag))' is no command")
+            throw .usage("the command comes first, then its flags: \(Sanitised.quoted(flag)) is no command")
         }
         return .done
     }
@@ -86,7 +86,7 @@ public struct Program: Sendable {
         let names = commands.map { String($0.name.prefix { $0 != " " }) }
         let nearest = Spelling.nearest(to: word, among: Array(Set(names)).sorted())
         return .usage(
-            "there is no command '\(Sanitised.line(word))'",
+            "there is no command \(Sanitised.quoted(word))",
             hint: nearest.map { "did you mean '\($0)'?" } ?? "`pushfan help` lists the commands")
     }
 

@@ -4,6 +4,7 @@ extension Streams {
     /// The program's own streams. From here on a reader that leaves is noticed when writing, not by a signal.
     ///
     /// - Parameter environment: `NO_COLOR` (no-color.org) and `TERM=dumb` switch colours off.
+    /// - Returns: Streams over the three descriptors.
     public static func standard(environment: [String: String]) -> Streams {
         signal(SIGPIPE, SIG_IGN)
         var traits = Traits()

@@ -8,6 +8,13 @@ enum Sanitised {
         return String(result)
     }
 
+    /// What a person typed, in quotes; `the value` where it looks like a secret put in the wrong place.
+    static func quoted(_ text: String) -> String {
+        let folded = text.lowercased()
+        let isSecret = ["sharedaccess", "password", "secret", "passphrase"].contains { folded.contains($0) }
+        return isSecret ? "the value" : "'\(line(text, atMost: 80))'"
+    }
+
     /// C0, DEL, C1, line separators, and what turns the direction of writing.
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {

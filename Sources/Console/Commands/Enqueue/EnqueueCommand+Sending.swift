@@ -6,48 +6,86 @@ extension EnqueueCommand {
     static func send(
         _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
-        let arguments = invocation.arguments
-        let timeout = try arguments.duration("timeout") ?? .seconds(30)
+        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
         let settings = try invocation.settings()
-        let isQuiet = arguments.has("quiet")
         Interruption.catchSignals()
-        let producer: Producer
-        let topic: Producer.Topic
-        let waiter: ResultWaiter?
-        do throws(KafkaError) {
-            producer = try Producer(settings.kafkaConfiguration(), transactionalID: nil, enqueueTimeout: timeout)
-            guard let found = try producer.warmUp(topics: [settings.kafka.topics.requests], timeout: timeout).first else {
-                return .failed
-            }
-            topic = found
-            waiter = arguments.has("wait") ? try ResultWaiter(settings, timeout: timeout) : nil
-        } catch {
-            throw invocation.failure(error, settings.kafka, to: "write to \(settings.kafka.topics.requests)")
-        }
+        let (producer, topic) = try connect(settings, timeout, invocation)
         defer { producer.close(timeout: .zero) }
-        let places = isQuiet ? nil : try? PlaceFinder(settings.kafkaConfiguration(), topic: topic.name, timeout: timeout)
-        var published: [PublishedRequest]
-        do throws(KafkaError) {
-            var sender = RequestSender(plan, now: invocation.surroundings.now)
-            published = try sender.send(requests, with: producer, to: topic, timeout: timeout)
-        } catch {
-            throw failure(producer, error, settings, invocation)
+        let waiter = try waiter(settings, timeout, invocation)
+        let places = placeFinder(settings, timeout, invocation)
+        var published = try write(requests, plan, producer, topic, settings, timeout, invocation)
+        if let places {
+            do throws(KafkaError) {
+                try places.find(&published, until: Deadline(after: min(timeout, .seconds(10))))
+            } catch {
+                noteMissingPlaces(error, invocation)
+            }
         }
-        guard producer.failedDeliveries.count == 0 else { throw failure(producer, nil, settings, invocation) }
-        places?.find(&published, until: Deadline(after: min(timeout, .seconds(10))))
         waiter?.wait(for: &published, until: Deadline(after: timeout))
         try report(published, topic.name, invocation)
         return conclude(published, planned: requests.count * plan.copies, invocation)
     }
 
-    private static func failure(
-        _ producer: Producer, _ error: KafkaError?, _ settings: Settings, _ invocation: Invocation
-    ) -> CommandFailure {
+    private static func connect(
+        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+    ) throws(CommandFailure) -> (Producer, Producer.Topic) {
+        let name = settings.kafka.topics.requests
+        do throws(KafkaError) {
+            let producer = try Producer(settings.kafkaConfiguration(), transactionalID: nil, enqueueTimeout: timeout)
+            let topics = try FreshTopics.retrying { () throws(KafkaError) in
+                try producer.warmUp(topics: [name], timeout: timeout)
+            }
+            if let topic = topics.first { return (producer, topic) }
+        } catch {
+            throw invocation.failure(error, settings.kafka, to: "write to \(name)")
+        }
+        throw CommandFailure(.failed, "the topic \(name) is not known")
+    }
+
+    /// Has to be there before anything is written, or results could come unseen.
+    private static func waiter(
+        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+    ) throws(CommandFailure) -> ResultWaiter? {
+        guard invocation.arguments.has("wait") else { return nil }
+        do throws(KafkaError) {
+            return try ResultWaiter(settings, timeout: timeout)
+        } catch {
+            throw invocation.failure(error, settings.kafka, to: "read \(settings.kafka.topics.results)")
+        }
+    }
+
+    /// Publishers may have no right to read, so this is no failure.
+    private static func placeFinder(_ settings: Settings, _ timeout: Duration, _ invocation: Invocation) -> PlaceFinder? {
+        guard !invocation.arguments.has("quiet") else { return nil }
+        do throws(KafkaError) {
+            return try PlaceFinder(
+                settings.kafkaConfiguration(), topic: settings.kafka.topics.requests, timeout: timeout)
+        } catch {
+            noteMissingPlaces(error, invocation)
+            return nil
+        }
+    }
+
+    private static func noteMissingPlaces(_ error: KafkaError, _ invocation: Invocation) {
+        invocation.streams.note("note: partitions and offsets cannot be read back: \(Sanitised.line(error.description))")
+    }
+
+    private static func write(
+        _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ producer: Producer, _ topic: Producer.Topic,
+        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+    ) throws(CommandFailure) -> [PublishedRequest] {
+        var problem: KafkaError?
+        do throws(KafkaError) {
+            var sender = RequestSender(plan, now: invocation.surroundings.now)
+            let published = try sender.send(requests, with: producer, to: topic, timeout: timeout)
+            if producer.failedDeliveries.count == 0 { return published }
+        } catch {
+            problem = error
+        }
         let failed = producer.failedDeliveries
-        let topic = settings.kafka.topics.requests
-        guard let reason = failed.first ?? error else { return CommandFailure(.failed, "some requests were not written") }
-        let count = failed.count > 0 ? "\(failed.count) requests" : "every request"
-        return invocation.failure(reason, settings.kafka, to: "write \(count) to \(topic)")
+        let count = failed.count > 0 ? "\(failed.count) of the requests" : "the requests"
+        guard let reason = failed.first ?? problem else { throw CommandFailure(.failed, "\(count) were not written") }
+        throw invocation.failure(reason, settings.kafka, to: "write \(count) to \(topic.name)")
     }
 
     private static func report(
@@ -56,42 +94,34 @@ extension EnqueueCommand {
         let isWaiting = invocation.arguments.has("wait")
         invocation.streams.note("\(published.count) requests written to \(topic)")
         guard !invocation.arguments.has("quiet") else { return }
-        if published.contains(where: { $0.offset == nil }) {
-            invocation.streams.note("note: some places could not be read back from \(topic)")
-        }
-        var table = isWaiting ? Table("ID", "STATE", "ERROR", "PARTITION", "OFFSET") : Table("ID", "TOPIC", "PARTITION", "OFFSET")
+        var table =
+            isWaiting ? Table("ID", "STATE", "ERROR", "PARTITION", "OFFSET") : Table("ID", "TOPIC", "PARTITION", "OFFSET")
         var objects: [[UInt8]] = []
         for request in published {
-            var object = JSONObject()
-            object.add("id", request.id)
-            object.add("topic", topic)
-            if let partition = request.partition { object.add("partition", Int(partition)) }
-            object.add("offset", request.offset.map(String.init))
+            objects.append(request.json(topic: topic))
             let partition = request.partition.map(String.init) ?? "-"
+            let offset = request.offset.map(String.init) ?? "-"
             if isWaiting {
                 let state = request.result?.state ?? "none yet"
-                object.add("state", request.result?.state)
-                object.add("error", request.result?.errorCode)
-                table.add(request.id, state, request.result?.errorCode ?? "-", partition, request.offsetText)
+                table.add(request.id, state, request.result?.errorCode ?? "-", partition, offset)
             } else {
-                table.add(request.id, topic, partition, request.offsetText)
+                table.add(request.id, topic, partition, offset)
             }
-            objects.append(object.bytes)
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
     }
 
     private static func conclude(_ published: [PublishedRequest], planned: Int, _ invocation: Invocation) -> ExitCode {
-        if published.count < planned { return Interruption.exitCode }
+        if published.count < planned { return .interrupted }
         guard invocation.arguments.has("wait") else { return .done }
         let missing = published.count { $0.result == nil }
         let failed = published.count { $0.result.map { $0.state != "sent" } ?? false }
         if missing > 0 {
-            invocation.streams.note("\(missing) results did not come in time")
-            return Interruption.isRequested ? Interruption.exitCode : .temporary
+            invocation.streams.note("results that did not come in time: \(missing)")
+            return Interruption.isRequested ? .interrupted : .temporary
         }
         if failed > 0 {
-            invocation.streams.note("\(failed) requests were not sent everywhere; `pushfan results show ID` says why")
+            invocation.streams.note("not sent everywhere: \(failed); `pushfan results show ID` says why")
         }
         return failed > 0 ? .partlyFailed : .done
     }

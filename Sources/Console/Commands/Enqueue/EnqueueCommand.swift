@@ -44,7 +44,7 @@ enum EnqueueCommand {
         plan.copies = try arguments.integer("repeat", in: 1...100_000_000) ?? 1
         if let rate = arguments.value("rate") {
             guard let number = Double(rate), number > 0, number <= 1e7 else {
-                throw .usage("--rate: '\(Sanitised.line(rate))' is no number that is allowed; expected requests a second")
+                throw .usage("--rate: \(Sanitised.quoted(rate)) is no number that is allowed; expected requests a second")
             }
             plan.rate = number
         }

@@ -9,7 +9,9 @@ struct PlaceFinder: ~Copyable {
     ///
     /// - Throws: The topic cannot be read.
     init(_ configuration: KafkaConfiguration, topic: String, timeout: Duration) throws(KafkaError) {
-        reader = try TopicReader(configuration, topic: topic, start: .end, timeout: timeout)
+        reader = try FreshTopics.retrying { () throws(KafkaError) in
+            try TopicReader(configuration, topic: topic, start: .end, timeout: timeout)
+        }
     }
 
     deinit { reader.close() }
@@ -19,7 +21,8 @@ struct PlaceFinder: ~Copyable {
     /// - Parameters:
     ///   - requests: What was written; a place that is not found stays nil.
     ///   - deadline: When to give up.
-    func find(_ requests: inout [PublishedRequest], until deadline: Deadline) {
+    /// - Throws: The topic must not be read.
+    borrowing func find(_ requests: inout [PublishedRequest], until deadline: Deadline) throws(KafkaError) {
         var indices: [String: Int] = [:]
         for (index, request) in requests.enumerated() { indices[request.id] = index }
         while !indices.isEmpty && !deadline.hasPassed && !Interruption.isRequested {
@@ -28,7 +31,7 @@ struct PlaceFinder: ~Copyable {
                 requests[index].partition = record.partition
                 requests[index].offset = record.offset
             }
-            if case .error(let error) = found, error.isAuthorization || error.isFatal { return }
+            if case .error(let error) = found, error.isAuthorization || error.isFatal { throw error }
         }
     }
 

@@ -64,7 +64,7 @@ enum RequestFlags {
         if let life = try arguments.duration("ttl") { request.add("ttl_seconds", Int(life.components.seconds)) }
         if let text = arguments.value("not-before") {
             guard let moment = TimeText.moment(text, now: now, isPast: false) else {
-                throw .usage("--not-before: '\(Sanitised.line(text))' is no time; expected 2026-11-21T17:00:00Z or 10m")
+                throw .usage("--not-before: \(Sanitised.quoted(text)) is no time; expected 2026-11-21T17:00:00Z or 10m")
             }
             request.add("not_before", moment.text)
         }
@@ -153,7 +153,7 @@ enum RequestFlags {
         var pairs: [(name: String, value: String)] = []
         for text in arguments.values(flag) {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw .usage("--\(flag): expected NAME=VALUE, found '\(Sanitised.line(text, atMost: 40))'")
+                throw .usage("--\(flag): expected NAME=VALUE")
             }
             pairs.append((String(text[..<equals]), String(text[text.index(after: equals)...])))
         }

@@ -23,6 +23,8 @@ struct RequestPreview {
     private var formatter = PayloadFormatter()
     private let now: Timestamp
     private let isPlaceholder: Bool
+    private var identifiers = RequestIdentifier()
+    private var generator = SystemRandomNumberGenerator()
 
     /// A preview with the settings of a worker; a hub that is not set is replaced by names that say so.
     ///
@@ -56,8 +58,10 @@ struct RequestPreview {
     mutating func explain(_ outgoing: OutgoingRequest) -> Explained {
         var request = PushRequest()
         let origin = RecordOrigin(topic: "input", partition: 0, offset: 0, timestamp: now)
+        let id = outgoing.id ?? identifiers.next(now: now.milliseconds, using: &generator)
+        let json = outgoing.json(withID: id)
         _ = RequestReader(.strict).read(
-            outgoing.json.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
+            json.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
         var plan = FanOutPlan()
         var calls: [CallPreview] = []
         var failure: RequestFault?

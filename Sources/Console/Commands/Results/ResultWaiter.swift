@@ -9,8 +9,10 @@ struct ResultWaiter: ~Copyable {
     ///
     /// - Throws: The topic cannot be read.
     init(_ settings: Settings, timeout: Duration) throws(KafkaError) {
-        reader = try TopicReader(
-            settings.kafkaConfiguration(), topic: settings.kafka.topics.results, start: .end, timeout: timeout)
+        reader = try FreshTopics.retrying { () throws(KafkaError) in
+            try TopicReader(
+                settings.kafkaConfiguration(), topic: settings.kafka.topics.results, start: .end, timeout: timeout)
+        }
     }
 
     deinit { reader.close() }

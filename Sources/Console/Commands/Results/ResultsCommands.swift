@@ -84,10 +84,10 @@ enum ResultsCommands {
         }
         guard let last = records.last else {
             if invocation.arguments.has("wait") {
-                throw CommandFailure(.temporary, "no result for '\(Sanitised.line(id))' has come in time")
+                throw CommandFailure(.temporary, "no result for \(Sanitised.quoted(id)) has come in time")
             }
             throw CommandFailure(
-                .nothingMatched, "there is no result for '\(Sanitised.line(id))'", hint: "--wait waits for one")
+                .nothingMatched, "there is no result for \(Sanitised.quoted(id))", hint: "--wait waits for one")
         }
         switch invocation.arguments.format() {
         case .table: for record in records { try invocation.streams.out(ResultStory(record, invocation.streams.traits).text) }
@@ -175,7 +175,7 @@ enum ResultsCommands {
     private static func since(_ invocation: Invocation) throws(CommandFailure) -> Int64? {
         guard let text = invocation.arguments.value("since") else { return nil }
         guard let moment = TimeText.moment(text, now: invocation.surroundings.now(), isPast: true) else {
-            throw .usage("--since: '\(Sanitised.line(text))' is no time; expected 1h, 7d or 2026-11-21T17:00:00Z")
+            throw .usage("--since: \(Sanitised.quoted(text)) is no time; expected 1h, 7d or 2026-11-21T17:00:00Z")
         }
         return moment.milliseconds
     }

@@ -79,6 +79,9 @@ enum EmulatorCommand {
         let settings = try invocation.settings()
         var configuration = HubEmulatorConfiguration()
         configuration.listen = arguments.value("listen") ?? configuration.listen
+        guard HTTPServerConfiguration.host(of: configuration.listen) != nil else {
+            throw .usage("--listen: expected HOST:PORT, with brackets around an IPv6 address")
+        }
         configuration.hubName = settings.hub.name ?? configuration.hubName
         configuration.tls = try tls(arguments)
         configuration.threadCount = try arguments.integer("threads", in: 1...64) ?? 1

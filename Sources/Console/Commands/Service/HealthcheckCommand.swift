@@ -32,7 +32,7 @@ private enum HealthcheckCommand {
         if let url = arguments.operands.first {
             guard kinds.isEmpty else { throw .usage("give a URL or --\(kinds[0]), not both") }
             guard let parsed = HealthTarget(url: url) else {
-                throw .usage("'\(Sanitised.line(url))' is no URL such as http://127.0.0.1:9464/readyz; only http is spoken")
+                throw .usage("\(Sanitised.quoted(url)) is no URL such as http://127.0.0.1:9464/readyz; only http is spoken")
             }
             target = parsed
         } else {
