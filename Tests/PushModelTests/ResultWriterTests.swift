@@ -78,7 +78,8 @@ struct ResultWriterTests {
 
     @Test func labelsAndReplayAreCopiedAsTheyStood() throws {
         let labels = "{ \"b\" : \"\\u00e9\\/\" ,\n\t\"a\":\"\" }"
-        let replay = #"{"root_request_id":"r-0", "parent_request_id":"r-1","job_id":"j-1","generation":2, "reason":"hub \"down\""}"#
+        let replay =
+            #"{"root_request_id":"r-0", "parent_request_id":"r-1","job_id":"j-1","generation":2, "reason":"hub \"down\""}"#
         var reporting = Reporting(record("\"labels\":\(labels),\"replay\":\(replay)"))
         #expect(reporting.report.faults.isEmpty)
         reporting.add(.apple, .success)
