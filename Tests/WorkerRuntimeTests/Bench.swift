@@ -70,8 +70,9 @@ final class Bench {
         metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
         var roomy = kafka
         roomy.properties.append(.init(key: "message.max.bytes", value: "4000000"))
-        producer = try Producer(roomy, transactionalID: nil)
-        requests = try producer.warmUp(topics: [topics.requests], timeout: .seconds(10))[0]
+        let producer = try Producer(roomy, transactionalID: nil)
+        self.producer = producer
+        requests = try Self.whenReady { try producer.warmUp(topics: [topics.requests], timeout: .seconds(10))[0] }
     }
 
     deinit {
@@ -142,19 +143,23 @@ final class Bench {
         }
     }
 
-    /// Opens a reader, again and again while a topic that was made just now has no leader yet.
     private func openReader(_ topic: String) throws -> TopicReader {
-        var reader: TopicReader?
+        try Self.whenReady { try TopicReader(kafka, topic: topic, start: .beginning, timeout: .seconds(10)) }
+    }
+
+    /// Does what fails while a topic that was made just now has no leader yet.
+    private static func whenReady<Value>(_ body: () throws -> Value) throws -> Value {
+        var value: Value?
         _ = try eventually(within: .seconds(10)) {
             do {
-                reader = try TopicReader(kafka, topic: topic, start: .beginning, timeout: .seconds(10))
+                value = try body()
             } catch let error as KafkaError where error.name.hasPrefix("NOT_LEADER") || error.isUnknownTopicOrPartition {
                 return false
             }
             return true
         }
-        guard let reader else { throw RunningWorker.Timeout() }
-        return reader
+        guard let value else { throw RunningWorker.Timeout() }
+        return value
     }
 
     /// Reads a topic from its beginning until `count` records are there or the deadline passes.

@@ -114,15 +114,13 @@ struct DrainTests {
         #expect(try bench.committed()?.offset == Int64(names.count + 1))
     }
 
-    @Test func aWorkerThatIsStoppedBeforeItRunsEndsAtOnce() throws {
+    @Test func aWorkerThatIsStoppedAsItStartsEndsAtOnce() throws {
         let bench = try Bench(.quickest, partitions: 1)
         try bench.publish(Self.request("left"))
-        let log = Log(format: .json, level: .debug, now: { 0 }, sink: bench.logLines.sink)
-        let services = WorkerServices(metrics: bench.metrics, log: log, health: Health())
-        let worker = try Worker(try bench.workerConfiguration(), services: services)
-        worker.stop()
-        worker.stop()
-        try worker.run()
+        let worker = try bench.startWorker()
+        worker.askToStop()
+        worker.askToStop()
+        try worker.wait(within: .seconds(8))
         #expect(bench.hub.calls().isEmpty)
         #expect(try bench.committed()?.offset == nil)
     }
