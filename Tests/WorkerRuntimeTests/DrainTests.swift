@@ -124,4 +124,30 @@ struct DrainTests {
         #expect(bench.hub.calls().isEmpty)
         #expect(try bench.committed()?.offset == nil)
     }
+
+    @Test func aRequestThatRangInPartHasItsOneResultWhenTheWorkerStops() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        try bench.hub.register(
+            EmulatedDevice(id: "d", platform: "apns", handle: String(repeating: "AB", count: 32), tags: ["both"]))
+        bench.hub.arm([try Fault(parsing: "status=500,retry-after=3600,format=fcmv1")])
+        try bench.publish(
+            #"{"id":"both","audience":{"categories":["both"]},"platforms":["apple","fcmv1"],"message":{"title":"T"}}"#)
+        let first = try bench.startWorker { $0.drainTimeout = .seconds(1) }
+        #expect(eventually { bench.hub.calls().count == 2 && bench.metric("pushfan_retry_queue_records") == 1 })
+        try first.stop(within: .seconds(8))
+        let result = try bench.resultsByRequest()["both"]
+        #expect(result?.summary == "partial cancelled worker_shutdown 2")
+        #expect(result?["sends.0.outcome"] == "success")
+        #expect(result?["sends.1.outcome"] == "cancelled")
+        #expect(result?["replay_safety"] == "safe", "the part that did not ring may be sent again")
+        #expect(bench.metric("pushfan_retry_queue_records") == 0)
+
+        try bench.publish(Self.request("next"))
+        let second = try bench.startWorker()
+        try bench.results(2)
+        try second.stop()
+        #expect(try bench.resultsByRequest().count == 2)
+        #expect(bench.hub.calls().count == 3)
+        #expect(bench.hub.devices().first?.rungCount == 1)
+    }
 }
