@@ -173,7 +173,9 @@ final class Exchange {
             phase = .answered
             return false
         }
-        let kept = TruncatedBody(Array(response.body.prefix(keeping)))
+        // The library sends the head together with the first byte, so there must be one.
+        let beginning = Array(response.body.prefix(keeping))
+        let kept = TruncatedBody(beginning.isEmpty ? [0x20] : beginning)
         let promised = UInt64(max(response.body.count, kept.bytes.count + 64))
         let context = Unmanaged.passRetained(kept).toOpaque()
         return queue(MHD_create_response_from_callback(promised, 4096, truncatedBodyRead, context, truncatedBodyFreed))

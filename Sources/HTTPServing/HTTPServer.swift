@@ -115,7 +115,6 @@ public final class HTTPServer: Sendable {
     private func startDaemon(on socket: ListenSocket) -> Daemon? {
         var flags =
             MHD_USE_EPOLL.rawValue | MHD_USE_INTERNAL_POLLING_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue
-            | MHD_USE_TURBO.rawValue
         if socket.isIPv6 { flags |= MHD_USE_IPv6.rawValue }
         if configuration.identity != nil { flags |= MHD_USE_TLS.rawValue }
         let texts = [configuration.identity?.privateKey, configuration.identity?.certificateChain].compactMap { $0 }

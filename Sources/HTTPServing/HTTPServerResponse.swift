@@ -8,7 +8,7 @@ public struct HTTPServerResponse: Sendable {
         case reset
         /// Not at all: the connection stays open and silent until the client or the server goes.
         case hang
-        /// The head promises the whole body, `keeping` bytes of it come, then the connection ends.
+        /// The head promises the whole body, and more than there is; `keeping` bytes come, at least one, then the connection ends.
         case truncated(keeping: Int)
         /// Head and body, `byteCount` bytes at a time with `every` between, then the connection ends.
         /// Over TLS the whole answer comes at once, after the time all this would have taken.

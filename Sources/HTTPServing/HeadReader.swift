@@ -8,18 +8,18 @@ struct HeadReader {
     private(set) var contentLength: Int?
     private var lengthCount = 0
     private var codingCount = 0
-    private var hasControlCharacter = false
+    private var hasForbiddenCharacter = false
 
     /// Whether the head must be refused with 400.
     var isUnsafe: Bool {
-        hasControlCharacter || lengthCount > 1 || codingCount > 1 || (lengthCount > 0 && codingCount > 0)
+        hasForbiddenCharacter || lengthCount > 1 || codingCount > 1 || (lengthCount > 0 && codingCount > 0)
     }
 
     /// Takes one field as the library gives it.
     mutating func found(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         byteCount += name.count + value.count + 4
-        if name.contains(where: Self.isControl) || value.contains(where: { Self.isControl($0) && $0 != 9 }) {
-            hasControlCharacter = true
+        if !name.allSatisfy(Self.isTokenCharacter) || value.contains(where: { $0 < 32 && $0 != 9 || $0 == 127 }) {
+            hasForbiddenCharacter = true
         }
         let key = String(decoding: name, as: UTF8.self)
         let text = String(decoding: value, as: UTF8.self)
@@ -32,5 +32,11 @@ struct HeadReader {
         }
     }
 
-    private static func isControl(_ byte: UInt8) -> Bool { byte < 32 || byte == 127 }
+    /// What names are made of (RFC 9110, 5.6.2); a blank before the colon is read differently by every server.
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
 }

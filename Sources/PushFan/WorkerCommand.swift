@@ -47,7 +47,8 @@ struct WorkerProgram {
             configuration = try settings.workerConfiguration(version: Program.version)
         } catch {
             throw CommandFailure(
-                .configuration, error.description, hint: "`pushfan config show --origin` lists every setting and where it comes from")
+                .configuration, error.description,
+                hint: "`pushfan config show --origin` lists every setting and where it comes from")
         }
         log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
         ProcessFigures.begin()
@@ -69,7 +70,8 @@ struct WorkerProgram {
             let address = try probes.start()
             log.info(.listening, "probes and metrics are served", [.address: .string(address.description)])
         } catch {
-            throw CommandFailure(.configuration, "listen: \(error)", hint: "give another address with --listen; port 0 takes a free one")
+            throw CommandFailure(
+                .configuration, "listen: \(error)", hint: "give another address with --listen; port 0 takes a free one")
         }
         defer { probes.stop() }
         log.info(

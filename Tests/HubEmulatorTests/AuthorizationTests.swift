@@ -87,9 +87,11 @@ struct AuthorizationTests {
         #expect(try TestHub().call("GET", "registrations?api-version=\(version)").status == status)
     }
 
-    @Test(arguments: [
-        ("a=b:Listen", "a", "b", SASRights.listen), ("a=b==:Send,Manage", "a", "b==", [.send, .manage]), ("a=b", "a", "b", .all),
-    ])
+    @Test(
+        arguments: [
+            ("a=b:Listen", "a", "b", SASRights.listen), ("a=b==:Send,Manage", "a", "b==", [.send, .manage]),
+            ("a=b", "a", "b", .all),
+        ] as [(String, String, String, SASRights)])
     func policiesAreReadFromTheCommandLine(_ text: String, _ name: String, _ key: String, _ rights: SASRights) throws {
         let policy = try #require(HubEmulatorPolicy(parsing: text))
         #expect(policy.name == name && policy.key == key && policy.rights == rights)

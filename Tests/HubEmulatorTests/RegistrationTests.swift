@@ -1,4 +1,5 @@
 import HTTPServing
+import Synchronization
 import Testing
 
 @testable import HubEmulator

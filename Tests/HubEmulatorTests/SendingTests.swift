@@ -39,7 +39,7 @@ struct SendingTests {
 
     @Test func anAnswerHasIdLocationAndTrackingId() throws {
         let hub = try hub()
-        let response = try hub.send("apple", query: "/?direct&api-version=2020-06&x=1", #""#)
+        let response = try hub.send("apple", to: nil, "{}", query: "/?direct&api-version=2020-06&x=1")
         #expect(response.status == 400)
         let sent = try hub.send("apple", query: "/?api-version=2020-06&x=1")
         let location = try #require(sent.headers["Location"])
@@ -213,13 +213,14 @@ struct SendingTests {
         #expect(hub.hub.devices(handle: "handle-bob").map(\.rungCount) == [1])
     }
 
-    @Test(arguments: [
-        ("apple", "apns", "{}", ["apns-collapse-id": "c"] as HTTPFields, 1),
-        ("windows", "wns", "<toast/>", ["X-WNS-Tag": "c"], 1),
-        ("fcmv1", "fcmV1", #"{"message":{"android":{"collapse_key":"k","notification":{"tag":"c"}}}}"#, [:], 1),
-        ("gcm", "gcm", #"{"collapse_key":"k","notification":{"tag":"c"}}"#, [:], 1),
-        ("gcm", "gcm", #"{"collapse_key":"k"}"#, [:], 2), ("apple", "apns", "{}", [:], 2),
-    ])
+    @Test(
+        arguments: [
+            ("apple", "apns", "{}", ["apns-collapse-id": "c"] as HTTPFields, 1),
+            ("windows", "wns", "<toast/>", ["X-WNS-Tag": "c"], 1),
+            ("fcmv1", "fcmV1", #"{"message":{"android":{"collapse_key":"k","notification":{"tag":"c"}}}}"#, [:], 1),
+            ("gcm", "gcm", #"{"collapse_key":"k","notification":{"tag":"c"}}"#, [:], 1),
+            ("gcm", "gcm", #"{"collapse_key":"k"}"#, [:], 2), ("apple", "apns", "{}", [:], 2),
+        ] as [(String, String, String, HTTPFields, Int)])
     func aCollapseIdReplacesWhatIsVisible(
         _ format: String, _ platform: String, _ body: String, _ headers: HTTPFields, _ visible: Int
     ) throws {

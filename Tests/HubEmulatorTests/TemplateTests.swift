@@ -9,8 +9,10 @@ struct TemplateTests {
     ]
 
     @Test(arguments: [
-        (#"{"aps":{"alert":"$(name)"}}"#, #"{"aps":{"alert":"Ann"}}"#), (#"{"aps":{"alert":"$(NAME)"}}"#, #"{"aps":{"alert":"Ann"}}"#),
-        (##"{"aps":{"badge":"#(count)"}}"##, #"{"aps":{"badge":7}}"#), (#"{"aps":{"alert":"$(missing)"}}"#, #"{"aps":{"alert":""}}"#),
+        (#"{"aps":{"alert":"$(name)"}}"#, #"{"aps":{"alert":"Ann"}}"#),
+        (#"{"aps":{"alert":"$(NAME)"}}"#, #"{"aps":{"alert":"Ann"}}"#),
+        (##"{"aps":{"badge":"#(count)"}}"##, #"{"aps":{"badge":7}}"#),
+        (#"{"aps":{"alert":"$(missing)"}}"#, #"{"aps":{"alert":""}}"#),
         (#"{"a":"$(title, 6)"}"#, #"{"a":"A very"}"#), (#"{"a":"$(title,0)"}"#, #"{"a":""}"#),
         (#"{"a":".(title, 20)"}"#, #"{"a":"A very long headl..."}"#), (#"{"a":".(name, 3)"}"#, #"{"a":"Ann"}"#),
         (#"{"a":".(title, 2)"}"#, #"{"a":".."}"#), (#"{"u":"%(q)"}"#, #"{"u":"a%20b%26c"}"#),
@@ -22,8 +24,10 @@ struct TemplateTests {
         (#"{"a":"$(evil)"}"#, #"{"a":"\"<&>\\\n"}"#), (#"{"a":"\u0024(name)"}"#, #"{"a":"Ann"}"#),
         (#"<text id="1">$(name)</text>"#, #"<text id="1">Ann</text>"#),
         (#"<t a="$(evil)" b='x'>$(evil)</t>"#, "<t a=\"&quot;&lt;&amp;&gt;\\&#10;\" b='x'>&quot;&lt;&amp;&gt;\\&#10;</t>"),
-        ("<?xml version=\"1.0\" encoding=\"utf-16\"?><a><!-- $(name) --><b>{'x' + $(name)}</b></a>",
-         "<?xml version=\"1.0\" encoding=\"utf-16\"?><a><!-- $(name) --><b>xAnn</b></a>"),
+        (
+            "<?xml version=\"1.0\" encoding=\"utf-16\"?><a><!-- $(name) --><b>{'x' + $(name)}</b></a>",
+            "<?xml version=\"1.0\" encoding=\"utf-16\"?><a><!-- $(name) --><b>xAnn</b></a>"
+        ),
         ("<a>&#36;(name)</a>", "<a>Ann</a>"), ("<a>Hi $(name) &amp; co</a>", "<a>Hi $(name) &amp; co</a>"),
     ])
     func bodiesAreFilledIn(_ template: String, _ expected: String) throws {
@@ -31,13 +35,16 @@ struct TemplateTests {
     }
 
     @Test(arguments: [
-        ("$name)", TemplateError.missingOpenParenthesis), ("$5 off", .missingOpenParenthesis), ("$(name", .missingCloseParenthesis),
+        ("$name)", TemplateError.missingOpenParenthesis), ("$5 off", .missingOpenParenthesis),
+        ("$(name", .missingCloseParenthesis),
         ("$(a, 3", .missingCloseParenthesis), ("$()", .missingProperty), ("$( , 3)", .missingProperty),
         ("$(a b)", .badPropertyName("a b")), ("$(é)", .badPropertyName("é")), ("%(a, 3)", .lengthNotAllowed),
         ("#(a, 3)", .lengthNotAllowed), (".(a)", .missingLength), ("...more", .missingOpenParenthesis), ("$(a, -1)", .badLength),
-        ("$(a, x)", .badLength), ("$(a, )", .badLength), ("{a}", .unknownToken), ("{}", .unknownToken), ("{$(a) +}", .unknownToken),
+        ("$(a, x)", .badLength), ("$(a, )", .badLength), ("{a}", .unknownToken), ("{}", .unknownToken),
+        ("{$(a) +}", .unknownToken),
         ("{$(a) - $(b)}", .badOperator), ("$(a) x", .badOperator), ("{'abc}", .unclosedLiteral), ("{$(a)", .unclosedComposite),
-        ("{", .unclosedComposite), ("{#(a)}", .numericInComposite), ("#(a) + 'x'", .numericInComposite), ("#1 news", .missingOpenParenthesis),
+        ("{", .unclosedComposite), ("{#(a)}", .numericInComposite), ("#(a) + 'x'", .numericInComposite),
+        ("#1 news", .missingOpenParenthesis),
         ("$body", .bodyReference), ("$(a:{x)", .unclosedComposite),
     ])
     func faultyExpressionsAreRefused(_ text: String, _ expected: TemplateError) {

@@ -16,7 +16,13 @@ struct RealBrokerTests {
 
     private func makeTopic(partitions: Int) throws {
         let topic = NewTopic(name: name, partitionCount: partitions, replicationFactor: 1)
-        #expect(try TopicAdmin(configuration).createTopics([topic], timeout: .seconds(20)) == [.created])
+        let admin = try TopicAdmin(configuration)
+        #expect(try admin.createTopics([topic], timeout: .seconds(20)) == [.created])
+        // The broker that answers next may not have heard of the topic yet.
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try admin.describe(topics: [name], timeout: .seconds(20)).topics != [.existing(partitionCount: partitions)] {
+            try #require(ContinuousClock.now < deadline)
+        }
     }
 
     private func partition(_ number: Int32 = 0) -> TopicPartition { TopicPartition(topic: name, partition: number) }

@@ -41,7 +41,7 @@ struct HubAnswer: Sendable {
         writer.append("<Error><Code>")
         writer.append(decimal: status)
         writer.append("</Code><Detail>")
-        writer.append(xml: Array("\(detail).TrackingId:\(trackingID),TimeStamp:\(moment.american)".utf8).span)
+        writer.append(xmlText: "\(detail).TrackingId:\(trackingID),TimeStamp:\(moment.american)")
         writer.append("</Detail></Error>")
         return HTTPServerResponse(status: status, headers: fields, body: writer.bytes)
     }

@@ -38,7 +38,7 @@ struct XMLWriter {
 
     /// Writes an element that holds text.
     mutating func element(_ name: String, _ attributes: [(name: String, value: String)] = [], text: String) {
-        element(name, attributes) { $0.writer.append(xml: Array(text.utf8).span) }
+        element(name, attributes) { $0.writer.append(xmlText: text) }
     }
 
     /// Writes an element whose text is a CDATA section; a `]]>` inside is split over two sections.
@@ -52,5 +52,19 @@ struct XMLWriter {
             }
             inner.writer.append("]]>")
         }
+    }
+}
+
+extension ByteWriter {
+    /// Appends text between tags: like an attribute's value, but with its quotes as they are, as the service writes it.
+    mutating func append(xmlText text: String) {
+        let bytes = Array(text.utf8)
+        var start = 0
+        for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+            append(xml: bytes.span.extracting(start..<index))
+            append(byte)
+            start = index + 1
+        }
+        append(xml: bytes.span.extracting(start..<bytes.count))
     }
 }

@@ -93,7 +93,7 @@ public final class Consumer {
     /// Starts to read each partition at its position; the answer to `.assigned`, replacing any assignment before.
     ///
     /// - Parameter positions: The partitions; the index of each becomes its slot.
-    /// - Throws: The library refused; nothing is assigned then.
+    /// - Throws: The library refused; nothing can be read then, and the answer is still owed.
     public func assign(_ positions: [(partition: TopicPartition, start: StartOffset)]) throws(KafkaError) {
         let client = try client()
         releasePartitions()
@@ -105,8 +105,8 @@ public final class Consumer {
             if wakeUpFileDescriptor >= 0 { queue.signal(wakeUpFileDescriptor) }
             queues.append(queue)
         }
-        owesAnswer = false
         try KafkaError.check(rd_kafka_assign(client.pointer, list.pointer), "cannot take the assignment")
+        owesAnswer = false
         partitionQueues = queues
         assignment = positions.map(\.partition)
     }
@@ -117,8 +117,8 @@ public final class Consumer {
     public func unassign() throws(KafkaError) {
         let client = try client()
         releasePartitions()
-        owesAnswer = false
         try KafkaError.check(rd_kafka_assign(client.pointer, nil), "cannot give the assignment back")
+        owesAnswer = false
     }
 
     /// Takes one record of a partition, if there is one, and lets `body` look at it.
