@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func resultsThatDoNotComeInTimeAreTemporary() throws {
-        let outcome = try Broker().harness.run("enqueue --user a --title x --wait --timeout 300ms")
+        let outcome = try Broker().harness.run("enqueue --user a --title x --wait --timeout 3s")
         #expect(outcome.code == .temporary)
         #expect(outcome.output.contains("none yet"))
     }
@@ -81,8 +81,8 @@ import Testing
 
     @Test func aMissingTopicIsNamedWithItsRemedy() throws {
         let outcome = try Broker().harness.run("enqueue --user a --title x --requests-topic not.there --timeout 5s")
-        #expect(outcome.code == .failed || outcome.code == .done)
-        if outcome.code == .failed { #expect(outcome.messages.contains("not.there")) }
+        #expect(outcome.code == .failed)
+        #expect(outcome.messages.contains("not.there"))
     }
 
     /// Plays a worker: the first request is sent, every other is throttled to the end.

@@ -57,14 +57,17 @@ struct HelpPage {
             text += ": " + flag.choices.joined(separator: ", ")
         }
         if flag.isRepeatable && flag.key == nil { text += " (repeatable)" }
-        if let value = flag.defaultText { text += " [default: \(value)]" }
-        if let variable = flag.variable { text += " [env: \(variable)]" }
+        if let value = flag.defaultText { text += " " + Self.whole("[default: \(value)]") }
+        if let variable = flag.variable { text += " " + Self.whole("[env: \(variable)]") }
         let wrapped = Self.wrap(text, to: Self.width - Self.indent)
         let name = "  " + (flag.letter == nil ? "    " : "") + flag.spelling
         let blank = String(repeating: " ", count: Self.indent)
         guard name.count < Self.indent - 1 else { return [name] + wrapped.map { blank + $0 } }
         return wrapped.enumerated().map { $0 == 0 ? name.padding(to: Self.indent) + $1 : blank + $1 }
     }
+
+    /// Words that stay on one line.
+    private static func whole(_ text: String) -> String { text.replacing(" ", with: "\u{A0}") }
 
     private static func wrap(_ text: String, to width: Int) -> [String] {
         var lines: [String] = []
@@ -76,7 +79,7 @@ struct HelpPage {
             }
             line += (line.isEmpty ? "" : " ") + word
         }
-        return lines + [line]
+        return (lines + [line]).map { $0.replacing("\u{A0}", with: " ") }
     }
 }
 

@@ -64,9 +64,9 @@ struct HealthTarget: Equatable, CustomStringConvertible {
         let rest = url.dropFirst(7)
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
         let authority = rest[..<slash]
-        let end = authority.split(separator: "]").last ?? ""
-        guard !authority.contains("@"), let address = ListenAddress(end.contains(":") ? String(authority) : "\(authority):80")
-        else { return nil }
+        let behindHost = authority.lastIndex(of: "]").map { authority[$0...] } ?? authority
+        let withPort = behindHost.contains(":") ? String(authority) : "\(authority):80"
+        guard !authority.contains("@"), let address = ListenAddress(withPort) else { return nil }
         host = address.host
         port = address.port
         path = slash == rest.endIndex ? "/" : String(rest[slash...])
