@@ -86,7 +86,8 @@ let package = Package(
         wrapper(
             "Settings",
             [
-                "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "HubAuth", "Kafka", "HubREST", "CurlHTTP", "WorkerRuntime",
+                "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "HubAuth", "Kafka", "HubREST", "CurlHTTP",
+                "WorkerRuntime",
                 "Observability",
             ]),
 
@@ -102,7 +103,8 @@ let package = Package(
         .executableTarget(
             name: "PushFan",
             dependencies: [
-                "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
+                "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery",
+                "Observability",
                 "Kafka", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop",
             ],
             swiftSettings: strict),
@@ -119,15 +121,16 @@ let package = Package(
         tests("CurlHTTPTests", ["CurlHTTP", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
         tests("HTTPServingTests", ["HTTPServing"]),
-        tests("HubRESTTests", ["HubREST", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
+        tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests(
             "WorkerRuntimeTests",
             [
-                "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability", "Delivery",
+                "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability",
+                "Delivery",
             ]),
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
-        tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "HTTPServing", "HubEmulator"]),
+        tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "HTTPServing", "HubEmulator", "HubAuth"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -79,7 +79,7 @@ final class Broker {
         producer.close(timeout: .zero)
     }
 
-    /// The values and headers of the first `count` records of a topic.
+    /// The values and headers of the first `count` records of a topic; fewer when there are not so many.
     func read(_ topic: String, count: Int) throws -> [Record] {
         let reader = try TopicReader(
             KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), topic: topic, start: .beginning,
@@ -87,7 +87,7 @@ final class Broker {
         defer { reader.close() }
         var records: [Record] = []
         var emptyCount = 0
-        while records.count < count && emptyCount < 100 {
+        while records.count < count && !reader.hasReachedEnd && emptyCount < 100 {
             let result = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }
             if result == .empty { emptyCount += 1 }
         }
