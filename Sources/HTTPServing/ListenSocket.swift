@@ -1,3 +1,4 @@
+import CMicroHTTPD
 import Glibc
 
 /// A bound, listening, non-blocking TCP socket.
