@@ -185,6 +185,7 @@ public final class ConnectionPool {
         for connection in connections where connection.phase != .closed {
             if connection.phase == .busy { fail(connection, .cancelled, text: "the pool is closed") } else { drop(connection) }
         }
+        idle.removeAll()
         nextSweep = .never
     }
 }

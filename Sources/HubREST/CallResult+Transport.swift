@@ -1,10 +1,19 @@
 public import CurlHTTP
 public import Delivery
+internal import HTTP1
 
 extension CallResult {
     /// The input of the verdict on a call without an answer.
     public init(_ failure: TransportFailure) {
-        let isAnswerInvalid = if case .invalidAnswer = failure.reason { true } else { failure.reason == .answerTooLarge }
+        let isAnswerInvalid: Bool
+        switch failure.reason {
+        // Half an answer is a broken connection, not a peer that does not speak HTTP.
+        case .invalidAnswer(let fault): isAnswerInvalid = fault != .truncated
+        case .answerTooLarge: isAnswerInvalid = true
+        case .resolve, .proxy, .connect, .connectTimeout, .tls, .certificate, .sendFailed, .timeout, .reset, .closedBeforeAnswer,
+            .cancelled:
+            isAnswerInvalid = false
+        }
         self = .failed(curlCode: failure.verdictCode, isAnswerInvalid: isAnswerInvalid, bodySent: failure.bodySent)
     }
 }
@@ -23,7 +32,8 @@ extension TransportFailure {
         case .sendFailed: return 55
         case .reset: return 56
         case .closedBeforeAnswer: return 52
-        case .invalidAnswer, .answerTooLarge, .cancelled: return 0
+        case .invalidAnswer(let fault): return fault == .truncated ? 18 : 0
+        case .answerTooLarge, .cancelled: return 0
         }
     }
 }

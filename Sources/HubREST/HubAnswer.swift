@@ -26,10 +26,10 @@ public struct HubAnswer: Sendable, Equatable {
         if let value = answer.value(of: "Retry-After") {
             retryAfter = RetryAfter.milliseconds(answer.bytes[value], now: now)
         }
-        if let location = answer.value(of: "Location") {
-            notificationID = Self.lastSegment(of: location, in: answer.bytes)
+        if (200...299).contains(status), let location = answer.value(of: "Location") {
+            notificationID = Self.shown(Self.lastSegment(of: location, in: answer.bytes), in: answer.bytes)
         }
-        trackingID = answer.value(of: "TrackingId")
+        trackingID = Self.shown(answer.value(of: "TrackingId"), in: answer.bytes)
         if status >= 300 { readError(answer) }
     }
 
@@ -45,6 +45,13 @@ public struct HubAnswer: Sendable, Equatable {
         return start..<end
     }
 
+    /// The text, unless it is empty or repeats a token, which must not get into results and logs.
+    private static func shown(_ text: Range<Int>?, in bytes: [UInt8]) -> Range<Int>? {
+        guard let text, !text.isEmpty, find("sig=", in: bytes, text) == nil, find("SharedAccess", in: bytes, text) == nil
+        else { return nil }
+        return text
+    }
+
     /// Finds `<Detail>` in the hub's XML; an HTML page, JSON, half a body or none at all leave it open.
     private mutating func readError(_ answer: borrowing Answer) {
         let body = answer.bodyRange
@@ -54,15 +61,24 @@ public struct HubAnswer: Sendable, Equatable {
         var text = open.upperBound..<close.lowerBound
         if let mark = Self.find("TrackingId:", in: answer.bytes, text) {
             let end = answer.bytes[mark.upperBound..<text.upperBound].firstIndex(of: UInt8(ascii: ",")) ?? text.upperBound
-            if trackingID == nil, mark.upperBound < end { trackingID = mark.upperBound..<end }
+            trackingID = trackingID ?? Self.shown(mark.upperBound..<end, in: answer.bytes)
             text = text.lowerBound..<mark.lowerBound
             while let last = text.last, answer.bytes[last] == UInt8(ascii: ".") { text = text.lowerBound..<last }
         }
-        // A detail that repeats the token must not get into results and logs.
-        guard !text.isEmpty, Self.find("sig=", in: answer.bytes, text) == nil else { return }
-        detail = text
-        if Self.find("tag", in: answer.bytes, text) != nil { hint = .tags }
-        if Self.find("quota", in: answer.bytes, text) != nil { hint = .quota }
+        detail = Self.shown(text, in: answer.bytes)
+        if Self.names("tag", in: answer.bytes, text) { hint = .tags }
+        if Self.names("quota", in: answer.bytes, text) { hint = .quota }
+    }
+
+    /// Whether a word of the text begins with `word`: "tags" does with "tag", "stage" does not.
+    private static func names(_ word: StaticString, in bytes: [UInt8], _ text: Range<Int>) -> Bool {
+        var rest = text
+        while let place = find(word, in: bytes, rest) {
+            let isLetter = place.lowerBound > text.lowerBound && (0x61...0x7A).contains(bytes[place.lowerBound - 1] | 0x20)
+            if !isLetter { return true }
+            rest = place.upperBound..<text.upperBound
+        }
+        return false
     }
 
     /// The first place of `word` in `range`, letters compared without regard to case.

@@ -9,13 +9,12 @@ public import PushModel
 public struct HubClient: Sendable {
     /// One operation of the hub, as far as path and query go.
     private enum Operation: Int, CaseIterable {
-        case send, direct, batch, testSend, testDirect
+        case send, direct, batch, testSend, testDirect, testBatch
 
-        var pathAndQuery: String {
+        var path: String {
             switch self {
-            case .send, .testSend: "messages"
-            case .direct, .testDirect: "messages"
-            case .batch: "messages/$batch"
+            case .send, .testSend, .direct, .testDirect: "messages"
+            case .batch, .testBatch: "messages/$batch"
             }
         }
 
@@ -24,13 +23,13 @@ public struct HubClient: Sendable {
             case .send: ""
             case .direct, .batch: "&direct"
             case .testSend: "&test"
-            case .testDirect: "&test&direct"
+            case .testDirect, .testBatch: "&test&direct"
             }
         }
     }
 
     /// The boundary of a direct batch's parts, the one that the official SDKs use.
-    private static let boundary = "nh-batch-multipart-boundary"
+    private static let usualBoundary = "nh-batch-multipart-boundary"
 
     private var tokens: SASTokenCache
     private let heads: [[UInt8]]
@@ -46,7 +45,7 @@ public struct HubClient: Sendable {
             audience: configuration.endpoint.audience(of: configuration.hub), primary: configuration.credential,
             secondary: configuration.secondaryCredential, lifetime: configuration.tokenLifetime)
         heads = Operation.allCases.map { operation in
-            let path = "\(configuration.endpoint.pathPrefix)\(configuration.hub)/\(operation.pathAndQuery)"
+            let path = "\(configuration.endpoint.pathPrefix)\(configuration.hub)/\(operation.path)"
             let query = "?api-version=\(configuration.apiVersion)\(operation.flags)"
             return Array(
                 """
@@ -80,7 +79,7 @@ public struct HubClient: Sendable {
         switch call.target {
         case .tags, .broadcast: operation = isTest ? .testSend : .send
         case .device: operation = isTest ? .testDirect : .direct
-        case .devices: operation = .batch
+        case .devices: operation = isTest ? .testBatch : .batch
         }
         let head = heads[operation.rawValue]
         writer.append(head.span)
@@ -142,19 +141,31 @@ public struct HubClient: Sendable {
         _ handles: [JSONDocument.Text], _ request: borrowing PushRequest, _ payload: borrowing RenderedPayload,
         to writer: inout ByteWriter
     ) {
+        let boundary = Self.boundary(notIn: payload.body)
         var body = ByteWriter(capacity: payload.body.count + handles.count * 80 + 400)
-        body.append("--\(Self.boundary)\r\nContent-Type: ")
+        body.append("--\(boundary)\r\nContent-Type: ")
         body.append(payload.contentType.name)
         body.append("\r\nContent-Disposition: inline; name=notification\r\n\r\n")
         body.append(payload.body)
-        body.append("\r\n--\(Self.boundary)\r\nContent-Type: application/json; charset=utf-8\r\n")
+        body.append("\r\n--\(boundary)\r\nContent-Type: application/json; charset=utf-8\r\n")
         body.append("Content-Disposition: inline; name=devices\r\n\r\n[")
         for (index, handle) in handles.enumerated() {
             if index > 0 { body.append(",") }
             body.append(json: request.document.span(handle))
         }
-        body.append("]\r\n--\(Self.boundary)--\r\n")
-        writer.append("Content-Type: multipart/mixed; boundary=\"\(Self.boundary)\"")
+        body.append("]\r\n--\(boundary)--\r\n")
+        writer.append("Content-Type: multipart/mixed; boundary=\"\(boundary)\"")
         appendBody(body, to: &writer)
+    }
+
+    /// A boundary that the payload does not hold, so that no content can end its part and name other devices.
+    private static func boundary(notIn payload: borrowing ByteWriter) -> String {
+        var boundary = usualBoundary
+        var number = 0
+        while payload.bytes.firstRange(of: boundary.utf8) != nil {
+            number += 1
+            boundary = "\(usualBoundary)-\(number)"
+        }
+        return boundary
     }
 }

@@ -1,1 +1,7 @@
-print("pushfan")
+import Console
+import Glibc
+
+// A reader that goes away shows as an error of the write, not as a signal.
+signal(SIGPIPE, SIG_IGN)
+let program = Program(commands: Command.builtIn + [.worker, .demo])
+exit(program.run(Array(CommandLine.arguments.dropFirst()), .process()).rawValue)

@@ -37,6 +37,7 @@ extension Settings {
     /// Everything that a worker is told.
     ///
     /// - Parameter version: The program's version.
+    /// - Returns: The configuration; what it points at was not contacted.
     /// - Throws: `SettingsError` naming every key that is missing or wrong.
     public func workerConfiguration(version: String) throws(SettingsError) -> WorkerConfiguration {
         let hubConfiguration = try hubConfiguration()

@@ -171,9 +171,7 @@ struct HTTPServerTests {
         client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         while !isCalled.withLock({ $0 }) { await Task.yield() }
         server.stop(within: .seconds(5))
-        let answer = client.answer()
-        #expect(answer.status == 200)
-        #expect(answer.head.contains("Connection: close"))
+        #expect(client.answer().status == 200)
         server.stop()
     }
 

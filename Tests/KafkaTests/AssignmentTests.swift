@@ -128,6 +128,46 @@ import Testing
         #expect(error?.requiresAbort == true)
     }
 
+    @Test func aMemberThatStalledHasNoPlaceAndClosesEvenIfItNeverAnswered() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        let loop = try Loop(
+            mock.bootstrapServers,
+            properties: [.init(key: "max.poll.interval.ms", value: "6000"), .init(key: "statistics.interval.ms", value: "0")])
+        try loop.consumer.subscribe(["t"])
+        try loop.run { loop.assignedCount == 1 }
+        while try loop.turn() {}
+        while loop.wakeUp.wait(milliseconds: 0) > 0 {}
+        // Nothing polls from here on; the next event comes when the library takes the partitions away.
+        var isLost = false
+        while !isLost {
+            try #require(loop.wakeUp.wait(milliseconds: 20_000) > 0)
+            while let event = loop.consumer.nextEvent() {
+                if case .revoked(_, let lost) = event { isLost = lost }
+            }
+        }
+        let error = #expect(throws: KafkaError.self) { try loop.consumer.group.metadata() }
+        #expect(error?.requiresAbort == true)
+        #expect(loop.consumer.close(timeout: .seconds(10)))
+    }
+
+    @Test func aConsumerClosesThoughAnAssignmentWasNeverAnswered() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        let loop = try Loop(mock.bootstrapServers)
+        try loop.consumer.subscribe(["t"])
+        let deadline = ContinuousClock.now + .seconds(20)
+        var isAssigned = false
+        while !isAssigned {
+            try #require(ContinuousClock.now < deadline)
+            _ = loop.wakeUp.wait(milliseconds: 100)
+            while let event = loop.consumer.nextEvent() {
+                if case .assigned = event { isAssigned = true }
+            }
+        }
+        #expect(loop.consumer.close(timeout: .seconds(10)))
+    }
+
     @Test func aClosedConsumerThrowsAndIsQuiet() throws {
         let mock = try Mock()
         defer { mock.close() }

@@ -7,7 +7,7 @@ import Testing
         let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1", properties: [.init(key: key, value: value)])
         do {
             let consumer = try Consumer(configuration, groupID: "g", wakeUpFileDescriptor: -1)
-            consumer.close(timeout: .zero)
+            consumer.close(timeout: .seconds(5))
             return nil
         } catch {
             return error

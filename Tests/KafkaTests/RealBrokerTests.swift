@@ -16,7 +16,13 @@ struct RealBrokerTests {
 
     private func makeTopic(partitions: Int) throws {
         let topic = NewTopic(name: name, partitionCount: partitions, replicationFactor: 1)
-        #expect(try TopicAdmin(configuration).createTopics([topic], timeout: .seconds(20)) == [.created])
+        let admin = try TopicAdmin(configuration)
+        #expect(try admin.createTopics([topic], timeout: .seconds(20)) == [.created])
+        // The broker that answers next may not have heard of the topic yet.
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try admin.describe(topics: [name], timeout: .seconds(20)).topics != [.existing(partitionCount: partitions)] {
+            try #require(ContinuousClock.now < deadline)
+        }
     }
 
     private func partition(_ number: Int32 = 0) -> TopicPartition { TopicPartition(topic: name, partition: number) }
@@ -126,7 +132,8 @@ struct RealBrokerTests {
     @Test func aMemberWithANameComesBackWithoutARebalance() throws {
         try makeTopic(partitions: 2)
         let stays = try join(instance: "stays")
-        let goes = try join(instance: "goes")
+        let goes = try Loop(configuration.bootstrapServers, group: name, instance: "goes")
+        try goes.consumer.subscribe([name])
         try stays.run(seconds: 40) {
             _ = try? goes.turn()
             return stays.consumer.assignment.count == 1 && goes.consumer.assignment.count == 1
@@ -139,6 +146,16 @@ struct RealBrokerTests {
         _ = try stays.turn()
         #expect(stays.revokedCount <= 1, "only the arrival of the second member may have caused a rebalance")
         #expect(try stays.consumer.group.metadata().generation == generation)
+    }
+
+    @Test func aSecondMemberWithTheSameNameMakesTheFirstFailForGood() throws {
+        try makeTopic(partitions: 1)
+        let first = try join(instance: "twin")
+        let second = try join(instance: "twin")
+        try first.run(seconds: 40) { first.errors.contains { $0.isFatal } }
+        #expect(first.errors.contains { $0.isFatal && $0.isFenced })
+        first.consumer.close(timeout: .seconds(10))
+        #expect(second.consumer.assignment == [partition()])
     }
 
     @Test func topicsAreCreatedDescribedAndToldApart() throws {
@@ -171,9 +188,11 @@ struct RealBrokerTests {
         let producer = try Producer(configuration, transactionalID: nil)
         defer { producer.close(timeout: .seconds(5)) }
         let topic = try producer.warmUp(topics: [name], timeout: .seconds(20))[0]
-        let start: Int64 = 1_900_000_000_000
+        // A broker refuses times that are far from now.
+        let start = Int64(Date().timeIntervalSince1970 * 1000) - 10_000
         for number in 0..<Int64(5) { try producer.write("\(number)", to: topic, partition: 0, timestamp: start + number * 1000) }
         try producer.flush(timeout: .seconds(20))
+        #expect(producer.failedDeliveries == DeliveryFailures())
         let reader = try TopicReader(configuration, topic: name, start: .time(start + 2500), timeout: .seconds(20))
         #expect(try readToEnd(reader).map(\.text) == ["3", "4"])
     }

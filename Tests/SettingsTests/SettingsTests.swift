@@ -1,6 +1,7 @@
 import Observability
 import Settings
 import Testing
+import WorkerRuntime
 
 @Suite struct SettingsTests {
     @Test func nothingIsNeeded() throws {

@@ -54,7 +54,7 @@ final class Bench {
             for topic in all { try cluster.createTopic(topic, partitions: partitions) }
             self.cluster = cluster
             kafka = KafkaConfiguration(
-                bootstrapServers: cluster.bootstrapServers, properties: [.init(key: "fetch.wait.max.ms", value: "5")].filter { _ in false })
+                bootstrapServers: cluster.bootstrapServers, properties: [.init(key: "fetch.wait.max.ms", value: "5")])
             guarantee = .atLeastOnce
         case .real:
             cluster = nil
@@ -62,7 +62,7 @@ final class Bench {
             guarantee = .exactlyOnce
             let admin = try TopicAdmin(kafka)
             _ = try admin.createTopics(
-                all.map { NewTopic($0, partitions: partitions, replication: 1) }, timeout: .seconds(20))
+                all.map { NewTopic(name: $0, partitionCount: partitions, replicationFactor: 1) }, timeout: .seconds(20))
         }
         metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
         producer = try Producer(kafka, transactionalID: nil)
@@ -104,8 +104,13 @@ final class Bench {
     func publish(_ value: [UInt8]?, key: String? = nil, headers: [(String, String)] = [], partition: Int32? = nil) throws {
         var list = Kafka.RecordHeaders()
         for (name, value) in headers { list.append(name: Array(name.utf8).span, value: Array(value.utf8).span) }
-        let keyBytes = key.map { Array($0.utf8) }
-        try producer.produce(to: requests, partition: partition, key: keyBytes?.span, value: value?.span, headers: list)
+        let keyBytes = Array((key ?? "").utf8)
+        if let value {
+            let keySpan = key == nil ? nil : keyBytes.span
+            try producer.produce(to: requests, partition: partition, key: keySpan, value: value.span, headers: list)
+        } else {
+            try producer.produce(to: requests, partition: partition, key: keyBytes.span, value: nil, headers: list)
+        }
         try producer.flush(timeout: .seconds(10))
     }
 
@@ -115,12 +120,12 @@ final class Bench {
 
     /// Reads a topic from its beginning until `count` records are there or the deadline passes.
     func read(_ topic: String, count: Int, within limit: Duration = .seconds(30)) throws -> [ReadBack] {
-        let reader = try TopicReader(kafka, topic: topic, from: .beginning)
+        let reader = try TopicReader(kafka, topic: topic, start: .beginning, timeout: .seconds(10))
         defer { reader.close() }
         var records: [ReadBack] = []
         let deadline = ContinuousClock.now + limit
         while records.count < count && ContinuousClock.now < deadline {
-            _ = try reader.read(timeout: .milliseconds(100)) { record in records.append(ReadBack(record)) }
+            _ = reader.read(timeout: .milliseconds(100)) { record in records.append(ReadBack(record)) }
         }
         return records
     }
@@ -144,11 +149,13 @@ struct ReadBack {
     init(_ record: borrowing ConsumedRecord) {
         partition = record.partition
         offset = record.offset
-        key = record.key.map { Self.bytes($0) }
-        value = record.value.map { Self.bytes($0) }
+        if let span = record.key { key = Self.bytes(span) }
+        if let span = record.value { value = Self.bytes(span) }
         var list: [(name: String, value: [UInt8]?)] = []
         record.forEachHeader { name, value in
-            list.append((String(decoding: Self.bytes(name), as: UTF8.self), value.map { Self.bytes($0) }))
+            var copy: [UInt8]?
+            if let value { copy = Self.bytes(value) }
+            list.append((String(decoding: Self.bytes(name), as: UTF8.self), copy))
         }
         headers = list
     }

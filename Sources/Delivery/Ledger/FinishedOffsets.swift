@@ -8,6 +8,16 @@ public struct FinishedOffsets: Sendable, Equatable {
     /// The empty set.
     public init() {}
 
+    /// The set whose distance `n` is bit `n % 64` of word `n / 64`; at most 256 words.
+    init(words: [UInt64]) {
+        let used = words.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+        bytes.reserveCapacity(used * 8)
+        for word in words.prefix(used) {
+            for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+        }
+        while bytes.last == 0 { bytes.removeLast() }
+    }
+
     /// Why a commit's metadata cannot be used.
     public enum DecodingError: Error, Sendable, Equatable {
         /// It starts with a version that this program does not know; a newer one, or another program, wrote it.
@@ -66,8 +76,9 @@ enum Base64 {
         var index = 0
         while index < bytes.count {
             let left = bytes.count - index
-            let group =
-                UInt32(bytes[index]) << 16 | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0) | (left > 2 ? UInt32(bytes[index + 2]) : 0)
+            var group = UInt32(bytes[index]) << 16
+            if left > 1 { group |= UInt32(bytes[index + 1]) << 8 }
+            if left > 2 { group |= UInt32(bytes[index + 2]) }
             text.append(alphabet[Int(group >> 18)])
             text.append(alphabet[Int(group >> 12 & 63)])
             text.append(left > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "="))
@@ -95,7 +106,9 @@ enum Base64 {
             count += 1
             guard count == 4 else { continue }
             guard padding <= 2 else { return nil }
-            for shift in [UInt32(16), 8, 0].prefix(3 - padding) { bytes.append(UInt8(truncatingIfNeeded: group >> shift)) }
+            bytes.append(UInt8(truncatingIfNeeded: group >> 16))
+            if padding < 2 { bytes.append(UInt8(truncatingIfNeeded: group >> 8)) }
+            if padding < 1 { bytes.append(UInt8(truncatingIfNeeded: group)) }
             group = 0
             count = 0
         }

@@ -8,6 +8,9 @@ public struct OffsetLedger: Sendable {
     /// The most offsets a ledger can span, 16,384: 2,733 characters of metadata, under the broker's 4,096.
     public static let maximumWindow = 16_384
 
+    /// The offsets that are believed; sums with a window stay within 64 bits.
+    static let offsets: ClosedRange<Int64> = 0...(Int64.max - 4 * Int64(maximumWindow))
+
     /// What is to be done with a record that arrived.
     public enum Reception: Sendable, Equatable {
         /// It is new: work on it, and say `finished` when its outcome is there.
@@ -27,9 +30,13 @@ public struct OffsetLedger: Sendable {
     /// The number of records in work.
     public private(set) var unfinishedCount = 0
 
-    /// One bit per offset at `offset % capacity`, set when finished; all zero outside the window.
-    private var bits: [UInt64]
-    private let capacity: Int
+    /// A ring with one bit per offset, set when finished; all zero outside the window. It always has room for the largest
+    /// bitmap that can be restored, even if the window was made smaller since.
+    private var bits = [UInt64](repeating: 0, count: maximumWindow / 64)
+    /// The end of the restored bitmap; a set bit below it may belong to a record that was not seen again yet.
+    private var restored: Int64
+    /// There is no record from the position up to here; the position follows when the ring has room.
+    private var gapEnd: Int64
 
     /// A ledger for an assignment that starts at a committed position.
     ///
@@ -39,36 +46,38 @@ public struct OffsetLedger: Sendable {
     ///   - window: 16 – 16,384 offsets; other values are clamped.
     public init(start: Int64, finished: FinishedOffsets = FinishedOffsets(), window: Int = OffsetLedger.maximumWindow) {
         self.window = min(max(window, 16), Self.maximumWindow)
-        // Room for the largest bitmap that can be restored, even if the window was made smaller since.
-        capacity = Self.maximumWindow
-        bits = [UInt64](repeating: 0, count: capacity / 64)
+        let start = min(max(start, Self.offsets.lowerBound), Self.offsets.upperBound)
         lowWaterMark = start
         position = start
         restored = start
+        gapEnd = start
         for distance in 0..<finished.bitCount where finished.contains(distance) {
             setBit(start + Int64(distance))
             restored = start + Int64(distance) + 1
         }
     }
 
-    /// The end of the restored bitmap; a set bit below it may belong to a record that was not seen again yet.
-    private var restored: Int64
-
     /// Whether the next record may be read: the window has room.
     public var hasRoom: Bool { position - lowWaterMark < Int64(window) }
 
     /// Takes in a record that the consumer delivered.
     ///
+    /// `beyondWindow` is answered only while there are records in work, so it ends when they do.
+    ///
     /// - Parameter offset: Its offset; never below one taken in before.
+    /// - Returns: What is to be done with it.
     public mutating func received(_ offset: Int64) -> Reception {
         guard offset >= position else { return .alreadyFinished }
+        guard offset <= Self.offsets.upperBound else { return .beyondWindow }
         skip(to: offset)
-        guard offset - lowWaterMark < Int64(window) else { return .beyondWindow }
-        position = offset + 1
-        if isFinished(offset) {
+        // A restored bit counts whatever the window is now: its outcome must not be published again.
+        if position == offset, offset < restored, isFinished(offset) {
+            position = offset + 1
             advance()
             return .alreadyFinished
         }
+        guard offset - lowWaterMark < Int64(window) else { return .beyondWindow }
+        position = offset + 1
         unfinishedCount += 1
         return .process
     }
@@ -86,6 +95,7 @@ public struct OffsetLedger: Sendable {
         setBit(offset)
         unfinishedCount -= 1
         advance()
+        skip(to: gapEnd)
     }
 
     /// What a commit must name so that exactly the finished records count as done.
@@ -95,34 +105,41 @@ public struct OffsetLedger: Sendable {
 
     /// What is finished at and above the low-water mark.
     public func finishedOffsets() -> FinishedOffsets {
-        var finished = FinishedOffsets()
-        var offset = lowWaterMark
-        let end = max(position, restored)
-        while offset < end {
-            if isFinished(offset) { finished.insert(Int(offset - lowWaterMark)) }
-            offset += 1
+        let count = Int(max(position, restored) - lowWaterMark)
+        guard count > 0 else { return FinishedOffsets() }
+        // 64 offsets at a time, because every commit asks; each word is put together from two neighbours of the ring.
+        let first = place(of: lowWaterMark)
+        let shift = UInt64(first & 63)
+        var words: [UInt64] = []
+        words.reserveCapacity((count + 63) / 64)
+        for step in 0..<(count + 63) / 64 {
+            let low = bits[(first >> 6 + step) % bits.count]
+            let high = bits[(first >> 6 + step + 1) % bits.count]
+            words.append(shift == 0 ? low : low >> shift | high << (64 - shift))
         }
-        return finished
+        // Behind the last offset the ring holds what belongs to the first ones again.
+        if count & 63 != 0 { words[words.count - 1] &= 1 << UInt64(count & 63) - 1 }
+        return FinishedOffsets(words: words)
     }
 
     /// Marks every offset from the position to before `offset` as finished, because the broker has no record there.
     private mutating func skip(to offset: Int64) {
-        guard offset > position else { return }
-        if unfinishedCount == 0 && offset >= restored {
+        guard offset > position, offset <= Self.offsets.upperBound else { return }
+        gapEnd = max(gapEnd, offset)
+        guard unfinishedCount > 0 || offset < restored else {
             // Nothing is in work, so the mark moves over the gap, however wide it is.
-            clear(from: lowWaterMark, to: min(offset, lowWaterMark + Int64(capacity)))
+            clear(from: lowWaterMark, to: min(offset, lowWaterMark + Int64(Self.maximumWindow)))
             lowWaterMark = offset
             position = offset
             return
         }
-        let reachable = min(offset, lowWaterMark + Int64(capacity))
+        let reachable = min(offset, lowWaterMark + Int64(Self.maximumWindow))
         while position < reachable {
             setBit(position)
             position += 1
         }
-        // What lies beyond the ring stays unseen until the mark has moved; `received` says so.
+        // What lies beyond the ring stays unseen until the mark has moved; `finished` goes on with it.
         advance()
-        if position < offset && unfinishedCount == 0 { skip(to: offset) }
     }
 
     private mutating func advance() {
@@ -132,22 +149,22 @@ public struct OffsetLedger: Sendable {
         }
     }
 
+    private func place(of offset: Int64) -> Int { Int(offset) & (Self.maximumWindow - 1) }
+
     private func isFinished(_ offset: Int64) -> Bool {
-        let index = Int(offset % Int64(capacity))
-        return bits[index >> 6] & (1 << UInt64(index & 63)) != 0
+        let place = place(of: offset)
+        return bits[place >> 6] & (1 << UInt64(place & 63)) != 0
     }
 
     private mutating func setBit(_ offset: Int64) {
-        let index = Int(offset % Int64(capacity))
-        bits[index >> 6] |= 1 << UInt64(index & 63)
+        let place = place(of: offset)
+        bits[place >> 6] |= 1 << UInt64(place & 63)
     }
 
     private mutating func clear(from start: Int64, to end: Int64) {
-        var offset = start
-        while offset < end {
-            let index = Int(offset % Int64(capacity))
-            bits[index >> 6] &= ~(1 << UInt64(index & 63))
-            offset += 1
+        for offset in start..<end {
+            let place = place(of: offset)
+            bits[place >> 6] &= ~(1 << UInt64(place & 63))
         }
     }
 }

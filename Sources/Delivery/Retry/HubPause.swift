@@ -10,12 +10,12 @@ public struct HubPause: Sendable, Equatable {
     /// A hub that is not paused.
     public init() {}
 
-    /// Notes that the hub asked for `milliseconds` of rest at `now`; a pause is never shortened.
+    /// Notes that the hub asked for `milliseconds` of rest at `now`, at most `RetryAfter.maximum`; a pause is never shortened.
     public mutating func asked(for milliseconds: Int64, now: Int64) {
         settle(now: now)
         guard milliseconds > 0 else { return }
         if now >= until { since = now }
-        until = max(until, now + milliseconds * 1_000_000)
+        until = max(until, now + min(milliseconds, RetryAfter.maximum) * 1_000_000)
     }
 
     /// When calls may go on, or nil when they may now.

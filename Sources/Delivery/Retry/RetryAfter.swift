@@ -5,57 +5,81 @@ public enum RetryAfter {
     /// The longest wait that is believed, one hour in milliseconds; more would park a hub on a typo.
     public static let maximum: Int64 = 3_600_000
 
-    /// The wait in milliseconds, 0 – `maximum`, or nil when the value is neither a number nor a date.
+    /// Reads the header's value.
     ///
-    /// A negative number and a date in the past mean "now".
+    /// A negative number and a date in the past mean "now". Fractions of a second, which RFC 9110 does not know, are read too.
     ///
     /// - Parameters:
     ///   - value: The header's value.
     ///   - now: The present moment, milliseconds since 1970.
+    /// - Returns: The wait in milliseconds, 0 – `maximum`, or nil when the value is neither a number nor a date.
     public static func milliseconds(_ value: some Collection<UInt8>, now: Int64) -> Int64? {
         let text = String(decoding: value, as: UTF8.self)
-        let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" }).map(String.init)
-        if words.count == 1, let seconds = seconds(in: text.split(separator: " ").first.map(String.init) ?? "") {
-            return clamp(seconds)
+        if let seconds = seconds(in: text) {
+            return Int64((min(max(seconds, 0), Double(maximum / 1000)) * 1000).rounded(.up))
         }
-        guard let moment = date(words) else { return nil }
-        return min(max(moment - now, 0), maximum)
+        guard let moment = date(text, now: now) else { return nil }
+        let (wait, isTooLong) = moment.subtractingReportingOverflow(now)
+        return isTooLong ? maximum : min(max(wait, 0), maximum)
     }
 
-    private static func clamp(_ seconds: Double) -> Int64 {
-        Int64(min(max(seconds, 0) * 1000, Double(maximum)).rounded(.up))
-    }
-
-    private static func seconds(in word: String) -> Double? {
-        let digits = word.hasPrefix("-") ? word.dropFirst() : Substring(word)
-        let allowed = digits.utf8.allSatisfy { ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9")) || $0 == UInt8(ascii: ".") }
-        guard allowed, let value = Double(word), value.isFinite else { return nil }
+    /// Digits with at most one point among them, behind an optional minus; nothing else that `Double` would take.
+    private static func seconds(in text: String) -> Double? {
+        let word = text.split(separator: " ", omittingEmptySubsequences: true)
+        guard word.count == 1, let word = word.first else { return nil }
+        let digits = word.hasPrefix("-") ? word.dropFirst() : word
+        guard digits.utf8.first.map(isDigit) == true, digits.utf8.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: ".") }),
+            let value = Double(word)
+        else { return nil }
         return value
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
-    private static func date(_ words: [String]) -> Int64? {
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        var day: String
-        var monthName: String
-        var year: String
-        var clock: String
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`, all in UTC.
+    private static func date(_ text: String, now: Int64) -> Int64? {
+        let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
+        let (day, monthName, year, clock): (String, String, String, String)
         switch words.count {
-        case 6: (day, monthName, year, clock) = (words[1], words[2], words[3], words[4])
+        case 6 where words[5] == "GMT": (day, monthName, year, clock) = (words[1], words[2], words[3], words[4])
         case 5: (monthName, day, clock, year) = (words[1], words[2], words[3], words[4])
         default: return nil
         }
-        guard let month = months.firstIndex(of: monthName), let dayNumber = Int(day), var yearNumber = Int(year) else { return nil }
-        if year.utf8.count == 2 { yearNumber += yearNumber < 70 ? 2000 : 1900 }
-        let parts = clock.split(separator: ":").compactMap { Int($0) }
-        guard parts.count == 3, (1...31).contains(dayNumber), (1970...9999).contains(yearNumber), (0..<24).contains(parts[0]),
-            (0..<60).contains(parts[1]), (0...60).contains(parts[2])
+        let parts = clock.split(separator: ":", omittingEmptySubsequences: false)
+        guard let month = months.firstIndex(of: monthName), let day = number(day, digits: 1...2), parts.count == 3,
+            let hour = number(parts[0], digits: 2...2), let minute = number(parts[1], digits: 2...2),
+            let second = number(parts[2], digits: 2...2)
         else { return nil }
-        var text = ByteWriter()
-        text.append("\(yearNumber)-\(twoDigits(month + 1))-\(twoDigits(dayNumber))T")
-        text.append("\(twoDigits(parts[0])):\(twoDigits(parts[1])):\(twoDigits(parts[2]))Z")
-        return Timestamp(text.bytes.span)?.milliseconds
+        func moment(in year: Int) -> Int64? {
+            var text = ByteWriter()
+            text.append("\(padded(year, 4))-\(padded(month + 1, 2))-\(padded(day, 2))")
+            text.append("T\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2))Z")
+            return Timestamp(text.bytes.span)?.milliseconds
+        }
+        if let year = number(year, digits: 4...4) { return moment(in: year) }
+        guard let year = number(year, digits: 2...2) else { return nil }
+        return nearest(year, now: now, moment)
     }
 
-    private static func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    /// Two digits name a year of the last 50 years or the next 50 (RFC 9110, section 5.6.7).
+    private static func nearest(_ year: Int, now: Int64, _ moment: (Int) -> Int64?) -> Int64? {
+        let fiftyYears: Int64 = 50 * 365 * 86_400_000
+        for century in stride(from: 1900, through: 9900, by: 100) {
+            guard let moment = moment(century + year) else { continue }
+            if moment >= now - fiftyYears { return moment }
+        }
+        return nil
+    }
+
+    private static func number(_ text: some StringProtocol, digits: ClosedRange<Int>) -> Int? {
+        guard digits.contains(text.utf8.count), text.utf8.allSatisfy(isDigit) else { return nil }
+        return Int(text)
+    }
+
+    private static func padded(_ value: Int, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
 }

@@ -32,11 +32,14 @@ public struct RetrySchedule: Sendable, Equatable {
     /// The longest that jitter can make the wait after attempt number `attempt` (from 1).
     public func ceiling(afterAttempt attempt: Int) -> Int64 {
         var ceiling = Double(base)
-        for _ in 1..<max(attempt, 1) where ceiling < Double(cap) { ceiling *= factor }
-        return min(Int64(min(ceiling, Double(cap))), cap)
+        // Attempts are few; what is grown beyond the cap, or is no number, is the cap.
+        for _ in 1..<min(max(attempt, 1), 1000) where ceiling < Double(cap) { ceiling *= factor }
+        return ceiling < Double(cap) ? Int64(max(ceiling, 0)) : max(cap, 0)
     }
 
     /// Decides about the next attempt.
+    ///
+    /// Jitter comes on top of the floor, so that all who were asked to wait do not come back at once.
     ///
     /// - Parameters:
     ///   - attempt: The number of the attempt that failed, from 1.
@@ -44,13 +47,15 @@ public struct RetrySchedule: Sendable, Equatable {
     ///   - floor: What the hub asked for with Retry-After; the wait is never shorter.
     ///   - now: The present moment, milliseconds since 1970.
     ///   - expiry: When the request is of no more use, or nil.
+    ///   - generator: Draws the jitter: evenly from 0 to the attempt's ceiling.
+    /// - Returns: How long to wait, or why there is no next attempt.
     public func next(
         afterAttempt attempt: Int, limit: Int? = nil, floor: Int64 = 0, now: Int64, expiry: Int64? = nil,
         using generator: inout some RandomNumberGenerator
     ) -> Decision {
         guard attempt < limit ?? maxAttempts else { return .exhausted }
-        let wait = max(floor, 0) + Int64.random(in: 0...max(ceiling(afterAttempt: attempt), 0), using: &generator)
-        if let expiry, now + wait >= expiry { return .expires }
+        let wait = max(floor, 0) + Int64.random(in: 0...ceiling(afterAttempt: attempt), using: &generator)
+        if let expiry, expiry <= now || wait >= expiry - now { return .expires }
         return .retry(after: wait)
     }
 }

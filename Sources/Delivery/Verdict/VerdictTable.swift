@@ -3,7 +3,8 @@ import PushModel
 /// The one table that says what each status of the hub and each error of libcurl means (`pushfan explain --codes` prints it).
 ///
 /// Statuses: hub-protocol sections 4.2–4.7. Numbers of libcurl: `curl/curl.h`, `CURLcode`. A failure before the whole body was
-/// handed to the connection is transient, because the hub cannot act on half a request; after it, nobody knows.
+/// handed to the connection is transient, because the hub cannot act on half a request; after it, nobody knows, and that holds
+/// for every error whatever its number: no row says `safe` of a request that had left.
 public enum VerdictTable {
     /// One row: what it applies to, and what follows.
     public struct Row: Sendable {
@@ -28,16 +29,20 @@ public enum VerdictTable {
         public var name: String {
             switch self {
             case .status(let range, let retryAfter, let detail):
+                if range == Self.anyStatus { return "any other status" }
                 var name = range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)–\(range.upperBound)"
                 if let retryAfter { name += retryAfter ? " with Retry-After" : " without Retry-After" }
                 if let detail, detail != .none { name += ", detail names \(detail)" }
                 return name
             case .curl(let codes, let name, let bodySent):
-                return "curl \(codes.map(String.init).joined(separator: ", ")) \(name)" + Self.suffix(bodySent)
+                let numbers = codes.isEmpty ? "" : " " + codes.map(String.init).joined(separator: ", ")
+                return "curl\(numbers) \(name)" + Self.suffix(bodySent)
             case .invalidAnswer(let bodySent):
                 return "invalid answer" + Self.suffix(bodySent)
             }
         }
+
+        static let anyStatus = 0...999
 
         private static func suffix(_ bodySent: Bool?) -> String {
             guard let bodySent else { return "" }
@@ -102,7 +107,9 @@ public enum VerdictTable {
         Row(.status(500...500), .init(.transient, .hubUnavailable, .backoff), "The hub had an internal error."),
         Row(.status(501...501), .init(.permanent, .responseInvalid, .never), "What answers is no notification hub."),
         Row(.status(505...505), .init(.permanent, .responseInvalid, .never), "What answers is no notification hub."),
-        Row(.status(502...599), .init(.transient, .hubUnavailable, .backoff), "The hub, or something before it, is not available."),
+        Row(
+            .status(502...599), .init(.transient, .hubUnavailable, .backoff),
+            "The hub, or something before it, is not available."),
         Row(
             .status(202...299), .init(.ambiguous, .responseInvalid, .ifAmbiguityAllowed),
             "A success that the hub never answers; something between may have answered in its place."),
@@ -111,13 +118,14 @@ public enum VerdictTable {
 
     private static let curlRows: [Row] = [
         Row(
-            .curl([5, 6], name: "COULDNT_RESOLVE_PROXY, COULDNT_RESOLVE_HOST"), .init(.transient, .dnsFailed, .backoff),
-            "The name has no address at present."),
+            .curl([5, 6], name: "COULDNT_RESOLVE_PROXY, COULDNT_RESOLVE_HOST", bodySent: false),
+            .init(.transient, .dnsFailed, .backoff), "The name has no address at present."),
         Row(
-            .curl([7, 97], name: "COULDNT_CONNECT, PROXY"), .init(.transient, .connectFailed, .backoff),
+            .curl([7, 97], name: "COULDNT_CONNECT, PROXY", bodySent: false), .init(.transient, .connectFailed, .backoff),
             "No connection could be made."),
         Row(
-            .curl([35, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98], name: "TLS and certificate errors"),
+            .curl(
+                [35, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98], name: "TLS and certificate errors", bodySent: false),
             .init(.transient, .tlsFailed, .backoff),
             "The connection could not be secured: an unknown or expired certificate, or a name that does not fit."),
         Row(
@@ -127,16 +135,17 @@ public enum VerdictTable {
             .curl([28], name: "OPERATION_TIMEDOUT", bodySent: true), .init(.ambiguous, .hubTimeout, .ifAmbiguityAllowed),
             "No answer in time; the hub may have queued the notification."),
         Row(
-            .curl([52, 55, 56], name: "GOT_NOTHING, SEND_ERROR, RECV_ERROR", bodySent: false),
+            .curl([52, 55, 56, 18], name: "GOT_NOTHING, SEND_ERROR, RECV_ERROR, PARTIAL_FILE", bodySent: false),
             .init(.transient, .connectFailed, .backoff), "The connection broke before the request had left."),
         Row(
             .curl([52, 55, 56, 18], name: "GOT_NOTHING, SEND_ERROR, RECV_ERROR, PARTIAL_FILE", bodySent: true),
             .init(.ambiguous, .hubUnavailable, .ifAmbiguityAllowed),
             "The connection broke before the answer was whole; the hub may have queued the notification."),
         Row(
-            .curl([27], name: "OUT_OF_MEMORY"), .init(.transient, .internal, .backoff), "This machine is out of memory."),
+            .curl([27], name: "OUT_OF_MEMORY", bodySent: false), .init(.transient, .internal, .backoff),
+            "This machine is out of memory."),
         Row(
-            .curl([3, 4, 43, 48], name: "URL_MALFORMAT and other misuse"), .init(.permanent, .internal, .never),
+            .curl([3, 4, 43, 48], name: "URL_MALFORMAT and other misuse", bodySent: false), .init(.permanent, .internal, .never),
             "The hub's address cannot be used."),
         Row(
             .invalidAnswer(bodySent: false), .init(.transient, .responseInvalid, .backoff),
@@ -147,7 +156,7 @@ public enum VerdictTable {
     ]
 
     private static let unknownStatus = Row(
-        .status(0...999), .init(.ambiguous, .responseInvalid, .ifAmbiguityAllowed), "A status that HTTP does not have.")
+        .status(Subject.anyStatus), .init(.ambiguous, .responseInvalid, .ifAmbiguityAllowed), "A status that HTTP does not have.")
     private static let unknownBefore = Row(
         .curl([], name: "any other error", bodySent: false), .init(.transient, .connectFailed, .backoff),
         "The request had not left.")

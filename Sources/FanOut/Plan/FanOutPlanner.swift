@@ -31,18 +31,28 @@ public struct FanOutPlanner: Sendable {
         self.configuration = configuration
     }
 
-    /// Plans `request` in place of what `plan` held.
+    /// Plans `request` in place of what `plan` held; after a fault the plan has no calls.
     ///
-    /// - Throws: The fault of an audience that cannot be addressed, or that needs more calls than are allowed.
+    /// - Throws: The fault of an audience that cannot be addressed, or that needs no call, or more calls than are allowed.
     public func plan(_ request: borrowing PushRequest, into plan: inout FanOutPlan) throws(RequestFault) {
         plan.removeAll()
+        do throws(RequestFault) {
+            try addCalls(for: request, to: &plan)
+            try checkCallCount(plan)
+        } catch {
+            plan.removeAll()
+            throw error
+        }
+    }
+
+    private func addCalls(for request: borrowing PushRequest, to plan: inout FanOutPlan) throws(RequestFault) {
         switch request.audience {
         case .none:
             throw RequestFault(.schemaInvalid, "/audience", "An audience must be named.")
         case .broadcast:
-            try addCalls(for: request, [.broadcast], to: &plan)
+            addCalls(for: request, [.broadcast], to: &plan)
         case .users(let list):
-            let pattern = Pattern(prefix: configuration.userTag.prefix, suffix: configuration.userTag.suffix)
+            let pattern = Pattern(user: configuration.userTag)
             try addCalls(for: request, tagTargets(list, pattern, request, &plan), to: &plan)
         case .installations(let list):
             let pattern = Pattern(prefix: "$InstallationId:{", suffix: "}", countsAffixes: false)
@@ -66,9 +76,7 @@ public struct FanOutPlanner: Sendable {
         return platforms
     }
 
-    private func addCalls(
-        for request: borrowing PushRequest, _ targets: [FanOutPlan.Target], to plan: inout FanOutPlan
-    ) throws(RequestFault) {
+    private func addCalls(for request: borrowing PushRequest, _ targets: [FanOutPlan.Target], to plan: inout FanOutPlan) {
         if request.template != nil {
             for (chunk, target) in targets.enumerated() { plan.calls.append(.init(platform: nil, target: target, chunk: chunk)) }
         } else {
@@ -79,10 +87,12 @@ public struct FanOutPlanner: Sendable {
                 }
             }
         }
-        try checkCallCount(plan)
     }
 
     private func checkCallCount(_ plan: borrowing FanOutPlan) throws(RequestFault) {
+        guard !plan.calls.isEmpty else {
+            throw RequestFault(.schemaInvalid, "/platforms", "There is no platform that this request could be sent to.")
+        }
         guard plan.calls.count > configuration.maximumCalls else { return }
         throw RequestFault(
             .tagLimitExceeded, "/audience",
@@ -97,6 +107,17 @@ extension FanOutPlanner {
         var suffix = ""
         /// The length of a tag is limited; that of an installation id inside its braces is the id's own matter.
         var countsAffixes = true
+
+        init(prefix: String = "", suffix: String = "", countsAffixes: Bool = true) {
+            self.prefix = prefix
+            self.suffix = suffix
+            self.countsAffixes = countsAffixes
+        }
+
+        /// The pattern of a user's tag, which may be the hub's own `$UserId:{…}`.
+        init(user: (prefix: String, suffix: String)) {
+            self.init(prefix: user.prefix, suffix: user.suffix, countsAffixes: !user.prefix.hasPrefix("$"))
+        }
 
         func count(_ name: Int) -> Int { countsAffixes ? prefix.utf8.count + name + suffix.utf8.count : name }
     }
@@ -192,6 +213,5 @@ extension FanOutPlanner {
                 chunk += 1
             }
         }
-        try checkCallCount(plan)
     }
 }

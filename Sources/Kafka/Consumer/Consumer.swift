@@ -17,6 +17,8 @@ public final class Consumer {
     /// Nil after `close`.
     private var events: ClientQueue?
     private var partitionQueues: [ClientQueue] = []
+    /// A rebalance was handed out and not answered yet.
+    private var owesAnswer = false
 
     /// Makes a member of the group `groupID`; it joins with `subscribe(_:)`. Nothing is sent yet.
     ///
@@ -60,6 +62,10 @@ public final class Consumer {
         group = ConsumerGroup(id: groupID, lease: lease)
     }
 
+    deinit {
+        close(timeout: .seconds(1))
+    }
+
     /// Joins the group for `topics`. One that does not exist is reported as an event and taken up when it appears.
     ///
     /// - Throws: The list is empty or the consumer closed.
@@ -87,7 +93,7 @@ public final class Consumer {
     /// Starts to read each partition at its position; the answer to `.assigned`, replacing any assignment before.
     ///
     /// - Parameter positions: The partitions; the index of each becomes its slot.
-    /// - Throws: The library refused; nothing is assigned then.
+    /// - Throws: The library refused; nothing can be read then, and the answer is still owed.
     public func assign(_ positions: [(partition: TopicPartition, start: StartOffset)]) throws(KafkaError) {
         let client = try client()
         releasePartitions()
@@ -100,6 +106,7 @@ public final class Consumer {
             queues.append(queue)
         }
         try KafkaError.check(rd_kafka_assign(client.pointer, list.pointer), "cannot take the assignment")
+        owesAnswer = false
         partitionQueues = queues
         assignment = positions.map(\.partition)
     }
@@ -111,6 +118,7 @@ public final class Consumer {
         let client = try client()
         releasePartitions()
         try KafkaError.check(rd_kafka_assign(client.pointer, nil), "cannot give the assignment back")
+        owesAnswer = false
     }
 
     /// Takes one record of a partition, if there is one, and lets `body` look at it.
@@ -150,12 +158,16 @@ public final class Consumer {
     /// A revocation that the group wants answered meanwhile is answered at once: drain and commit before. A member with an instance name keeps
     /// its partitions until the session time-out, for its successor.
     ///
-    /// - Parameter timeout: How long to wait for the group's coordinator; then the client is dropped without a goodbye.
-    /// - Returns: Whether the member left in time.
+    /// - Parameter timeout: How long to wait for the library. Then the client is abandoned with its threads and memory instead of being freed,
+    ///   because to free it could take for ever; a process that is about to end loses nothing by it.
+    /// - Returns: Whether the member left in time. A member that failed for good (`isFatal`) has left already and gives false.
     @discardableResult
     public func close(timeout: Duration) -> Bool {
         guard let client = lease.end() else { return true }
+        while nextEvent() != nil {}
         releasePartitions()
+        // The library waits for ever, even when it is destroyed, for the answer to a rebalance that was taken off its queue.
+        if owesAnswer { rd_kafka_assign(client.pointer, nil) }
         events = nil
         return Self.leave(client, timeout: timeout)
     }
@@ -198,6 +210,7 @@ extension Consumer {
         let elements = UnsafeBufferPointer(start: list?.pointee.elems, count: Int(list?.pointee.cnt ?? 0))
         let partitions = elements.map(\.topicPartition)
         let code = rd_kafka_event_error(event)
+        owesAnswer = true
         switch code {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: return .assigned(partitions)
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
@@ -205,6 +218,7 @@ extension Consumer {
         default:
             // The group is in trouble: all that the library wants is that the assignment be given up (rdkafka.h, rebalance_cb).
             releasePartitions()
+            owesAnswer = false
             rd_kafka_assign(client, nil)
             return .error(KafkaError(code, message: "the rebalance failed: \(String(cString: rd_kafka_err2str(code)))"))
         }
@@ -215,14 +229,18 @@ extension Consumer {
         do {
             let queue = try ClientQueue.empty(of: client)
             try queue.closeConsumer()
-            while rd_kafka_consumer_closed(client.pointer) == 0, ContinuousClock.now < deadline {
+            while rd_kafka_consumer_closed(client.pointer) == 0 {
+                guard ContinuousClock.now < deadline else {
+                    _ = Unmanaged.passRetained(client)  // Abandoned on purpose, as the declaration of `close` says.
+                    return false
+                }
                 guard let event = queue.nextEvent(waiting: 50) else { continue }
                 defer { rd_kafka_event_destroy(event) }
                 if rd_kafka_event_type(event) == RD_KAFKA_EVENT_REBALANCE { rd_kafka_assign(client.pointer, nil) }
             }
+            return true
         } catch {
-            return false  // A fatal error took the member out of its group already.
+            return false  // After a fatal error there is no group to leave.
         }
-        return rd_kafka_consumer_closed(client.pointer) != 0
     }
 }

@@ -24,8 +24,8 @@ public struct ByteWriter: Sendable, Equatable {
         bytes.append(byte)
     }
 
-    /// Appends `text` as UTF-8.
-    public mutating func append(_ text: String) {
+    /// Appends `text` as UTF-8. A literal goes to the overload for literals, which makes no `String` of it.
+    @_disfavoredOverload public mutating func append(_ text: String) {
         bytes.append(contentsOf: text.utf8)
     }
 

@@ -102,10 +102,18 @@ public struct DeliveryReport: Sendable {
         hubTime = 0
     }
 
-    /// Keeps a text, cut to `limit` bytes.
+    /// Keeps a text, cut to `limit` bytes and there before a whole character.
     public mutating func keep(_ text: Span<UInt8>, limit: Int = 256) -> Text? {
-        guard !text.isEmpty else { return nil }
-        let kept = text.extracting(0..<min(text.count, limit))
+        var end = min(text.count, limit)
+        if end < text.count {
+            // A character has at most three bytes behind its first one; what has more is no UTF-8 and is cut anywhere.
+            let shortest = max(0, end - 3)
+            var start = end
+            while start > shortest && text[start] & 0xC0 == 0x80 { start -= 1 }
+            if text[start] & 0xC0 != 0x80 { end = start }
+        }
+        guard end > 0 else { return nil }
+        let kept = text.extracting(0..<end)
         let start = bytes.count
         unsafe kept.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
         return Text(start: Int32(start), length: Int32(kept.count))
@@ -127,31 +135,68 @@ public struct DeliveryReport: Sendable {
     /// The attempts of all calls, those not kept in detail included.
     public var attemptCount: Int { calls.reduce(0) { $0 + $1.attemptCount } }
 
-    /// How the request ended as a whole, given how its calls did.
+    /// How the request ended as a whole, given how its calls did; a call without an outcome counts as cancelled.
     public var conclusion: Conclusion {
         if let fault = faults.first {
-            let state: ResultState = fault.code == .expiredInQueue ? .expired : .rejected
-            return Conclusion(state: state, outcome: fault.code.outcome, code: fault.code)
+            let outcome = fault.code.outcome
+            return Conclusion(state: Self.state(rejectedAs: outcome), outcome: outcome, code: fault.code)
         }
-        let accepted = calls.count { $0.outcome == .success }
-        guard let worst = calls.filter({ $0.outcome != .success }).min(by: Self.isGraver), let outcome = worst.outcome else {
+        var worst: (call: Int, outcome: Outcome)?
+        var hasSuccess = false
+        for index in calls.indices {
+            let outcome = calls[index].outcome ?? .cancelled
+            if outcome == .success {
+                hasSuccess = true
+            } else if worst.map({ outcome.gravity < $0.outcome.gravity }) ?? true {
+                worst = (index, outcome)
+            }
+        }
+        guard let worst else {
+            // Without any call nobody was reached, and to call that a success would hide a fault of ours.
+            if !hasSuccess { return Conclusion(state: .failed, outcome: .transient, code: .internal) }
             return Conclusion(state: .sent, outcome: .success)
         }
-        let state: ResultState
-        switch outcome {
-        case _ where accepted > 0: state = .partial
-        case .expired: state = .expired
-        case .cancelled: state = .cancelled
-        default: state = .failed
-        }
-        return Conclusion(state: state, outcome: outcome, code: worst.code, call: calls.firstIndex { $0.code == worst.code })
+        let state = hasSuccess ? ResultState.partial : Self.state(endedAs: worst.outcome)
+        let isUnfinished = calls[worst.call].outcome == nil
+        let code = calls[worst.call].code ?? (isUnfinished ? .workerShutdown : .internal)
+        return Conclusion(state: state, outcome: worst.outcome, code: code, call: worst.call)
     }
 
-    /// Orders failures by how much they matter to a person who may press "replay".
-    private static func isGraver(_ left: Call, _ right: Call) -> Bool {
-        let order: [Outcome] = [.ambiguous, .auth, .throttled, .transient, .expired, .payload, .permanent, .cancelled]
-        func rank(_ call: Call) -> Int { call.outcome.flatMap { order.firstIndex(of: $0) } ?? order.count }
-        return rank(left) < rank(right)
+    private static func state(rejectedAs outcome: Outcome) -> ResultState {
+        switch outcome {
+        case .expired: .expired
+        case .cancelled: .cancelled
+        case .duplicate: .duplicate
+        case .success, .transient, .throttled, .permanent, .auth, .payload, .noTarget, .ambiguous: .rejected
+        }
+    }
+
+    private static func state(endedAs outcome: Outcome) -> ResultState {
+        switch outcome {
+        case .expired: .expired
+        case .cancelled: .cancelled
+        case .duplicate: .duplicate
+        case .success, .transient, .throttled, .permanent, .auth, .payload, .noTarget, .ambiguous: .failed
+        }
+    }
+}
+
+extension Outcome {
+    /// How much a call's failure matters to a person who may press "replay": the least counts for the whole request.
+    fileprivate var gravity: Int {
+        switch self {
+        case .ambiguous: 0
+        case .auth: 1
+        case .throttled: 2
+        case .transient: 3
+        case .expired: 4
+        case .payload: 5
+        case .permanent: 6
+        case .noTarget: 7
+        case .cancelled: 8
+        case .duplicate: 9
+        case .success: 10
+        }
     }
 }
 

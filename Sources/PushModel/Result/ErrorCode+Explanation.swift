@@ -14,7 +14,8 @@ extension ErrorCode {
         switch self {
         case .schemaInvalid:
             Explanation(
-                cause: "The request does not follow the contract.", effect: "Nothing was sent; the result names every fault.",
+                cause: "The request does not follow the contract.",
+                effect: "Nothing was sent; the result names every fault.",
                 remedy: "Correct the fields that error.faults names. `pushfan explain FILE` checks a request before it is sent.")
         case .recordTooLarge:
             Explanation(
@@ -26,7 +27,8 @@ extension ErrorCode {
                 remedy: "Correct the request's hub, or configure a hub of this name, and replay.")
         case .expiredInQueue:
             Explanation(
-                cause: "The request's expiry passed before the hub had taken it.", effect: "It was given up; it is of no more use.",
+                cause: "The request's expiry passed before the hub had taken it.",
+                effect: "It was given up; it is of no more use.",
                 remedy: "Give requests a longer ttl_seconds, or look at the lag if they waited in the queue.")
         case .duplicate:
             Explanation(

@@ -1,8 +1,11 @@
 extension ResultWriter {
+    /// The most calls that a result tells about one by one (the result schema's limit); `targets` counts them all.
+    static let maximumSends = 200
+
     func appendSends(_ report: borrowing DeliveryReport, to json: inout ByteWriter) {
         guard !report.calls.isEmpty else { return }
         json.append(",\"sends\":[")
-        for index in report.calls.indices {
+        for index in report.calls.indices.prefix(Self.maximumSends) {
             let call = report.calls[index]
             json.append(index == 0 ? "{\"index\":" : ",{\"index\":")
             json.append(decimal: index)
@@ -41,7 +44,7 @@ extension ResultWriter {
             json.append(",\"started_at\":\"")
             json.append(attempt.startedAt)
             json.append("\",\"duration_ms\":")
-            json.append(decimal: attempt.duration)
+            json.append(wait: attempt.duration)
             json.append(",\"result\":\"")
             json.append(attempt.result.rawValue)
             json.append("\"")
@@ -56,7 +59,7 @@ extension ResultWriter {
             }
             if let backoff = attempt.backoff {
                 json.append(",\"backoff_ms\":")
-                json.append(decimal: backoff)
+                json.append(wait: backoff)
             }
             json.append(",\"bytes_sent\":")
             json.append(attempt.bytesSent ? "true}" : "false}")
@@ -91,16 +94,21 @@ extension ResultWriter {
         }
         json.append("\",\"finished_at\":\"")
         json.append(now)
-        // Clocks of publisher, broker and worker differ; a wait is never shown as negative.
         json.append("\",\"queue_ms\":")
-        json.append(decimal: max(0, report.consumedAt.milliseconds - origin.timestamp.milliseconds))
+        json.append(wait: Self.milliseconds(from: origin.timestamp, to: report.consumedAt))
         json.append(",\"throttle_wait_ms\":")
-        json.append(decimal: report.throttleWait)
+        json.append(wait: report.throttleWait)
         json.append(",\"hub_ms\":")
-        json.append(decimal: report.hubTime)
+        json.append(wait: report.hubTime)
         json.append(",\"total_ms\":")
-        json.append(decimal: max(0, now.milliseconds - origin.timestamp.milliseconds))
+        json.append(wait: Self.milliseconds(from: origin.timestamp, to: now))
         json.append("}")
+    }
+
+    /// The time between two moments; a record's timestamp is whatever its publisher made of it, up to the ends of 64 bits.
+    private static func milliseconds(from start: Timestamp, to end: Timestamp) -> Int64 {
+        let (wait, isTooLong) = end.milliseconds.subtractingReportingOverflow(start.milliseconds)
+        return isTooLong ? (end > start ? .max : 0) : wait
     }
 
     func appendOrigin(_ origin: RecordOrigin, to json: inout ByteWriter) {
@@ -121,5 +129,12 @@ extension ResultWriter {
         json.append(name)
         json.append("\":")
         json.append(json: report.span(text))
+    }
+}
+
+extension ByteWriter {
+    /// Appends a number of milliseconds; clocks of publisher, broker and worker differ, but a wait is never shown as negative.
+    mutating func append(wait milliseconds: Int64) {
+        append(decimal: max(0, milliseconds))
     }
 }

@@ -7,12 +7,12 @@ public struct ResultWriter: Sendable {
     /// A writer for the results of one worker.
     ///
     /// - Parameters:
-    ///   - workerID: The worker's stable name, at most 128 characters.
-    ///   - version: The program's version.
+    ///   - workerID: The worker's stable name; 128 characters of it are written.
+    ///   - version: The program's version; 32 characters of it are written.
     ///   - defaultHub: The hub's name for requests that name none.
     public init(workerID: String, version: String, defaultHub: String) {
-        self.workerID = workerID
-        self.version = version
+        self.workerID = String(workerID.unicodeScalars.prefix(128))
+        self.version = String(version.unicodeScalars.prefix(32))
         self.defaultHub = defaultHub
     }
 
@@ -76,13 +76,13 @@ public struct ResultWriter: Sendable {
     /// What a replay of what did not succeed can do.
     static func replaySafety(_ conclusion: Conclusion, _ report: borrowing DeliveryReport) -> ReplaySafety {
         guard conclusion.outcome != .success else { return .duplicateRisk }
-        guard report.faults.isEmpty else { return conclusion.outcome.replaySafety }
+        guard report.faults.isEmpty, !report.calls.isEmpty else { return conclusion.outcome.replaySafety }
         var safety = ReplaySafety.pointless
         for call in report.calls {
-            switch call.outcome?.replaySafety {
+            switch (call.outcome ?? .cancelled).replaySafety {
             case .ambiguous: return .ambiguous
             case .safe: safety = .safe
-            case .duplicateRisk, .pointless, nil: break
+            case .duplicateRisk, .pointless: break
             }
         }
         return safety
@@ -110,7 +110,7 @@ public struct ResultWriter: Sendable {
             }
             if let wait = call.retryAfter {
                 json.append(",\"retry_after_ms\":")
-                json.append(decimal: wait)
+                json.append(wait: wait)
             }
         }
         appendFaults(report.faults, to: &json)
@@ -122,7 +122,7 @@ public struct ResultWriter: Sendable {
         for fault in faults {
             let sentence = fault.pointer.isEmpty ? fault.message : "\(fault.pointer): \(fault.message)"
             if message.unicodeScalars.count + sentence.unicodeScalars.count + 1 > 500 {
-                if message.isEmpty { message = String(sentence.prefix(500)) }
+                if message.isEmpty { message = String(sentence.unicodeScalars.prefix(500)) }
                 break
             }
             message += message.isEmpty ? sentence : " " + sentence

@@ -24,6 +24,8 @@ final class Flight {
         var phase = Phase.ready
         /// The attempts made, the one under way included.
         var attempt = 0
+        /// Whether an attempt ended without telling if the hub took it.
+        var mayHaveArrived = false
         /// Which of the flight's payloads it sends.
         var payload = 0
         /// The number of the token that the attempt under way was signed with.
@@ -141,6 +143,7 @@ struct ExchangeID {
 
     /// Whether the exchange belongs to what `flight` carries now.
     func belongs(to flight: Flight) -> Bool {
-        flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) && flight.calls[call].phase == .inFlight
+        flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) && call < flight.calls.count
+            && flight.calls[call].phase == .inFlight
     }
 }

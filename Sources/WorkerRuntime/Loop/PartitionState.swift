@@ -11,8 +11,6 @@ struct PartitionState {
     var mayHaveRecords = true
     /// A record that lies beyond the window and waits for it to move.
     var parked: Flight?
-    /// The number of records in work.
-    var activeCount = 0
     /// Whether something finished since the last commit.
     var isDirty = false
     let lag: Gauge

@@ -26,13 +26,26 @@ extension WorkerLoop {
                 partitions[slot].lag.set(Int(max(0, marks.high - position)))
             }
             metrics.oldestWaiting.set(oldestWaitingSeconds())
+            probeBroker()
         }
+    }
+
+    /// Asks a broker that failed whether it is back: a member that keeps its partitions hears nothing of that otherwise.
+    private func probeBroker() {
+        guard health.isBrokerDoubtful, !isProbing, let first = partitions.first else { return }
+        isProbing = true
+        committer.submit(.probe([first.id]))
+    }
+
+    func probed(_ error: KafkaError?) {
+        isProbing = false
+        if error == nil && !partitions.isEmpty { health.joined() }
     }
 
     func noteKafkaError(_ error: KafkaError) {
         log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)])
         if error.isUnreachable || error.isAllBrokersDown { health.brokerFailed(error.description) }
-        if error.isFatal { fail(.kafka(error.description)) }
+        if error.isFatal { fail(error.isFenced ? .fenced(error.description) : .kafka(error.description)) }
     }
 
     private func oldestWaitingSeconds() -> Double {
@@ -43,12 +56,11 @@ extension WorkerLoop {
 
     /// A new assignment begins where the group's committed positions say, and nowhere else.
     private func assigned(_ list: [TopicPartition]) {
-        isJoined = true
-        epoch += 1
+        // A failed rebalance takes partitions away without a revocation; whatever was theirs is the next owner's now.
+        forgetAssignment()
         metrics.rebalances.increment()
         log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
         guard !list.isEmpty else {
-            partitions = []
             health.joined()
             return
         }
@@ -170,6 +182,12 @@ extension WorkerLoop {
 
     /// Forgets the assignment and everything that belongs to it, and tells the group so.
     private func dropAssignment() {
+        forgetAssignment()
+        if case .revoking = mode { mode = .running }
+        do throws(KafkaError) { try consumer.unassign() } catch { noteKafkaError(error) }
+    }
+
+    private func forgetAssignment() {
         for flight in flights.flights where flight.isActive { abandon(flight) }
         for state in partitions { metrics.forgetLag(of: state.id) }
         partitions = []
@@ -178,7 +196,5 @@ extension WorkerLoop {
         outbox.removeAll()
         if offered?.batch != nil { offered = nil }
         metrics.assignedPartitions.set(0)
-        if case .revoking = mode { mode = .running }
-        do throws(KafkaError) { try consumer.unassign() } catch { noteKafkaError(error) }
     }
 }

@@ -26,7 +26,6 @@ extension WorkerLoop {
     func settle(_ flight: Flight) {
         if flight.epoch == epoch {
             partitions[flight.slot].ledger?.finished(flight.origin.offset)
-            partitions[flight.slot].activeCount -= 1
             partitions[flight.slot].isDirty = true
         }
         flights.release(flight)
@@ -34,11 +33,9 @@ extension WorkerLoop {
 
     /// Forgets a request without an outcome: the partition's next owner takes it up again.
     func abandon(_ flight: Flight) {
+        waitingForRetry -= flight.calls.count { $0.phase == .waiting }
         flights.release(flight)
     }
-
-    /// Whether a commit would say something new.
-    var hasSomethingToCommit: Bool { !outbox.isEmpty || offered?.batch != nil }
 
     /// Offers what is finished to the committer: all of it, as soon as the commit before is confirmed.
     func offerCommit() {
@@ -89,7 +86,8 @@ extension WorkerLoop {
                 later(.prepare, in: .seconds(1))
             case .positions(let positions, let epoch): assign(positions, epoch)
             case .positionsFailed(let error, let epoch): retryAssignment(error, epoch)
-            case .committed(let batch, let epoch): committed(batch, epoch)
+            case .probed(let error): probed(error)
+            case .committed(let batch, _): committed(batch)
             case .commitFailed(let batch, let error, let epoch): commitFailed(batch, error, epoch)
             case .fenced(let error):
                 log.error(.fenced, "another worker has this worker's name", [.reason: .string(error.description)])
@@ -99,7 +97,9 @@ extension WorkerLoop {
         }
     }
 
-    private func committed(_ batch: OutcomeBatch, _ epoch: Int) {
+    private func committed(_ batch: OutcomeBatch) {
+        health.producerReady()
+        if health.isBrokerDoubtful { health.joined() }
         metrics.resultsPublished.increment(by: UInt64(batch.records.count))
         spareBatch = batch
         spareBatch.removeAll()
@@ -109,6 +109,7 @@ extension WorkerLoop {
 
     private func commitFailed(_ batch: OutcomeBatch, _ error: KafkaError, _ epoch: Int) {
         metrics.commitFailures.increment()
+        health.producerFailed(error.description)
         metrics.resultsFailed.increment(by: UInt64(batch.records.count))
         log.warning(.commitFailed, "results could not be committed and are offered again", [.reason: .string(error.description)])
         guard epoch == self.epoch, var commit = offered else {
@@ -116,6 +117,7 @@ extension WorkerLoop {
             return
         }
         commit.batch = batch
+        if error.name == "MSG_SIZE_TOO_LARGE" { commit.batch?.cutLargeDeadLetters() }
         commit.retryAt = now + 500_000_000
         offered = commit
     }

@@ -45,12 +45,12 @@ extension WorkerLoop {
         if partitions[slot].ledger == nil {
             partitions[slot].ledger = OffsetLedger(start: origin.offset, window: configuration.window)
         }
+        if let mark = partitions[slot].ledger?.lowWaterMark, origin.offset < mark { beginAgain(slot, at: origin.offset, mark) }
         let reception = partitions[slot].ledger?.received(origin.offset)
         if reception == .alreadyFinished { return }
         metrics.recordsConsumed.increment()
         let flight = flights.take()
         flight.begin(epoch: epoch, slot: slot, origin: origin, now: wallClock, monotonic: now)
-        partitions[slot].activeCount += 1
         headers.removeAll()
         record.forEachHeader { name, value in
             if let value { headers.add(name: name, value: value) }
@@ -79,12 +79,32 @@ extension WorkerLoop {
         start(flight)
     }
 
+    /// Takes in that the partition has records below the committed position: its topic was made anew, or lost its end.
+    private func beginAgain(_ slot: Int, at offset: Int64, _ mark: Int64) {
+        log.warning(
+            .kafkaError, "a partition ends before its committed position and is read anew",
+            [
+                .topic: .string(partitions[slot].id.topic), .partition: LogValue(partitions[slot].id.partition),
+                .offset: LogValue(offset), .reason: .string("the committed position is \(mark)"),
+            ])
+        for flight in flights.flights where flight.isActive && flight.slot == slot { abandon(flight) }
+        partitions[slot].parked = nil
+        partitions[slot].ledger = OffsetLedger(start: offset, window: configuration.window)
+    }
+
     /// Starts a record that lay beyond the window, when the window has moved.
     private func startParked(_ slot: Int) {
         guard let flight = partitions[slot].parked else { return }
-        guard partitions[slot].ledger?.received(flight.origin.offset) == .process else { return }
-        partitions[slot].parked = nil
-        start(flight)
+        switch partitions[slot].ledger?.received(flight.origin.offset) {
+        case .beyondWindow: return
+        case .process:
+            partitions[slot].parked = nil
+            start(flight)
+        case .alreadyFinished, nil:
+            // Possible after the window was made smaller: the restored map reaches further than the window.
+            partitions[slot].parked = nil
+            abandon(flight)
+        }
     }
 
     private func noteDeadLetter(_ origin: RecordOrigin, _ failure: UnreadableRecord) {

@@ -129,7 +129,9 @@ extension WorkerLoop {
                 .hubUnauthorized, "the hub does not accept the key or its rights",
                 [.hub: .string(configuration.hubName), .code: LogValue(reply.status)])
             health.hubFailed("the hub answers \(reply.status)")
-        } else if verdict.outcome == .success {
+        } else if reply.status == 404 {
+            health.hubFailed("the hub answers 404")
+        } else if reply.status < 500 {
             health.hubAnswered()
         }
     }
@@ -139,6 +141,7 @@ extension WorkerLoop {
         _ flight: Flight, _ index: Int, _ verdict: Verdict, _ ended: DeliveryReport.Attempt, floor: Int64
     ) {
         var attempt = ended
+        if verdict.outcome == .ambiguous { flight.calls[index].mayHaveArrived = true }
         let next = nextWait(flight, index, verdict, floor: floor)
         attempt.backoff = next.milliseconds
         flight.report.add(attempt)
@@ -197,10 +200,10 @@ extension WorkerLoop {
     /// Puts calls whose wait is over into the queue; a wait taken in steps goes on.
     func handleTimers() {
         while let entry = timers.removeDue(now) {
-            waitingForRetry -= 1
             let flight = flights[entry.call.flight]
             guard flight.isActive, flight.generation == entry.generation, flight.calls[entry.call.call].phase == .waiting
             else { continue }
+            waitingForRetry -= 1
             if flight.calls[entry.call.call].attempt == 0, let start = flight.request.notBefore, start > wallClock {
                 let delay = min(start.milliseconds - wallClock.milliseconds, Self.longestWait)
                 wait(flight, entry.call.call, until: now + delay * 1_000_000)
@@ -221,9 +224,16 @@ extension WorkerLoop {
 
     /// Ends a call; with the last one the request is finished.
     func end(_ flight: Flight, _ index: Int, _ outcome: Outcome) {
-        flight.report.calls[index].outcome = outcome
+        // Once an attempt may have reached devices, only a success makes it certain again.
+        let isDoubtful = flight.calls[index].mayHaveArrived && outcome != .success
+        flight.report.calls[index].outcome = isDoubtful ? .ambiguous : outcome
+        if flight.calls[index].phase == .waiting { waitingForRetry -= 1 }
         flight.calls[index].phase = .done
         flight.openCalls -= 1
-        if flight.openCalls == 0 { finish(flight) }
+        if flight.openCalls == 0 {
+            finish(flight)
+        } else if mode != .running && !flight.hasCallInFlight && !mustFinish(flight) {
+            abandon(flight)
+        }
     }
 }

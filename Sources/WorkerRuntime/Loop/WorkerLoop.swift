@@ -44,8 +44,9 @@ final class WorkerLoop {
     var mode = Mode.running
     /// Why the worker cannot go on, if it cannot.
     var failure: WorkerFailure?
-    var isJoined = false
     var isProducerReady = false
+    /// Whether the committer is asking a broker that had failed.
+    var isProbing = false
 
     // The assignment.
     var epoch = 0
@@ -175,18 +176,23 @@ final class WorkerLoop {
         if let due = timers.nextDue { wake = min(wake, due) }
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
         if !ready.isEmpty, let end = pause.end(now: now) { wake = min(wake, end) }
-        if offered == nil && hasSomethingToCommit { wake = min(wake, nextCommit) }
+        if offered == nil && !outbox.isEmpty { wake = min(wake, nextCommit) }
         return wake
     }
 
     /// Whether records may be read: not while draining, and not while enough calls wait for their turn.
     var canReceive: Bool {
         guard mode == .running, !partitions.isEmpty, isProducerReady else { return false }
+        // What cannot be recorded must not be begun: its calls would be made again after a crash.
+        guard offered?.batch == nil, outbox.records.count < Self.maximumUncommitted else { return false }
         return ready.count + inFlight < configuration.maxInFlight && flights.activeCount < Self.maximumFlights
     }
 
     /// Requests in work at once, waiting for retries included: what bounds the loop's memory.
     static let maximumFlights = 65_536
+
+    /// Finished records that may wait for the commit before them.
+    static let maximumUncommitted = 16_384
 }
 
 /// A commit that the committer has and has not confirmed.

@@ -13,6 +13,8 @@ final class Committer: Sendable {
         case prepare
         /// Ask for the committed positions of an assignment.
         case positions([TopicPartition], epoch: Int)
+        /// Ask the group for anything, to learn whether it answers again.
+        case probe([TopicPartition])
         /// Publish a batch together with its offsets.
         case commit(OutcomeBatch, [OffsetCommit], GroupMetadata?, epoch: Int)
         /// Close the producer and end the thread.
@@ -24,6 +26,8 @@ final class Committer: Sendable {
         case prepared
         case positions([CommittedOffset], epoch: Int)
         case positionsFailed(KafkaError, epoch: Int)
+        /// Whether the group answered the probe.
+        case probed(KafkaError?)
         case committed(OutcomeBatch, epoch: Int)
         /// The batch is not published; it may be offered again, unless the failure is final.
         case commitFailed(OutcomeBatch, KafkaError, epoch: Int)

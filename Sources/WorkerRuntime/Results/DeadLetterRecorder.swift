@@ -14,6 +14,7 @@ struct DeadLetterRecorder {
             if let key = source.key { record.copyKey(key) }
             if let value = source.value { record.copyValue(value) }
             source.forEachHeader { name, value in record.copyHeader(name, value) }
+            record.beginOwnHeaders()
             addNative(origin, failure, to: &record)
             if spellings.contains(.connect) { addConnect(origin, failure, to: &record) }
             if spellings.contains(.spring) { addSpring(origin, failure, to: &record) }

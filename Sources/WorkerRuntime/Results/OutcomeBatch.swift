@@ -16,6 +16,8 @@ struct OutcomeBatch: Sendable {
         var key: Range<Int>?
         var value: Range<Int>?
         var headers: Range<Int>
+        /// Where the headers begin that were added to those of the record's origin.
+        var ownHeaders: Int
     }
 
     /// One header of a record.
@@ -52,7 +54,26 @@ struct OutcomeBatch: Sendable {
         records.append(
             Record(
                 destination: destination, key: builder.key, value: builder.value,
-                headers: builder.firstHeader..<headers.count))
+                headers: builder.firstHeader..<headers.count, ownHeaders: builder.ownHeaders))
+    }
+
+    /// Leaves of each large dead letter only what says where its record stands, because the broker refuses the whole.
+    mutating func cutLargeDeadLetters() {
+        for index in records.indices where records[index].destination == .deadLetters {
+            let record = records[index]
+            let byteCount = (record.key?.count ?? 0) + (record.value?.count ?? 0)
+                + headers[record.headers].reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) }
+            guard byteCount > 256 << 10, record.ownHeaders < record.headers.upperBound else { continue }
+            let start = headers.count
+            headers += headers[record.ownHeaders..<record.headers.upperBound]
+            let name = bytes.count
+            bytes.append("pushfan-dlq-cut-bytes")
+            let value = bytes.count
+            bytes.append(decimal: byteCount)
+            headers.append(Header(name: name..<value, value: value..<bytes.count))
+            records[index] = Record(
+                destination: .deadLetters, key: nil, value: nil, headers: start..<headers.count, ownHeaders: start)
+        }
     }
 
     /// Appends the records of another batch.
@@ -67,13 +88,16 @@ struct OutcomeBatch: Sendable {
             records.append(
                 Record(
                     destination: record.destination, key: record.key?.shifted(by: shift),
-                    value: record.value?.shifted(by: shift), headers: record.headers.shifted(by: headerShift)))
+                    value: record.value?.shifted(by: shift), headers: record.headers.shifted(by: headerShift),
+                    ownHeaders: record.ownHeaders + headerShift))
         }
     }
 
     /// The parts of one record under construction.
     struct Builder {
         let firstHeader: Int
+        /// Where the headers begin that are not copied; the builder is told.
+        fileprivate(set) var ownHeaders: Int
         var key: Range<Int>?
         var value: Range<Int>?
         fileprivate(set) var headers: [Header] = []
@@ -81,7 +105,11 @@ struct OutcomeBatch: Sendable {
 
         fileprivate init(firstHeader: Int) {
             self.firstHeader = firstHeader
+            ownHeaders = firstHeader
         }
+
+        /// Says that all headers of the record's origin are copied.
+        mutating func beginOwnHeaders() { ownHeaders = headers.count }
 
         mutating func setKey(_ write: (inout ByteWriter) -> Void) { key = append(write) }
 

@@ -7,6 +7,7 @@ import Kafka
 struct Publisher {
     private let configuration: WorkerConfiguration
     private let group: ConsumerGroup
+    private var kafka: KafkaConfiguration
     private var producer: Producer?
     private var results: Producer.Topic?
     private var deadLetters: Producer.Topic?
@@ -17,6 +18,11 @@ struct Publisher {
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup) {
         self.configuration = configuration
         self.group = group
+        kafka = configuration.kafka
+        // A dead letter is larger than its record; what the broker takes is the broker's to say.
+        if !kafka.properties.contains(where: { $0.key == "message.max.bytes" }) {
+            kafka.properties.append(.init(key: "message.max.bytes", value: "8388608"))
+        }
     }
 
     mutating func perform(_ job: Committer.Job) -> Committer.Reply {
@@ -33,6 +39,13 @@ struct Publisher {
                 return .positions(try group.committed(partitions, timeout: .seconds(10)), epoch: epoch)
             } catch {
                 return .positionsFailed(error, epoch: epoch)
+            }
+        case .probe(let partitions):
+            do throws(KafkaError) {
+                _ = try group.committed(partitions, timeout: .seconds(5))
+                return .probed(nil)
+            } catch {
+                return .probed(error)
             }
         case .commit(let batch, let offsets, let metadata, let epoch):
             do throws(KafkaError) {
@@ -55,7 +68,7 @@ struct Publisher {
         guard producer == nil else { return }
         let isTransactional = configuration.guarantee == .exactlyOnce
         let id = isTransactional ? "\(configuration.groupID)-\(configuration.workerID)" : nil
-        let fresh = try Producer(configuration.kafka, transactionalID: id, transactionTimeout: configuration.transactionTimeout)
+        let fresh = try Producer(kafka, transactionalID: id, transactionTimeout: configuration.transactionTimeout)
         let topics = try fresh.warmUp(
             topics: [configuration.topics.results, configuration.topics.deadLetters], timeout: .seconds(10))
         if isTransactional { try fresh.initTransactions(timeout: .seconds(30)) }

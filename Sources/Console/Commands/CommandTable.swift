@@ -1,0 +1,9 @@
+extension Command {
+    /// Every command of this module, one entry each.
+    public static let builtIn: [Command] = [
+        .help, .version,
+        .enqueue, .explain,
+        .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck,
+        .resultsList, .resultsShow, .resultsTail,
+    ]
+}

@@ -1,0 +1,80 @@
+import HubAuth
+import Observability
+import Settings
+
+extension Command {
+    /// `pushfan config check`: every problem of the settings, at once.
+    static let configCheck = Command(
+        "config check", .operators, "Check the settings and name every problem", operands: "[FILE]", maximumOperands: 1,
+        examples: [
+            "pushfan config check pushfan.yaml", "PUSHFAN_WORKER_MAX_IN_FLIGHT=128 pushfan config check",
+            "pushfan config check --hub.request_timeout 10s",
+        ],
+        groups: [FlagGroup("Selection", [FlagGroup.configFile])], readOn: "pushfan help settings", run: ConfigCommands.check)
+
+    /// `pushfan config show`: what counts, and why.
+    static let configShow = Command(
+        "config show", .operators, "Show every setting that counts, secrets hidden",
+        examples: [
+            "pushfan config show", "pushfan config show --origin --config pushfan.yaml", "pushfan config show -o ndjson",
+        ],
+        groups: [
+            FlagGroup("Selection", [FlagGroup.configFile]),
+            .output(and: [Flag("origin", nil, "Say where each value came from")]),
+        ],
+        readOn: "pushfan help settings", run: ConfigCommands.show)
+}
+
+private enum ConfigCommands {
+    static func check(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let file = invocation.arguments.operands.first
+        if file != nil && invocation.arguments.configPath != nil {
+            throw .usage("name the file once: as the argument or with --config")
+        }
+        let settings = try invocation.settings(configPath: file)
+        var problems: [String] = []
+        for warning in hubProblems(settings.hub, &problems) { invocation.streams.note("note: \(warning)") }
+        guard problems.isEmpty else { throw CommandFailure(.configuration, problems.joined(separator: "\n")) }
+        let named = file ?? invocation.arguments.configPath ?? invocation.surroundings.environment["PUSHFAN_CONFIG"]
+        let subject = named.map { $0.isEmpty ? "the settings" : Sanitised.line($0) } ?? "the settings"
+        try invocation.streams.out("\(subject): ok")
+        return .done
+    }
+
+    /// What only the reader of connection strings can tell; returns what is worth a note but wrong for nobody.
+    private static func hubProblems(_ hub: HubSettings, _ problems: inout [String]) -> [String] {
+        var notes: [String] = []
+        if let text = hub.connectionString {
+            do {
+                notes += try ConnectionString(parsing: text.secret).warnings
+            } catch {
+                problems.append("hub.connection_string: \(error)")
+            }
+        } else {
+            notes.append("hub.connection_string is not set; a worker needs it")
+        }
+        if let name = hub.name {
+            do { _ = try HubName(name) } catch { problems.append("hub.name: \(error)") }
+        } else {
+            notes.append("hub.name is not set; a worker needs it")
+        }
+        return notes
+    }
+
+    static func show(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let rows = try invocation.settings().describe()
+        let showsOrigin = invocation.arguments.has("origin")
+        var table = showsOrigin ? Table("KEY", "VALUE", "ORIGIN") : Table("KEY", "VALUE")
+        var objects: [[UInt8]] = []
+        for row in rows {
+            if showsOrigin { table.add(row.key, row.value, row.origin.description) } else { table.add(row.key, row.value) }
+            var object = JSONObject()
+            object.add("key", row.key)
+            object.add("value", row.value)
+            if showsOrigin { object.add("origin", row.origin.description) }
+            objects.append(object.bytes)
+        }
+        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        return .done
+    }
+}

@@ -1,0 +1,128 @@
+import Kafka
+import Settings
+
+extension EnqueueCommand {
+    /// Writes the requests, says where they went, and waits for their results if that was asked for.
+    static func send(
+        _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ invocation: Invocation
+    ) throws(CommandFailure) -> ExitCode {
+        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
+        let settings = try invocation.settings()
+        Interruption.catchSignals()
+        let (producer, topic) = try connect(settings, timeout, invocation)
+        defer { producer.close(timeout: .zero) }
+        let waiter = try waiter(settings, timeout, invocation)
+        let places = placeFinder(settings, timeout, invocation)
+        var published = try write(requests, plan, producer, topic, settings, timeout, invocation)
+        if let places {
+            do throws(KafkaError) {
+                try places.find(&published, until: Deadline(after: min(timeout, .seconds(10))))
+            } catch {
+                noteMissingPlaces(error, invocation)
+            }
+        }
+        waiter?.wait(for: &published, until: Deadline(after: timeout))
+        try report(published, topic.name, invocation)
+        return conclude(published, planned: requests.count * plan.copies, invocation)
+    }
+
+    private static func connect(
+        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+    ) throws(CommandFailure) -> (Producer, Producer.Topic) {
+        let name = settings.kafka.topics.requests
+        do throws(KafkaError) {
+            let producer = try Producer(settings.kafkaConfiguration(), transactionalID: nil, enqueueTimeout: timeout)
+            let topics = try FreshTopics.retrying { () throws(KafkaError) in
+                try producer.warmUp(topics: [name], timeout: timeout)
+            }
+            if let topic = topics.first { return (producer, topic) }
+        } catch {
+            throw invocation.failure(error, settings.kafka, to: "write to \(name)")
+        }
+        throw CommandFailure(.failed, "the topic \(name) is not known")
+    }
+
+    /// Has to be there before anything is written, or results could come unseen.
+    private static func waiter(
+        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+    ) throws(CommandFailure) -> ResultWaiter? {
+        guard invocation.arguments.has("wait") else { return nil }
+        do throws(KafkaError) {
+            return try ResultWaiter(settings, timeout: timeout)
+        } catch {
+            throw invocation.failure(error, settings.kafka, to: "read \(settings.kafka.topics.results)")
+        }
+    }
+
+    /// Publishers may have no right to read, so this is no failure.
+    private static func placeFinder(_ settings: Settings, _ timeout: Duration, _ invocation: Invocation) -> PlaceFinder? {
+        guard !invocation.arguments.has("quiet") else { return nil }
+        do throws(KafkaError) {
+            return try PlaceFinder(
+                settings.kafkaConfiguration(), topic: settings.kafka.topics.requests, timeout: timeout)
+        } catch {
+            noteMissingPlaces(error, invocation)
+            return nil
+        }
+    }
+
+    private static func noteMissingPlaces(_ error: KafkaError, _ invocation: Invocation) {
+        invocation.streams.note("note: partitions and offsets cannot be read back: \(Sanitised.line(error.description))")
+    }
+
+    private static func write(
+        _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ producer: Producer, _ topic: Producer.Topic,
+        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+    ) throws(CommandFailure) -> [PublishedRequest] {
+        var problem: KafkaError?
+        do throws(KafkaError) {
+            var sender = RequestSender(plan, now: invocation.surroundings.now)
+            let published = try sender.send(requests, with: producer, to: topic, timeout: timeout)
+            if producer.failedDeliveries.count == 0 { return published }
+        } catch {
+            problem = error
+        }
+        let failed = producer.failedDeliveries
+        let count = failed.count > 0 ? "\(failed.count) of the requests" : "the requests"
+        guard let reason = failed.first ?? problem else { throw CommandFailure(.failed, "\(count) were not written") }
+        throw invocation.failure(reason, settings.kafka, to: "write \(count) to \(topic.name)")
+    }
+
+    private static func report(
+        _ published: [PublishedRequest], _ topic: String, _ invocation: Invocation
+    ) throws(CommandFailure) {
+        let isWaiting = invocation.arguments.has("wait")
+        invocation.streams.note("\(published.count) requests written to \(topic)")
+        guard !invocation.arguments.has("quiet") else { return }
+        var table =
+            isWaiting ? Table("ID", "STATE", "ERROR", "PARTITION", "OFFSET") : Table("ID", "TOPIC", "PARTITION", "OFFSET")
+        var objects: [[UInt8]] = []
+        for request in published {
+            objects.append(request.json(topic: topic))
+            let partition = request.partition.map(String.init) ?? "-"
+            let offset = request.offset.map(String.init) ?? "-"
+            if isWaiting {
+                let state = request.result?.state ?? "none yet"
+                table.add(request.id, state, request.result?.errorCode ?? "-", partition, offset)
+            } else {
+                table.add(request.id, topic, partition, offset)
+            }
+        }
+        try invocation.streams.out(invocation.arguments.format(), table, objects)
+    }
+
+    private static func conclude(_ published: [PublishedRequest], planned: Int, _ invocation: Invocation) -> ExitCode {
+        if published.count < planned { return .interrupted }
+        guard invocation.arguments.has("wait") else { return .done }
+        let missing = published.count { $0.result == nil }
+        let failed = published.count { $0.result.map { $0.state != "sent" } ?? false }
+        if missing > 0 {
+            invocation.streams.note("results that did not come in time: \(missing)")
+            return Interruption.isRequested ? .interrupted : .temporary
+        }
+        if failed > 0 {
+            invocation.streams.note("not sent everywhere: \(failed); `pushfan results show ID` says why")
+        }
+        return failed > 0 ? .partlyFailed : .done
+    }
+}

@@ -1,0 +1,109 @@
+import Kafka
+import PushModel
+import Settings
+
+extension Command {
+    /// `pushfan enqueue`: requests from flags, files or standard input, checked before the first is written.
+    static let enqueue = Command(
+        "enqueue", .publishers, "Check push requests and write them to Kafka", operands: "[FILE...|-]",
+        maximumOperands: .max,
+        examples: [
+            "pushfan enqueue --user alice --title 'Order shipped' --body 'It is on its way' --wait",
+            "pushfan enqueue requests.ndjson --keep-going -o ndjson",
+            "pushfan enqueue --category World --template title=News --dry-run",
+            "pushfan enqueue --user bob --title Load --repeat 10000 --rate 100 --quiet",
+        ],
+        groups: [
+            RequestFlags.audience, RequestFlags.content, RequestFlags.delivery,
+            FlagGroup(
+                "Sending",
+                [
+                    Flag("dry-run", nil, "Print the records and send nothing"),
+                    Flag("keep-going", nil, "Send what is valid, and end with 3"),
+                    Flag("repeat", "N", "Write every request N times, each with an id of its own", default: "1"),
+                    Flag("rate", "N", "Write at most N requests a second"),
+                    Flag("wait", nil, "Wait for the final results; 3 if some failed, 75 if time runs out"),
+                    Flag("timeout", "DURATION", "How long to wait for Kafka and the results", default: "30s"),
+                ]),
+            .output(and: [Flag("quiet", nil, "Say only how many were sent, and do not look where they went", letter: "q")]),
+            .kafka(topics: ["requests", "results"]),
+        ],
+        readOn: "pushfan help explain, pushfan help results tail", run: EnqueueCommand.run)
+}
+
+enum EnqueueCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let arguments = invocation.arguments
+        let checker = try read(invocation)
+        for fault in checker.faults { invocation.streams.note("pushfan enqueue: \(fault.text)") }
+        guard checker.faults.isEmpty || (arguments.has("keep-going") && !checker.valid.isEmpty) else {
+            throw CommandFailure(
+                .usage, "nothing was sent", hint: checker.valid.isEmpty ? nil : "--keep-going sends what is valid")
+        }
+        var plan = RequestSender.Plan()
+        plan.copies = try arguments.integer("repeat", in: 1...100_000_000) ?? 1
+        if let rate = arguments.value("rate") {
+            guard let number = Double(rate), number > 0, number <= 1e7 else {
+                throw .usage("--rate: \(Sanitised.quoted(rate)) is no number that is allowed; expected requests a second")
+            }
+            plan.rate = number
+        }
+        if plan.copies > 1 && checker.valid.contains(where: { $0.id != nil }) {
+            throw .usage("--repeat: a request with an id of its own can be written only once")
+        }
+        let code =
+            arguments.has("dry-run")
+            ? try dryRun(checker.valid, plan, invocation) : try send(checker.valid, plan, invocation)
+        return code == .done && !checker.faults.isEmpty ? .partlyFailed : code
+    }
+
+    /// The requests of flags or files, checked.
+    private static func read(_ invocation: Invocation) throws(CommandFailure) -> RequestChecker {
+        let arguments = invocation.arguments
+        let now = invocation.surroundings.now()
+        var checker = RequestChecker(now: now)
+        let flag = arguments.firstGiven(of: RequestFlags.names)
+        if arguments.operands.isEmpty {
+            guard flag != nil else {
+                throw .usage(
+                    "there is no request: give flags such as --user, a file, or - for standard input",
+                    hint: "`pushfan help enqueue` shows examples")
+            }
+            checker.check(try RequestFlags.json(arguments, now: now), at: "the flags")
+            return checker
+        }
+        if let flag { throw .usage("--\(flag) describes a request, and so does a file; give one of the two") }
+        for path in arguments.operands {
+            let name = path == "-" ? "standard input" : Sanitised.line(path)
+            RequestInput.read(try InputFile.read(path, or: invocation.streams), named: name, into: &checker)
+        }
+        return checker
+    }
+
+    private static func dryRun(
+        _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ invocation: Invocation
+    ) throws(CommandFailure) -> ExitCode {
+        let topic = try invocation.settings().kafka.topics.requests
+        var sender = RequestSender(plan, now: invocation.surroundings.now)
+        let format = invocation.arguments.format()
+        var objects: [[UInt8]] = []
+        for request in requests {
+            let id = sender.identify(request)
+            let headers = sender.headers(request, id: id, at: Timestamp(milliseconds: invocation.surroundings.now()))
+            let json = request.json(withID: id)
+            var object = JSONObject()
+            object.add("topic", topic)
+            object.add("key", request.orderingKey)
+            object.add("headers", pairs: headers.map { ("\($0.name)", $0.value) })
+            object.add("value", raw: json.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
+            objects.append(object.bytes)
+            guard format == .table else { continue }
+            try invocation.streams.out("topic: \(topic)\nkey: \(request.orderingKey.map { Sanitised.line($0) } ?? "none")")
+            for header in headers { try invocation.streams.out("\(header.name): \(Sanitised.line(header.value))") }
+            try invocation.streams.out("\n\(String(decoding: json, as: UTF8.self))\n")
+        }
+        if format != .table { try invocation.streams.out(format, Table(), objects) }
+        invocation.streams.note("dry run: \(requests.count * plan.copies) requests, nothing was sent")
+        return .done
+    }
+}

@@ -1,0 +1,103 @@
+import Delivery
+import PushModel
+
+extension Command {
+    /// `pushfan explain`: what a request would become, what an error code means, what each answer of a hub means.
+    static let explain = Command(
+        "explain", .publishers, "Show what a request would become, or what an error code means", operands: "FILE|-|CODE",
+        maximumOperands: 1,
+        examples: [
+            "pushfan explain request.json",
+            "echo '{\"audience\":{\"users\":[\"alice\"]},\"message\":{\"title\":\"Hi\"}}' | pushfan explain -",
+            "pushfan explain hub_throttled", "pushfan explain --codes",
+        ],
+        groups: [
+            FlagGroup("Selection", [Flag("codes", nil, "List what every answer of the hub and every failed call means")]),
+            .output(),
+            FlagGroup(
+                "Connection",
+                FlagGroup.settings([("hub-name", "NAME", "hub.name"), ("user-tag", "TEXT", "hub.user_tag")])
+                    + [FlagGroup.configFile]),
+        ],
+        readOn: "pushfan help enqueue", run: ExplainCommand.run)
+}
+
+enum ExplainCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        if invocation.arguments.has("codes") { return try codes(invocation) }
+        guard let subject = invocation.arguments.operands.first else {
+            throw .usage("what is to be explained? Give a file, - for standard input, or an error code")
+        }
+        if let code = ErrorCode(rawValue: subject) { return try explain(code, invocation) }
+        let looksLikeCode = subject.utf8.allSatisfy {
+            $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+        }
+        if looksLikeCode, let bytes = try? InputFile.read(subject) { return try explain(bytes, subject, invocation) }
+        if looksLikeCode {
+            let nearest = Spelling.nearest(to: subject, among: ErrorCode.allCases.map(\.rawValue))
+            throw CommandFailure(
+                .nothingMatched, "there is no error code and no file '\(subject)'",
+                hint: nearest.map { "did you mean \($0)?" }
+                    ?? "the codes are \(ErrorCode.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return try explain(try InputFile.read(subject, or: invocation.streams), subject, invocation)
+    }
+
+    private static func explain(_ code: ErrorCode, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let page = code.explanation
+        let rows = VerdictTable.rows.filter { $0.verdict.code == code }
+        guard invocation.arguments.format() == .table else {
+            var object = JSONObject()
+            object.add("code", code.rawValue)
+            object.add("cause", page.cause)
+            object.add("effect", page.effect)
+            object.add("remedy", page.remedy)
+            object.add("answers", texts: rows.map(\.subject.name))
+            try invocation.streams.out(object.bytes + [UInt8(ascii: "\n")])
+            return .done
+        }
+        try invocation.streams.out("\(code.rawValue)\n\nCause   \(page.cause)\nEffect  \(page.effect)\nRemedy  \(page.remedy)")
+        if !rows.isEmpty { try invocation.streams.out("\nFrom    " + rows.map(\.subject.name).joined(separator: "\n        ")) }
+        return .done
+    }
+
+    private static func codes(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        var table = Table("ANSWER", "OUTCOME", "CODE", "RETRY", "MEANING")
+        var objects: [[UInt8]] = []
+        for row in VerdictTable.rows + VerdictTable.fallbackRows {
+            let verdict = row.verdict
+            table.add(
+                row.subject.name, verdict.outcome.rawValue, verdict.code?.rawValue ?? "-", verdict.retry.rawValue, row.meaning)
+            var object = JSONObject()
+            object.add("answer", row.subject.name)
+            object.add("outcome", verdict.outcome.rawValue)
+            object.add("code", verdict.code?.rawValue)
+            object.add("retry", verdict.retry.rawValue)
+            object.add("pauses_hub", verdict.pausesHub)
+            object.add("meaning", row.meaning)
+            objects.append(object.bytes)
+        }
+        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        return .done
+    }
+
+    private static func explain(
+        _ bytes: [UInt8], _ name: String, _ invocation: Invocation
+    ) throws(CommandFailure) -> ExitCode {
+        var checker = RequestChecker(now: invocation.surroundings.now())
+        RequestInput.read(bytes, named: name == "-" ? "standard input" : Sanitised.line(name), into: &checker)
+        for fault in checker.faults { invocation.streams.note("pushfan explain: \(fault.text)") }
+        var preview = try RequestPreview(invocation.settings(), now: invocation.surroundings.now())
+        var isGood = checker.faults.isEmpty
+        var objects: [[UInt8]] = []
+        for request in checker.valid {
+            let explained = preview.explain(request)
+            isGood = isGood && explained.fault == nil
+            objects.append(explained.json)
+            if let fault = explained.fault { invocation.streams.note("pushfan explain: \(fault)") }
+            if invocation.arguments.format() == .table { try invocation.streams.out(explained.text) }
+        }
+        if invocation.arguments.format() != .table { try invocation.streams.out(invocation.arguments.format(), Table(), objects) }
+        return isGood ? .done : .failed
+    }
+}

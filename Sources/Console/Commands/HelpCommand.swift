@@ -1,0 +1,57 @@
+import Settings
+
+extension Command {
+    /// `pushfan help`: the overview, a command's page, and pages on settings and exit codes.
+    static let help = Command(
+        "help", .everyone, "Explain a command, the settings or the exit codes", operands: "[COMMAND|settings|exit-codes]",
+        maximumOperands: 2,
+        examples: ["pushfan help enqueue", "pushfan help settings", "pushfan help --all"],
+        groups: [FlagGroup("Selection", [Flag("all", nil, "Show the page of every command")])],
+        readOn: "pushfan help exit-codes", acceptsSettings: false, run: HelpCommand.run)
+}
+
+private enum HelpCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let page = HelpPage(invocation.streams.traits)
+        let words = invocation.arguments.operands
+        if invocation.arguments.has("all") {
+            for command in invocation.program.commands {
+                try invocation.streams.out("pushfan \(command.name)\n\n\(page.page(of: command))\n")
+            }
+        } else if words.isEmpty {
+            try invocation.streams.out(page.overview(of: invocation.program.commands))
+        } else if words == ["settings"] {
+            try settings(invocation.streams)
+        } else if words == ["exit-codes"] {
+            try exitCodes(invocation.streams)
+        } else if let found = invocation.program.find(words), found.wordCount == words.count {
+            try invocation.streams.out(page.page(of: found.command))
+        } else {
+            let group = invocation.program.commands.filter { $0.name.hasPrefix(words[0] + " ") }
+            guard words.count == 1, !group.isEmpty else { throw invocation.program.unknown(words.joined(separator: " ")) }
+            try invocation.streams.out(page.list(group))
+        }
+        return .done
+    }
+
+    private static func settings(_ streams: Streams) throws(CommandFailure) {
+        try streams.out(
+            """
+            Settings come from flags, then the environment, then the file of --config or PUSHFAN_CONFIG, then the default.
+            A key such as kafka.group_id is the flag --kafka.group_id and the variable PUSHFAN_KAFKA_GROUP_ID.
+            Secrets can be read from a file instead: PUSHFAN_HUB_CONNECTION_STRING_FILE names it.
+
+            """)
+        var table = Table("KEY", "DEFAULT", "MEANING")
+        for definition in SettingsSchema.all {
+            table.add(definition.name, definition.defaultText ?? "-", definition.summary)
+        }
+        for line in table.lines(Streams.Traits()) { try streams.out(line) }
+    }
+
+    private static func exitCodes(_ streams: Streams) throws(CommandFailure) {
+        var table = Table([Table.Column(title: "CODE", isNumber: true), Table.Column(title: "MEANING")])
+        for code in ExitCode.allCases { table.add(String(code.rawValue), code.meaning) }
+        for line in table.lines(streams.traits) { try streams.out(line) }
+    }
+}

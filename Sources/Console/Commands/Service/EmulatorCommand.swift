@@ -1,0 +1,156 @@
+import Glibc
+import HTTPServing
+import HubAuth
+import HubEmulator
+import Observability
+import Settings
+
+extension Command {
+    /// `pushfan emulator`: a notification hub in memory.
+    static let emulator = Command(
+        "emulator", .operators, "Serve a notification hub in memory, for tests and demonstrations",
+        examples: [
+            "pushfan emulator", "pushfan emulator --listen 127.0.0.1:0 --tls --devices devices.json",
+            "pushfan emulator --fault status=429,retry-after=2,count=3 --policy reader=c2VjcmV0:Listen",
+        ],
+        groups: [
+            FlagGroup(
+                "Serving",
+                [
+                    Flag("listen", "HOST:PORT", "Where to listen; port 0 takes a free one", default: "127.0.0.1:8800"),
+                    Flag("tls", nil, "Serve HTTPS, with a certificate made at the start unless --cert names one"),
+                    Flag("cert", "FILE", "The certificate chain as PEM; needs --key"),
+                    Flag("key", "FILE", "The certificate's private key as PEM"),
+                    Flag("threads", "N", "Threads that serve", default: "1"),
+                ]),
+            FlagGroup(
+                "Behaviour",
+                FlagGroup.settings([("hub-name", "NAME", "hub.name")]) + [
+                    Flag(
+                        "policy", "NAME=KEY[:RIGHTS]", "One more key, with Listen,Send,Manage or some of them", isRepeatable: true
+                    ),
+                    Flag("tier", "WORD", "What the hub's price allows", default: "standard", choices: tierNames),
+                    Flag("devices", "FILE", "A JSON array of installations to begin with"),
+                    Flag("fault", "TEXT", "What is to go wrong, such as status=503,every=10 or reset=after", isRepeatable: true),
+                    Flag(
+                        "record", "WORD", "How much of each call GET /calls shows", default: "full",
+                        choices: ["full", "light", "off"]),
+                    Flag("seed", "N", "Begins the ids and random choices; the same seed gives the same ones"),
+                    Flag("check-host", nil, "A token must be made for the host that is asked"),
+                    FlagGroup.configFile,
+                ]),
+        ],
+        readOn: "GET /devices, /calls and /faults at the address; pushfan help worker", run: EmulatorCommand.run)
+
+    private static let tierNames = HubEmulatorConfiguration.Tier.allCases.map(\.rawValue)
+}
+
+enum EmulatorCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let configuration = try configuration(invocation)
+        Interruption.catchSignals()
+        let hub: EmulatedHub
+        do throws(HubEmulatorError) {
+            hub = try EmulatedHub(configuration)
+            try hub.start()
+        } catch {
+            throw failure(error)
+        }
+        defer { hub.stop() }
+        // The one place that prints a key: that of an emulator, which its user needs to have.
+        try invocation.streams.out(hub.connectionString)
+        try invocation.streams.flush()
+        let address = hub.address?.description ?? configuration.listen
+        let scheme = configuration.tls == .off ? "http" : "https"
+        invocation.streams.note(
+            "hub '\(configuration.hubName)' at \(scheme)://\(address)/; the line above is its connection string")
+        while !Interruption.isRequested {
+            // A signal ends the pause; one that comes just before it is seen a moment later.
+            var pause = timespec(tv_sec: 0, tv_nsec: 200_000_000)
+            nanosleep(&pause, nil)
+        }
+        invocation.streams.note("stopped; \(hub.rungCount) notifications rang")
+        return Interruption.exitCode
+    }
+
+    /// What flags and settings say.
+    static func configuration(_ invocation: Invocation) throws(CommandFailure) -> HubEmulatorConfiguration {
+        let arguments = invocation.arguments
+        let settings = try invocation.settings()
+        var configuration = HubEmulatorConfiguration()
+        configuration.listen = arguments.value("listen") ?? configuration.listen
+        guard HTTPServerConfiguration.host(of: configuration.listen) != nil else {
+            throw .usage("--listen: expected HOST:PORT, with brackets around an IPv6 address")
+        }
+        configuration.hubName = settings.hub.name ?? configuration.hubName
+        configuration.tls = try tls(arguments)
+        configuration.threadCount = try arguments.integer("threads", in: 1...64) ?? 1
+        configuration.tier = arguments.value("tier").flatMap(HubEmulatorConfiguration.Tier.init) ?? configuration.tier
+        configuration.recording =
+            arguments.value("record").flatMap(HubEmulatorConfiguration.Recording.init) ?? configuration.recording
+        configuration.devicesFile = arguments.value("devices")
+        configuration.checksHost = arguments.has("check-host")
+        configuration.seed = try arguments.integer("seed", in: 0...Int.max).map(UInt64.init)
+        configuration.policies = try policies(arguments, settings)
+        for text in arguments.values("fault") {
+            do throws(FaultError) {
+                configuration.faults.append(try Fault(parsing: text))
+            } catch {
+                throw .usage("--fault \(Sanitised.line(text)): \(error)")
+            }
+        }
+        return configuration
+    }
+
+    private static func tls(_ arguments: Arguments) throws(CommandFailure) -> HubEmulatorConfiguration.TLS {
+        switch (arguments.value("cert"), arguments.value("key")) {
+        case (.some(let certificate), .some(let key)): return .files(certificate: certificate, key: key)
+        case (nil, nil): return arguments.has("tls") ? .selfSigned : .off
+        default: throw .usage("--cert and --key belong together")
+        }
+    }
+
+    /// The key of the connection string first, because its policy is the one that is printed.
+    private static func policies(
+        _ arguments: Arguments, _ settings: Settings
+    ) throws(CommandFailure) -> [HubEmulatorPolicy] {
+        var policies = [HubEmulatorConfiguration.defaultPolicy]
+        if let text = settings.hub.connectionString {
+            policies = [try policy(text.secret)]
+        }
+        for text in arguments.values("policy") {
+            guard let policy = HubEmulatorPolicy(parsing: text) else {
+                throw .usage("--policy: expected NAME=KEY or NAME=KEY:Listen,Send,Manage")
+            }
+            policies.append(policy)
+        }
+        return policies
+    }
+
+    /// Name and key of a connection string; the reader of connection strings keeps keys to itself.
+    private static func policy(_ connectionString: String) throws(CommandFailure) -> HubEmulatorPolicy {
+        let name: String
+        do throws(HubAuthError) {
+            name = try ConnectionString(parsing: connectionString).credential.policy
+        } catch {
+            throw CommandFailure(.configuration, "hub.connection_string: \(error)")
+        }
+        for field in connectionString.split(separator: ";") {
+            guard let equals = field.firstIndex(of: "=") else { continue }
+            let key = field[..<equals].lowercased().filter { $0 != " " }
+            if key == "sharedaccesskey" {
+                let value = field[field.index(after: equals)...].drop { $0 == " " }
+                return HubEmulatorPolicy(name: name, key: String(value), rights: .all)
+            }
+        }
+        throw CommandFailure(.configuration, "hub.connection_string has no SharedAccessKey")
+    }
+
+    private static func failure(_ error: HubEmulatorError) -> CommandFailure {
+        switch error {
+        case .invalidConfiguration, .invalidDevices: CommandFailure(.configuration, error.description)
+        case .unreadableFile: .usage(error.description)
+        case .noCertificate, .cannotServe: CommandFailure(.failed, error.description)
+        }
+    }
+}

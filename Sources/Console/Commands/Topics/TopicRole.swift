@@ -1,0 +1,53 @@
+import Kafka
+import PushModel
+import Settings
+
+/// A topic that pushfan uses, and how it should be set up (message contract, section 3.2).
+struct TopicRole {
+    /// What it is for.
+    let role: String
+    /// Its name.
+    let name: String
+    /// How long records are kept.
+    private let days: Int
+    /// The fewest bytes that a record must be allowed to have.
+    let recordByteCount: Int
+
+    /// The topics in use, under the names that the settings give.
+    static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
+        let record = RequestReader.maximumRecordByteCount
+        return [
+            TopicRole(role: "requests", name: topics.requests, days: 7, recordByteCount: record),
+            TopicRole(role: "results", name: topics.results, days: 14, recordByteCount: record / 2),
+            TopicRole(role: "deadletter", name: topics.deadLetter, days: 30, recordByteCount: record),
+        ]
+    }
+
+    /// The topic to create.
+    func topic(partitions: Int, replication: Int) -> NewTopic {
+        var properties = [
+            KafkaConfiguration.Property(key: "cleanup.policy", value: "delete"),
+            KafkaConfiguration.Property(key: "retention.ms", value: String(days * 86_400_000)),
+        ]
+        if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
+        return NewTopic(name: name, partitionCount: partitions, replicationFactor: replication, configuration: properties)
+    }
+
+    /// What in the topic's settings would lose or refuse records.
+    func problems(_ settings: [TopicSetting]) -> [String] {
+        var problems: [String] = []
+        for setting in settings {
+            guard let value = setting.value else { continue }
+            switch setting.name {
+            case "cleanup.policy" where value.contains("compact"):
+                problems.append("cleanup.policy is \(value): compaction removes records")
+            case "max.message.bytes":
+                if let limit = Int(value), limit < recordByteCount {
+                    problems.append("max.message.bytes is \(value): records may have \(recordByteCount)")
+                }
+            default: break
+            }
+        }
+        return problems
+    }
+}

@@ -1,0 +1,20 @@
+import Kafka
+
+extension Command {
+    /// `pushfan version`: the program's version and those of the libraries it runs with.
+    static let version = Command(
+        "version", .everyone, "Print the version of pushfan and of its Kafka library",
+        examples: ["pushfan version", "pushfan version -o json", "pushfan --version"],
+        groups: [.output([.table, .json])], readOn: "pushfan help", acceptsSettings: false,
+        run: { (invocation) throws(CommandFailure) in
+            if invocation.arguments.format() == .table {
+                try invocation.streams.out("pushfan \(Program.version) (librdkafka \(KafkaLibrary.version))")
+            } else {
+                var object = JSONObject()
+                object.add("version", Program.version)
+                object.add("librdkafka", KafkaLibrary.version)
+                try invocation.streams.out(object.bytes + [UInt8(ascii: "\n")])
+            }
+            return .done
+        })
+}

@@ -1,0 +1,66 @@
+/// One command, as data: what it is called, what it takes, how it is explained, and what it does.
+public struct Command: Sendable {
+    /// Whom a command is for; the overview is ordered by it.
+    public enum Section: String, Sendable, CaseIterable {
+        case everyone = "Everyone"
+        case publishers = "Publishers"
+        case operators = "Operators"
+        case results = "Results"
+    }
+
+    /// One or two words: `enqueue`, `topics create`.
+    public let name: String
+    /// Whom it is for.
+    public let section: Section
+    /// One sentence without a full stop.
+    public let summary: String
+    /// What stands behind the flags in the usage line, such as `[FILE...]`; empty when nothing may.
+    public let operands: String
+    /// The most operands there may be.
+    public let maximumOperands: Int
+    /// Three or more lines that can be run as they are.
+    public let examples: [String]
+    /// The flags, grouped.
+    public let groups: [FlagGroup]
+    /// The last line: where to read on.
+    public let readOn: String
+    /// Every setting is a flag as well: `--kafka.group_id NAME`.
+    public let acceptsSettings: Bool
+    /// Does the work.
+    public let run: @Sendable (Invocation) throws(CommandFailure) -> ExitCode
+
+    /// Describes a command.
+    ///
+    /// - Parameters:
+    ///   - name: One or two words.
+    ///   - section: Whom it is for.
+    ///   - summary: One sentence without a full stop.
+    ///   - operands: What stands behind the flags in the usage line.
+    ///   - maximumOperands: The most operands there may be.
+    ///   - examples: At least three lines that can be run as they are.
+    ///   - groups: The flags, grouped; `--help` is added.
+    ///   - readOn: Where to read on.
+    ///   - acceptsSettings: Whether every setting is a flag as well.
+    ///   - run: Does the work.
+    public init(
+        _ name: String, _ section: Section, _ summary: String, operands: String = "", maximumOperands: Int = 0,
+        examples: [String], groups: [FlagGroup] = [], readOn: String, acceptsSettings: Bool = true,
+        run: @escaping @Sendable (Invocation) throws(CommandFailure) -> ExitCode
+    ) {
+        self.name = name
+        self.section = section
+        self.summary = summary
+        self.operands = operands
+        self.maximumOperands = maximumOperands
+        self.examples = examples
+        self.groups = groups
+        self.readOn = readOn
+        self.acceptsSettings = acceptsSettings
+        self.run = run
+    }
+
+    /// Every flag of the command itself.
+    var flags: [Flag] { groups.flatMap(\.flags) + [Self.helpFlag] }
+
+    static let helpFlag = Flag("help", nil, "Show this page", letter: "h")
+}

@@ -1,0 +1,51 @@
+public import Kafka
+
+/// Why a command cannot go on: what a person reads, and what a script sees.
+public struct CommandFailure: Error, Sendable, Equatable {
+    /// The number that the program ends with.
+    public let code: ExitCode
+    /// One or more plain lines without secrets; empty when everything was said before.
+    public let message: String
+    /// What to do about it, if that can be said.
+    public let hint: String?
+
+    /// A failure that ends the program with `code`.
+    public init(_ code: ExitCode, _ message: String, hint: String? = nil) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+
+    /// A command line that cannot be understood.
+    public static func usage(_ message: String, hint: String? = nil) -> CommandFailure {
+        CommandFailure(.usage, message, hint: hint)
+    }
+
+    /// The reader of standard output has gone, which is its right.
+    static let brokenPipe = CommandFailure(.done, "")
+}
+
+extension CommandFailure {
+    /// What an error of Kafka means for a command that cannot go on without it.
+    ///
+    /// - Parameters:
+    ///   - error: What the library said.
+    ///   - brokers: The addresses that were asked.
+    ///   - action: What was to be done, such as `create the topics`.
+    public init(_ error: KafkaError, brokers: String, action: String) {
+        let told = Sanitised.line(error.description)
+        if error.isAuthentication || error.isAuthorization {
+            self.init(.notAllowed, "the broker at \(brokers) does not let us \(action): \(told)")
+        } else if error.isConfiguration {
+            self.init(.configuration, "kafka.properties: \(told)")
+        } else if error.isUnknownTopicOrPartition {
+            self.init(.failed, "cannot \(action): \(told)", hint: "`pushfan topics create` makes the topics that are missing")
+        } else if error.isUnreachable {
+            self.init(
+                .unreachable, "cannot \(action): no broker answers at \(brokers): \(told)",
+                hint: "give the right address with --bootstrap or PUSHFAN_KAFKA_BOOTSTRAP_SERVERS")
+        } else {
+            self.init(.failed, "cannot \(action): \(told)")
+        }
+    }
+}

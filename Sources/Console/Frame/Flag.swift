@@ -1,0 +1,114 @@
+public import Settings
+
+/// One flag of a command, as the parser reads it and the help shows it.
+public struct Flag: Sendable {
+    /// The long name, without dashes.
+    public let name: String
+    /// The one-letter name.
+    public let letter: Character?
+    /// What stands for the value in the help, such as `N`; nil for a switch.
+    public let placeholder: String?
+    /// One sentence without a full stop.
+    public let summary: String
+    /// What counts when the flag is absent, as it would be written.
+    public let defaultText: String?
+    /// The environment variable that says the same.
+    public let variable: String?
+    /// The setting that the flag sets.
+    public let key: String?
+    /// The only values there are; empty when any text is one.
+    public let choices: [String]
+    /// The flag may be given more than once.
+    public let isRepeatable: Bool
+
+    /// A flag of a command's own.
+    ///
+    /// - Parameters:
+    ///   - name: The long name, without dashes.
+    ///   - placeholder: What stands for the value; nil for a switch.
+    ///   - summary: One sentence without a full stop.
+    ///   - letter: The one-letter name.
+    ///   - defaultText: What counts when the flag is absent.
+    ///   - variable: The environment variable that says the same.
+    ///   - choices: The only values there are.
+    ///   - isRepeatable: The flag may be given more than once.
+    public init(
+        _ name: String, _ placeholder: String? = nil, _ summary: String, letter: Character? = nil,
+        default defaultText: String? = nil, variable: String? = nil, choices: [String] = [], isRepeatable: Bool = false
+    ) {
+        self.name = name
+        self.letter = letter
+        self.placeholder = placeholder
+        self.summary = summary
+        self.defaultText = defaultText
+        self.variable = variable
+        self.choices = choices
+        self.isRepeatable = isRepeatable
+        key = nil
+    }
+
+    /// A short name for a setting; default, variable and summary are the setting's own.
+    ///
+    /// - Parameters:
+    ///   - name: The long name, without dashes.
+    ///   - placeholder: What stands for the value.
+    ///   - definition: The setting.
+    public init(_ name: String, _ placeholder: String, for definition: SettingDefinition) {
+        self.name = name
+        self.placeholder = placeholder
+        letter = nil
+        summary = definition.summary.hasSuffix(".") ? String(definition.summary.dropLast()) : definition.summary
+        defaultText = definition.defaultText
+        variable = definition.variable
+        key = definition.name
+        choices = []
+        isRepeatable = true
+    }
+
+    /// The flag as a person types it, with its value.
+    var spelling: String {
+        let short = letter.map { "-\($0), " } ?? ""
+        return short + "--\(name)" + (placeholder.map { " \($0)" } ?? "")
+    }
+}
+
+/// Flags that are shown together.
+public struct FlagGroup: Sendable {
+    /// The heading.
+    public let title: String
+    /// The flags, in the order of the help.
+    public let flags: [Flag]
+
+    /// A group with a heading.
+    public init(_ title: String, _ flags: [Flag]) {
+        self.title = title
+        self.flags = flags
+    }
+}
+
+extension FlagGroup {
+    /// How the output looks; every command that writes data has it.
+    public static func output(_ formats: [OutputFormat] = OutputFormat.allCases, and more: [Flag] = []) -> FlagGroup {
+        let names = formats.map(\.rawValue)
+        let format = Flag(
+            "output", names.joined(separator: "|"), "How the data looks", letter: "o", default: names.first, choices: names)
+        return FlagGroup("Output", [format] + more)
+    }
+
+    /// How to reach Kafka, with the topics that the command uses.
+    public static func kafka(topics: [String], and more: [Flag] = []) -> FlagGroup {
+        let shortcuts = [("bootstrap", "LIST", "kafka.bootstrap_servers"), ("kafka-properties", "LIST", "kafka.properties")]
+        let names = topics.map { ($0 + "-topic", "NAME", "kafka.topics." + $0) }
+        return FlagGroup("Connection", settings(shortcuts + names) + [configFile] + more)
+    }
+
+    /// Short flags for settings: the flag's name, the placeholder, the setting's name.
+    public static func settings(_ rows: [(name: String, placeholder: String, key: String)]) -> [Flag] {
+        rows.compactMap { row in
+            SettingsSchema.all.first { $0.name == row.key }.map { Flag(row.name, row.placeholder, for: $0) }
+        }
+    }
+
+    /// Names the settings file.
+    public static let configFile = Flag("config", "FILE", "Read settings from this YAML file", variable: "PUSHFAN_CONFIG")
+}

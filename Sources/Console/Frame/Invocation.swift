@@ -1,0 +1,56 @@
+public import Kafka
+public import Settings
+
+/// What surrounds a command: streams, environment, version and the other commands.
+public struct Surroundings: Sendable {
+    /// Where data and messages go.
+    public let streams: Streams
+    /// The environment's variables.
+    public let environment: [String: String]
+    /// Milliseconds since 1970.
+    public let now: @Sendable () -> Int64
+
+    /// Surroundings of the given parts.
+    public init(streams: Streams, environment: [String: String], now: @escaping @Sendable () -> Int64) {
+        self.streams = streams
+        self.environment = environment
+        self.now = now
+    }
+}
+
+/// One run of one command.
+public struct Invocation: Sendable {
+    /// The program that runs it.
+    public let program: Program
+    /// The command.
+    public let command: Command
+    /// Its flags and operands.
+    public let arguments: Arguments
+    /// What surrounds it.
+    public let surroundings: Surroundings
+
+    /// Where data and messages go.
+    public var streams: Streams { surroundings.streams }
+
+    /// The settings, from flags, environment and file.
+    ///
+    /// - Parameter configPath: A file that takes the place of the one that flag or variable name.
+    /// - Returns: Settings without a fault.
+    /// - Throws: `configuration` with every problem, a line each.
+    public func settings(configPath: String? = nil) throws(CommandFailure) -> Settings {
+        do {
+            return try Settings.load(
+                flags: arguments.settings, configPath: configPath ?? arguments.configPath,
+                environment: surroundings.environment)
+        } catch {
+            throw CommandFailure(
+                .configuration, error.problems.map(\.description).joined(separator: "\n"),
+                hint: "`pushfan config check` checks settings, `pushfan help settings` lists them")
+        }
+    }
+
+    /// What a failed call to Kafka means for this command.
+    public func failure(_ error: KafkaError, _ settings: KafkaSettings, to action: String) -> CommandFailure {
+        CommandFailure(error, brokers: settings.bootstrapServers.joined(separator: ","), action: action)
+    }
+}

@@ -1,0 +1,53 @@
+import Glibc
+
+extension Streams {
+    /// The program's own streams. From here on a reader that leaves is noticed when writing, not by a signal.
+    ///
+    /// - Parameter environment: `NO_COLOR` (no-color.org) and `TERM=dumb` switch colours off.
+    /// - Returns: Streams over the three descriptors.
+    public static func standard(environment: [String: String]) -> Streams {
+        signal(SIGPIPE, SIG_IGN)
+        var traits = Traits()
+        traits.isTerminal = isatty(STDOUT_FILENO) == 1
+        traits.isErrorTerminal = isatty(STDERR_FILENO) == 1
+        traits.width = traits.isTerminal ? terminalWidth() : nil
+        traits.usesColour =
+            traits.isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+        return Streams(
+            traits: traits,
+            write: { Self.write($0, to: STDOUT_FILENO) },
+            writeError: { _ = Self.write($0, to: STDERR_FILENO) },
+            readInput: { () throws(CommandFailure) in try Self.readAll(STDIN_FILENO) })
+    }
+
+    private static func terminalWidth() -> Int? {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    private static func readAll(_ descriptor: Int32) throws(CommandFailure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else {
+                throw CommandFailure(.failed, "standard input cannot be read: \(String(cString: strerror(errno)))")
+            }
+            guard count > 0 else { return bytes }
+            bytes += chunk.prefix(count)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Synchronization
+
+/// Where a command's data and messages go: data to standard output, everything else to standard error.
+///
+/// Data is gathered and written in pieces of 64 KiB, or when `flush` is called. Messages wait for no data.
+public final class Streams: Sendable {
+    /// What is known of the two outputs.
+    public struct Traits: Sendable {
+        /// Standard output is a terminal.
+        public var isTerminal = false
+        /// Standard error is a terminal.
+        public var isErrorTerminal = false
+        /// The columns of the terminal; nil when there is none.
+        public var width: Int?
+        /// Colours are wanted.
+        public var usesColour = false
+
+        /// No terminal at all.
+        public init() {}
+    }
+
+    /// What is known of the outputs.
+    public let traits: Traits
+    /// Protects the data that was not written yet; no other lock is taken while it is held.
+    private let pending = Mutex<[UInt8]>([])
+    private let write: @Sendable ([UInt8]) -> Bool
+    private let writeError: @Sendable ([UInt8]) -> Void
+    private let readInput: @Sendable () throws(CommandFailure) -> [UInt8]
+
+    /// Streams made of closures.
+    ///
+    /// - Parameters:
+    ///   - traits: What is known of the outputs.
+    ///   - write: Writes data; false when nobody reads it any more.
+    ///   - writeError: Writes messages, as well as it can.
+    ///   - readInput: Reads all of standard input.
+    public init(
+        traits: Traits = Traits(), write: @escaping @Sendable ([UInt8]) -> Bool,
+        writeError: @escaping @Sendable ([UInt8]) -> Void,
+        readInput: @escaping @Sendable () throws(CommandFailure) -> [UInt8]
+    ) {
+        self.traits = traits
+        self.write = write
+        self.writeError = writeError
+        self.readInput = readInput
+    }
+
+    /// Writes data.
+    ///
+    /// - Parameter bytes: The data.
+    /// - Throws: The failure without a message that ends the program well when nobody reads any more.
+    public func out(_ bytes: [UInt8]) throws(CommandFailure) {
+        let isFull = pending.withLock { pending in
+            pending += bytes
+            return pending.count >= 65_536
+        }
+        if isFull { try flush() }
+    }
+
+    /// Writes a line of data.
+    ///
+    /// - Parameter text: The line without its end.
+    /// - Throws: As `out(_:)` of bytes does.
+    public func out(_ text: String) throws(CommandFailure) {
+        try out(Array(text.utf8) + [UInt8(ascii: "\n")])
+    }
+
+    /// Writes the data that was gathered.
+    ///
+    /// - Throws: As `out` does.
+    public func flush() throws(CommandFailure) {
+        let bytes = pending.withLock { pending in
+            defer { pending = [] }
+            return pending
+        }
+        guard bytes.isEmpty || write(bytes) else { throw .brokenPipe }
+    }
+
+    /// Writes a line for the person in front of the program.
+    public func note(_ text: String) {
+        writeError(Array(text.utf8) + [UInt8(ascii: "\n")])
+    }
+
+    /// All of standard input.
+    ///
+    /// - Throws: It cannot be read.
+    public func input() throws(CommandFailure) -> [UInt8] { try readInput() }
+}

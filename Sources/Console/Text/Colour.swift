@@ -1,0 +1,23 @@
+/// The few colours that a word can have on a terminal.
+enum Colour: String, Sendable {
+    case green = "32"
+    case yellow = "33"
+    case red = "31"
+    case bold = "1"
+    case dim = "2"
+
+    /// The word in this colour (ECMA-48, SGR), or as it is where colours are not wanted.
+    func paint(_ text: String, _ traits: Streams.Traits) -> String {
+        traits.usesColour && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    /// The colour of a result's state.
+    static func of(state: String) -> Colour? {
+        switch state {
+        case "sent", "ok", "created": .green
+        case "partial", "retrying", "scheduled": .yellow
+        case "failed", "rejected", "expired", "missing": .red
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/// Lays out help: one line, usage, examples, flags, where to read on.
+struct HelpPage {
+    private let traits: Streams.Traits
+    /// Where the description of a flag begins.
+    private static let indent = 30
+    private static let width = 100
+
+    init(_ traits: Streams.Traits) {
+        self.traits = traits
+    }
+
+    /// The page of one command.
+    func page(of command: Command) -> String {
+        let operands = command.operands.isEmpty ? "" : " " + command.operands
+        var lines = [command.summary + ".", ""]
+        lines += ["\(title("Usage:")) pushfan \(command.name) [flags]\(operands)", "", title("Examples:")]
+        lines += command.examples.map { "  " + $0 }
+        for group in command.groups where !group.flags.isEmpty {
+            lines += ["", title(group.title + ":")] + group.flags.flatMap(rows)
+        }
+        lines += ["", title("Help:")] + rows(Command.helpFlag)
+        if command.acceptsSettings {
+            lines += ["", "Every setting is a flag as well, such as --kafka.group_id NAME; `pushfan help settings` lists them."]
+        }
+        lines.append((command.acceptsSettings ? "" : "\n") + "Read on: \(command.readOn)")
+        return lines.joined(separator: "\n")
+    }
+
+    /// All commands on one screen.
+    func overview(of commands: [Command]) -> String {
+        var lines = [
+            "pushfan turns push requests on Kafka into notification hub calls, and records one result for each.", "",
+            "\(title("Usage:")) pushfan COMMAND [flags] [arguments]",
+        ]
+        for section in Command.Section.allCases {
+            let members = commands.filter { $0.section == section }
+            if !members.isEmpty { lines += ["", title(section.rawValue + ":")] + members.map(row) }
+        }
+        return lines.joined(separator: "\n")
+            + "\n\nRead on: pushfan help COMMAND, pushfan help settings, pushfan help exit-codes."
+    }
+
+    /// The commands of one group.
+    func list(_ commands: [Command]) -> String {
+        ([title("Commands:")] + commands.map(row) + ["", "Read on: pushfan help COMMAND."]).joined(separator: "\n")
+    }
+
+    private func row(_ command: Command) -> String {
+        "  " + command.name.padding(to: 16) + command.summary
+    }
+
+    private func title(_ text: String) -> String { Colour.bold.paint(text, traits) }
+
+    private func rows(_ flag: Flag) -> [String] {
+        var text = flag.summary
+        if !flag.choices.isEmpty && flag.placeholder != flag.choices.joined(separator: "|") {
+            text += ": " + flag.choices.joined(separator: ", ")
+        }
+        if flag.isRepeatable && flag.key == nil { text += " (repeatable)" }
+        if let value = flag.defaultText { text += " [default: \(value)]" }
+        if let variable = flag.variable { text += " [env: \(variable)]" }
+        let wrapped = Self.wrap(text, to: Self.width - Self.indent)
+        let name = "  " + (flag.letter == nil ? "    " : "") + flag.spelling
+        let blank = String(repeating: " ", count: Self.indent)
+        guard name.count < Self.indent - 1 else { return [name] + wrapped.map { blank + $0 } }
+        return wrapped.enumerated().map { $0 == 0 ? name.padding(to: Self.indent) + $1 : blank + $1 }
+    }
+
+    private static func wrap(_ text: String, to width: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty && line.count + word.count + 1 > width {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        return lines + [line]
+    }
+}
+
+extension String {
+    /// The text with blanks up to `width`, and one at least.
+    func padding(to width: Int) -> String {
+        self + String(repeating: " ", count: max(1, width - count))
+    }
+}

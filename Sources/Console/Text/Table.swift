@@ -1,0 +1,79 @@
+/// Rows in columns, as wide as what is in them.
+public struct Table {
+    /// A column's heading, and whether its values are numbers.
+    struct Column {
+        let title: String
+        var isNumber = false
+    }
+
+    private let columns: [Column]
+    private var rows: [[String]] = []
+
+    /// An empty table.
+    init(_ columns: [Column]) {
+        self.columns = columns
+    }
+
+    /// An empty table of texts.
+    public init(_ titles: String...) {
+        columns = titles.map { Column(title: $0) }
+    }
+
+    /// Adds a row; control characters in it are replaced.
+    public mutating func add(_ cells: String...) {
+        rows.append(cells.map { Sanitised.line($0, atMost: 4096) })
+    }
+
+    /// The lines, headings first; the last column is cut where the terminal ends.
+    public func lines(_ traits: Streams.Traits) -> [String] {
+        var widths = columns.map { DisplayWidth.of($0.title) }
+        for row in rows {
+            for (index, cell) in row.enumerated() where index < widths.count {
+                widths[index] = max(widths[index], DisplayWidth.of(cell))
+            }
+        }
+        if let width = traits.width, let last = widths.indices.last {
+            let before = widths.dropLast().reduce(0) { $0 + $1 + 2 }
+            widths[last] = min(widths[last], max(8, width - before))
+        }
+        let heading = Colour.bold.paint(line(columns.map(\.title), widths, colours: nil), traits)
+        return [heading] + rows.map { line($0, widths, colours: traits) }
+    }
+
+    private func line(_ cells: [String], _ widths: [Int], colours: Streams.Traits?) -> String {
+        var line = ""
+        for (index, cell) in cells.enumerated() where index < widths.count {
+            let text = DisplayWidth.cut(cell, to: widths[index])
+            let padding = String(repeating: " ", count: widths[index] - DisplayWidth.of(text))
+            let painted = colours.flatMap { traits in Colour.of(state: text)?.paint(text, traits) } ?? text
+            let isLast = index == cells.count - 1
+            line += columns[index].isNumber ? padding + painted : painted + (isLast ? "" : padding)
+            line += isLast ? "" : "  "
+        }
+        return line
+    }
+}
+
+extension Streams {
+    /// Writes data in the form that was asked for.
+    ///
+    /// - Parameters:
+    ///   - format: The form.
+    ///   - table: The data for a person.
+    ///   - objects: The same data, a JSON object each.
+    /// - Throws: As `out` does.
+    func out(_ format: OutputFormat, _ table: Table, _ objects: [[UInt8]]) throws(CommandFailure) {
+        switch format {
+        case .table:
+            for line in table.lines(traits) { try out(line) }
+        case .ndjson:
+            for object in objects { try out(object + [UInt8(ascii: "\n")]) }
+        case .json:
+            try out([UInt8(ascii: "[")])
+            for (index, object) in objects.enumerated() {
+                try out((index == 0 ? [] : [UInt8(ascii: ",")]) + [UInt8(ascii: "\n")] + object)
+            }
+            try out(objects.isEmpty ? "]" : "\n]")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import EventLoop
+import HTTPServing
+import Observability
+
+/// Serves `/livez`, `/readyz`, `/startupz` and `/metrics`; nothing else, and nothing secret.
+final class ProbeServer: Sendable {
+    private let server: HTTPServer
+
+    /// A server that has not started.
+    ///
+    /// - Parameters:
+    ///   - listen: The address, such as `127.0.0.1:9464`; port 0 takes a free one.
+    ///   - health: Answers the probes.
+    ///   - metrics: Is written out for every scrape.
+    init(listen: String, health: Health, metrics: PushfanMetrics) {
+        let handler: @Sendable (HTTPServerRequest) -> HTTPServerResponse = { request in
+            Self.answer(request, health, metrics)
+        }
+        server = HTTPServer(HTTPServerConfiguration(listen: listen), handler: handler)
+    }
+
+    func start() throws(HTTPServingError) -> HTTPServer.Address { try server.start() }
+
+    func stop() { server.stop() }
+
+    private static func answer(
+        _ request: HTTPServerRequest, _ health: Health, _ metrics: PushfanMetrics
+    ) -> HTTPServerResponse {
+        guard request.method == "GET" || request.method == "HEAD" else {
+            return HTTPServerResponse(status: 405, headers: ["Allow": "GET, HEAD"])
+        }
+        if request.path == "/metrics" {
+            var bytes: [UInt8] = []
+            metrics.registry.write(into: &bytes)
+            return HTTPServerResponse(status: 200, headers: ["Content-Type": ExpositionWriter.contentType], body: bytes)
+        }
+        guard let probe = HealthProbe.allCases.first(where: { $0.path == request.path }) else {
+            return .text("not found\n", status: 404)
+        }
+        let report = health.report(probe, now: MonotonicTime.now().nanoseconds)
+        let isVerbose = request.query.contains { $0.name == "verbose" } || !report.passes
+        return HTTPServerResponse(
+            status: report.status, headers: ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"],
+            body: report.body(verbose: isVerbose))
+    }
+}

@@ -1,0 +1,53 @@
+import Glibc
+import Observability
+
+/// The process's own figures, read from the kernel for each scrape.
+enum ProcessFigures {
+    private static let startTime: Double = {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
+    }()
+
+    /// Notes the start; called once, early.
+    static func begin() { _ = startTime }
+
+    static func read() -> ProcessReadings {
+        var readings = ProcessReadings()
+        var usage = rusage()
+        if getrusage(RUSAGE_SELF.rawValue, &usage) == 0 {
+            let seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec
+            let microseconds = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec
+            readings.cpuSeconds = Double(seconds) + Double(microseconds) / 1e6
+        }
+        readings.residentMemoryBytes = residentBytes()
+        readings.openFileDescriptors = openFileDescriptors()
+        var limit = rlimit()
+        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+            readings.maximumFileDescriptors = Double(limit.rlim_cur)
+        }
+        readings.startTimeSeconds = startTime
+        return readings
+    }
+
+    /// The second field of /proc/self/statm, in pages (proc(5)).
+    private static func residentBytes() -> Double? {
+        guard let file = fopen("/proc/self/statm", "r") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let fields = text.split(separator: " ")
+        guard fields.count > 1, let pages = Double(fields[1]) else { return nil }
+        return pages * Double(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    private static func openFileDescriptors() -> Double? {
+        guard let directory = opendir("/proc/self/fd") else { return nil }
+        defer { closedir(directory) }
+        var count = 0
+        while readdir(directory) != nil { count += 1 }
+        // Without ".", ".." and the descriptor of the listing itself.
+        return Double(count - 3)
+    }
+}

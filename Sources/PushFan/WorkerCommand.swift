@@ -1,0 +1,166 @@
+import Console
+import Dispatch
+import EventLoop
+import Glibc
+import HTTPServing
+import Kafka
+import Observability
+import Settings
+import WorkerRuntime
+
+extension Command {
+    /// `pushfan worker`: takes requests from Kafka until it is told to stop.
+    static let worker = Command(
+        "worker", .operators, "Send requests from Kafka through the hub and record one result for each",
+        examples: [
+            "pushfan worker",
+            "PUSHFAN_WORKER_ID=w-3 pushfan worker --config Config/pushfan.yaml",
+            "pushfan worker --kafka.bootstrap_servers 127.0.0.1:9092 --worker.max_in_flight 128 --listen 127.0.0.1:0",
+        ],
+        groups: [
+            FlagGroup(
+                "Work",
+                FlagGroup.settings([
+                    ("id", "NAME", "worker.id"), ("max-in-flight", "N", "worker.max_in_flight"),
+                    ("group", "NAME", "kafka.group_id"), ("guarantee", "WORD", "kafka.delivery_guarantee"),
+                ])),
+            .kafka(topics: ["requests", "results", "deadletter"]),
+            FlagGroup(
+                "Reporting",
+                FlagGroup.settings([("log-level", "LEVEL", "log.level"), ("log-format", "FORMAT", "log.format")])),
+        ],
+        readOn: "README.md, section Operations; `pushfan config show --origin` lists every setting",
+        run: { (invocation) throws(CommandFailure) in try WorkerProgram(invocation).run() })
+}
+
+/// A worker together with its probes, its log and the signals that stop it.
+struct WorkerProgram {
+    private let settings: Settings
+    private let configuration: WorkerConfiguration
+    private let log: Log
+    private let health = Health()
+    private let metrics: PushfanMetrics
+
+    init(_ invocation: Invocation) throws(CommandFailure) {
+        settings = try invocation.settings()
+        do throws(SettingsError) {
+            configuration = try settings.workerConfiguration(version: Program.version)
+        } catch {
+            throw CommandFailure(
+                .configuration, error.description,
+                hint: "`pushfan config show --origin` lists every setting and where it comes from")
+        }
+        log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
+        ProcessFigures.begin()
+        metrics = PushfanMetrics(
+            build: BuildFacts(version: Program.version, commit: "", swift: Self.swiftVersion), process: ProcessFigures.read)
+    }
+
+    private static var swiftVersion: String {
+        #if swift(>=6.3)
+            "6.3"
+        #else
+            "6.2"
+        #endif
+    }
+
+    func run() throws(CommandFailure) -> ExitCode {
+        let probes = ProbeServer(listen: settings.listen.description, health: health, metrics: metrics)
+        do throws(HTTPServingError) {
+            let address = try probes.start()
+            log.info(.listening, "probes and metrics are served", [.address: .string(address.description)])
+        } catch {
+            throw CommandFailure(
+                .configuration, "listen: \(error)", hint: "give another address with --listen; port 0 takes a free one")
+        }
+        defer { probes.stop() }
+        log.info(
+            .started, "a worker starts",
+            [.version: .string(Program.version), .worker: .string(configuration.workerID), .hub: .string(configuration.hubName)])
+        let code = try work()
+        log.flushSuppressed()
+        return code
+    }
+
+    private func work() throws(CommandFailure) -> ExitCode {
+        do {
+            let services = WorkerServices(metrics: metrics, log: log, health: health)
+            let worker = try Worker(configuration, services: services)
+            let signals = SignalHandler { worker.stop() }
+            let timer = RepeatingTimer(every: .seconds(10)) { [log] in log.flushSuppressed() }
+            defer {
+                signals.cancel()
+                timer.cancel()
+            }
+            try worker.run()
+            log.info(.stopped, "the worker has stopped; everything is committed")
+            return .done
+        } catch let failure as WorkerFailure {
+            log.error(.stopped, "the worker had to stop", [.reason: .string(failure.description)])
+            throw CommandFailure(failure.exitCode, failure.description)
+        } catch let error as KafkaError {
+            throw CommandFailure(error, brokers: configuration.kafka.bootstrapServers, action: "work")
+        } catch {
+            throw CommandFailure(.configuration, "\(error)")
+        }
+    }
+}
+
+extension WorkerFailure {
+    fileprivate var exitCode: ExitCode {
+        switch self {
+        case .fenced, .undecodablePosition: .configuration
+        case .uncommitted: .temporary
+        case .kafka, .system: .failed
+        }
+    }
+}
+
+extension Log {
+    /// A log on standard error: text on a terminal, else JSON, unless the settings say otherwise.
+    static func standardError(_ settings: LogSettings, isTerminal: Bool) -> Log {
+        let format: Format =
+            switch settings.format {
+            case .json: .json
+            case .text: .text
+            case .auto: isTerminal ? .text : .json
+            }
+        return Log(format: format, level: settings.level, now: WallClock.millisecondsSince1970) { line in
+            // One write per line, so that lines of several threads do not mix.
+            _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        }
+    }
+}
+
+/// Calls a closure for each SIGTERM and SIGINT, on a thread on which everything may be called.
+final class SignalHandler {
+    private let sources: [any DispatchSourceSignal]
+
+    init(_ received: @escaping @Sendable () -> Void) {
+        sources = [SIGTERM, SIGINT].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler(handler: received)
+            source.resume()
+            return source
+        }
+    }
+
+    func cancel() {
+        for source in sources { source.cancel() }
+    }
+}
+
+/// Calls a closure again and again.
+final class RepeatingTimer {
+    private let source: any DispatchSourceTimer
+
+    init(every interval: DispatchTimeInterval, _ work: @escaping @Sendable () -> Void) {
+        source = DispatchSource.makeTimerSource(queue: .global())
+        source.schedule(deadline: .now() + interval, repeating: interval)
+        source.setEventHandler(handler: work)
+        source.resume()
+    }
+
+    func cancel() { source.cancel() }
+}

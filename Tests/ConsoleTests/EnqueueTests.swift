@@ -1,0 +1,114 @@
+import Kafka
+import Testing
+
+@testable import Console
+
+@Suite(.serialized) struct EnqueueTests {
+    @Test func aRequestGoesToKafkaWithItsHeadersAndTheResultComesBack() throws {
+        let broker = try Broker()
+        let harness = broker.harness
+        let brokers = broker.cluster.bootstrapServers
+        let worker = Background { try Self.answer(brokers, count: 2) }
+        let outcome = harness.run(
+            "enqueue --user alice --title Hi --ordering-key o --source /test --repeat 2 --wait --timeout 20s -o ndjson")
+        try worker.value()
+        #expect(outcome.code == .partlyFailed)
+        #expect(outcome.lines.count == 2)
+        #expect(outcome.lines.count { $0.contains(#""state":"sent""#) } == 1)
+        #expect(outcome.lines.count { $0.contains(#""error":"hub_throttled""#) } == 1)
+        let records = try broker.read("push.requests.v1", count: 2)
+        #expect(records.count == 2)
+        for record in records {
+            #expect(record.key == "o")
+            #expect(record.headers["content-type"] == "application/json")
+            #expect(record.headers["ce_type"] == "push.request.v1")
+            #expect(record.headers["ce_source"] == "/test")
+            let id = try #require(record.headers["ce_id"])
+            #expect(record.value.hasPrefix(#"{"id":"\#(id)","#))
+            let place =
+                #"{"id":"\#(id)","topic":"push.requests.v1","partition":\#(record.partition),"offset":"\#(record.offset)""#
+            #expect(outcome.output.contains(place))
+        }
+        let ids = records.compactMap { $0.headers["ce_id"] }
+        let list = harness.run("results list")
+        #expect(list.code == .done)
+        #expect(ids.allSatisfy { list.output.contains($0) })
+        let shown = harness.run("results show \(ids[1])")
+        #expect(shown.code == .done)
+        #expect(shown.output.contains("request  \(ids[1])"))
+        #expect(harness.run("results list --state sent -o ndjson").lines.count == 1)
+        #expect(harness.run("results list --state sent,failed --outcome success,throttled -o ndjson").lines.count == 2)
+        #expect(harness.run("results list --hub nowhere").code == .nothingMatched)
+        #expect(harness.run("results show nobody").code == .nothingMatched)
+    }
+
+    @Test func nothingIsSentWhenOneOfThemIsWrong() throws {
+        let broker = try Broker()
+        var harness = broker.harness
+        harness.input = """
+            {"id":"good-1","audience":{"users":["a"]},"message":{"title":"x"}}
+            {"audience":{},"message":{"title":"x"}}
+            {"id":"good-2","audience":{"broadcast":true},"template":{"a":"b"}}
+            """
+        let refused = harness.run("enqueue -")
+        #expect(refused.code == .usage)
+        #expect(refused.messages.contains("standard input:2: /audience"))
+        #expect(refused.output.isEmpty)
+        #expect(broker.harness.run("results list --results-topic push.requests.v1").code == .nothingMatched)
+        let sent = harness.run("enqueue - --keep-going -o ndjson")
+        #expect(sent.code == .partlyFailed)
+        #expect(sent.lines.count == 2)
+        let values = try broker.read("push.requests.v1", count: 2).map(\.value)
+        #expect(
+            Set(values) == [String(harness.input.split(separator: "\n")[0]), String(harness.input.split(separator: "\n")[2])])
+    }
+
+    @Test func resultsThatDoNotComeInTimeAreTemporary() throws {
+        let outcome = try Broker().harness.run("enqueue --user a --title x --wait --timeout 300ms")
+        #expect(outcome.code == .temporary)
+        #expect(outcome.output.contains("none yet"))
+    }
+
+    @Test func quietSaysOnlyHowMany() throws {
+        let broker = try Broker()
+        let outcome = broker.harness.run("enqueue --user a --title x --repeat 250 --rate 5000 --quiet")
+        #expect(outcome.code == .done)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.messages.contains("250 requests written"))
+        let ids = try broker.read("push.requests.v1", count: 250).compactMap { $0.headers["ce_id"] }
+        #expect(Set(ids).count == 250)
+    }
+
+    @Test func aMissingTopicIsNamedWithItsRemedy() throws {
+        let outcome = try Broker().harness.run("enqueue --user a --title x --requests-topic not.there --timeout 5s")
+        #expect(outcome.code == .failed || outcome.code == .done)
+        if outcome.code == .failed { #expect(outcome.messages.contains("not.there")) }
+    }
+
+    /// Plays a worker: the first request is sent, every other is throttled to the end.
+    private static func answer(_ brokers: String, count: Int) throws {
+        let configuration = KafkaConfiguration(bootstrapServers: brokers)
+        let reader = try TopicReader(configuration, topic: "push.requests.v1", start: .beginning, timeout: .seconds(10))
+        let producer = try Producer(configuration, transactionalID: nil)
+        let topic = try producer.topic(named: "push.results.v1")
+        var answered = 0
+        var emptyCount = 0
+        while answered < count && emptyCount < 200 {
+            var id: String?
+            let result = reader.read(timeout: .milliseconds(100)) { id = Record($0).headers["ce_id"] }
+            if result == .empty { emptyCount += 1 }
+            guard let id else { continue }
+            let end =
+                answered == 0
+                ? #""sent","outcome":"success""#
+                : #""failed","outcome":"throttled","error":{"code":"hub_throttled","message":"m"}"#
+            let json =
+                #"{"schema_version":1,"request_id":"\#(id)","kind":"final","hub":"demo","state":\#(end),"attempt_count":1,"at":"t"}"#
+            try producer.produce(to: topic, key: Array(id.utf8).span, value: Array(json.utf8).span)
+            try producer.flush(timeout: .seconds(10))
+            answered += 1
+        }
+        reader.close()
+        producer.close(timeout: .zero)
+    }
+}

@@ -1,0 +1,71 @@
+import Testing
+
+@testable import Console
+
+@Suite struct ExitCodeTests {
+    @Test func numbersAreThoseThatScriptsRelyOn() {
+        #expect(ExitCode.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 69, 75, 77, 78, 130])
+    }
+
+    @Test(arguments: [
+        ("", ExitCode.usage), ("version", .done), ("--version", .done), ("help", .done), ("version extra", .usage),
+        ("topics", .usage),
+        ("topics craete", .usage), ("nonsense", .usage), ("help nonsense", .usage), ("--verbose version", .usage),
+        ("version -o yaml", .usage), ("config check", .done), ("config check --retry.factor 100", .configuration),
+        ("config check /no/such/file.yaml", .configuration), ("config check a.yaml --config b.yaml", .usage),
+        ("config check --hub.connection_string nonsense", .configuration), ("config show --origin", .done),
+        ("enqueue", .usage), ("enqueue --title x", .usage), ("enqueue --user a", .usage), ("enqueue /no/such/file", .usage),
+        ("enqueue --user a --title x -", .usage), ("enqueue --user a --broadcast --title x", .usage),
+        ("enqueue --user a --title x --ttl soon", .usage), ("enqueue --user a --title x --dry-run", .done),
+        ("enqueue --user a --title x --badge -1", .usage), ("enqueue --user a --title x --rate 0", .usage),
+        ("enqueue --user a --title x --id i --repeat 2 --dry-run", .usage), ("enqueue --device nokia:1 --title x", .usage),
+        ("explain", .usage), ("explain hub_throttled", .done), ("explain no_such_code", .nothingMatched),
+        ("explain --codes", .done),
+        ("explain /no/such/file", .usage), ("results show", .usage), ("results list --since yesterday", .usage),
+        ("results list --limit 0", .usage), ("results tail -o json", .usage), ("healthcheck --live --ready", .usage),
+        ("healthcheck ftp://a", .usage), ("healthcheck --listen 127.0.0.1:0", .configuration),
+        ("healthcheck http://127.0.0.1:1/livez", .unreachable), ("emulator --fault bogus=1", .usage),
+        ("emulator --policy nokey", .usage), ("emulator --cert a.pem", .usage), ("emulator --listen nowhere", .usage),
+        ("topics create --partitions 0", .usage), ("topics check --timeout soon", .usage),
+    ])
+    func commandLinesEndWithTheDocumentedCode(line: String, code: ExitCode) {
+        let outcome = Harness().run(line)
+        #expect(outcome.code == code)
+        #expect((code == .done) != outcome.output.isEmpty, "data for success only")
+        #expect(code == .done || !outcome.messages.isEmpty, "a failure says why")
+    }
+
+    @Test(arguments: [
+        "topics check", "topics create", "results list", "results show x", "results tail", "enqueue --user a --title x",
+    ])
+    func anUnreachableBrokerIsNamed(line: String) {
+        let outcome = Harness().run(line + " --bootstrap 127.0.0.1:1 --timeout 300ms")
+        #expect(outcome.code == .unreachable)
+        #expect(outcome.messages.contains("127.0.0.1:1"))
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test func everyProblemOfTheSettingsIsNamed() {
+        var harness = Harness()
+        harness.environment = ["PUSHFAN_KAFKA_GROP_ID": "x", "PUSHFAN_WORKER_MAX_IN_FLIGHT": "0"]
+        let outcome = harness.run("config check --retry.factor 100")
+        #expect(outcome.code == .configuration)
+        #expect(outcome.messages.contains("did you mean PUSHFAN_KAFKA_GROUP_ID?"))
+        #expect(outcome.messages.contains("worker.max_in_flight"))
+        #expect(outcome.messages.contains("--retry.factor: retry.factor"))
+    }
+
+    @Test func aReaderThatLeavesIsNoFailure() {
+        var harness = Harness()
+        harness.readerIsGone = true
+        let outcome = harness.run("help --all")
+        #expect(outcome.code == .done)
+        #expect(outcome.messages.isEmpty)
+    }
+
+    @Test func suggestionsNameTheCommand() {
+        #expect(Harness().run("enqeue").messages.contains("did you mean 'enqueue'?"))
+        #expect(Harness().run("topics chekc").messages.contains("did you mean 'topics check'?"))
+        #expect(Harness().run("explain hub_throtled").messages.contains("did you mean hub_throttled?"))
+    }
+}

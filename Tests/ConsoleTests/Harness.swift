@@ -1,0 +1,119 @@
+import Console
+import Kafka
+import Synchronization
+
+/// What one command line did.
+struct Outcome {
+    let code: ExitCode
+    let output: String
+    let messages: String
+
+    /// The lines of data.
+    var lines: [Substring] { output.split(separator: "\n") }
+}
+
+/// Runs command lines in this process, with streams that are only remembered.
+struct Harness {
+    var environment: [String: String] = [:]
+    var input = ""
+    var traits = Streams.Traits()
+    /// Milliseconds since 1970: 2026-11-21T12:00:00Z unless a test needs the real time.
+    var now: @Sendable () -> Int64 = { 1_795_262_400_000 }
+    /// Nobody reads standard output.
+    var readerIsGone = false
+
+    /// Runs `line`, split at blanks.
+    func run(_ line: String) -> Outcome { run(line.split(separator: " ").map(String.init)) }
+
+    func run(_ words: [String]) -> Outcome {
+        let output = Sink()
+        let messages = Sink()
+        let (readerIsGone, input) = (readerIsGone, input)
+        let streams = Streams(
+            traits: traits,
+            write: { bytes in
+                if readerIsGone { return false }
+                output.add(bytes)
+                return true
+            },
+            writeError: messages.add,
+            readInput: { () throws(CommandFailure) in Array(input.utf8) })
+        let code = Program(commands: Command.builtIn).run(
+            words, Surroundings(streams: streams, environment: environment, now: now))
+        return Outcome(code: code, output: output.text, messages: messages.text)
+    }
+}
+
+/// Remembers what is written.
+private final class Sink: Sendable {
+    private let bytes = Mutex<[UInt8]>([])
+
+    func add(_ more: [UInt8]) { bytes.withLock { $0 += more } }
+    var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+}
+
+/// A broker inside the process, with the topics of the contract.
+final class Broker {
+    let cluster: MockCluster
+
+    init() throws {
+        cluster = try MockCluster()
+        for topic in ["push.requests.v1", "push.results.v1"] { try cluster.createTopic(topic, partitions: 3) }
+    }
+
+    deinit { cluster.close() }
+
+    /// A harness whose commands use this broker.
+    var harness: Harness {
+        var harness = Harness()
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = cluster.bootstrapServers
+        return harness
+    }
+
+    /// Writes values to the results topic.
+    func writeResults(_ values: [String]) throws {
+        let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
+        let topic = try producer.topic(named: "push.results.v1")
+        for value in values { try producer.produce(to: topic, key: nil, value: Array(value.utf8).span) }
+        try producer.flush(timeout: .seconds(10))
+        producer.close(timeout: .zero)
+    }
+
+    /// The values and headers of the first `count` records of a topic; fewer when there are not so many.
+    func read(_ topic: String, count: Int) throws -> [Record] {
+        let reader = try TopicReader(
+            KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), topic: topic, start: .beginning,
+            timeout: .seconds(10))
+        defer { reader.close() }
+        var records: [Record] = []
+        var emptyCount = 0
+        while records.count < count && !reader.hasReachedEnd && emptyCount < 100 {
+            let result = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }
+            if result == .empty { emptyCount += 1 }
+        }
+        return records
+    }
+}
+
+/// A copy of a record.
+struct Record {
+    let partition: Int32
+    let offset: Int64
+    let key: String?
+    let value: String
+    let headers: [String: String]
+
+    init(_ record: borrowing ConsumedRecord) {
+        partition = record.partition
+        offset = record.offset
+        if let bytes = record.key { key = Self.text(bytes) } else { key = nil }
+        if let bytes = record.value { value = Self.text(bytes) } else { value = "" }
+        var headers: [String: String] = [:]
+        record.forEachHeader { name, value in if let value { headers[Self.text(name)] = Self.text(value) } }
+        self.headers = headers
+    }
+
+    static func text(_ bytes: Span<UInt8>) -> String {
+        bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+}

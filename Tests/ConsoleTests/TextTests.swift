@@ -1,0 +1,104 @@
+import PushModel
+import Testing
+
+@testable import Console
+
+@Suite struct TextTests {
+    @Test(arguments: [
+        ("abc", 3), ("", 0), ("日本", 4), ("é", 1), ("e\u{301}", 1), ("👍", 2), ("👨‍👩‍👧", 2), ("❤️", 2), ("한글", 4), ("ｱ", 1), ("Ａ", 2),
+        ("…", 1),
+    ])
+    func widthCountsColumns(text: String, columns: Int) {
+        #expect(DisplayWidth.of(text) == columns)
+    }
+
+    @Test(arguments: [("abcdef", 4, "abc…"), ("abcd", 4, "abcd"), ("日本語", 4, "日…"), ("ab", 0, ""), ("ab", 1, "…")])
+    func cuttingStaysWithinTheWidth(text: String, width: Int, expected: String) {
+        #expect(DisplayWidth.cut(text, to: width) == expected)
+        #expect(DisplayWidth.of(DisplayWidth.cut(text, to: width)) <= width)
+    }
+
+    @Test func columnsAreAlignedByWidth() {
+        var table = Table([.init(title: "NAME"), .init(title: "N", isNumber: true), .init(title: "LAST")])
+        table.add("日本", "7", "x")
+        table.add("abcdef", "12", "y")
+        #expect(table.lines(Streams.Traits()) == ["NAME     N  LAST", "日本     7  x", "abcdef  12  y"])
+    }
+
+    @Test func lastColumnIsCutAtTheTerminalsEdge() {
+        var traits = Streams.Traits()
+        traits.width = 20
+        var table = Table("A", "B")
+        table.add("12345", String(repeating: "x", count: 40))
+        #expect(table.lines(traits).allSatisfy { DisplayWidth.of($0) <= 20 })
+        #expect(table.lines(Streams.Traits())[1].hasSuffix("xxx"))
+    }
+
+    @Test func coloursAreForTerminalsOnly() {
+        var traits = Streams.Traits()
+        var table = Table("STATE")
+        table.add("failed")
+        #expect(!table.lines(traits).joined().contains("\u{1B}"))
+        traits.usesColour = true
+        #expect(table.lines(traits)[1] == "\u{1B}[31mfailed\u{1B}[0m")
+    }
+
+    @Test func textFromElsewhereCannotSteerTheTerminal() {
+        var table = Table("A")
+        table.add("a\u{1B}[2Jb\nc\u{202E}d\u{9B}e")
+        #expect(table.lines(Streams.Traits())[1] == "a\u{FFFD}[2Jb\u{FFFD}c\u{FFFD}d\u{FFFD}e")
+    }
+
+    @Test(arguments: [
+        ("250ms", Duration.milliseconds(250)), ("30s", .seconds(30)), ("15m", .seconds(900)), ("1h30m", .seconds(5400)),
+        ("7d", .seconds(604_800)),
+        ("0s", .zero),
+    ])
+    func lengthsOfTimeAreRead(text: String, expected: Duration) {
+        #expect(TimeText.duration(text) == expected)
+    }
+
+    @Test(arguments: ["", "5", "s", "-1s", "1.5h", "1 h", "1w", "99999999999999999999d", "9223372036854775807d", "٣s"])
+    func whatIsNoLengthOfTimeIsRefused(text: String) {
+        #expect(TimeText.duration(text) == nil)
+    }
+
+    @Test(arguments: [("1h", -3_600_000), ("now", 0), ("2026-11-21T12:00:00Z", 0), ("2026-11-21T13:00:00+02:00", -3_600_000)])
+    func momentsAreReadAgainstTheClock(text: String, difference: Int64) {
+        #expect(TimeText.moment(text, now: 1_795_262_400_000, isPast: true)?.milliseconds == 1_795_262_400_000 + difference)
+    }
+
+    @Test func identifiersAreUlidsThatSortByTheirMaking() {
+        var identifiers = RequestIdentifier()
+        var generator = SystemRandomNumberGenerator()
+        let times: [Int64] = [1_795_262_400_000, 1_795_262_400_000, 1_795_262_399_000, 1_795_262_400_001]
+        let made = times.map { identifiers.next(now: $0, using: &generator) }
+        #expect(made == made.sorted())
+        #expect(Set(made).count == 4)
+        #expect(made.allSatisfy { $0.wholeMatch(of: #/[0-9A-HJKMNP-TV-Z]{26}/#) != nil })
+        // The first ten characters are the time: 1,795,262,400,000 in base 32.
+        #expect(made[0].hasPrefix("01M7YZMHG0"))
+    }
+
+    @Test func identifiersStillRiseWhenTheRandomPartIsFull() {
+        struct Ones: RandomNumberGenerator { mutating func next() -> UInt64 { .max } }
+        var identifiers = RequestIdentifier()
+        var ones = Ones()
+        let first = identifiers.next(now: 1, using: &ones)
+        let second = identifiers.next(now: 1, using: &ones)
+        #expect(first < second)
+    }
+
+    @Test func jsonObjectsAreWrittenInOrder() {
+        var object = JSONObject()
+        object.add("a", "x\"\n")
+        object.add("none", nil)
+        object.add("n", 7)
+        object.add("b", true)
+        object.add("t", texts: ["1", "2"])
+        object.add("e", texts: [])
+        object.add("p", pairs: [("k", "v")])
+        let text = String(decoding: object.bytes, as: UTF8.self)
+        #expect(text == #"{"a":"x\"\n","n":7,"b":true,"t":["1","2"],"p":{"k":"v"}}"#)
+    }
+}

@@ -1,0 +1,87 @@
+import Delivery
+import Foundation
+import Testing
+
+struct FinishedOffsetsTests {
+    @Test func theEmptySetIsAnEmptyText() throws {
+        #expect(FinishedOffsets().encoded().isEmpty)
+        #expect(try FinishedOffsets(decoding: "") == FinishedOffsets())
+        #expect(try FinishedOffsets(decoding: "1") == FinishedOffsets())
+    }
+
+    /// Bit 0 is the least of the first byte (kafka-dispatch, section 6.2).
+    @Test(
+        arguments: [([0], "1AQ=="), ([8], "1AAE="), ([1, 2, 17], "1BgAC"), ([23], "1AACA"), ([24], "1AAAAAQ==")]
+            as [([Int], String)])
+    func theTextIsAVersionAndTheBase64OfTheLittleEndianMap(distances: [Int], text: String) throws {
+        var finished = FinishedOffsets()
+        for distance in distances { finished.insert(distance) }
+        #expect(finished.encoded() == text)
+        #expect(try FinishedOffsets(decoding: text) == finished)
+    }
+
+    @Test(arguments: [-1, 16_384, .max, .min])
+    func distancesOutsideTheLargestWindowAreNotTaken(distance: Int) {
+        var finished = FinishedOffsets()
+        finished.insert(distance)
+        #expect(finished == FinishedOffsets())
+        #expect(!finished.contains(distance))
+    }
+
+    @Test(arguments: 0..<200)
+    func everySetSurvivesItsText(seed: Int) throws {
+        var random = SeededRandom(seed)
+        var finished = FinishedOffsets()
+        var reference: Set<Int> = []
+        let bound = [8, 100, 1000, 16_384][random.below(4)]
+        for _ in 0..<random.below(random.below(2) == 0 ? 5 : 5000) {
+            let distance = random.below(bound)
+            finished.insert(distance)
+            reference.insert(distance)
+        }
+        let text = finished.encoded()
+        #expect(text.utf8.count <= 2733)
+        let read = try FinishedOffsets(decoding: text)
+        #expect(read == finished)
+        #expect(Set((-1..<16_400).filter { read.contains($0) }) == reference)
+        // Foundation reads the same bytes, and the last one is not zero.
+        if let data = text.isEmpty ? Data() : Data(base64Encoded: String(text.dropFirst())) {
+            #expect(data.last != 0)
+            let set = data.enumerated().flatMap { index, byte in (0..<8).filter { byte >> $0 & 1 == 1 }.map { index * 8 + $0 } }
+            #expect(Set(set) == reference)
+        } else {
+            Issue.record("Foundation does not read \(text)")
+        }
+    }
+
+    @Test func zeroBytesAtTheEndMakeNoDifference() throws {
+        #expect(try FinishedOffsets(decoding: "1AQAAAAAA").encoded() == "1AQ==")
+        #expect(try FinishedOffsets(decoding: "1AAAA").bitCount == 0)
+    }
+
+    @Test(arguments: ["2AQ==", "0", " 1AQ==", "AQ==", "{\"offset\":1}", "bm90aGluZw==", "\u{0}", "é"])
+    func whatAnotherProgramWroteIsRefused(text: String) {
+        #expect(throws: FinishedOffsets.DecodingError.unknownVersion) { try FinishedOffsets(decoding: text) }
+    }
+
+    @Test(arguments: [
+        "1A", "1AQ", "1AQ=", "1====", "1A===", "1=AQ=", "1AQ==AQ==", "1AA=A", "1AQ=A", "1AQ==\n", "1 AQ==", "1A-_A", "1AQ==é",
+        "1AAAA====", "1" + String(repeating: "/", count: 2736), "1" + String(repeating: "A", count: 400_000),
+    ])
+    func whatIsNoMapIsRefused(text: String) {
+        #expect(throws: FinishedOffsets.DecodingError.malformed) { try FinishedOffsets(decoding: text) }
+    }
+
+    @Test(arguments: 0..<20)
+    func randomTextIsReadOrRefused(seed: Int) throws {
+        var random = SeededRandom(seed)
+        let letters = Array("ABCwxyz0189+/==\n 1".unicodeScalars)
+        for _ in 0..<500 {
+            var text = "1"
+            for _ in 0..<random.below(24) { text.unicodeScalars.append(letters[random.below(letters.count)]) }
+            guard let finished = try? FinishedOffsets(decoding: text) else { continue }
+            #expect(Data(base64Encoded: String(text.dropFirst())) != nil, "\(text)")
+            #expect(try FinishedOffsets(decoding: finished.encoded()) == finished)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import FanOut
+import PushModel
+import Testing
+
+struct PlannedTagsTests {
+    @Test(arguments: [
+        (1, [1]), (2, [2]), (19, [19]), (20, [20]), (21, [20, 1]), (40, [20, 20]), (41, [20, 20, 1]),
+        (320, Array(repeating: 20, count: 16)),
+    ])
+    func usersArePackedByTwenties(count: Int, sizes: [Int]) throws {
+        var planning = Planning.forApple
+        let users = (0..<count).map { "u\($0)" }
+        try planning.plan(#""audience":{"users":\#(list(users))}"#)
+        let tags = try planning.tags()
+        let expressions = try tags.map { try TagExpression(parsing: $0) }
+        #expect(expressions.map(\.tags.count) == sizes)
+        #expect(expressions.flatMap { $0.tags.map(\.text) } == users.map { "username:\($0)" })
+        #expect(planning.plan.calls.map(\.chunk) == Array(0..<sizes.count))
+        for (text, expression) in zip(tags, expressions) {
+            #expect(expression.isOrOnly)
+            #expect(text == expression.description)
+        }
+    }
+
+    @Test func morePartsThanAllowedAreRefused() throws {
+        var planning = Planning.forApple
+        let fault = try planning.fault(#""audience":{"users":\#(list((0..<321).map { "u\($0)" }))}"#)
+        #expect(fault.code == .tagLimitExceeded)
+        #expect(fault.pointer == "/audience")
+        #expect(fault.message.contains("17"))
+        #expect(fault.message.contains("16"))
+    }
+
+    @Test func everyPlatformCountsAgainstTheLimit() throws {
+        var planning = Planning()
+        try planning.plan(#""audience":{"users":\#(list((0..<100).map { "u\($0)" }))}"#)
+        #expect(planning.plan.calls.count == 15)
+        let fault = try planning.fault(#""audience":{"users":\#(list((0..<101).map { "u\($0)" }))}"#)
+        #expect(fault.message.contains("18"))
+    }
+
+    @Test func oneTagNeedsNoParenthesesAndSeveralHaveThem() throws {
+        var planning = Planning.forApple
+        try planning.plan(#""audience":{"users":["alice"]}"#)
+        #expect(try planning.tags() == ["username:alice"])
+        try planning.plan(#""audience":{"users":["alice","bob"]}"#)
+        #expect(try planning.tags() == ["(username:alice || username:bob)"])
+    }
+
+    @Test func categoriesAreTagsAsTheyStand() throws {
+        var planning = Planning.forApple
+        try planning.plan(#""audience":{"categories":["World","a_b@c#d.e:f-g"]}"#)
+        #expect(try planning.tags() == ["(World || a_b@c#d.e:f-g)"])
+    }
+
+    @Test func installationsAreTheHubsReservedTags() throws {
+        var planning = Planning.forApple
+        let long = String(repeating: "x", count: 120)
+        try planning.plan(#""audience":{"installations":["4f1c-22","\#(long)"]}"#)
+        #expect(try planning.tags() == ["($InstallationId:{4f1c-22} || $InstallationId:{\(long)})"])
+        #expect(try TagExpression(parsing: try planning.tags()[0]).tags.count == 2)
+    }
+
+    @Test(arguments: [
+        ("username:", "", 111), ("", "", 120), ("u.", ".v2", 115), ("$UserId:{", "}", 120), ("$userid:{", "}", 120),
+    ])
+    func usersTakeThePatternOfTheConfigurationAndTheLengthThatATagMayHave(prefix: String, suffix: String, longest: Int) throws {
+        var configuration = FanOutPlanner.Configuration()
+        configuration.userTag = (prefix, suffix)
+        configuration.defaultPlatforms = PlatformSet(.fcmv1)
+        var planning = Planning(configuration)
+        let name = String(repeating: "n", count: longest)
+        try planning.plan(#""audience":{"users":["\#(name)"]}"#)
+        #expect(try planning.tags() == [prefix + name + suffix])
+        #expect(try HubTag(prefix + name + suffix).text == prefix + name + suffix)
+        guard longest < 120 else { return }
+        let fault = try planning.fault(#""audience":{"users":["a","\#(name)n"]}"#)
+        #expect(fault.code == .tagExpressionInvalid)
+        #expect(fault.pointer == "/audience/users/1")
+        #expect(fault.message.contains("121"))
+    }
+
+    @Test(arguments: [
+        ("a", "a"), (" a ", "a"), ("a||b", "(a || b)"), ("a && b || c", "((a && b) || c)"), ("a || b && c", "(a || (b && c))"),
+        ("((a))", "a"), ("!a", "!a"), ("!(a||b) && c", "(!(a || b) && c)"), ("$UserId:{x} && y", "($UserId:{x} && y)"),
+    ])
+    func anExpressionIsWrittenWithAllItsParentheses(text: String, written: String) throws {
+        var planning = Planning.forApple
+        try planning.plan(#""audience":{"tag_expression":"\#(text)"}"#)
+        #expect(try planning.tags() == [written])
+    }
+
+    @Test func theHubsLimitsOfTagsHold() throws {
+        var planning = Planning.forApple
+        let twenty = (0..<20).map { "t\($0)" }.joined(separator: " || ")
+        try planning.plan(#""audience":{"tag_expression":"\#(twenty)"}"#)
+        #expect(try planning.fault(#""audience":{"tag_expression":"\#(twenty) || t20"}"#).code == .tagLimitExceeded)
+        try planning.plan(#""audience":{"tag_expression":"a && b && c && d && e && !f"}"#)
+        let fault = try planning.fault(#""audience":{"tag_expression":"a && b && c && d && e && !f && g"}"#)
+        #expect(fault.code == .tagLimitExceeded)
+        #expect(fault.pointer == "/audience/tag_expression")
+    }
+
+    @Test(arguments: ["a b", "a &", "(a", "a)", " ", "&&", "a+b", "é", "a\\r\\nX: y", "a\\u0000", "$x", "()"])
+    func anInvalidExpressionIsRefusedWithItsFault(text: String) throws {
+        var planning = Planning.forApple
+        let fault = try planning.fault(#""audience":{"tag_expression":"\#(text)"}"#)
+        #expect(fault.code == .tagExpressionInvalid)
+        #expect(fault.pointer == "/audience/tag_expression")
+        #expect(!fault.message.isEmpty)
+    }
+}

@@ -1,0 +1,165 @@
+import Delivery
+import HTTP1
+import HubREST
+import PushModel
+import Testing
+
+struct HubAnswerTests {
+    private static let now: Int64 = 1_795_176_000_000
+
+    private func read(_ answer: Answer) -> (HubAnswer, id: String?, tracking: String?, detail: String?) {
+        let reply = HubAnswer(answer, now: Self.now)
+        return (
+            reply, reply.notificationID.map { answer.string($0) }, reply.trackingID.map { answer.string($0) },
+            reply.detail.map { answer.string($0) }
+        )
+    }
+
+    private func error(_ detail: String) -> String { "<Error><Code>400</Code><Detail>\(detail)</Detail></Error>" }
+
+    /// Standard tier hubs name the notification, others do not (hub-protocol, section 4.1).
+    @Test(
+        arguments: [
+            (
+                "https://c.servicebus.windows.net/newshub/messages/4995f507-20200723042844-586152-24?api-version=2020-06",
+                "4995f507-20200723042844-586152-24"
+            ),
+            ("https://c/newshub/messages/$batch/77-1?api-version=2017-04&direct", "77-1"), ("/newshub/messages/8-2", "8-2"),
+            ("9", "9"),
+            ("https://c/h/messages/a?b=/c/d", "a"), ("https://c/newshub/messages/", nil), ("", nil), ("?a", nil),
+            ("/m/" + String(repeating: "x", count: 256), String(repeating: "x", count: 256)),
+            ("/m/" + String(repeating: "x", count: 257), nil), ("/m/a&sig=s3cret", nil),
+        ] as [(String, String?)])
+    func theNotificationsIDIsTheLastSegmentOfLocation(location: String, id: String?) throws {
+        let (reply, read, _, detail) = read(try answer(201, fields: "Location: \(location)\r\nTrackingId: t-1\r\n"))
+        #expect(read == id)
+        #expect(detail == nil)
+        #expect(reply.result == .answered(status: 201, hasRetryAfter: false, detail: .none))
+    }
+
+    @Test func aSuccessWithoutLocationHasNoID() throws {
+        for status in [200, 201] {
+            let (reply, id, tracking, _) = read(try answer(status))
+            #expect(id == nil && tracking == nil)
+            #expect(Verdict(of: reply.result).outcome == .success)
+        }
+    }
+
+    @Test func theLocationOfARedirectOrAnErrorIsNoNotification() throws {
+        for status in [302, 307, 401, 503] {
+            #expect(read(try answer(status, fields: "Location: https://login.example.org/sign-in\r\n")).id == nil)
+        }
+    }
+
+    /// Bodies as they were recorded (hub-protocol, section 4.4).
+    @Test(
+        arguments: [
+            (
+                "Installation not found.TrackingId:1b2c-22_G3,TimeStamp:11/7/2018 12:18:37 AM", "Installation not found",
+                "1b2c-22_G3"
+            ),
+            (
+                "InvalidSignature: The token has an invalid signature..TrackingId:9-8,TimeStamp:1/1/2019 1:00:00 PM",
+                "InvalidSignature: The token has an invalid signature", "9-8"
+            ),
+            (".TrackingId:9-8,TimeStamp:1/1/2019", nil, "9-8"), ("No id at all.", "No id at all.", nil), ("", nil, nil),
+            ("Broken.TrackingId:77", "Broken", "77"), ("Broken.TrackingId:", "Broken", nil),
+            ("Broken.TrackingId:,TimeStamp:1", "Broken", nil),
+        ] as [(String, String?, String?)])
+    func detailAndTrackingIDAreTakenFromTheErrorBody(body: String, detail: String?, tracking: String?) throws {
+        let reply = read(try answer(404, body: error(body)))
+        #expect(reply.detail == detail)
+        #expect(reply.tracking == tracking)
+    }
+
+    @Test func theHeadersTrackingIDComesFirst() throws {
+        #expect(
+            read(try answer(404, fields: "TrackingId: from-head\r\n", body: error("x.TrackingId:9,T:1"))).tracking == "from-head")
+        #expect(read(try answer(404, fields: "TrackingId:\r\n", body: error("x.TrackingId:9,T:1"))).tracking == "9")
+    }
+
+    @Test(arguments: [
+        "", "<html><body><h1>502 Bad Gateway</h1></body></html>", "{\"error\":{\"code\":\"x\",\"message\":\"tags quota\"}}",
+        "<Error><Code>400</Code><Detail>half",
+        "<Error><Code>400</Code><Detail", "</Detail><Detail>", "<Detail></Detail>", "\u{0}\u{1}\u{FFFD}", "<Error/>",
+    ])
+    func anyOtherBodyLeavesTheDetailOpen(body: String) throws {
+        for status in [400, 403, 500, 502] {
+            let reply = read(try answer(status, body: body))
+            #expect(reply.0.status == status)
+            #expect(reply.detail == nil)
+            #expect(reply.tracking == nil)
+            #expect(reply.0.hint == .none)
+        }
+    }
+
+    @Test func aBodyThatEndsWithTheConnectionIsReadAsFarAsItCame() throws {
+        let whole = try answer("HTTP/1.1 400 Bad\r\n\r\n\(error("Bad tag."))")
+        #expect(read(whole).detail == "Bad tag.")
+        #expect(read(try answer("HTTP/1.1 400 Bad\r\n\r\n<Error><Detail>Bad t")).detail == nil)
+    }
+
+    @Test(arguments: [
+        ("SharedAccessSignature sr=http%3a%2f%2fc&amp;sig=abc%3d&amp;se=1", "7"), ("token SIG=abc is bad", "7"),
+        ("sharedaccesskey=abc", "7"),
+        ("fine", "sig=abc"),
+    ])
+    func nothingOfATokenIsKept(detail: String, tracking: String) throws {
+        let reply = read(try answer(401, body: error("\(detail).TrackingId:\(tracking),TimeStamp:1")))
+        for text in [reply.detail, reply.tracking, reply.id] { #expect(text?.contains("abc") != true) }
+        let head = read(try answer(201, fields: "TrackingId: sig=abc\r\nLocation: /m/1&sig=abc\r\n"))
+        #expect(head.tracking == nil && head.id == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("An invalid tag(s) 'a b' was supplied. Valid tag characters are alphanumeric, _, @, -, ., : and #.", .tags),
+            ("Tags are wrong", .tags), ("the header ServiceBusNotification-Tags", .tags), ("TAG", .tags),
+            ("Quota exceeded for tag", .quota), ("The namespace's quota is used up", .quota),
+            ("The stage is at 12 percentage points of advantage", .none), ("heritage, tag too", .tags),
+            ("The body is no JSON", .none),
+        ] as [(String, CallResult.DetailHint)])
+    func theDetailsSubjectIsFound(detail: String, hint: CallResult.DetailHint) throws {
+        let reply = read(try answer(400, body: error(detail)))
+        #expect(reply.0.hint == hint)
+        #expect(reply.0.result == .answered(status: 400, hasRetryAfter: false, detail: hint))
+        // The words in the tracking part say nothing.
+        #expect(read(try answer(400, body: error("x.TrackingId:tag,quota"))).0.hint == .none)
+    }
+
+    @Test(
+        arguments: [
+            ("10", 10_000), ("0", 0), ("-3", 0), ("1.5", 1500), ("99999", RetryAfter.maximum),
+            ("Fri, 20 Nov 2026 12:00:30 GMT", 30_000),
+            ("Fri Nov 20 12:00:30 2026", 30_000), ("Friday, 20-Nov-26 12:00:30 GMT", 30_000),
+            ("Thu, 19 Nov 2026 12:00:30 GMT", 0),
+            ("soon", nil), ("", nil),
+        ] as [(String, Int64?)])
+    func retryAfterIsReadFromEveryAnswer(value: String, wait: Int64?) throws {
+        for status in [201, 403, 429, 503] {
+            let reply = HubAnswer(try answer(status, fields: "retry-after: \(value)\r\n"), now: Self.now)
+            #expect(reply.retryAfter == wait)
+            #expect(reply.result == .answered(status: status, hasRetryAfter: wait != nil, detail: .none))
+        }
+    }
+
+    @Test(arguments: 0..<30)
+    func anyBodyIsReadWithoutATrap(seed: Int) throws {
+        var random = SeededRandom(seed)
+        let pieces = [
+            "<Detail>", "</Detail>", "TrackingId:", ",", ".", "tag", "sig=", "<", "é", "\u{0}", "quota", "<detail>", "x",
+        ]
+        for _ in 0..<200 {
+            let body = (0..<random.below(14)).map { _ in pieces[random.below(pieces.count)] }.joined()
+            let whole = try answer(400, body: body)
+            let reply = read(whole)
+            for range in [reply.0.detail, reply.0.trackingID] {
+                guard let range else { continue }
+                #expect(
+                    !range.isEmpty && whole.bodyRange.contains(range.lowerBound) && range.upperBound <= whole.bodyRange.upperBound
+                )
+                #expect(!whole.string(range).contains("sig="))
+            }
+        }
+    }
+}
