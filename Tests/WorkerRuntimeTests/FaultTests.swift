@@ -61,6 +61,9 @@ struct FaultTests {
         Trial(
             name: "lost-then-500", faults: ["reset=after,count=1", "status=500"], options: #""on_ambiguous":"retry""#,
             summary: "failed ambiguous hub_unavailable 4", rungCount: 1, safety: "ambiguous"),
+        Trial(
+            name: "lost-then-400", faults: ["reset=before,count=1", "status=400,body=empty"], options: #""on_ambiguous":"retry""#,
+            summary: "failed ambiguous payload_rejected 2", rungCount: 0, safety: "ambiguous"),
         Trial(name: "hangs", faults: ["hang"], summary: "failed ambiguous hub_timeout 1", rungCount: 0, safety: "ambiguous"),
         Trial(
             name: "expired", fields: #","expires_at":"2020-01-01T00:00:00Z""#, summary: "expired expired expired_in_queue 0",
@@ -102,6 +105,10 @@ struct FaultTests {
             #expect(bench.hub.devices(tag: trial.name).first?.rungCount == trial.rungCount, "\(trial.name) rings")
             if let safety = trial.safety { #expect(results[trial.name]?["replay_safety"] == safety, "\(trial.name)") }
         }
+        let (early, late): (String?, String?) = (
+            results["empty400"]?["error.message"], results["lost-then-400"]?["error.message"]
+        )
+        #expect(early != nil && early == late, "what the lost attempt said is not the reason")
         let attempts: [[String: Any]]? = results["twice500"]?["attempts"]
         #expect(attempts?.map { $0["http_status"] as? Int } == [500, 500, 201])
         #expect(attempts?.prefix(2).allSatisfy { $0["backoff_ms"] is Int } == true)

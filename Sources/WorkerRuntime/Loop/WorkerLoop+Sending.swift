@@ -76,6 +76,8 @@ extension WorkerLoop {
         let verdict = Verdict(of: reply.result)
         flight.report.calls[index].httpStatus = reply.status
         flight.report.calls[index].retryAfter = reply.retryAfter
+        // What an earlier attempt said is no reason for how this one ended.
+        flight.report.calls[index].detail = nil
         if let id = reply.notificationID { flight.report.calls[index].notificationID = flight.report.keep(answer.text(id)) }
         if let id = reply.trackingID { flight.report.calls[index].trackingID = flight.report.keep(answer.text(id)) }
         if let detail = reply.detail { flight.report.calls[index].detail = flight.report.keep(answer.text(detail)) }
@@ -91,6 +93,7 @@ extension WorkerLoop {
     private func failed(_ flight: Flight, _ index: Int, _ failure: TransportFailure) {
         let verdict = Verdict(of: CallResult(failure))
         flight.report.calls[index].httpStatus = 0
+        flight.report.calls[index].retryAfter = nil
         let detail = Array(failure.detail.utf8)
         flight.report.calls[index].detail = flight.report.keep(detail.span)
         var attempt = attemptEnded(flight, index, verdict)
