@@ -65,7 +65,7 @@ struct RetryScheduleTests {
     }
 
     @Test func aNegativeFloorIsNone() {
-        var least = ConstantRandom(value: 0)
+        var least = ConstantRandom.least
         #expect(RetrySchedule().next(afterAttempt: 1, floor: -500, now: 0, using: &least) == .retry(after: 0))
         var most = ConstantRandom(value: .max)
         #expect(RetrySchedule().next(afterAttempt: 1, floor: -500, now: 0, using: &most) == .retry(after: 1000))
@@ -91,7 +91,7 @@ struct RetryScheduleTests {
             (1000, .min, 0, .expires), (.max, .max, 0, .expires),
         ] as [(Int64, Int64, Int64, RetrySchedule.Decision)])
     func noAttemptIsPlannedForTheExpiryOrLater(now: Int64, expiry: Int64, floor: Int64, decision: RetrySchedule.Decision) {
-        var least = ConstantRandom(value: 0)
+        var least = ConstantRandom.least
         #expect(RetrySchedule().next(afterAttempt: 1, floor: floor, now: now, expiry: expiry, using: &least) == decision)
     }
 

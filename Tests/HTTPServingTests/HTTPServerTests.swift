@@ -67,6 +67,17 @@ struct HTTPServerTests {
         #expect(calls.withLock { $0 } == 0)
     }
 
+    @Test func aHeadJustUnderTheLimitIsServed() throws {
+        try Self.serving { port in
+            let client = try RawClient(port: port)
+            let field = "X-A: " + String(repeating: "a", count: 3000) + "\r\n"
+            for _ in 0..<2 {
+                client.send("GET /x HTTP/1.1\r\nHost: h\r\n" + String(repeating: field, count: 10) + "\r\n")
+                #expect(client.answer().status == 200)
+            }
+        }
+    }
+
     @Test func anOverlongChunkedBodyIsAnswered413() throws {
         try Self.serving({ $0.maximumBodyByteCount = 1000 }) { port in
             let client = try RawClient(port: port)

@@ -6,6 +6,7 @@ import HubREST
 import Kafka
 import Observability
 import PushModel
+import TestSupport
 import Synchronization
 import WorkerRuntime
 
@@ -22,16 +23,18 @@ final class Bench {
 
         /// The real broker's address, if there is one.
         static var realAddress: String? { ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"] }
+
+        /// The one whose groups form faster: for tests that are about something else.
+        static var quickest: Broker { realAddress == nil ? .embedded : .real }
     }
 
     let hub: EmulatedHub
     let metrics: PushfanMetrics
-    let health = Health()
     let logLines = LogLines()
     let kafka: KafkaConfiguration
     let topics: WorkerConfiguration.Topics
-    private let cluster: MockCluster?
-    private let name = "t\(UInt32.random(in: 0 ... .max))"
+    let cluster: MockCluster?
+    let name = "t\(UInt32.random(in: 0 ... .max))"
     private let guarantee: DeliveryGuarantee
     private let producer: Producer
     private let requests: Producer.Topic
@@ -65,8 +68,11 @@ final class Bench {
                 all.map { NewTopic(name: $0, partitionCount: partitions, replicationFactor: 1) }, timeout: .seconds(20))
         }
         metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
-        producer = try Producer(kafka, transactionalID: nil)
-        requests = try producer.warmUp(topics: [topics.requests], timeout: .seconds(10))[0]
+        var roomy = kafka
+        roomy.properties.append(.init(key: "message.max.bytes", value: "4000000"))
+        let producer = try Producer(roomy, transactionalID: nil)
+        self.producer = producer
+        requests = try Self.whenReady { try producer.warmUp(topics: [topics.requests], timeout: .seconds(10))[0] }
     }
 
     deinit {
@@ -76,7 +82,9 @@ final class Bench {
     }
 
     /// The configuration of a worker on this bench.
-    func workerConfiguration(_ id: String = "w1", change: (inout WorkerConfiguration) -> Void = { _ in }) throws -> WorkerConfiguration {
+    func workerConfiguration(_ id: String = "w1", change: (inout WorkerConfiguration) -> Void = { _ in }) throws
+        -> WorkerConfiguration
+    {
         let connection = try ConnectionString(parsing: hub.connectionString)
         let hubConfiguration = HubConfiguration(
             endpoint: connection.endpoint, hub: try HubName("demo"), credential: connection.credential)
@@ -96,31 +104,67 @@ final class Bench {
     /// Starts a worker on a thread of its own.
     func startWorker(_ id: String = "w1", change: (inout WorkerConfiguration) -> Void = { _ in }) throws -> RunningWorker {
         let log = Log(format: .json, level: .debug, now: { 0 }, sink: logLines.sink)
-        let services = WorkerServices(metrics: metrics, log: log, health: Health())
-        return RunningWorker(try Worker(try workerConfiguration(id, change: change), services: services))
+        let health = Health()
+        let services = WorkerServices(metrics: metrics, log: log, health: health)
+        return RunningWorker(try Worker(try workerConfiguration(id, change: change), services: services), health)
     }
 
     /// Publishes one record and waits until the broker has it.
-    func publish(_ value: [UInt8]?, key: String? = nil, headers: [(String, String)] = [], partition: Int32? = nil) throws {
-        var list = Kafka.RecordHeaders()
-        for (name, value) in headers { list.append(name: Array(name.utf8).span, value: Array(value.utf8).span) }
-        let keyBytes = Array((key ?? "").utf8)
-        if let value {
-            let keySpan = key == nil ? nil : keyBytes.span
-            try producer.produce(to: requests, partition: partition, key: keySpan, value: value.span, headers: list)
-        } else {
-            try producer.produce(to: requests, partition: partition, key: keyBytes.span, value: nil, headers: list)
-        }
+    func publish(
+        _ value: [UInt8]?, key: [UInt8]? = nil, headers: [(String, [UInt8]?)] = [], partition: Int32? = nil
+    ) throws {
+        try produce(value, key: key, headers: headers, partition: partition)
         try producer.flush(timeout: .seconds(10))
     }
 
     func publish(_ json: String, headers: [(String, String)] = []) throws {
-        try publish(Array(json.utf8), headers: headers)
+        try publish(Array(json.utf8), headers: headers.map { ($0, Array($1.utf8)) })
+    }
+
+    /// Publishes many records, one after the other, and waits until the broker has them all.
+    func publish(all records: [String], partition: Int32? = nil) throws {
+        for record in records { try produce(Array(record.utf8), key: nil, headers: [], partition: partition) }
+        try producer.flush(timeout: .seconds(10))
+    }
+
+    private func produce(_ value: [UInt8]?, key: [UInt8]?, headers: [(String, [UInt8]?)], partition: Int32?) throws {
+        var list = Kafka.RecordHeaders()
+        for (name, value) in headers {
+            let name = Array(name.utf8)
+            if let value { list.append(name: name.span, value: value.span) } else { list.append(name: name.span, value: nil) }
+        }
+        switch (key, value) {
+        case (let key?, let value?):
+            try producer.produce(to: requests, partition: partition, key: key.span, value: value.span, headers: list)
+        case (let key?, nil): try producer.produce(to: requests, partition: partition, key: key.span, value: nil, headers: list)
+        case (nil, let value?):
+            try producer.produce(to: requests, partition: partition, key: nil, value: value.span, headers: list)
+        case (nil, nil): try producer.produce(to: requests, partition: partition, key: nil, value: nil, headers: list)
+        }
+    }
+
+    private func openReader(_ topic: String) throws -> TopicReader {
+        try Self.whenReady { try TopicReader(kafka, topic: topic, start: .beginning, timeout: .seconds(10)) }
+    }
+
+    /// Does what fails while a topic that was made just now has no leader yet.
+    private static func whenReady<Value>(_ body: () throws -> Value) throws -> Value {
+        var value: Value?
+        _ = try eventually(within: .seconds(10)) {
+            do {
+                value = try body()
+            } catch let error as KafkaError where error.name.hasPrefix("NOT_LEADER") || error.isUnknownTopicOrPartition {
+                return false
+            }
+            return true
+        }
+        guard let value else { throw RunningWorker.Timeout() }
+        return value
     }
 
     /// Reads a topic from its beginning until `count` records are there or the deadline passes.
     func read(_ topic: String, count: Int, within limit: Duration = .seconds(30)) throws -> [ReadBack] {
-        let reader = try TopicReader(kafka, topic: topic, start: .beginning, timeout: .seconds(10))
+        let reader = try openReader(topic)
         defer { reader.close() }
         var records: [ReadBack] = []
         let deadline = ContinuousClock.now + limit
@@ -130,11 +174,94 @@ final class Bench {
         return records
     }
 
-    /// The final results, one dictionary each.
-    func results(_ count: Int, within limit: Duration = .seconds(30)) throws -> [[String: Any]] {
-        try read(topics.results, count: count, within: limit).map { record in
-            try JSONSerialization.jsonObject(with: Data(record.value ?? [])) as? [String: Any] ?? [:]
+    /// Reads all that a topic holds now.
+    func readAll(_ topic: String) throws -> [ReadBack] {
+        let reader = try openReader(topic)
+        defer { reader.close() }
+        var records: [ReadBack] = []
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !reader.hasReachedEnd && ContinuousClock.now < deadline {
+            _ = reader.read(timeout: .milliseconds(100)) { record in records.append(ReadBack(record)) }
         }
+        guard reader.hasReachedEnd else { throw RunningWorker.Timeout() }
+        return records
+    }
+
+    /// Waits for `count` final results.
+    @discardableResult
+    func results(_ count: Int, within limit: Duration = .seconds(30)) throws -> [FinalResult] {
+        try read(topics.results, count: count, within: limit).map { try FinalResult($0) }
+    }
+
+    /// All final results there are, by request; more than one of a request is a test's failure.
+    func resultsByRequest() throws -> [String: FinalResult] {
+        var found: [String: FinalResult] = [:]
+        for record in try readAll(topics.results) {
+            let result = try FinalResult(record)
+            guard found.updateValue(result, forKey: result.requestID) == nil else {
+                throw TwoResults(requestID: result.requestID)
+            }
+        }
+        return found
+    }
+
+    struct TwoResults: Error { var requestID: String }
+
+    /// What the worker's group has committed for a partition of the requests topic.
+    func committed(_ partition: Int32 = 0) throws -> CommittedOffset? {
+        let consumer = try Consumer(kafka, groupID: name, wakeUpFileDescriptor: -1)
+        defer { consumer.close(timeout: .seconds(2)) }
+        return try consumer.group.committed(
+            [TopicPartition(topic: topics.requests, partition: partition)], timeout: .seconds(10)
+        ).first
+    }
+
+    /// The metrics as a scraper sees them.
+    func exposition() -> String {
+        var bytes: [UInt8] = []
+        metrics.registry.write(into: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The sum of a metric's series whose labels contain every one of `labels`, such as `outcome="success"`.
+    func metric(_ name: String, _ labels: String...) -> Double {
+        exposition().split(separator: "\n").filter { line in
+            line.hasPrefix(name + "{") || line.hasPrefix(name + " ") ? labels.allSatisfy { line.contains($0) } : false
+        }.reduce(0) { $0 + (Double($1.split(separator: " ").last ?? "") ?? 0) }
+    }
+}
+
+/// A final result, with the record that carried it.
+struct FinalResult {
+    let record: ReadBack
+    let json: [String: Any]
+
+    init(_ record: ReadBack) throws {
+        self.record = record
+        json = try JSONSerialization.jsonObject(with: Data(record.value ?? [])) as? [String: Any] ?? [:]
+    }
+
+    var requestID: String { self["request_id"] ?? "" }
+
+    /// The value at a path such as `error.code` or `sends.0.outcome`.
+    subscript<Value>(_ path: String) -> Value? {
+        var value: Any? = json
+        for step in path.split(separator: ".") {
+            if let index = Int(step), let list = value as? [Any] {
+                value = list.indices.contains(index) ? list[index] : nil
+            } else {
+                value = (value as? [String: Any])?[String(step)]
+            }
+        }
+        return value as? Value
+    }
+
+    /// State, outcome, reason and number of attempts in one line.
+    var summary: String {
+        let code: String? = self["error.code"]
+        let (state, outcome): (String?, String?) = (self["state"], self["outcome"])
+        let attempts: Int? = self["attempt_count"]
+        return "\(state ?? "-") \(outcome ?? "-") \(code ?? "-") \(attempts ?? -1)"
     }
 }
 
@@ -180,12 +307,14 @@ final class LogLines: Sendable {
 
 /// A worker on a thread of its own.
 final class RunningWorker: Sendable {
+    let health: Health
     private let worker: Worker
     private let ended = DispatchSemaphore(value: 0)
     private let outcome = Mutex<Result<Void, any Error>?>(nil)
 
-    init(_ worker: Worker) {
+    init(_ worker: Worker, _ health: Health) {
         self.worker = worker
+        self.health = health
         let thread = Thread { [self] in
             let result = Result { try worker.run() }
             outcome.withLock { $0 = result }
@@ -195,6 +324,14 @@ final class RunningWorker: Sendable {
     }
 
     func askToStop() { worker.stop() }
+
+    /// What the probe says at this moment.
+    func report(_ probe: HealthProbe) -> HealthReport {
+        health.report(probe, now: Int64(DispatchTime.now().uptimeNanoseconds))
+    }
+
+    /// Whether the worker's own end has come.
+    var hasEnded: Bool { outcome.withLock { $0 != nil } }
 
     /// Stops the worker and throws what it could not do.
     func stop(within limit: Duration = .seconds(40)) throws {

@@ -13,12 +13,13 @@ struct MainJobTests {
             EmulatedDevice(id: "d1", platform: "apns", handle: String(repeating: "AB", count: 32), tags: ["username:alice"]))
         let worker = try bench.startWorker()
         try bench.publish(
-            #"{"id":"r1","audience":{"users":["alice"]},"platforms":["apple"],"message":{"title":"Order shipped","body":"On its way"}}"#)
+            #"{"id":"r1","audience":{"users":["alice"]},"platforms":["apple"],"message":{"title":"Order shipped","body":"On its way"}}"#
+        )
         let results = try bench.results(1)
         try worker.stop()
         #expect(results.count == 1)
-        #expect(results.first?["request_id"] as? String == "r1")
-        #expect(results.first?["state"] as? String == "sent")
+        #expect(results.first?.requestID == "r1")
+        #expect(results.first?.summary == "sent success - 1")
         #expect(bench.hub.devices().first?.rungCount == 1)
         let call = bench.hub.calls().first
         #expect(call?.tags == "username:alice")

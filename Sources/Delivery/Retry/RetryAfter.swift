@@ -68,7 +68,8 @@ public enum RetryAfter {
         let fiftyYears: Int64 = 50 * 365 * 86_400_000
         for century in stride(from: 1900, through: 9900, by: 100) {
             guard let moment = moment(century + year) else { continue }
-            if moment >= now - fiftyYears { return moment }
+            let (earliest, isBeforeAll) = now.subtractingReportingOverflow(fiftyYears)
+            if isBeforeAll || moment >= earliest { return moment }
         }
         return nil
     }

@@ -119,20 +119,19 @@ extension WorkerLoop {
         beginDraining(.revoking(deadline: now + configuration.drainTimeout.nanoseconds))
     }
 
-    /// Takes what the outside asks for.
+    /// Takes what the outside asks for; both may have been asked for since the last turn.
     func handleControl() {
-        switch control.request {
-        case .none: return
-        case .stop:
-            if case .stopping = mode { return }
-            guard mode != .stopped else { return }
+        let request = control.request
+        guard request != .none, mode != .stopped else { return }
+        if !isStopping {
             health.beginDraining()
             log.info(.draining, "the worker was asked to stop and finishes what is under way")
             beginDraining(.stopping(deadline: now + configuration.drainTimeout.nanoseconds))
-        case .stopNow:
-            if case .stopping(let deadline) = mode { mode = .stopping(deadline: min(deadline, now)) }
         }
+        if request == .stopNow, case .stopping(let deadline) = mode { mode = .stopping(deadline: min(deadline, now)) }
     }
+
+    private var isStopping: Bool { if case .stopping = mode { true } else { false } }
 
     /// Stops reading and starting; requests that no device can have heard of are left to the partition's next owner.
     private func beginDraining(_ mode: Mode) {

@@ -61,7 +61,8 @@ struct OutcomeBatch: Sendable {
     mutating func cutLargeDeadLetters() {
         for index in records.indices where records[index].destination == .deadLetters {
             let record = records[index]
-            let byteCount = (record.key?.count ?? 0) + (record.value?.count ?? 0)
+            let byteCount =
+                (record.key?.count ?? 0) + (record.value?.count ?? 0)
                 + headers[record.headers].reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) }
             guard byteCount > 256 << 10, record.ownHeaders < record.headers.upperBound else { continue }
             let start = headers.count

@@ -70,7 +70,7 @@ struct Publisher {
         let id = isTransactional ? "\(configuration.groupID)-\(configuration.workerID)" : nil
         let fresh = try Producer(kafka, transactionalID: id, transactionTimeout: configuration.transactionTimeout)
         let topics = try fresh.warmUp(
-            topics: [configuration.topics.results, configuration.topics.deadLetters], timeout: .seconds(10))
+            topics: [configuration.topics.results, configuration.topics.deadLetters], timeout: .seconds(5))
         if isTransactional { try fresh.initTransactions(timeout: .seconds(30)) }
         (results, deadLetters) = (topics[0], topics[1])
         producer = fresh
@@ -143,7 +143,9 @@ struct Publisher {
     private mutating func recover(_ producer: Producer, from error: KafkaError, mayBeCommitted: Bool) throws(KafkaError) {
         var isUsable = !error.isFatal && !mayBeCommitted
         if isUsable {
-            do throws(KafkaError) { try producer.abortTransaction(timeout: configuration.transactionTimeout) } catch { isUsable = false }
+            do throws(KafkaError) { try producer.abortTransaction(timeout: configuration.transactionTimeout) } catch {
+                isUsable = false
+            }
         }
         if !isUsable {
             isDoubtful = mayBeCommitted

@@ -1,0 +1,153 @@
+import Delivery
+import Foundation
+import HubEmulator
+import Kafka
+import Observability
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// How a worker ends, and how the next one goes on.
+@Suite(.serialized)
+struct DrainTests {
+    private static func request(_ name: String) -> String {
+        #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}}"#
+    }
+
+    @Test(arguments: brokers) func stoppingFinishesCallsUnderWayAndCommitsThem(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker, partitions: 2)
+        bench.hub.arm([try Fault(parsing: "delay=1500ms")])
+        let names = (0..<20).map { "n\($0)" }
+        try bench.publish(all: names.map(Self.request))
+        let worker = try bench.startWorker()
+        #expect(eventually { bench.hub.calls().count == names.count })
+        worker.askToStop()
+        #expect(eventually { !worker.report(.ready).passes })
+        try worker.wait(within: .seconds(10))
+        let results = try bench.resultsByRequest()
+        #expect(Set(results.keys) == Set(names))
+        #expect(results.values.allSatisfy { $0.summary == "sent success - 1" })
+        #expect(bench.hub.calls().count == names.count)
+        let positions = try [Int32(0), 1].map { try bench.committed($0)?.offset ?? 0 }
+        #expect(positions.reduce(0, +) == Int64(names.count))
+    }
+
+    @Test func aSecondStopDoesNotWaitForAHubThatHangs() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "hang")])
+        try bench.publish(Self.request("stuck"))
+        let worker = try bench.startWorker()
+        #expect(eventually { bench.hub.calls().count == 1 })
+        worker.askToStop()
+        #expect(eventually { !worker.report(.ready).passes })
+        #expect(!worker.hasEnded)
+        worker.askToStop()
+        try worker.wait(within: .seconds(5))
+        #expect(try bench.readAll(bench.topics.results).isEmpty)
+        bench.hub.arm([])
+        let next = try bench.startWorker()
+        #expect(try bench.results(1).first?.summary == "sent success - 1")
+        try next.stop()
+    }
+
+    @Test func theDrainHasABound() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "hang")])
+        try bench.publish(Self.request("stuck"))
+        let worker = try bench.startWorker { $0.drainTimeout = .seconds(1) }
+        #expect(eventually { bench.hub.calls().count == 1 })
+        let start = ContinuousClock.now
+        try worker.stop(within: .seconds(6))
+        #expect(ContinuousClock.now - start >= .milliseconds(900))
+        #expect(try bench.committed()?.offset == nil)
+    }
+
+    @Test(arguments: brokers) func aRestartedWorkerRepeatsNothingThatWasFinished(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker, partitions: 1)
+        // The head fails and waits an hour for its next attempt; everything behind it is finished meanwhile.
+        bench.hub.arm([try Fault(parsing: "status=500,retry-after=3600,tags=head")])
+        let names = (1...300).map { "n\($0)" }
+        try bench.publish(all: [Self.request("head")] + names.map(Self.request), partition: 0)
+        let first = try bench.startWorker()
+        try bench.results(names.count)
+        #expect(bench.metric("pushfan_retry_queue_records") == 1)
+        try first.stop(within: .seconds(10))
+        #expect(bench.metric("pushfan_retry_queue_records") == 0)
+        let position = try bench.committed()
+        #expect(position?.offset == 0)
+        #expect(position?.metadata.hasPrefix("1") == true)
+
+        bench.hub.arm([])
+        try bench.publish(Self.request("behind"))
+        // What was restored may reach further than a window that was made smaller.
+        let second = try bench.startWorker { $0.window = 16 }
+        try bench.results(names.count + 2)
+        try second.stop()
+        let results = try bench.resultsByRequest()
+        #expect(Set(results.keys) == Set(names + ["head", "behind"]))
+        #expect(results["head"]?.summary == "sent success - 1")
+        var calls: [String: Int] = [:]
+        for call in bench.hub.calls() { calls[call.tags ?? "", default: 0] += 1 }
+        #expect(calls.removeValue(forKey: "head") == 2)
+        #expect(calls.count == names.count + 1 && calls.values.allSatisfy { $0 == 1 })
+        let end = try bench.committed()
+        #expect(end?.offset == Int64(names.count + 2))
+        #expect(end?.metadata == "")
+    }
+
+    @Test func aFullWindowStopsReadingUntilItsHeadIsDone() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "status=500,retry-after=2,tags=head,count=1")])
+        let names = (1...60).map { "n\($0)" }
+        try bench.publish(all: [Self.request("head")] + names.map(Self.request), partition: 0)
+        let worker = try bench.startWorker { configuration in
+            configuration.window = 16
+            configuration.retry.base = 10
+        }
+        try bench.results(names.count + 1)
+        try worker.stop()
+        let tags = bench.hub.calls().map { $0.tags ?? "" }
+        #expect(tags.filter { $0 == "head" }.count == 2)
+        let second = try #require(tags.lastIndex(of: "head"))
+        #expect(second == 16, "the head, the 15 that the window holds beside it, and the head again")
+        #expect(tags.count == names.count + 2)
+        #expect(try bench.committed()?.offset == Int64(names.count + 1))
+    }
+
+    @Test func aWorkerThatIsStoppedAsItStartsEndsAtOnce() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        try bench.publish(Self.request("left"))
+        let worker = try bench.startWorker()
+        worker.askToStop()
+        worker.askToStop()
+        try worker.wait(within: .seconds(8))
+        #expect(bench.hub.calls().isEmpty)
+        #expect(try bench.committed()?.offset == nil)
+    }
+
+    @Test func aRequestThatRangInPartHasItsOneResultWhenTheWorkerStops() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        try bench.hub.register(
+            EmulatedDevice(id: "d", platform: "apns", handle: String(repeating: "AB", count: 32), tags: ["both"]))
+        bench.hub.arm([try Fault(parsing: "status=500,retry-after=3600,format=fcmv1")])
+        try bench.publish(
+            #"{"id":"both","audience":{"categories":["both"]},"platforms":["apple","fcmv1"],"message":{"title":"T"}}"#)
+        let first = try bench.startWorker { $0.drainTimeout = .seconds(1) }
+        #expect(eventually { bench.hub.calls().count == 2 && bench.metric("pushfan_retry_queue_records") == 1 })
+        try first.stop(within: .seconds(8))
+        let result = try bench.resultsByRequest()["both"]
+        #expect(result?.summary == "partial cancelled worker_shutdown 2")
+        #expect(result?["sends.0.outcome"] == "success")
+        #expect(result?["sends.1.outcome"] == "cancelled")
+        #expect(result?["replay_safety"] == "safe", "the part that did not ring may be sent again")
+        #expect(bench.metric("pushfan_retry_queue_records") == 0)
+
+        try bench.publish(Self.request("next"))
+        let second = try bench.startWorker()
+        try bench.results(2)
+        try second.stop()
+        #expect(try bench.resultsByRequest().count == 2)
+        #expect(bench.hub.calls().count == 3)
+        #expect(bench.hub.devices().first?.rungCount == 1)
+    }
+}

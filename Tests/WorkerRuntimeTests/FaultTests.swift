@@ -1,0 +1,193 @@
+import CurlHTTP
+import Delivery
+import Foundation
+import HubAuth
+import HubEmulator
+import HubREST
+import Observability
+import Testing
+import WorkerRuntime
+
+/// What the hub and the network do to calls, and what becomes of them.
+@Suite(.serialized)
+struct FaultTests {
+    /// One request, named for its tag, with the faults that meet it and what its result must say.
+    private struct Trial {
+        var name: String
+        var faults: [String] = []
+        var options = ""
+        var fields = ""
+        /// State, outcome, code, attempts.
+        var summary: String
+        var rungCount: Int
+        var safety: String?
+    }
+
+    private static let trials: [Trial] = [
+        Trial(name: "fine", summary: "sent success - 1", rungCount: 1),
+        Trial(name: "twice500", faults: ["status=500,count=2"], summary: "sent success - 3", rungCount: 1),
+        Trial(
+            name: "always500", faults: ["status=500"], summary: "failed transient hub_unavailable 4", rungCount: 0, safety: "safe"
+        ),
+        Trial(
+            name: "own-attempts", faults: ["status=500"], options: #""max_attempts":2"#,
+            summary: "failed transient hub_unavailable 2", rungCount: 0),
+        Trial(name: "once401", faults: ["status=401,count=1"], summary: "sent success - 2", rungCount: 1),
+        Trial(name: "bare403", faults: ["status=403"], summary: "failed auth hub_forbidden 1", rungCount: 0, safety: "safe"),
+        Trial(
+            name: "gone404", faults: ["status=404"], summary: "failed permanent hub_not_found 1", rungCount: 0,
+            safety: "pointless"),
+        Trial(
+            name: "big413", faults: ["status=413"], summary: "failed payload payload_too_large 1", rungCount: 0,
+            safety: "pointless"),
+        Trial(name: "html500", faults: ["status=500,body=html,count=1"], summary: "sent success - 2", rungCount: 1),
+        Trial(name: "empty400", faults: ["status=400,body=empty"], summary: "failed payload payload_rejected 1", rungCount: 0),
+        Trial(name: "json502", faults: ["status=502,body=json,count=1"], summary: "sent success - 2", rungCount: 1),
+        Trial(
+            name: "odd202", faults: ["status=202"], summary: "failed ambiguous response_invalid 1", rungCount: 0,
+            safety: "ambiguous"),
+        Trial(
+            name: "cut", faults: ["truncate"], options: #""test_send":true"#,
+            summary: "failed ambiguous response_invalid 1", rungCount: 1, safety: "ambiguous"),
+        Trial(
+            name: "lost-before", faults: ["reset=before"], summary: "failed ambiguous hub_unavailable 1", rungCount: 0,
+            safety: "ambiguous"),
+        Trial(
+            name: "lost-after", faults: ["reset=after"], summary: "failed ambiguous hub_unavailable 1", rungCount: 1,
+            safety: "ambiguous"),
+        Trial(
+            name: "lost-again", faults: ["reset=after,count=1"], options: #""on_ambiguous":"retry""#,
+            summary: "sent success - 2", rungCount: 2),
+        Trial(
+            name: "lost-then-500", faults: ["reset=after,count=1", "status=500"], options: #""on_ambiguous":"retry""#,
+            summary: "failed ambiguous hub_unavailable 4", rungCount: 1, safety: "ambiguous"),
+        Trial(name: "hangs", faults: ["hang"], summary: "failed ambiguous hub_timeout 1", rungCount: 0, safety: "ambiguous"),
+        Trial(
+            name: "expired", fields: #","expires_at":"2020-01-01T00:00:00Z""#, summary: "expired expired expired_in_queue 0",
+            rungCount: 0, safety: "pointless"),
+        Trial(
+            name: "expires", faults: ["status=500,retry-after=60"], fields: #","ttl_seconds":30"#,
+            summary: "expired expired expired_in_queue 1", rungCount: 0, safety: "pointless"),
+    ]
+
+    private func register(_ trial: String, on hub: EmulatedHub) throws {
+        try hub.register(EmulatedDevice(id: trial, platform: "fcmV1", handle: "device-\(trial)", tags: [trial]))
+    }
+
+    private static func request(_ trial: Trial) -> String {
+        request(trial.name, options: trial.options, fields: trial.fields)
+    }
+
+    private static func request(_ name: String, options: String = "", fields: String = "") -> String {
+        #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["fcmv1"],"message":{"title":"T"},"options":{\#(options)}\#(fields)}"#
+    }
+
+    private static func quick(_ configuration: inout WorkerConfiguration) {
+        configuration.retry.base = 30
+        configuration.requestTimeout = .seconds(2)
+    }
+
+    @Test(arguments: brokers) func everyFaultHasItsOutcome(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker)
+        for trial in Self.trials { try register(trial.name, on: bench.hub) }
+        bench.hub.arm(
+            try Self.trials.flatMap { trial in try trial.faults.map { try Fault(parsing: "\($0),tags=\(trial.name)") } })
+        try bench.publish(all: Self.trials.map(Self.request))
+        let worker = try bench.startWorker(change: Self.quick)
+        try bench.results(Self.trials.count)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        for trial in Self.trials {
+            #expect(results[trial.name]?.summary == trial.summary, "\(trial.name)")
+            #expect(bench.hub.devices(tag: trial.name).first?.rungCount == trial.rungCount, "\(trial.name) rings")
+            if let safety = trial.safety { #expect(results[trial.name]?["replay_safety"] == safety, "\(trial.name)") }
+        }
+        let attempts: [[String: Any]]? = results["twice500"]?["attempts"]
+        #expect(attempts?.map { $0["http_status"] as? Int } == [500, 500, 201])
+        #expect(attempts?.prefix(2).allSatisfy { $0["backoff_ms"] is Int } == true)
+        #expect(bench.metric("pushfan_retries_scheduled_total", #"reason="hub_unavailable""#) > 5)
+        #expect(bench.metric("pushfan_sends_total", #"code="413""#) == 1)
+        #expect(bench.metric("pushfan_sends_total", #"code="timeout""#) == 1)
+        #expect(bench.metric("pushfan_records_rejected_total", #"reason="expired""#) == 1)
+    }
+
+    @Test(arguments: [
+        "throttle,retry-after=2,count=1", "status=403,retry-after=2,count=1", "status=503,retry-after-date=3,count=1",
+    ])
+    func retryAfterPausesTheWholeHub(_ fault: String) throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        for name in ["first", "second", "third"] { try register(name, on: bench.hub) }
+        bench.hub.arm([try Fault(parsing: fault)])
+        let worker = try bench.startWorker { configuration in
+            Self.quick(&configuration)
+            configuration.maxInFlight = 1
+        }
+        try bench.publish(all: ["first", "second", "third"].map { Self.request($0) })
+        try bench.results(3)
+        try worker.stop()
+        let calls = bench.hub.calls()
+        let results = try bench.resultsByRequest()
+        #expect(calls.count == 4)
+        let refused = try #require(calls.first)
+        #expect(calls.dropFirst().allSatisfy { $0.at - refused.at >= 1_990 }, "\(calls.map { $0.at - refused.at })")
+        #expect(results["first"]?.summary == "sent success - 2")
+        #expect(results["second"]?.summary == "sent success - 1")
+        let waited: Int? = results["first"]?["timings.throttle_wait_ms"]
+        #expect(waited ?? 0 >= 2000)
+        #expect(bench.metric("pushfan_throttled_seconds_total") >= 1.9)
+    }
+
+    @Test func aRefusedKeyIsFinalAndASecondOneTakesOver() throws {
+        let spare = HubEmulatorPolicy(name: "spare", key: "c3BhcmUta2V5LW9mLXRoZS1odWI=", rights: .all)
+        let bench = try Bench(.quickest, partitions: 1) { $0.policies.append(spare) }
+        try register("rotated", on: bench.hub)
+        let wrong = SASCredential(policy: "spare", key: SecretKey("d3JvbmcgY2FuYXJ5IGtleQ=="))
+        try bench.publish(Self.request("refused"))
+        let first = try bench.startWorker { configuration in
+            Self.quick(&configuration)
+            configuration.hub.credential = wrong
+        }
+        try bench.results(1)
+        #expect(first.report(.ready).checks.contains { $0.name == "hub" && $0.reason?.contains("401") == true })
+        try first.stop()
+        try bench.publish(Self.request("rotated"))
+        let second = try bench.startWorker { configuration in
+            Self.quick(&configuration)
+            configuration.hub.credential = wrong
+            configuration.hub.secondaryCredential = SASCredential(policy: spare.name, key: SecretKey(spare.key))
+        }
+        try bench.results(2)
+        #expect(second.report(.ready).passes)
+        try second.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["refused"]?.summary == "failed auth hub_unauthorized 2")
+        #expect(results["rotated"]?.summary == "sent success - 3")
+        #expect(!bench.logLines.all.contains { $0.contains("d3JvbmcgY2FuYXJ5IGtleQ") || $0.contains(spare.key) })
+    }
+
+    @Test func aHubThatRefusesConnectionsIsTransientAndNamedByHealth() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let closed = try EmulatedHub(
+            {
+                var configuration = HubEmulatorConfiguration()
+                configuration.listen = "127.0.0.1:0"
+                return configuration
+            }())
+        try closed.start()
+        let port = UInt16(try ConnectionString(parsing: closed.connectionString).endpoint.effectivePort)
+        closed.stop()
+        try bench.publish(Self.request("nobody"))
+        let worker = try bench.startWorker { configuration in
+            Self.quick(&configuration)
+            configuration.connections.port = port
+        }
+        let results = try bench.results(1)
+        #expect(results.first?.summary == "failed transient connect_failed 4")
+        #expect(results.first?["replay_safety"] == "safe")
+        #expect(results.first?["attempts.0.bytes_sent"] == false)
+        #expect(worker.report(.ready).checks.contains { $0.name == "hub" && $0.reason != nil })
+        #expect(worker.report(.live).passes)
+        try worker.stop()
+        #expect(bench.hub.calls().isEmpty)
+    }
+}

@@ -1,0 +1,176 @@
+import HubEmulator
+import Kafka
+import Observability
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// Workers beside and after each other, and brokers that are not there.
+@Suite(.serialized)
+struct GroupTests {
+    private static func requests(_ range: Range<Int>) -> [String] {
+        range.map { #"{"id":"n\#($0)","audience":{"categories":["n\#($0)"]},"platforms":["apple"],"message":{"title":"T"}}"# }
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func workersThatComeAndGoShareTheWorkWithoutTwoResults() throws {
+        let bench = try Bench(.real, partitions: 6)
+        bench.hub.arm([try Fault(parsing: "delay=10ms")])
+        let change: (inout WorkerConfiguration) -> Void = { $0.maxInFlight = 8 }
+        let first = try bench.startWorker("w1", change: change)
+        try bench.publish(all: Self.requests(0..<400))
+        try bench.results(50)
+        let second = try bench.startWorker("w2", change: change)
+        var published = 400
+        // Until the second one has its share, there is always something to do.
+        let isShared = try eventually(within: .seconds(20)) {
+            try bench.publish(all: Self.requests(published..<published + 50))
+            published += 50
+            return try bench.readAll(bench.topics.results).contains { result in
+                String(decoding: result.value ?? [], as: UTF8.self).contains(#""worker":{"id":"\#(bench.name)-w2""#)
+            }
+        }
+        #expect(isShared)
+        try second.stop()
+        try bench.publish(all: Self.requests(published..<published + 200))
+        published += 200
+        try bench.results(published)
+        try first.stop()
+        let results = try bench.resultsByRequest()
+        #expect(Set(results.keys) == Set((0..<published).map { "n\($0)" }))
+        #expect(results.values.allSatisfy { $0.summary == "sent success - 1" })
+        #expect(bench.hub.calls().count == published, "what was under way was finished before it was given up")
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func aSecondWorkerOfTheSameNameTakesThePlaceOfTheFirst() throws {
+        let bench = try Bench(.real, partitions: 2)
+        let first = try bench.startWorker("same")
+        try bench.publish(all: Self.requests(0..<10))
+        try bench.results(10)
+        let second = try bench.startWorker("same")
+        #expect(eventually { first.hasEnded })
+        #expect {
+            try first.wait()
+        } throws: { error in
+            guard case .fenced? = error as? WorkerFailure else { return false }
+            return true
+        }
+        try bench.publish(all: Self.requests(10..<20))
+        try bench.results(20)
+        try second.stop()
+        #expect(try bench.resultsByRequest().count == 20)
+    }
+
+    @Test func aWorkerWaitsForItsBrokerAndSaysSo() throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        let cluster = try #require(bench.cluster)
+        try bench.publish(all: Self.requests(0..<3))
+        cluster.setBroker(1, isUp: false)
+        let worker = try bench.startWorker()
+        #expect(
+            eventually {
+                worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains("_TRANSPORT") == true }
+            })
+        #expect(worker.report(.live).passes)
+        #expect(!worker.hasEnded)
+        cluster.setBroker(1, isUp: true)
+        try bench.results(3)
+        #expect(eventually { worker.report(.ready).passes })
+
+        // Gone for a moment: the member keeps its partitions, and nothing but its own asking tells that all is well again.
+        cluster.setBroker(1, isUp: false)
+        #expect(eventually { !worker.report(.ready).passes })
+        cluster.setBroker(1, isUp: true)
+        #expect(eventually { worker.report(.ready).passes })
+        try bench.publish(all: Self.requests(3..<5))
+        try bench.results(5)
+        try worker.stop()
+    }
+
+    @Test func aWorkerWithoutABrokerStopsWhenItIsAsked() throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        bench.cluster?.setBroker(1, isUp: false)
+        let worker = try bench.startWorker()
+        #expect(
+            eventually {
+                worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains("_TRANSPORT") == true }
+            })
+        try worker.stop(within: .seconds(15))
+        bench.cluster?.setBroker(1, isUp: true)
+    }
+
+    @Test(arguments: [("9AAAA", true), ("1not base64", false)])
+    func aPositionThatCannotBeReadStopsTheWorkerBeforeAnyRecord(_ metadata: String, _ isNewer: Bool) throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        try bench.publish(all: Self.requests(0..<3))
+        let consumer = try Consumer(bench.kafka, groupID: bench.name, wakeUpFileDescriptor: -1)
+        let partition = TopicPartition(topic: bench.topics.requests, partition: 0)
+        try consumer.group.commit([OffsetCommit(partition, offset: 1, metadata: metadata)])
+        consumer.close(timeout: .seconds(2))
+        let worker = try bench.startWorker()
+        #expect(throws: WorkerFailure.undecodablePosition("\(partition)", isNewer)) { try worker.wait() }
+        #expect(bench.hub.calls().isEmpty)
+        #expect(try bench.readAll(bench.topics.results).isEmpty)
+        #expect(try bench.committed()?.metadata == metadata)
+    }
+
+    @Test func resultsThatCouldNotBeCommittedAreOfferedAgain() throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        // Twice, OffsetCommit (key 8) answers with GROUP_AUTHORIZATION_FAILED (30).
+        bench.cluster?.failNext(apiKey: 8, codes: [30, 30])
+        try bench.publish(all: Self.requests(0..<5))
+        let worker = try bench.startWorker()
+        try bench.results(5)
+        #expect(try eventually { try bench.committed()?.offset == 5 })
+        try worker.stop()
+        #expect(bench.metric("pushfan_commit_failures_total") == 2)
+        #expect(bench.hub.calls().count == 5, "the hub is not asked again")
+        let written = try bench.readAll(bench.topics.results).map { try FinalResult($0).requestID }
+        #expect(Set(written) == Set((0..<5).map { "n\($0)" }), "at least once: every result, some of them more than once")
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func recordsOfAbortedTransactionsAreSkippedAndLeaveNoGap() throws {
+        let bench = try Bench(.real, partitions: 1)
+        let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher")
+        let topic = try producer.warmUp(topics: [bench.topics.requests], timeout: .seconds(10))[0]
+        try producer.initTransactions(timeout: .seconds(20))
+        for (index, request) in Self.requests(0..<6).enumerated() {
+            try producer.beginTransaction()
+            try producer.produce(to: topic, partition: 0, key: nil, value: Array(request.utf8).span)
+            if index.isMultiple(of: 2) {
+                try producer.commitTransaction(timeout: .seconds(10))
+            } else {
+                // What is still in the library's queue would be dropped there and leave no trace in the log.
+                try producer.flush(timeout: .seconds(10))
+                try producer.abortTransaction(timeout: .seconds(10))
+            }
+        }
+        producer.close(timeout: .zero)
+        try bench.publish(all: Self.requests(6..<7), partition: 0)
+        let worker = try bench.startWorker()
+        try bench.results(4)
+        try worker.stop()
+        #expect(Set(try bench.resultsByRequest().keys) == ["n0", "n2", "n4", "n6"])
+        // Six transactions of a record and a marker each, and one plain record.
+        let position = try bench.committed()
+        #expect(position?.offset == 13)
+        #expect(position?.metadata == "")
+    }
+
+    @Test func recordsBelowAPositionBeyondTheEndAreNotSkipped() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        try bench.publish(all: Self.requests(0..<5))
+        let consumer = try Consumer(bench.kafka, groupID: bench.name, wakeUpFileDescriptor: -1)
+        // As after a topic was deleted and made anew: the group stands where the old one ended.
+        let partition = TopicPartition(topic: bench.topics.requests, partition: 0)
+        try consumer.group.commit([OffsetCommit(partition, offset: 100)])
+        consumer.close(timeout: .seconds(2))
+        let worker = try bench.startWorker()
+        try bench.results(5)
+        try worker.stop()
+        #expect(try bench.resultsByRequest().count == 5)
+        #expect(try bench.committed()?.offset == 5)
+    }
+}
