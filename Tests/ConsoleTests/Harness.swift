@@ -52,7 +52,7 @@ private final class Sink: Sendable {
     var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
 }
 
-/// A broker inside the process, with the topics of the contract.
+/// A broker inside the process, with the topics of the contract; gone when nobody holds it any more.
 final class Broker {
     let cluster: MockCluster
 
