@@ -48,7 +48,7 @@ struct FaultTests {
             safety: "ambiguous"),
         Trial(
             name: "cut", faults: ["truncate"], options: #""test_send":true"#,
-            summary: "failed ambiguous response_invalid 1", rungCount: 1, safety: "ambiguous"),
+            summary: "failed ambiguous hub_unavailable 1", rungCount: 1, safety: "ambiguous"),
         Trial(
             name: "lost-before", faults: ["reset=before"], summary: "failed ambiguous hub_unavailable 1", rungCount: 0,
             safety: "ambiguous"),
