@@ -76,22 +76,10 @@ public final class Worker: Sendable {
     ///
     /// - Throws: What kept it from going on, or from committing everything in time.
     public func run() throws {
-        let health = WorkerHealth(services.health, now: MonotonicTime.now().nanoseconds)
+        let health = WorkerHealth(services.health, services.log, now: MonotonicTime.now().nanoseconds)
         let loop = try WorkerLoop(configuration, services: services, health: health, control: control)
-        let committer = loop.committer
-        let group = loop.consumer.group
-        let configuration = configuration
-        let ended = ThreadSignal()
-        let thread = Thread {
-            var publisher = Publisher(configuration, group: group)
-            committer.run(&publisher)
-            ended.raise()
-        }
-        thread.name = "pushfan-commit"
-        thread.start()
         defer {
-            committer.submit(.stop)
-            ended.wait()
+            loop.committer.stop(within: .seconds(10))
             loop.consumer.close(timeout: .seconds(5))
             loop.connections.close()
         }

@@ -55,6 +55,9 @@ public struct WorkerConfiguration: Sendable {
     public var sessionTimeout = Duration.seconds(10)
     /// How long the broker keeps a transaction open for a silent worker, default 15 s.
     public var transactionTimeout = Duration.seconds(15)
+    /// How long one step of a commit may take, all of Kafka's own time-outs included, before its producer is given up as stuck;
+    /// default 60 s.
+    public var committerTimeout = Duration.seconds(60)
     /// The topics.
     public var topics = Topics()
     /// How results are recorded.

@@ -24,6 +24,8 @@ struct DrainTests {
         worker.askToStop()
         #expect(eventually { !worker.report(.ready).passes })
         try worker.wait(within: .seconds(10))
+        // A commit is confirmed a moment before its records can be seen.
+        try bench.results(names.count)
         let results = try bench.resultsByRequest()
         #expect(Set(results.keys) == Set(names))
         #expect(results.values.allSatisfy { $0.summary == "sent success - 1" })
@@ -135,6 +137,7 @@ struct DrainTests {
         let first = try bench.startWorker { $0.drainTimeout = .seconds(1) }
         #expect(eventually { bench.hub.calls().count == 2 && bench.metric("pushfan_retry_queue_records") == 1 })
         try first.stop(within: .seconds(8))
+        try bench.results(1)
         let result = try bench.resultsByRequest()["both"]
         #expect(result?.summary == "partial cancelled worker_shutdown 2")
         #expect(result?["sends.0.outcome"] == "success")

@@ -149,12 +149,12 @@ struct FaultTests {
         let bench = try Bench(.quickest, partitions: 1) { $0.policies.append(spare) }
         try register("rotated", on: bench.hub)
         let wrong = SASCredential(policy: "spare", key: SecretKey("d3JvbmcgY2FuYXJ5IGtleQ=="))
-        try bench.publish(Self.request("refused"))
+        try bench.publish(all: [Self.request("refused"), Self.request("refused-too")])
         let first = try bench.startWorker { configuration in
             Self.quick(&configuration)
             configuration.hub.credential = wrong
         }
-        try bench.results(1)
+        try bench.results(2)
         #expect(first.report(.ready).checks.contains { $0.name == "hub" && $0.reason?.contains("401") == true })
         try first.stop()
         try bench.publish(Self.request("rotated"))
@@ -163,7 +163,7 @@ struct FaultTests {
             configuration.hub.credential = wrong
             configuration.hub.secondaryCredential = SASCredential(policy: spare.name, key: SecretKey(spare.key))
         }
-        try bench.results(2)
+        try bench.results(3)
         #expect(second.report(.ready).passes)
         try second.stop()
         let results = try bench.resultsByRequest()

@@ -69,12 +69,12 @@ struct FlightTests {
 
     @Test func aBatchThatIsCutKeepsItsResultsAndSmallDeadLetters() {
         var batch = OutcomeBatch()
-        batch.add(.results) { record in
+        batch.add(.results, of: .init(slot: 0, offset: 0)) { record in
             record.setKey { $0.append("key") }
             record.setValue { for _ in 0..<40_000 { $0.append("large result") } }
         }
         for repeats in [1, 40_000] {
-            batch.add(.deadLetters) { record in
+            batch.add(.deadLetters, of: .init(slot: 0, offset: 0)) { record in
                 record.setValue { for _ in 0..<repeats { $0.append("0123456789") } }
                 record.copyHeader(Array("theirs".utf8).span, Array("1".utf8).span)
                 record.beginOwnHeaders()

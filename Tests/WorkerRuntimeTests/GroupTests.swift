@@ -153,10 +153,47 @@ struct GroupTests {
         try bench.results(4)
         try worker.stop()
         #expect(Set(try bench.resultsByRequest().keys) == ["n0", "n2", "n4", "n6"])
-        // Six transactions of a record and a marker each, and one plain record.
+        let last = try #require(try bench.readAll(bench.topics.requests).last)
+        #expect(last.offset > 6, "records and markers that nobody sees lie between")
         let position = try bench.committed()
-        #expect(position?.offset == 13)
+        #expect(position?.offset == last.offset + 1)
         #expect(position?.metadata == "")
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func theMarkBehindTheLastRecordIsCommittedTooSoThatNoLagRemains() throws {
+        let bench = try Bench(.real, partitions: 1)
+        let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher")
+        let topic = try producer.warmUp(topics: [bench.topics.requests], timeout: .seconds(10))[0]
+        try producer.initTransactions(timeout: .seconds(20))
+        try producer.beginTransaction()
+        for request in Self.requests(0..<3) {
+            try producer.produce(to: topic, partition: 0, key: nil, value: Array(request.utf8).span)
+        }
+        try producer.commitTransaction(timeout: .seconds(10))
+        producer.close(timeout: .zero)
+        let worker = try bench.startWorker()
+        try bench.results(3)
+        #expect(try eventually { try bench.committed()?.offset == 4 }, "three records and the transaction's marker")
+        try worker.stop()
+    }
+
+    @Test func aBrokerThatRefusesTheMapGetsResultsInOrder() throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        // Once, OffsetCommit (key 8) answers with OFFSET_METADATA_TOO_LARGE (12).
+        bench.cluster?.failNext(apiKey: 8, codes: [12])
+        // The first request waits for its hub call; the others are finished long before.
+        bench.hub.arm([try Fault(parsing: "delay=1500ms,tags=n0")])
+        try bench.publish(all: Self.requests(0..<6))
+        let worker = try bench.startWorker()
+        try bench.results(6)
+        #expect(eventually { (try? bench.committed()?.offset) == 6 })
+        try worker.stop()
+        let written = try bench.readAll(bench.topics.results).map { try FinalResult($0).requestID }
+        #expect(Set(written).count == 6)
+        #expect(Set(written.suffix(6)).count == 6, "after the refusal, all of them wait for the first")
+        #expect(bench.hub.calls().count == 6, "the hub is not asked again")
+        #expect(bench.logLines.all.contains { $0.contains("offset.metadata.max.bytes") })
     }
 
     @Test func recordsBelowAPositionBeyondTheEndAreNotSkipped() throws {

@@ -20,14 +20,22 @@ extension WorkerLoop {
             }
         }
         metrics.everySecond(now) {
-            for slot in partitions.indices {
-                guard let marks = consumer.watermarks(slot: slot) else { continue }
-                let position = partitions[slot].ledger?.position ?? marks.low
-                partitions[slot].lag.set(Int(max(0, marks.high - position)))
-            }
+            measureLag()
             metrics.oldestWaiting.set(oldestWaitingSeconds())
             probeBroker()
         }
+    }
+
+    /// Says how many records were not read yet, and how old the oldest of them can be: as old as the last one that was read.
+    private func measureLag() {
+        var oldest = wallClock
+        for slot in partitions.indices {
+            guard let marks = consumer.watermarks(slot: slot) else { continue }
+            let count = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
+            partitions[slot].lag.set(Int(count))
+            if count > 0, let last = partitions[slot].lastTimestamp { oldest = min(oldest, last) }
+        }
+        metrics.lagSeconds.set(Double(wallClock.milliseconds - oldest.milliseconds) / 1000)
     }
 
     /// Asks a broker that failed whether it is back: a member that keeps its partitions hears nothing of that otherwise.
@@ -87,7 +95,7 @@ extension WorkerLoop {
             }
             let finished: FinishedOffsets
             do throws(FinishedOffsets.DecodingError) {
-                finished = try FinishedOffsets(decoding: position.metadata)
+                finished = try FinishedOffsets(decoding: Sabotage.isOn(.forgetBitmap) ? "" : position.metadata)
             } catch {
                 fail(.undecodablePosition("\(position.partition)", error == .unknownVersion))
                 return
@@ -113,6 +121,10 @@ extension WorkerLoop {
         log.info(.rebalanced, isLost ? "partitions were lost" : "partitions are taken away", [.count: LogValue(partitions.count)])
         guard !isLost, mode == .running, !partitions.isEmpty else {
             if case .stopping = mode, !isLost { return }
+            dropAssignment()
+            return
+        }
+        if Sabotage.isOn(.dropOnRevoke) {
             dropAssignment()
             return
         }
@@ -153,11 +165,11 @@ extension WorkerLoop {
         }
         if now >= deadline { cutShort() }
         guard flights.activeCount == 0 || partitions.isEmpty else { return }
-        let isCommitted = outbox.isEmpty && offered == nil
+        let isCommitted = offered == nil && !hasSomethingToCommit
         let isGivenUp = now >= deadline + configuration.transactionTimeout.nanoseconds
         guard isCommitted || isGivenUp || partitions.isEmpty else { return }
         if case .stopping = mode {
-            if !isCommitted { failure = failure ?? .uncommitted(outbox.records.count + (offered?.recordCount ?? 0)) }
+            if !isCommitted { failure = failure ?? .uncommitted(outbox.records.count + (offered?.job.batch.records.count ?? 0)) }
             mode = .stopped
         } else {
             dropAssignment()
@@ -193,7 +205,8 @@ extension WorkerLoop {
         pendingAssignment = []
         epoch += 1
         outbox.removeAll()
-        if offered?.batch != nil { offered = nil }
+        // A commit that the committer has is fenced by its generation; nobody waits for it any longer than for its answer.
+        if offered?.retryAt != nil { offered = nil }
         metrics.assignedPartitions.set(0)
     }
 }

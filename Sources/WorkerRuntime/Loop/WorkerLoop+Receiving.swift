@@ -36,7 +36,8 @@ extension WorkerLoop {
         }
         switch result {
         case .record: break
-        case .empty, .endOfPartition: partitions[slot].mayHaveRecords = false
+        case .empty: partitions[slot].mayHaveRecords = false
+        case .endOfPartition(let offset): partitions[slot].ledger?.reachedEnd(offset)
         case .error(let error): noteKafkaError(error)
         }
     }
@@ -49,6 +50,8 @@ extension WorkerLoop {
         let reception = partitions[slot].ledger?.received(origin.offset)
         if reception == .alreadyFinished { return }
         metrics.recordsConsumed.increment()
+        Failpoint.pass(.fetched)
+        partitions[slot].lastTimestamp = origin.timestamp
         let flight = flights.take()
         flight.begin(epoch: epoch, slot: slot, origin: origin, now: wallClock, monotonic: now)
         headers.removeAll()
@@ -67,7 +70,7 @@ extension WorkerLoop {
         }
         if case .unreadable(let failure) = reading {
             var letter = OutcomeBatch()
-            deadLetters.record(record, origin: origin, failure, into: &letter)
+            deadLetters.record(record, slot: slot, origin: origin, failure, into: &letter)
             flight.deadLetter = letter
             noteDeadLetter(origin, failure)
         }
@@ -90,6 +93,7 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive && flight.slot == slot { abandon(flight) }
         partitions[slot].parked = nil
         partitions[slot].ledger = OffsetLedger(start: offset, window: configuration.window)
+        partitions[slot].committedMark = nil
     }
 
     /// Starts a record that lay beyond the window, when the window has moved.
@@ -124,6 +128,7 @@ extension WorkerLoop {
             settle(flight)
             return
         }
+        if Sabotage.isOn(.commitEarly) { partitions[flight.slot].ledger?.finished(flight.origin.offset) }
         if flight.report.faults.isEmpty { prepare(flight) }
         guard flight.report.faults.isEmpty else {
             reject(flight)

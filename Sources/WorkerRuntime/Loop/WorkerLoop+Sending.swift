@@ -50,6 +50,7 @@ extension WorkerLoop {
         let id = ExchangeID(flight, call: index)
         let deadline = MonotonicTime(nanoseconds: now).advanced(by: configuration.requestTimeout)
         connections.submit(id: id.number, request: buffer.bytes, deadline: deadline)
+        Failpoint.pass(.requestWritten)
     }
 
     /// Takes the answers and failures that connections have for the loop.
@@ -63,6 +64,7 @@ extension WorkerLoop {
             let flight = flights[id.flight]
             switch completion.outcome {
             case .answer(let answer):
+                Failpoint.pass(.answered)
                 if id.belongs(to: flight) { answered(flight, id.call, answer) }
                 connections.recycle(answer)
             case .failure(let failure):
@@ -147,7 +149,7 @@ extension WorkerLoop {
         if verdict.outcome == .ambiguous { flight.calls[index].mayHaveArrived = true }
         let next = nextWait(flight, index, verdict, floor: floor)
         attempt.backoff = next.milliseconds
-        flight.report.add(attempt)
+        if next.milliseconds == nil || !Sabotage.isOn(.retryUnrecorded) { flight.report.add(attempt) }
         guard let milliseconds = next.milliseconds else {
             let outcome = next.expires && verdict.outcome != .ambiguous ? Outcome.expired : verdict.outcome
             if outcome == .expired { flight.report.calls[index].code = .expiredInQueue }

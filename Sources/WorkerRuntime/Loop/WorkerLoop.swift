@@ -38,7 +38,8 @@ final class WorkerLoop {
     let kafkaWakeUp: WakeUp
     let consumer: Consumer
     let connections: ConnectionPool
-    let committer: Committer
+    /// Replaced when one of its calls never ends.
+    var committer: Committer
     var hub: HubClient
 
     var mode = Mode.running
@@ -84,6 +85,10 @@ final class WorkerLoop {
     var offered: OfferedCommit?
     /// When the next commit may be offered, monotonic nanoseconds.
     var nextCommit: Int64 = 0
+    /// When offsets without records may be committed by themselves, monotonic nanoseconds.
+    var nextGapCommit: Int64 = 0
+    /// Whether results wait until all before them in their partition are there, because the broker refuses the bitmap.
+    var publishesInOrder = false
 
     /// The moment at which the turn began: monotonic nanoseconds, and wall clock.
     var now: Int64 = 0
@@ -105,7 +110,8 @@ final class WorkerLoop {
         consumer = try Consumer(
             configuration.kafka, groupID: configuration.groupID,
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.workerID : nil,
-            sessionTimeout: configuration.sessionTimeout, wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
+            sessionTimeout: configuration.sessionTimeout, reportsPartitionEnd: true,
+            wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
         connections = try ConnectionPool(configuration.connections, poller: poller, tokenBase: 0)
         hub = try HubClient(configuration.hub, userAgent: "pushfan/\(configuration.version)")
         planner = FanOutPlanner(configuration.planning)
@@ -113,9 +119,14 @@ final class WorkerLoop {
         recorder = ResultRecorder(
             workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
-        let wakeUp = wakeUp
-        committer = Committer { wakeUp.signal() }
+        committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
         metrics.sendLimit.set(configuration.maxInFlight)
+    }
+
+    static func makeCommitter(
+        _ configuration: WorkerConfiguration, _ group: ConsumerGroup, _ wakeUp: WakeUp
+    ) -> Committer {
+        Committer(configuration, group: group) { wakeUp.signal() }
     }
 
     /// The poller's tokens of the loop itself; connections use others.
@@ -133,6 +144,7 @@ final class WorkerLoop {
             health.turned(at: now)
             try handleEvents()
             handleReplies()
+            watchCommitter()
             handleControl()
             handleKafka()
             handleCompletions()
@@ -161,7 +173,9 @@ final class WorkerLoop {
             case Token.kafka:
                 _ = kafkaWakeUp.drain()
                 for slot in partitions.indices { partitions[slot].mayHaveRecords = true }
-            default: connections.handle(event)
+            default:
+                Failpoint.pass(.answerUnread)
+                connections.handle(event)
             }
         }
         connections.handleTimers(MonotonicTime(nanoseconds: now))
@@ -177,6 +191,7 @@ final class WorkerLoop {
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
         if !ready.isEmpty, let end = pause.end(now: now) { wake = min(wake, end) }
         if offered == nil && !outbox.isEmpty { wake = min(wake, nextCommit) }
+        if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
         return wake
     }
 
@@ -184,7 +199,7 @@ final class WorkerLoop {
     var canReceive: Bool {
         guard mode == .running, !partitions.isEmpty, isProducerReady else { return false }
         // What cannot be recorded must not be begun: its calls would be made again after a crash.
-        guard offered?.batch == nil, outbox.records.count < Self.maximumUncommitted else { return false }
+        guard offered?.retryAt == nil, outbox.records.count < Self.maximumUncommitted else { return false }
         return ready.count + inFlight < configuration.maxInFlight && flights.activeCount < Self.maximumFlights
     }
 
@@ -195,12 +210,12 @@ final class WorkerLoop {
     static let maximumUncommitted = 16_384
 }
 
-/// A commit that the committer has and has not confirmed.
+/// A batch that was offered to the committer and is not confirmed; kept here whatever becomes of the committer.
 struct OfferedCommit {
-    var offsets: [OffsetCommit]
+    var job: CommitJob
     var epoch: Int
-    var recordCount: Int
-    /// When a refused batch is offered again; nil while the committer has it.
+    /// The low-water mark that the commit names, by slot.
+    var marks: [(slot: Int, offset: Int64)]
+    /// When a batch that was refused is offered again; nil while the committer has it.
     var retryAt: Int64?
-    var batch: OutcomeBatch?
 }

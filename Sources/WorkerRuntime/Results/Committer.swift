@@ -1,11 +1,13 @@
+import EventLoop
+import Foundation
 import Kafka
 import Synchronization
 
 /// Does what blocks, on a thread of its own: committing batches, and asking the group for committed positions.
 ///
-/// One job at a time, in order. The loop gives jobs and takes replies; neither waits for the other. Rule 2 of the commit
-/// protocol (epoch, group metadata, offsets and commit as one step that no rebalance interrupts) holds, because the loop
-/// answers no revocation while a commit is under way.
+/// One job at a time, in order. The loop gives jobs and takes replies; neither waits for the other. Some of librdkafka's calls
+/// can block for ever (`kafka-dispatch` 4.8): a committer whose job takes too long is abandoned, with its thread and its
+/// producer, and replaced by another, whose producer has the same transactional id and therefore fences the one left behind.
 final class Committer: Sendable {
     /// Something to do.
     enum Job: Sendable {
@@ -16,7 +18,7 @@ final class Committer: Sendable {
         /// Ask the group for anything, to learn whether it answers again.
         case probe([TopicPartition])
         /// Publish a batch together with its offsets.
-        case commit(OutcomeBatch, [OffsetCommit], GroupMetadata?, epoch: Int)
+        case commit(CommitJob)
         /// Close the producer and end the thread.
         case stop
     }
@@ -28,9 +30,9 @@ final class Committer: Sendable {
         case positionsFailed(KafkaError, epoch: Int)
         /// Whether the group answered the probe.
         case probed(KafkaError?)
-        case committed(OutcomeBatch, epoch: Int)
-        /// The batch is not published; it may be offered again, unless the failure is final.
-        case commitFailed(OutcomeBatch, KafkaError, epoch: Int)
+        case committed
+        /// The batch is not published, or, if doubtful, may be; it is to be offered again.
+        case commitFailed(KafkaError, isDoubtful: Bool)
         /// Another process has this worker's place; this one must stop.
         case fenced(KafkaError)
         /// The producer is not ready yet; ask again.
@@ -41,17 +43,27 @@ final class Committer: Sendable {
     private struct State {
         var jobs: [Job] = []
         var replies: [Reply] = []
+        /// When the job under way was begun, monotonic nanoseconds.
+        var busySince: Int64?
+        var isAbandoned = false
     }
 
-    /// Protects the two queues; held for no longer than an append or a swap.
+    /// Protects the queues; held for no longer than an append or a swap.
     private let state = Mutex(State())
-    private let signal: ThreadSignal
+    private let signal = ThreadSignal()
+    private let ended = DispatchSemaphore(value: 0)
     private let notify: @Sendable () -> Void
 
-    /// A committer that calls `notify`, from its own thread, when a reply is there.
-    init(notify: @escaping @Sendable () -> Void) {
-        signal = ThreadSignal()
+    /// A committer whose thread runs; it calls `notify`, from that thread, when a reply is there.
+    init(_ configuration: WorkerConfiguration, group: ConsumerGroup, notify: @escaping @Sendable () -> Void) {
         self.notify = notify
+        let thread = Thread { [self] in
+            var publisher = Publisher(configuration, group: group)
+            work(&publisher)
+            ended.signal()
+        }
+        thread.name = "pushfan-commit"
+        thread.start()
     }
 
     func submit(_ job: Job) {
@@ -64,18 +76,57 @@ final class Committer: Sendable {
         state.withLock { $0.replies.isEmpty ? nil : $0.replies.removeFirst() }
     }
 
-    /// Does jobs until `stop`; runs on the committer's thread.
-    func run(_ publisher: inout Publisher) {
-        while true {
-            guard let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) else {
+    /// When the job under way was begun, monotonic nanoseconds; nil while there is none.
+    var busySince: Int64? { state.withLock { $0.busySince } }
+
+    /// Leaves the committer to itself: no job of its queue is begun any more, and nobody hears of the one under way.
+    func abandon() {
+        state.withLock { state in
+            state.isAbandoned = true
+            state.jobs = []
+            state.replies = []
+        }
+        signal.raise()
+    }
+
+    /// Closes the producer and waits for the thread's end, but no longer than `limit`.
+    func stop(within limit: Duration) {
+        submit(.stop)
+        _ = ended.wait(timeout: .now() + .nanoseconds(Int(limit.nanoseconds)))
+    }
+
+    private func work(_ publisher: inout Publisher) {
+        while !state.withLock({ $0.isAbandoned }) {
+            guard let job = nextJob() else {
                 signal.wait()
                 continue
             }
             let reply = publisher.perform(job)
             let isLast = if case .stopped = reply { true } else { false }
-            state.withLock { $0.replies.append(reply) }
+            state.withLock { state in
+                state.busySince = nil
+                if !state.isAbandoned { state.replies.append(reply) }
+            }
             notify()
             if isLast { return }
         }
     }
+
+    private func nextJob() -> Job? {
+        state.withLock { state in
+            guard !state.jobs.isEmpty else { return nil }
+            state.busySince = MonotonicTime.now().nanoseconds
+            return state.jobs.removeFirst()
+        }
+    }
+}
+
+/// A batch with the positions that make it final.
+struct CommitJob: Sendable {
+    var batch: OutcomeBatch
+    var offsets: [OffsetCommit]
+    /// Whether the same batch may be published already, because nobody heard how its last commit ended.
+    var isDoubtful = false
+    /// The worker's place in the group when the batch was offered; nil without transactions.
+    var group: GroupMetadata?
 }

@@ -8,9 +8,10 @@ struct DeadLetterRecorder {
     let spellings: WorkerConfiguration.DeadLetterHeaders
 
     func record(
-        _ source: borrowing ConsumedRecord, origin: RecordOrigin, _ failure: UnreadableRecord, into batch: inout OutcomeBatch
+        _ source: borrowing ConsumedRecord, slot: Int, origin: RecordOrigin, _ failure: UnreadableRecord,
+        into batch: inout OutcomeBatch
     ) {
-        batch.add(.deadLetters) { record in
+        batch.add(.deadLetters, of: .init(slot: slot, offset: origin.offset)) { record in
             if let key = source.key { record.copyKey(key) }
             if let value = source.value { record.copyValue(value) }
             source.forEachHeader { name, value in record.copyHeader(name, value) }

@@ -10,9 +10,17 @@ struct OutcomeBatch: Sendable {
         case results, deadLetters
     }
 
+    /// The consumed record whose outcome a record is.
+    struct Origin: Sendable {
+        /// The partition's slot in the assignment.
+        var slot: Int
+        var offset: Int64
+    }
+
     /// One record, as places in the batch's bytes.
     struct Record: Sendable {
         var destination: Destination
+        var origin: Origin
         var key: Range<Int>?
         var value: Range<Int>?
         var headers: Range<Int>
@@ -44,7 +52,7 @@ struct OutcomeBatch: Sendable {
     }
 
     /// Appends a record, whose parts `write` adds.
-    mutating func add(_ destination: Destination, _ write: (inout Builder) -> Void) {
+    mutating func add(_ destination: Destination, of origin: Origin, _ write: (inout Builder) -> Void) {
         var builder = Builder(firstHeader: headers.count)
         swap(&builder.headers, &headers)
         swap(&builder.bytes, &bytes)
@@ -53,7 +61,7 @@ struct OutcomeBatch: Sendable {
         swap(&builder.bytes, &bytes)
         records.append(
             Record(
-                destination: destination, key: builder.key, value: builder.value,
+                destination: destination, origin: origin, key: builder.key, value: builder.value,
                 headers: builder.firstHeader..<headers.count, ownHeaders: builder.ownHeaders))
     }
 
@@ -73,25 +81,43 @@ struct OutcomeBatch: Sendable {
             bytes.append(decimal: byteCount)
             headers.append(Header(name: name..<value, value: value..<bytes.count))
             records[index] = Record(
-                destination: .deadLetters, key: nil, value: nil, headers: start..<headers.count, ownHeaders: start)
+                destination: .deadLetters, origin: record.origin, key: nil, value: nil, headers: start..<headers.count,
+                ownHeaders: start)
         }
     }
 
     /// Appends the records of another batch.
     mutating func append(contentsOf other: borrowing OutcomeBatch) {
-        let shift = bytes.count
-        let headerShift = headers.count
-        bytes.append(other.bytes)
-        for header in other.headers {
-            headers.append(Header(name: header.name.shifted(by: shift), value: header.value?.shifted(by: shift)))
+        for record in other.records { append(record, of: other) }
+    }
+
+    /// Takes out the records that are not due, and returns them.
+    mutating func removeAll(unless isDue: (Record) -> Bool) -> OutcomeBatch {
+        var due = OutcomeBatch()
+        var rest = OutcomeBatch()
+        for record in records { if isDue(record) { due.append(record, of: self) } else { rest.append(record, of: self) } }
+        self = due
+        return rest
+    }
+
+    private mutating func append(_ record: Record, of other: borrowing OutcomeBatch) {
+        var copy = record
+        copy.key = record.key.map { append(other.span($0)) }
+        copy.value = record.value.map { append(other.span($0)) }
+        copy.headers = headers.count..<headers.count + record.headers.count
+        copy.ownHeaders = headers.count + record.ownHeaders - record.headers.lowerBound
+        for index in record.headers {
+            let header = other.headers[index]
+            let name = append(other.span(header.name))
+            headers.append(Header(name: name, value: header.value.map { append(other.span($0)) }))
         }
-        for record in other.records {
-            records.append(
-                Record(
-                    destination: record.destination, key: record.key?.shifted(by: shift),
-                    value: record.value?.shifted(by: shift), headers: record.headers.shifted(by: headerShift),
-                    ownHeaders: record.ownHeaders + headerShift))
-        }
+        records.append(copy)
+    }
+
+    private mutating func append(_ span: Span<UInt8>) -> Range<Int> {
+        let start = bytes.count
+        bytes.append(span)
+        return start..<bytes.count
     }
 
     /// The parts of one record under construction.
@@ -163,8 +189,4 @@ struct OutcomeBatch: Sendable {
             return start..<bytes.count
         }
     }
-}
-
-extension Range<Int> {
-    fileprivate func shifted(by distance: Int) -> Range<Int> { lowerBound + distance..<upperBound + distance }
 }

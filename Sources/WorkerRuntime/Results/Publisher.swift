@@ -1,9 +1,14 @@
+import EventLoop
 import Kafka
 
 /// Writes batches to Kafka: in one transaction with the consumed offsets, or, on a broker without transactions, before them.
 ///
 /// Lives on the committer's thread. After every failure it is ready for the same batch again; whether a transaction whose
 /// outcome is unknown was committed is told by the group's position, which only that transaction can have moved.
+///
+/// The rules of exactness that are kept here (`kafka-dispatch` 6.3): results are written in the transaction that carries their
+/// offsets, all of them before the offsets (1); an aborted batch is written again (3); after an unknown commit a new producer
+/// settles the transaction, and the positions are read back before anything is written again (7, 8).
 struct Publisher {
     private let configuration: WorkerConfiguration
     private let group: ConsumerGroup
@@ -11,9 +16,8 @@ struct Publisher {
     private var producer: Producer?
     private var results: Producer.Topic?
     private var deadLetters: Producer.Topic?
-    private var headers = Kafka.RecordHeaders()
-    /// Whether the last commit may have happened although it was not confirmed.
-    private var isDoubtful = false
+    /// How often in a row the broker took this producer for an outdated one.
+    private var fencedCount = 0
 
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup) {
         self.configuration = configuration
@@ -32,13 +36,15 @@ struct Publisher {
                 try prepare()
                 return .prepared
             } catch {
-                return isFinal(error) ? .fenced(error) : .failed(error)
+                return isTakenOver(error) ? .fenced(error) : .failed(error)
             }
         case .positions(let partitions, let epoch):
             do throws(KafkaError) {
+                // A transaction that was left open holds the positions back until a producer of the same name settles it.
+                try prepare()
                 return .positions(try group.committed(partitions, timeout: .seconds(10)), epoch: epoch)
             } catch {
-                return .positionsFailed(error, epoch: epoch)
+                return isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
             }
         case .probe(let partitions):
             do throws(KafkaError) {
@@ -47,13 +53,7 @@ struct Publisher {
             } catch {
                 return .probed(error)
             }
-        case .commit(let batch, let offsets, let metadata, let epoch):
-            do throws(KafkaError) {
-                try publish(batch, offsets, metadata)
-                return .committed(batch, epoch: epoch)
-            } catch {
-                return isFinal(error) ? .fenced(error) : .commitFailed(batch, error, epoch: epoch)
-            }
+        case .commit(let job): return commit(job)
         case .stop:
             producer?.close(timeout: .seconds(5))
             producer = nil
@@ -61,8 +61,28 @@ struct Publisher {
         }
     }
 
-    /// Whether another process has taken this worker's transactional id.
-    private func isFinal(_ error: KafkaError) -> Bool { error.isFenced && error.isFatal }
+    private mutating func commit(_ job: CommitJob) -> Committer.Reply {
+        var isDoubtful = job.isDoubtful
+        do throws(KafkaError) {
+            try publish(job, &isDoubtful)
+            fencedCount = 0
+            return .committed
+        } catch {
+            return isTakenOver(error) ? .fenced(error) : .commitFailed(error, isDoubtful: isDoubtful)
+        }
+    }
+
+    /// Whether another process has this worker's transactional id.
+    ///
+    /// The broker fences a producer also when it aborted its transaction because it was silent for too long; then a new one
+    /// works at once. Only a second process fences again and again.
+    private mutating func isTakenOver(_ error: KafkaError) -> Bool {
+        guard error.isFenced else { return false }
+        fencedCount += 1
+        return fencedCount >= Self.fencingLimit
+    }
+
+    private static let fencingLimit = 5
 
     private mutating func prepare() throws(KafkaError) {
         guard producer == nil else { return }
@@ -76,36 +96,44 @@ struct Publisher {
         producer = fresh
     }
 
-    private mutating func publish(
-        _ batch: borrowing OutcomeBatch, _ offsets: [OffsetCommit], _ metadata: GroupMetadata?
-    ) throws(KafkaError) {
+    private mutating func publish(_ job: CommitJob, _ isDoubtful: inout Bool) throws(KafkaError) {
         try prepare()
         guard let producer else { return }
         if isDoubtful {
-            let isCommitted = try isCommitted(offsets)
+            let isCommitted = try isCommitted(job.offsets)
             isDoubtful = false
             if isCommitted { return }
         }
-        guard configuration.guarantee == .exactlyOnce, let metadata else {
-            try publishPlainly(batch, offsets, with: producer)
+        guard configuration.guarantee == .exactlyOnce, let group = job.group else {
+            try publishPlainly(job.batch, job.offsets, with: producer)
             return
         }
+        if Sabotage.isOn(.publishOutside) { try publishOutside(job.batch) }
         do throws(KafkaError) {
             try producer.beginTransaction()
+            Failpoint.pass(.begun)
             // Records before offsets: the broker's wait for the transaction before is shorter here (kafka-dispatch 4.8).
-            try produce(batch, with: producer)
+            if !Sabotage.isOn(.publishOutside) { try produce(job.batch, with: producer) }
+            try passProduced(producer)
             try repeatedly { () throws(KafkaError) in
-                try producer.sendOffsets(offsets, group: metadata, timeout: configuration.transactionTimeout)
+                try producer.sendOffsets(job.offsets, group: group, timeout: configuration.transactionTimeout)
             }
+            Failpoint.pass(.offsetsSent)
         } catch {
-            try recover(producer, from: error, mayBeCommitted: false)
+            // After a time-out a request may still be on its way; only a new producer keeps it out of the next transaction.
+            giveUp(producer, isSettled: !error.isFatal && !error.isTimeout)
+            throw error
         }
         do throws(KafkaError) {
+            Failpoint.pass(.committing)
             try repeatedly { () throws(KafkaError) in
                 try producer.commitTransaction(timeout: configuration.transactionTimeout)
             }
+            Failpoint.pass(.committed)
         } catch {
-            try recover(producer, from: error, mayBeCommitted: !error.requiresAbort)
+            isDoubtful = !error.requiresAbort
+            giveUp(producer, isSettled: error.requiresAbort)
+            throw error
         }
     }
 
@@ -124,39 +152,50 @@ struct Publisher {
         }
     }
 
-    /// Calls again what may be called again, a few times.
+    /// Calls again what may be called again, for as long as the broker keeps the transaction open.
     private func repeatedly(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
-        for attempt in 1... {
+        let deadline = MonotonicTime.now().advanced(by: configuration.transactionTimeout)
+        while true {
             do throws(KafkaError) {
                 try call()
                 return
             } catch {
-                guard error.isRetriable, !error.requiresAbort, !error.isFatal, attempt < 3 else { throw error }
+                guard error.isRetriable, !error.requiresAbort, !error.isFatal, MonotonicTime.now() < deadline else { throw error }
             }
         }
     }
 
-    /// Leaves the producer ready for the next transaction, and passes the failure on.
-    ///
-    /// What cannot be aborted is given up together with its producer: the next one, with the same transactional id, makes
-    /// the broker settle the open transaction before anything else.
-    private mutating func recover(_ producer: Producer, from error: KafkaError, mayBeCommitted: Bool) throws(KafkaError) {
-        var isUsable = !error.isFatal && !mayBeCommitted
-        if isUsable {
-            do throws(KafkaError) { try producer.abortTransaction(timeout: configuration.transactionTimeout) } catch {
-                isUsable = false
-            }
-        }
-        if !isUsable {
-            isDoubtful = mayBeCommitted
-            producer.close(timeout: .zero)
-            self.producer = nil
-        }
-        throw error
+    /// Leaves a producer that works: aborts the transaction if its state is known, or else parts with the producer. The next
+    /// one, with the same transactional id, makes the broker settle the open transaction before anything else.
+    private mutating func giveUp(_ producer: Producer, isSettled: Bool) {
+        if isSettled, (try? producer.abortTransaction(timeout: configuration.transactionTimeout)) != nil { return }
+        producer.close(timeout: .zero)
+        self.producer = nil
     }
 
-    private mutating func produce(_ batch: borrowing OutcomeBatch, with producer: Producer) throws(KafkaError) {
+    /// In a build with failpoints, waits until the records are written, so that dying here leaves an open transaction.
+    private func passProduced(_ producer: Producer) throws(KafkaError) {
+        #if PUSHFAN_FAILPOINTS
+            if Failpoint.isArmed(.produced) { try producer.flush(timeout: .seconds(10)) }
+            Failpoint.pass(.produced)
+        #endif
+    }
+
+    /// What the fault suite must catch: the results are there whatever becomes of the offsets.
+    private func publishOutside(_ batch: borrowing OutcomeBatch) throws(KafkaError) {
+        #if PUSHFAN_FAILPOINTS
+            let outsider = try Producer(kafka, transactionalID: nil)
+            _ = try outsider.warmUp(
+                topics: [configuration.topics.results, configuration.topics.deadLetters], timeout: .seconds(5))
+            try produce(batch, with: outsider)
+            try confirm(outsider)
+            outsider.close(timeout: .seconds(5))
+        #endif
+    }
+
+    private func produce(_ batch: borrowing OutcomeBatch, with producer: Producer) throws(KafkaError) {
         guard let results, let deadLetters else { return }
+        var headers = Kafka.RecordHeaders()
         for record in batch.records {
             headers.removeAll()
             for index in record.headers {
@@ -168,12 +207,13 @@ struct Publisher {
                 }
             }
             let topic = record.destination == .results ? results : deadLetters
-            try produce(record, of: batch, to: topic, with: producer)
+            try produce(record, of: batch, to: topic, headers, with: producer)
         }
     }
 
     private func produce(
-        _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, to topic: Producer.Topic, with producer: Producer
+        _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, to topic: Producer.Topic,
+        _ headers: borrowing Kafka.RecordHeaders, with producer: Producer
     ) throws(KafkaError) {
         switch (record.key, record.value) {
         case (let key?, let value?):
@@ -195,7 +235,7 @@ struct Publisher {
 
     /// Whether the group stands exactly where the doubtful transaction would have put it.
     private func isCommitted(_ offsets: [OffsetCommit]) throws(KafkaError) -> Bool {
-        let committed = try group.committed(offsets.map(\.partition), timeout: .seconds(30))
+        let committed = try group.committed(offsets.map(\.partition), timeout: .seconds(10))
         return offsets.allSatisfy { wanted in
             committed.contains { found in
                 found.partition == wanted.partition && found.offset == wanted.offset && found.metadata == wanted.metadata

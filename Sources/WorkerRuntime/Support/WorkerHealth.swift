@@ -9,11 +9,15 @@ final class WorkerHealth {
     private let group: HealthCheck
     private let producer: HealthCheck
     private let hub: HealthCheck
+    private let log: Log
+    /// Calls in a row that say that the hub does not work.
+    private var hubFailureCount = 0
     /// Whether the broker failed and has not answered since; only asking it again can tell.
     private(set) var isBrokerDoubtful = false
 
-    init(_ health: Health, now: Int64) {
+    init(_ health: Health, _ log: Log, now: Int64) {
         self.health = health
+        self.log = log
         loop = health.heartbeat("loop", limit: .seconds(10), now: now)
         group = health.check("group", for: .ready, until: "not a member of the consumer group yet")
         producer = health.check("producer", for: .ready, until: "not ready to write results yet")
@@ -28,21 +32,39 @@ final class WorkerHealth {
     /// The group has answered: its positions are known, or were committed.
     func joined() {
         isBrokerDoubtful = false
-        _ = group.pass()
+        pass(group, "group")
     }
 
     func brokerFailed(_ reason: String) {
         isBrokerDoubtful = true
-        _ = group.fail(reason)
+        fail(group, "group", reason)
     }
 
-    func producerReady() { _ = producer.pass() }
+    func producerReady() { pass(producer, "producer") }
 
-    func producerFailed(_ reason: String) { _ = producer.fail(reason) }
+    func producerFailed(_ reason: String) { fail(producer, "producer", reason) }
 
-    func hubAnswered() { _ = hub.pass() }
+    func hubAnswered() {
+        hubFailureCount = 0
+        pass(hub, "hub")
+    }
 
-    func hubFailed(_ reason: String) { _ = hub.fail(reason) }
+    /// A call failed as it does when the hub, the way to it or the key is at fault; a single one says nothing yet.
+    func hubFailed(_ reason: String) {
+        hubFailureCount += 1
+        if hubFailureCount >= Self.hubFailureLimit { fail(hub, "hub", reason) }
+    }
+
+    private static let hubFailureLimit = 3
+
+    private func pass(_ check: HealthCheck, _ name: String) {
+        if check.pass() { log.info(.healthChanged, "a health check passes", [.check: .string(name)]) }
+    }
+
+    private func fail(_ check: HealthCheck, _ name: String, _ reason: String) {
+        guard check.fail(reason) else { return }
+        log.warning(.healthChanged, "a health check fails", [.check: .string(name), .reason: .string(reason)])
+    }
 
     func beginDraining() { health.beginDraining() }
 }

@@ -15,6 +15,7 @@ final class WorkerMetrics {
     let rebalances: Counter
     let assignedPartitions: Gauge
     let oldestWaiting: Gauge
+    let lagSeconds: Gauge
     let sendLimit: Gauge
     private let inFlight: Gauge
     private let retryQueue: Gauge
@@ -38,6 +39,7 @@ final class WorkerMetrics {
         rebalances = metrics.rebalances
         assignedPartitions = metrics.assignedPartitions
         oldestWaiting = metrics.oldestWaiting.series([hub])
+        lagSeconds = metrics.consumerLagSeconds.series([topic])
         sendLimit = metrics.sendLimit.series([hub])
         inFlight = metrics.inflightSends.series([hub])
         retryQueue = metrics.retryQueue.series([hub])

@@ -1,0 +1,159 @@
+import Delivery
+import Kafka
+import Observability
+
+/// From finished requests to a confirmed commit: one batch at a time, kept here until it is confirmed.
+extension WorkerLoop {
+    /// Offers what is finished to the committer: all of it, as soon as the commit before is confirmed.
+    func offerCommit() {
+        guard isProducerReady, !partitions.isEmpty else { return }
+        if let waiting = offered {
+            if let retryAt = waiting.retryAt, now >= retryAt { offer(waiting) }
+            return
+        }
+        guard now >= nextCommit || mode != .running, hasSomethingToCommit else { return }
+        nextCommit = now + configuration.commitInterval.nanoseconds
+        var batch = outbox
+        outbox = spareBatch
+        spareBatch = OutcomeBatch()
+        if publishesInOrder { outbox.append(contentsOf: batch.removeAll(unless: isBelowMark)) }
+        var commit = OfferedCommit(job: CommitJob(batch: batch, offsets: []), epoch: epoch, marks: [])
+        for slot in partitions.indices where partitions[slot].isDirty || partitions[slot].hasUncommittedGap {
+            guard let position = partitions[slot].ledger?.commit() else { continue }
+            let metadata = publishesInOrder ? "" : position.metadata
+            commit.job.offsets.append(OffsetCommit(partitions[slot].id, offset: position.offset, metadata: metadata))
+            commit.marks.append((slot, position.offset))
+            partitions[slot].isDirty = false
+        }
+        nextGapCommit = now + Self.gapCommitInterval
+        offer(commit)
+    }
+
+    /// How long offsets without records, which are nobody's result, wait for another commit: 5 s in nanoseconds.
+    private static let gapCommitInterval: Int64 = 5_000_000_000
+
+    /// Whether a commit would record anything.
+    var hasSomethingToCommit: Bool {
+        if publishesInOrder ? outbox.records.contains(where: isBelowMark) : !outbox.isEmpty { return true }
+        return (now >= nextGapCommit || mode != .running) && partitions.contains(where: \.hasUncommittedGap)
+    }
+
+    /// Whether everything before a record of the outbox is finished, and itself.
+    private func isBelowMark(_ record: OutcomeBatch.Record) -> Bool {
+        partitions[record.origin.slot].ledger.map { record.origin.offset < $0.lowWaterMark } ?? false
+    }
+
+    /// Gives a commit to the committer, fenced by the worker's present place in the group.
+    private func offer(_ waiting: OfferedCommit) {
+        var commit = waiting
+        commit.retryAt = nil
+        do throws(KafkaError) {
+            commit.job.group = configuration.guarantee == .exactlyOnce ? try consumer.group.metadata() : nil
+            committer.submit(.commit(commit.job))
+        } catch {
+            // Out of the group for the moment: what is finished waits until it is clear whose the partitions are.
+            commit.retryAt = now + 200_000_000
+        }
+        offered = commit
+    }
+
+    /// Takes the committer's replies.
+    func handleReplies() {
+        if !deferredJobs.isEmpty { submitDeferredJobs() }
+        while let reply = committer.nextReply() {
+            switch reply {
+            case .prepared:
+                isProducerReady = true
+                health.producerReady()
+            case .failed(let error):
+                noteKafkaError(error)
+                health.producerFailed(error.description)
+                later(.prepare, in: .seconds(1))
+            case .positions(let positions, let epoch): assign(positions, epoch)
+            case .positionsFailed(let error, let epoch): retryAssignment(error, epoch)
+            case .probed(let error): probed(error)
+            case .committed: committed()
+            case .commitFailed(let error, let isDoubtful): commitFailed(error, isDoubtful)
+            case .fenced(let error):
+                log.error(.fenced, "another worker has this worker's name", [.reason: .string(error.description)])
+                fail(.fenced(error.description))
+            case .stopped: break
+            }
+        }
+    }
+
+    private func committed() {
+        guard let commit = offered else { return }
+        offered = nil
+        isProducerReady = true
+        health.producerReady()
+        if health.isBrokerDoubtful { health.joined() }
+        metrics.resultsPublished.increment(by: UInt64(commit.job.batch.records.count))
+        if commit.epoch == epoch { for mark in commit.marks { partitions[mark.slot].committedMark = mark.offset } }
+        spareBatch = commit.job.batch
+        spareBatch.removeAll()
+    }
+
+    private func commitFailed(_ error: KafkaError, _ isDoubtful: Bool) {
+        guard var commit = offered else { return }
+        offered = nil
+        metrics.commitFailures.increment()
+        health.producerFailed(error.description)
+        metrics.resultsFailed.increment(by: UInt64(commit.job.batch.records.count))
+        log.warning(.commitFailed, "results could not be committed and are offered again", [.reason: .string(error.description)])
+        // What belongs to an assignment that has ended is its next owner's.
+        guard commit.epoch == epoch else { return }
+        if error.isMetadataTooLarge && !publishesInOrder {
+            beginPublishingInOrder(commit, error)
+            return
+        }
+        if error.name == "MSG_SIZE_TOO_LARGE" { commit.job.batch.cutLargeDeadLetters() }
+        commit.job.isDoubtful = isDoubtful
+        commit.retryAt = now + 500_000_000
+        offered = commit
+    }
+
+    /// Goes on without the bitmap, for as long as the worker runs: a result then waits for those before it.
+    private func beginPublishingInOrder(_ commit: OfferedCommit, _ error: KafkaError) {
+        publishesInOrder = true
+        log.error(
+            .commitFailed,
+            "the broker refuses the map of finished records: results are published in order from here, later than they could be",
+            [.reason: .string("\(error.description); set the broker's offset.metadata.max.bytes to 4096 or more")])
+        outbox.append(contentsOf: commit.job.batch)
+        for mark in commit.marks { partitions[mark.slot].isDirty = true }
+    }
+
+    /// Replaces a committer whose job does not end; what it had is offered to the next one.
+    func watchCommitter() {
+        guard let since = committer.busySince, now - since > configuration.committerTimeout.nanoseconds else { return }
+        log.error(
+            .commitFailed, "a call to Kafka does not end; its producer is given up and another takes its place",
+            [.durationMilliseconds: LogValue((now - since) / 1_000_000)])
+        metrics.commitFailures.increment()
+        committer.abandon()
+        committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
+        deferredJobs.removeAll()
+        isProducerReady = false
+        isProbing = false
+        health.producerFailed("a call to Kafka does not end")
+        committer.submit(.prepare)
+        if partitions.isEmpty && !pendingAssignment.isEmpty { committer.submit(.positions(pendingAssignment, epoch: epoch)) }
+        guard var commit = offered, commit.retryAt == nil else { return }
+        offered = nil
+        guard commit.epoch == epoch else { return }
+        commit.job.isDoubtful = true
+        commit.retryAt = now
+        offered = commit
+    }
+
+    /// Gives the committer a job after a while.
+    func later(_ job: Committer.Job, in delay: Duration) {
+        deferredJobs.append((now + delay.nanoseconds, job))
+    }
+
+    private func submitDeferredJobs() {
+        for (due, job) in deferredJobs where due <= now { committer.submit(job) }
+        deferredJobs.removeAll { $0.due <= now }
+    }
+}
