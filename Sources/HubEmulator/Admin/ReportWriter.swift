@@ -42,8 +42,10 @@ struct ReportWriter {
             report.member("rung_count", device.rungCount)
             report.key("rung")
             report.array(device.rung) { $0.write($1) }
+            let visible = device.visible
+            report.member("visible_count", visible.count)
             report.key("visible")
-            report.array(device.visible) { $0.write($1) }
+            report.array(visible) { $0.write($1) }
         }
     }
 
