@@ -18,19 +18,24 @@ public final class EmulatedHub: Sendable {
     private let grants = Mutex(GrantCache())
     /// Protects the server's life.
     private let server = Mutex<HTTPServer?>(nil)
+    private let journal: CallJournal?
 
     /// Makes a hub that does not listen yet; ``handle(_:)`` works at once.
     ///
     /// - Parameters:
     ///   - configuration: The settings.
     ///   - clock: Milliseconds since 1970; the system's clock unless a test brings its own.
-    /// - Throws: ``HubEmulatorError``: `invalidConfiguration`, or a problem of the devices file.
+    ///   - complain: Takes one sentence when the journal cannot be written, on any thread. Default: nobody hears it.
+    /// - Throws: ``HubEmulatorError``: `invalidConfiguration`, or a problem of the devices file or of the journal.
     public init(
         _ configuration: HubEmulatorConfiguration = HubEmulatorConfiguration(),
-        clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds
+        clock: @escaping @Sendable () -> Int64 = SystemClock.milliseconds,
+        complain: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(HubEmulatorError) {
         let problems = configuration.problems()
         guard problems.isEmpty else { throw .invalidConfiguration(problems) }
+        journal =
+            if let path = configuration.journalFile { try CallJournal(path: path, complain: complain) } else { nil }
         self.configuration = configuration
         self.clock = clock
         verifier = SASVerifier(
@@ -65,14 +70,18 @@ public final class EmulatedHub: Sendable {
         }
     }
 
-    /// Stops serving; what the hub remembers stays.
+    /// Stops serving and writes out the journal; what the hub remembers stays.
     public func stop(within limit: Duration = .seconds(2)) {
         let running = server.withLock { server in
             defer { server = nil }
             return server
         }
         running?.stop(within: limit)
+        journal?.flush()
     }
+
+    /// The calls that are missing in the journal because it could not be written; 0 without a journal.
+    public var unjournaledCallCount: Int { journal?.lostCount ?? 0 }
 
     /// The address while the hub serves.
     public var address: HTTPServer.Address? { server.withLock { $0 }?.address }
@@ -182,7 +191,7 @@ public final class EmulatedHub: Sendable {
         _ request: HTTPServerRequest, callID: Int, route: HubRoute, moment: Moment, performed: HubAnswer?, status: Int,
         fault: Fault?
     ) {
-        guard configuration.recording != .off else { return }
+        guard configuration.recording != .off || journal != nil else { return }
         var call = RecordedCall(
             id: callID, at: moment.milliseconds, method: request.method, target: request.target, operation: "unknown",
             format: request.headers["ServiceBusNotification-Format"], tags: request.headers["ServiceBusNotification-Tags"],
@@ -194,6 +203,9 @@ public final class EmulatedHub: Sendable {
         call.rungCount = performed?.rungCount ?? 0
         call.isAccepted = performed.map { (200..<300).contains($0.status) } ?? false
         call.fault = fault?.text
+        call.collapseKey = performed?.collapseKey
+        journal?.append(call)
+        guard configuration.recording != .off else { return }
         if configuration.recording == .full {
             for field in request.headers.all where !field.name.equalsIgnoringCase("Authorization") {
                 call.headers.append(field.name, field.value)

@@ -45,6 +45,8 @@ public struct HubEmulatorConfiguration: Sendable {
     public var faults: [Fault] = []
     /// A file with a JSON array of installations to begin with.
     public var devicesFile: String?
+    /// A file to which every call is appended as a line of JSON. Default: none.
+    public var journalFile: String?
     /// What is kept of the calls. Default full.
     public var recording = Recording.full
     /// Calls and rings that are kept, each. Default 1,000,000.
@@ -117,6 +119,8 @@ public enum HubEmulatorError: Error, Equatable, Sendable, CustomStringConvertibl
     case invalidConfiguration([String])
     /// A file cannot be read.
     case unreadableFile(path: String)
+    /// A file cannot be written; the reason is the system's own text.
+    case unwritableFile(path: String, reason: String)
     /// The devices file does not hold what it must.
     case invalidDevices(path: String, reason: String)
     /// The certificate could not be made.
@@ -129,6 +133,7 @@ public enum HubEmulatorError: Error, Equatable, Sendable, CustomStringConvertibl
         switch self {
         case .invalidConfiguration(let problems): problems.joined(separator: "; ")
         case .unreadableFile(let path): "the file '\(path)' cannot be read"
+        case .unwritableFile(let path, let reason): "the file '\(path)' cannot be written: \(reason)"
         case .invalidDevices(let path, let reason): "the devices file '\(path)' cannot be used: \(reason)"
         case .noCertificate(let reason): "no certificate could be made: \(reason)"
         case .cannotServe(let reason): reason

@@ -48,7 +48,7 @@ struct HubState: Sendable {
             let ring = Ring(
                 notificationID: notification.id, callID: notification.callID, at: now, format: notification.format,
                 template: delivery.template, body: keepsRings ? delivery.body : [],
-                headers: keepsRings ? delivery.headers : [:], collapseKey: notification.collapseKey)
+                headers: keepsRings ? delivery.headers : [:], collapseKey: delivery.collapseKey)
             devices.ring(ring, on: delivery.device, handle: delivery.handle)
         }
         return deliveries

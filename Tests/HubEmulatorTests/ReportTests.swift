@@ -25,7 +25,7 @@ struct ReportTests {
             text.contains(
                 #""operation":"send","format":"apple","tags":"a","handle":null,"status":201,"accepted":true,"notification_id":""#)
         )
-        #expect(text.contains(#""rung":1,"fault":null,"client":"127.0.0.1:0","#))
+        #expect(text.contains(#""rung":1,"fault":null,"collapse":"c","client":"127.0.0.1:0","#))
         #expect(text.contains(#""body":"{\"x\":\"é\"}""#) && text.contains(#""apns-collapse-id":"c""#))
         #expect(!text.contains("SharedAccessSignature"))
         #expect(admin(hub, "GET", "/calls?after=1").text.contains(#""status":400,"accepted":false,"notification_id":null"#))

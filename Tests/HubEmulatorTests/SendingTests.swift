@@ -220,6 +220,7 @@ struct SendingTests {
             ("fcmv1", "fcmV1", #"{"message":{"android":{"collapse_key":"k","notification":{"tag":"c"}}}}"#, [:], 1),
             ("gcm", "gcm", #"{"collapse_key":"k","notification":{"tag":"c"}}"#, [:], 1),
             ("gcm", "gcm", #"{"collapse_key":"k"}"#, [:], 2), ("apple", "apns", "{}", [:], 2),
+            ("windows", "wns", "<toast/>", ["X-WNS-Group": "c"], 2),
         ] as [(String, String, String, HTTPFields, Int)])
     func aCollapseIdReplacesWhatIsVisible(
         _ format: String, _ platform: String, _ body: String, _ headers: HTTPFields, _ visible: Int

@@ -69,6 +69,10 @@ extension GoldenTests {
             "a background push by its header, as a string", .apple,
             #""payloads":{"apple":{"body":"{\"aps\":{\"alert\":\"x\"}}","headers":{"apns-push-type":"background"}}},"priority":"low""#
         ),
+        (
+            "a live activity gets no identity", .apple,
+            #""payloads":{"apple":{"body":{"aps":{"event":"update"}},"headers":{"apns-push-type":"liveactivity"}}}"#
+        ),
         ("before message", .apple, #""message":{"title":"not this"},"payloads":{"apple":{"body":{"aps":{"alert":"this"}}}}"#),
         (
             "an object, nothing added to it", .fcmv1,
@@ -79,6 +83,7 @@ extension GoldenTests {
             "a toast, known by its root", .windows,
             #""payloads":{"wns":{"body":"<?xml version=\"1.0\"?>\n<!-- a toast -->\n<toast><visual/></toast>\n"}},"ttl_seconds":60,"priority":"low","collapse_key":"game-42""#
         ),
+        ("a toast gets an identity of its own", .windows, #""payloads":{"wns":{"body":"<toast/>"}}"#),
         (
             "a tile", .windows,
             #""payloads":{"windows":{"body":"<tile><visual><binding template='TileMedium'/></visual></tile>"}}"#

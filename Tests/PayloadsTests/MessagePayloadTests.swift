@@ -86,6 +86,9 @@ struct MessagePayloadTests {
         #expect(try rendered(request, .apple, configuration).header("apns-collapse-id") == nil)
         #expect(try rendered(request, .windows, configuration).header("X-WNS-Tag") == nil)
         #expect(try rendered(request, .fcmv1, configuration).body.text == #"{"message":{"notification":{"title":"Hi"}}}"#)
+        let alert = try broadcast(#""payloads":{"apple":{"body":{"aps":{"alert":"Hi"}}},"wns":{"body":"<toast/>"}}"#)
+        #expect(try rendered(alert, .apple, configuration).header("apns-collapse-id") == nil)
+        #expect(try rendered(alert, .windows, configuration).header("X-WNS-Tag") == nil)
         let keyed = try broadcast(#""message":{"title":"Hi"},"collapse_key":"k""#)
         #expect(try rendered(keyed, .apple, configuration).header("apns-collapse-id") == "k")
     }

@@ -19,12 +19,9 @@ public struct DeviceReport: Sendable {
 
     /// What a person would see: of notifications with one collapse id only the newest, in its place.
     public var visible: [RingReport] {
-        var visible: [RingReport] = []
-        for ring in rung {
-            if let key = ring.collapseKey { visible.removeAll { $0.collapseKey == key } }
-            visible.append(ring)
-        }
-        return visible
+        var replaced: Set<String> = []
+        let newestFirst = rung.reversed().filter { $0.collapseKey.map { replaced.insert($0).inserted } ?? true }
+        return newestFirst.reversed()
     }
 }
 

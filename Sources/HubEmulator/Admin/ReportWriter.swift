@@ -3,7 +3,7 @@ import PushModel
 
 /// Writes the emulator's own reports as JSON.
 struct ReportWriter {
-    private var writer = ByteWriter(capacity: 4096)
+    private(set) var writer = ByteWriter(capacity: 4096)
 
     static func json(devices: [DeviceReport]) -> [UInt8] {
         array(devices) { report, device in report.write(device) }
@@ -42,8 +42,10 @@ struct ReportWriter {
             report.member("rung_count", device.rungCount)
             report.key("rung")
             report.array(device.rung) { $0.write($1) }
+            let visible = device.visible
+            report.member("visible_count", visible.count)
             report.key("visible")
-            report.array(device.visible) { $0.write($1) }
+            report.array(visible) { $0.write($1) }
         }
     }
 
@@ -76,11 +78,36 @@ struct ReportWriter {
             report.member("notification_id", call.notificationID)
             report.member("rung", call.rungCount)
             report.member("fault", call.fault)
+            report.member("collapse", call.collapseKey)
             report.member("client", call.client)
             report.key("headers")
             report.fields(call.headers)
             report.member("body", String(decoding: call.body, as: UTF8.self))
         }
+    }
+
+    /// Appends a line of the journal.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - fingerprint: Stands for the device handle of a direct send.
+    mutating func appendLine(_ call: RecordedCall, fingerprint: String?) {
+        object { report in
+            report.member("id", call.id)
+            report.member("at", Int(call.at))
+            report.member("op", "\(call.operation)")
+            report.member("tags", call.tags)
+            report.member("format", call.format)
+            report.member("handle", fingerprint)
+            report.member("status", call.status)
+            report.key("accepted")
+            report.writer.append(call.isAccepted ? "true" : "false")
+            report.member("notification_id", call.notificationID)
+            report.member("rung", call.rungCount)
+            report.member("fault", call.fault)
+            report.member("collapse", call.collapseKey)
+        }
+        writer.append("\n")
     }
 
     private mutating func array<Element>(_ elements: [Element], _ write: (inout ReportWriter, Element) -> Void) {

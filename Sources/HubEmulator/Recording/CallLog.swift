@@ -30,6 +30,8 @@ public struct RecordedCall: Sendable {
     public internal(set) var rungCount = 0
     /// The scripted fault that met it.
     public internal(set) var fault: String?
+    /// What made the notification replace another on the same device; only equality counts.
+    public internal(set) var collapseKey: String?
     /// The header fields but `Authorization`; dropped from all but the newest calls.
     public internal(set) var headers: HTTPFields
     /// The body; dropped like the headers.

@@ -57,7 +57,8 @@ extension EmulatedHub {
                 return notification.id
             }
             return HubAnswer(
-                status: 201, headers: ["Location": call.link("schedulednotifications/" + id)], notificationID: id)
+                status: 201, headers: ["Location": call.link("schedulednotifications/" + id)], notificationID: id,
+                collapseKey: notification.collapseKey)
         }
     }
 
@@ -77,6 +78,7 @@ extension EmulatedHub {
         var answer = HubAnswer.empty(201)
         answer.notificationID = id
         answer.rungCount = count
+        answer.collapseKey = notification.collapseKey
         if call.tier == .standard { answer.headers = ["Location": call.link(path + id)] }
         return answer
     }
@@ -99,6 +101,7 @@ extension EmulatedHub {
         var answer = HubAnswer.body(
             201, TestOutcome.xml(deliveries), contentType: "application/xml; charset=utf-8")
         answer.rungCount = deliveries.count
+        answer.collapseKey = notification.collapseKey
         return answer
     }
 

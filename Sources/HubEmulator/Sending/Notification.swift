@@ -1,5 +1,6 @@
 import FanOut
 import HTTPServing
+import PushModel
 
 /// A notification on its way to devices.
 struct Notification: Sendable {
@@ -27,6 +28,7 @@ struct Notification: Sendable {
     let body: [UInt8]
     /// Header fields for the push service.
     let headers: HTTPFields
+    /// Of a native notification; templates bring their own.
     let collapseKey: String?
 
     /// The send's format as it stands in the records.
@@ -46,6 +48,7 @@ struct Delivery: Sendable {
     let template: String?
     let body: [UInt8]
     let headers: HTTPFields
+    let collapseKey: String?
 }
 
 extension Notification {
@@ -65,7 +68,9 @@ extension Notification {
                 let key = DeviceKey(platform: platform, handle: handle)
                 guard seen.insert(DeliveryKey(device: key, template: nil)).inserted else { continue }
                 deliveries.append(
-                    Delivery(device: key, handle: handle, registrationID: "", template: nil, body: body, headers: headers))
+                    Delivery(
+                        device: key, handle: handle, registrationID: "", template: nil, body: body, headers: headers,
+                        collapseKey: collapseKey))
             }
         case .everyone:
             store.forEachMatch(of: nil) { add($0, to: &deliveries, &seen) }
@@ -88,15 +93,20 @@ extension Notification {
             deliveries.append(
                 Delivery(
                     device: key, handle: registration.handle, registrationID: registration.id, template: nil, body: body,
-                    headers: headers))
+                    headers: headers, collapseKey: collapseKey))
         case (.template(let properties), let template?):
             let identity = (template.name ?? "") + "\u{0}" + template.text
             guard seen.insert(DeliveryKey(device: key, template: identity)).inserted else { return }
+            let body = template.body.rendered(properties)
+            let headers = template.renderedHeaders(properties, followedBy: headers)
+            var document = JSONDocument()
+            let isRead = registration.platform.takesJSON && (try? document.read(body.span)) != nil
             deliveries.append(
                 Delivery(
                     device: key, handle: registration.handle, registrationID: registration.id,
-                    template: template.name ?? "", body: template.body.rendered(properties),
-                    headers: template.renderedHeaders(properties, followedBy: headers)))
+                    template: template.name ?? "", body: body, headers: headers,
+                    collapseKey: CollapseKey.of(
+                        registration.platform, headers: headers, document: isRead ? document : nil)))
         default:
             return
         }

@@ -79,7 +79,7 @@ struct NotificationReader {
         }
         return Notification(
             id: "", callID: call.id, content: .template(properties), audience: audience, body: body,
-            headers: forwardedHeaders(), collapseKey: call.request.headers["apns-collapse-id"])
+            headers: forwardedHeaders(), collapseKey: nil)
     }
 
     /// What the push service gets of the request's header fields.

@@ -11,6 +11,7 @@ struct HubAnswer: Sendable {
     /// What the call's record says about it.
     var notificationID: String?
     var rungCount = 0
+    var collapseKey: String?
 
     /// An answer without a body.
     static func empty(_ status: Int) -> HubAnswer { HubAnswer(status: status) }

@@ -17,6 +17,8 @@ struct NativeHeaders {
     private(set) var names: Names = []
     private(set) var isVoIP = false
     private(set) var isBackground = false
+    /// Whether Apple may show the push: the type is `alert`, or the hub finds one.
+    private(set) var mayAlert = true
     private(set) var wnsType: WNSType?
 
     /// Checks the headers in `object` and appends them to `lines` as they are.
@@ -60,6 +62,7 @@ struct NativeHeaders {
             names.insert(.pushType)
             isVoIP = value.equalsIgnoringCase("voip")
             isBackground = value.equalsIgnoringCase("background")
+            mayAlert = value.equalsIgnoringCase("alert")
         } else if name.isAPNs("expiration") || name.equalsIgnoringCase("servicebusnotification-apns-expiry")
             || name.equalsIgnoringCase("x-wns-ttl")
         {

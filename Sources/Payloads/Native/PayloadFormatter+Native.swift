@@ -3,8 +3,9 @@ internal import PushModel
 extension PayloadFormatter {
     /// Takes a native payload as it stands, after checking what would reach the wrong devices or be refused for certain.
     ///
-    /// What the request says about expiry, priority and collapsing becomes a header unless the payload's headers say it. What the
-    /// body itself says is not touched, and nothing is added that the request does not say.
+    /// What the request says about expiry, priority and collapsing becomes a header unless the payload's headers say it. What is
+    /// shown on Apple and Windows devices gets an identity of its own besides, as a message does. The body itself is not touched:
+    /// what its platform reads there, such as FCM's `tag`, is the publisher's.
     mutating func formatNative(
         _ payload: JSONDocument.Node, of request: PushRequest, for platform: Platform, now: Timestamp,
         into rendered: inout RenderedPayload
@@ -28,11 +29,15 @@ extension PayloadFormatter {
             let type = try Self.wnsType(of: body, in: document, stated: given.wnsType)
             if document.member("content_type", of: payload) == nil { rendered.contentType = type == .raw ? .octetStream : .xml }
             if type == .raw { limit = PayloadLimit.windowsRawByteCount }
-            rendered.headers.append(wnsHeadersOf: request, beside: given, type, now: now)
+            let identity = CollapseID(of: request, isDerived: type == .toast && configuration.derivesCollapseID)
+            rendered.headers.append(wnsHeadersOf: request, beside: given, type, identity, now: now)
         } else {
             if rendered.contentType.isJSON { try checkJSON(body, in: document, for: platform) }
             if platform == .apple {
-                rendered.headers.append(apnsHeadersOf: request, beside: given, isBackground: isBackground(body, document, given))
+                let isBackground = isBackground(body, document, given)
+                let isShown = given.mayAlert && !isBackground
+                let identity = CollapseID(of: request, isDerived: isShown && configuration.derivesCollapseID)
+                rendered.headers.append(apnsHeadersOf: request, beside: given, identity, isBackground: isBackground)
                 if given.isVoIP { limit = PayloadLimit.appleVoIPByteCount }
             }
         }
@@ -126,29 +131,32 @@ extension Platform {
 
 extension ByteWriter {
     /// Appends what the request says and the payload's headers do not.
-    fileprivate mutating func append(apnsHeadersOf request: PushRequest, beside given: NativeHeaders, isBackground: Bool) {
+    fileprivate mutating func append(
+        apnsHeadersOf request: PushRequest, beside given: NativeHeaders, _ identity: CollapseID?, isBackground: Bool
+    ) {
         if request.hasPriority && !given.names.contains(.priority) {
             append(header: "apns-priority", request.apnsPriority(isBackground: isBackground))
         }
         if let expiresAt = request.expiresAt, !given.names.contains(.expiry) { append(apnsExpiration: expiresAt) }
-        if let collapseID = CollapseID(of: request, isDerived: false), !given.names.contains(.collapseID) {
+        if let identity, !given.names.contains(.collapseID) {
             append(header: "apns-collapse-id")
-            collapseID.append(to: &self, from: request.document)
+            identity.append(to: &self, from: request.document)
             endLine()
         }
     }
 
     /// Appends the type unless it is stated, and what the request says and the payload's headers do not.
     fileprivate mutating func append(
-        wnsHeadersOf request: PushRequest, beside given: NativeHeaders, _ type: WNSType, now: Timestamp
+        wnsHeadersOf request: PushRequest, beside given: NativeHeaders, _ type: WNSType, _ identity: CollapseID?,
+        now: Timestamp
     ) {
         if given.wnsType == nil { append(header: "X-WNS-Type", type.headerValue) }
         if let seconds = request.secondsLeft(at: now), seconds > 0, !given.names.contains(.expiry) {
             append(header: "X-WNS-TTL", decimal: seconds)
         }
-        if type != .raw, !given.names.contains(.collapseID), let collapseID = CollapseID(of: request, isDerived: false) {
+        if type != .raw, !given.names.contains(.collapseID), let identity {
             append(header: "X-WNS-Tag")
-            collapseID.appendTag(to: &self, from: request.document)
+            identity.appendTag(to: &self, from: request.document)
             endLine()
         }
         if request.hasPriority && !given.names.contains(.priority) { append(header: "X-WNS-PRIORITY", request.wnsPriority) }

@@ -35,6 +35,7 @@ extension Command {
                     Flag(
                         "record", "WORD", "How much of each call GET /calls shows", default: "full",
                         choices: ["full", "light", "off"]),
+                    Flag("journal", "FILE", "Append every call as a line of JSON, whatever --record says"),
                     Flag("seed", "N", "Begins the ids and random choices; the same seed gives the same ones"),
                     Flag("check-host", nil, "A token must be made for the host that is asked"),
                     FlagGroup.configFile,
@@ -51,12 +52,16 @@ enum EmulatorCommand {
         Interruption.catchSignals()
         let hub: EmulatedHub
         do throws(HubEmulatorError) {
-            hub = try EmulatedHub(configuration)
+            hub = try EmulatedHub(configuration, complain: { [streams = invocation.streams] in streams.note($0) })
             try hub.start()
         } catch {
             throw failure(error)
         }
-        defer { hub.stop() }
+        defer {
+            hub.stop()
+            let missing = hub.unjournaledCallCount
+            if missing > 0 { invocation.streams.note("\(missing) calls are missing in the journal") }
+        }
         // The one place that prints a key: that of an emulator, which its user needs to have.
         try invocation.streams.out(hub.connectionString)
         try invocation.streams.flush()
@@ -89,6 +94,7 @@ enum EmulatorCommand {
         configuration.recording =
             arguments.value("record").flatMap(HubEmulatorConfiguration.Recording.init) ?? configuration.recording
         configuration.devicesFile = arguments.value("devices")
+        configuration.journalFile = arguments.value("journal")
         configuration.checksHost = arguments.has("check-host")
         configuration.seed = try arguments.integer("seed", in: 0...Int.max).map(UInt64.init)
         configuration.policies = try policies(arguments, settings)
@@ -149,7 +155,7 @@ enum EmulatorCommand {
     private static func failure(_ error: HubEmulatorError) -> CommandFailure {
         switch error {
         case .invalidConfiguration, .invalidDevices: CommandFailure(.configuration, error.description)
-        case .unreadableFile: .usage(error.description)
+        case .unreadableFile, .unwritableFile: .usage(error.description)
         case .noCertificate, .cannotServe: CommandFailure(.failed, error.description)
         }
     }
