@@ -103,7 +103,7 @@ struct LedgerModel {
 
     private static func width(_ value: Int) -> Int64 {
         let wide: [Int64] = [60, 64, 200, 16_383, 16_384, 20_000, 1_000_000]
-        return value % 20 < wide.count ? wide[value % 20] : Int64(1 + value % 3)
+        return value % 50 < wide.count ? wide[value % 50] : Int64(1 + value % 3)
     }
 
     private mutating func receive() -> String? {
