@@ -1,4 +1,5 @@
 import Delivery
+import TestSupport
 
 /// A partition, a worker that reads it with a ledger, and what must hold of them whatever happens: kept with sets, without a
 /// window, a ring or a bitmap.
