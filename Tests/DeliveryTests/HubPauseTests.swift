@@ -1,4 +1,5 @@
 import Delivery
+import TestSupport
 import Testing
 
 struct HubPauseTests {

@@ -1,4 +1,5 @@
 import Delivery
+import TestSupport
 
 /// A partition, a worker that reads it with a ledger, and what must hold of them whatever happens: kept with sets, without a
 /// window, a ring or a bitmap.
@@ -103,7 +104,7 @@ struct LedgerModel {
 
     private static func width(_ value: Int) -> Int64 {
         let wide: [Int64] = [60, 64, 200, 16_383, 16_384, 20_000, 1_000_000]
-        return value % 20 < wide.count ? wide[value % 20] : Int64(1 + value % 3)
+        return value % 50 < wide.count ? wide[value % 50] : Int64(1 + value % 3)
     }
 
     private mutating func receive() -> String? {

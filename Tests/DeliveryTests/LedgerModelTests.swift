@@ -1,4 +1,5 @@
 import Delivery
+import TestSupport
 import Testing
 
 /// Random histories of a partition and its workers, 1.2 million steps in all.

@@ -2,6 +2,7 @@ import FanOut
 import HubREST
 import Payloads
 import PushModel
+import TestSupport
 import Testing
 
 /// What no request, however hostile, can bring about.

@@ -105,20 +105,3 @@ func answer(_ text: String) throws -> Answer {
 func answer(_ status: Int, fields: String = "", body: String = "") throws -> Answer {
     try answer("HTTP/1.1 \(status) Word\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
 }
-
-/// SplitMix64: the same numbers from the same seed on every machine.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: Int) { state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9 &+ 3 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-}

@@ -2,6 +2,7 @@ import Delivery
 import HTTP1
 import HubREST
 import PushModel
+import TestSupport
 import Testing
 
 struct HubAnswerTests {

@@ -26,6 +26,16 @@ public struct FinishedOffsets: Sendable, Equatable {
         case malformed
     }
 
+    /// The number of words, each of 64 distances.
+    var wordCount: Int { (bytes.count + 7) / 8 }
+
+    /// Bit `n` of word `index` is distance `index * 64 + n`.
+    func word(_ index: Int) -> UInt64 {
+        var word: UInt64 = 0
+        for place in (index * 8..<min(index * 8 + 8, bytes.count)).reversed() { word = word << 8 | UInt64(bytes[place]) }
+        return word
+    }
+
     /// One more than the largest distance that can be in the set.
     public var bitCount: Int { bytes.count * 8 }
 

@@ -51,9 +51,11 @@ public struct OffsetLedger: Sendable {
         position = start
         restored = start
         gapEnd = start
-        for distance in 0..<finished.bitCount where finished.contains(distance) {
-            setBit(start + Int64(distance))
-            restored = start + Int64(distance) + 1
+        for index in 0..<finished.wordCount {
+            let word = finished.word(index)
+            guard word != 0 else { continue }
+            add(word, at: start + Int64(index * 64))
+            restored = start + Int64(index * 64 + 64 - word.leadingZeroBitCount)
         }
     }
 
@@ -134,19 +136,24 @@ public struct OffsetLedger: Sendable {
             return
         }
         let reachable = min(offset, lowWaterMark + Int64(Self.maximumWindow))
-        while position < reachable {
-            setBit(position)
-            position += 1
+        if position < reachable {
+            fill(from: position, to: reachable)
+            position = reachable
         }
         // What lies beyond the ring stays unseen until the mark has moved; `finished` goes on with it.
         advance()
     }
 
     private mutating func advance() {
-        while lowWaterMark < position && isFinished(lowWaterMark) {
-            clear(from: lowWaterMark, to: lowWaterMark + 1)
-            lowWaterMark += 1
+        let start = lowWaterMark
+        while lowWaterMark < position {
+            let place = place(of: lowWaterMark)
+            // The run of set bits that begins here; it goes on in the next word only if it reaches the end of this one.
+            let run = (~(bits[place >> 6] >> UInt64(place & 63))).trailingZeroBitCount
+            lowWaterMark = min(lowWaterMark + Int64(run), position)
+            if place & 63 + run < 64 { break }
         }
+        clear(from: start, to: lowWaterMark)
     }
 
     private func place(of offset: Int64) -> Int { Int(offset) & (Self.maximumWindow - 1) }
@@ -161,11 +168,38 @@ public struct OffsetLedger: Sendable {
         bits[place >> 6] |= 1 << UInt64(place & 63)
     }
 
-    private mutating func clear(from start: Int64, to end: Int64) {
-        for offset in start..<end {
-            let place = place(of: offset)
-            bits[place >> 6] &= ~(1 << UInt64(place & 63))
+    /// Sets the bits of 64 offsets at once, as far as they are set in `word`.
+    private mutating func add(_ word: UInt64, at offset: Int64) {
+        let place = place(of: offset)
+        let shift = UInt64(place & 63)
+        bits[place >> 6] |= word << shift
+        if shift > 0 { bits[(place >> 6 + 1) % bits.count] |= word >> (64 - shift) }
+    }
+
+    private mutating func fill(from start: Int64, to end: Int64) {
+        var offset = start
+        while offset < end {
+            let (index, mask, next) = part(from: offset, to: end)
+            bits[index] |= mask
+            offset = next
         }
+    }
+
+    private mutating func clear(from start: Int64, to end: Int64) {
+        var offset = start
+        while offset < end {
+            let (index, mask, next) = part(from: offset, to: end)
+            bits[index] &= ~mask
+            offset = next
+        }
+    }
+
+    /// The bits of a range that lie in the word of its first offset, and the first offset behind them.
+    private func part(from start: Int64, to end: Int64) -> (index: Int, mask: UInt64, next: Int64) {
+        let place = place(of: start)
+        let count = min(64 - place & 63, Int(end - start))
+        let mask: UInt64 = count == 64 ? .max : (1 << UInt64(count) - 1) << UInt64(place & 63)
+        return (place >> 6, mask, start + Int64(count))
     }
 }
 
