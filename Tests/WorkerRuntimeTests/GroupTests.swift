@@ -178,6 +178,25 @@ struct GroupTests {
         try worker.stop()
     }
 
+    @Test func aCallToKafkaThatDoesNotEndIsGivenUpAndItsResultsAreNot() throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        try bench.publish(all: Self.requests(0..<1))
+        let worker = try bench.startWorker { $0.committerTimeout = .seconds(1) }
+        try bench.results(1)
+        bench.hub.arm([try Fault(parsing: "delay=700ms")])
+        try bench.publish(all: Self.requests(1..<5))
+        #expect(eventually { bench.hub.calls().count == 5 })
+        // The next commit waits for the broker's answer longer than the worker allows.
+        bench.cluster?.setBroker(1, roundTripTime: .seconds(8))
+        #expect(eventually { bench.logLines.all.contains { $0.contains("does not end") } })
+        bench.cluster?.setBroker(1, roundTripTime: .zero)
+        #expect(try eventually(within: .seconds(40)) { try bench.committed()?.offset == 5 })
+        try worker.stop()
+        let written = try bench.readAll(bench.topics.results).map { try FinalResult($0).requestID }
+        #expect(Set(written) == Set((0..<5).map { "n\($0)" }), "at least once: every result, some of them more than once")
+        #expect(bench.hub.calls().count == 5, "the hub is not asked again")
+    }
+
     @Test func aBrokerThatRefusesTheMapGetsResultsInOrder() throws {
         let bench = try Bench(.embedded, partitions: 1)
         // Once, OffsetCommit (key 8) answers with OFFSET_METADATA_TOO_LARGE (12).
