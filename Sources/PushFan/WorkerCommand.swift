@@ -6,6 +6,7 @@ import HTTPServing
 import Kafka
 import Observability
 import Settings
+import Synchronization
 import WorkerRuntime
 
 extension Command {
@@ -65,6 +66,10 @@ struct WorkerProgram {
     }
 
     func run() throws(CommandFailure) -> ExitCode {
+        // From here on a signal means an orderly end, however early it comes.
+        let stop = StopRequest()
+        let signals = SignalHandler { stop.ask() }
+        defer { signals.cancel() }
         let probes = ProbeServer(listen: settings.listen.description, health: health, metrics: metrics)
         do throws(HTTPServingError) {
             let address = try probes.start()
@@ -77,21 +82,18 @@ struct WorkerProgram {
         log.info(
             .started, "a worker starts",
             [.version: .string(Program.version), .worker: .string(configuration.workerID), .hub: .string(configuration.hubName)])
-        let code = try work()
+        let code = try work(stop)
         log.flushSuppressed()
         return code
     }
 
-    private func work() throws(CommandFailure) -> ExitCode {
+    private func work(_ stop: StopRequest) throws(CommandFailure) -> ExitCode {
         do {
             let services = WorkerServices(metrics: metrics, log: log, health: health)
             let worker = try Worker(configuration, services: services)
-            let signals = SignalHandler { worker.stop() }
+            stop.reaches { worker.stop() }
             let timer = RepeatingTimer(every: .seconds(10)) { [log] in log.flushSuppressed() }
-            defer {
-                signals.cancel()
-                timer.cancel()
-            }
+            defer { timer.cancel() }
             try worker.run()
             log.info(.stopped, "the worker has stopped; everything is committed")
             return .done
@@ -129,6 +131,34 @@ extension Log {
             // One write per line, so that lines of several threads do not mix.
             _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
         }
+    }
+}
+
+/// Carries what signals ask for to the worker, also what came before there was one.
+final class StopRequest: Sendable {
+    private struct State {
+        var waiting = 0
+        var stop: (@Sendable () -> Void)?
+    }
+
+    /// Protects the two; nothing else is locked while it is held.
+    private let state = Mutex(State())
+
+    func ask() {
+        let stop = state.withLock { state in
+            if state.stop == nil { state.waiting += 1 }
+            return state.stop
+        }
+        stop?()
+    }
+
+    /// Says what stops the worker; it is called at once for each signal that came before.
+    func reaches(_ stop: @escaping @Sendable () -> Void) {
+        let waiting = state.withLock { state in
+            state.stop = stop
+            return state.waiting
+        }
+        for _ in 0..<waiting { stop() }
     }
 }
 

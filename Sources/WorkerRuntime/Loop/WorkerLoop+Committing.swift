@@ -17,7 +17,7 @@ extension WorkerLoop {
         outbox = spareBatch
         spareBatch = OutcomeBatch()
         if publishesInOrder { outbox.append(contentsOf: batch.removeAll(unless: isBelowMark)) }
-        var commit = OfferedCommit(job: CommitJob(batch: batch, offsets: []), epoch: epoch, marks: [])
+        var commit = OfferedCommit(job: CommitJob(batch: batch, offsets: []), epoch: epoch, since: now, marks: [])
         for slot in partitions.indices where partitions[slot].isDirty || partitions[slot].hasUncommittedGap {
             guard let position = partitions[slot].ledger?.commit() else { continue }
             let metadata = publishesInOrder ? "" : position.metadata

@@ -16,7 +16,7 @@ extension WorkerLoop {
 
     /// Hands ready calls to connections, as far as the limit and the hub allow.
     func sendCalls() {
-        while inFlight < configuration.maxInFlight, !ready.isEmpty, pause.end(now: now) == nil {
+        while !ready.isEmpty, maySend {
             guard let next = ready.removeFirst() else { return }
             let flight = flights[next.call.flight]
             guard flight.isActive, flight.generation == next.generation else { continue }

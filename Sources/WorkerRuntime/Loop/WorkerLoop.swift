@@ -184,7 +184,7 @@ final class WorkerLoop {
     /// When the loop must turn again, whatever happens.
     private func wakeTime() -> Int64 {
         if canReceive && partitions.contains(where: \.canRead) { return now }
-        if !ready.isEmpty && inFlight < configuration.maxInFlight && pause.end(now: now) == nil { return now }
+        if !ready.isEmpty && maySend { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = now + 200_000_000
         if let due = timers.nextDue { wake = min(wake, due) }
@@ -198,10 +198,19 @@ final class WorkerLoop {
     /// Whether records may be read: not while draining, and not while enough calls wait for their turn.
     var canReceive: Bool {
         guard mode == .running, !partitions.isEmpty, isProducerReady else { return false }
-        // What cannot be recorded must not be begun: its calls would be made again after a crash.
-        guard offered?.retryAt == nil, outbox.records.count < Self.maximumUncommitted else { return false }
+        guard !isCommitOverdue, outbox.records.count < Self.maximumUncommitted else { return false }
         return ready.count + inFlight < configuration.maxInFlight && flights.activeCount < Self.maximumFlights
     }
+
+    /// Whether a call may be handed to a connection now.
+    var maySend: Bool { inFlight < configuration.maxInFlight && pause.end(now: now) == nil && !isCommitOverdue }
+
+    /// Whether results cannot be recorded at present. Then nothing may be begun, because its calls would be made again if the
+    /// worker died, or lost its partitions, before they are.
+    var isCommitOverdue: Bool { offered.map { $0.retryAt != nil || now - $0.since > Self.commitPatience } ?? false }
+
+    /// How long a commit may take before calls wait for it: 500 ms in nanoseconds, ten times what one usually takes.
+    private static let commitPatience: Int64 = 500_000_000
 
     /// Requests in work at once, waiting for retries included: what bounds the loop's memory.
     static let maximumFlights = 65_536
@@ -214,6 +223,8 @@ final class WorkerLoop {
 struct OfferedCommit {
     var job: CommitJob
     var epoch: Int
+    /// When it was offered first, monotonic nanoseconds.
+    var since: Int64
     /// The low-water mark that the commit names, by slot.
     var marks: [(slot: Int, offset: Int64)]
     /// When a batch that was refused is offered again; nil while the committer has it.
