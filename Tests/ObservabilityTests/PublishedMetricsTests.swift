@@ -98,6 +98,7 @@ import Testing
         ("pushfan_consumer_lag_seconds", "gauge", ["topic"]),
         ("pushfan_inflight_sends", "gauge", ["hub"]),
         ("pushfan_send_limit", "gauge", ["hub"]),
+        ("pushfan_circuit_state", "gauge", ["hub"]),
         ("pushfan_throttled_seconds_total", "counter", ["hub"]),
         ("pushfan_retries_scheduled_total", "counter", ["hub", "reason"]),
         ("pushfan_retry_queue_records", "gauge", ["hub"]),
