@@ -255,6 +255,16 @@ struct CircuitBreakerOutageTests {
         #expect(openings == 20 || answer == .hang && length < 20)
     }
 
+    /// Answers that take longer than the longest wait count all the same.
+    @Test(arguments: 0..<10)
+    func aSlowHubIsNotTakenForOneThatIsOut(seed: Int) {
+        var outage = HubOutage(seed: seed)
+        outage.run(until: 10 * Self.second) { _, _ in .failure }
+        #expect(outage.breaker.state != .closed)
+        outage.run(until: 60 * Self.second) { _, _ in .slow }
+        #expect(outage.breaker.state == .closed)
+    }
+
     /// A hub that fails every fourth call by chance is slowed a little at most: its calls are retried, not stopped.
     @Test(arguments: 0..<10)
     func aHubThatFailsNowAndThenIsNotStopped(seed: Int) {
