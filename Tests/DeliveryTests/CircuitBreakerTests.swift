@@ -43,13 +43,21 @@ struct CircuitBreakerTests {
         #expect(!isAllowed)
     }
 
-    @Test func failuresOfOneMomentDoNotOpenIt() {
+    @Test func aFewFailuresOfOneMomentDoNotOpenIt() {
         var breaker = CircuitBreaker()
-        for _ in 0..<100 { call(&breaker, fails: true, at: Self.second) }
+        for _ in 0..<17 { call(&breaker, fails: true, at: Self.second) }
         #expect(breaker.state == .closed)
         call(&breaker, fails: true, at: Self.second + Self.rowDuration - 1)
         #expect(breaker.state == .closed)
         call(&breaker, fails: true, at: Self.second + Self.rowDuration)
+        #expect(breaker.reason == .failuresInRow)
+    }
+
+    @Test func fourTimesAsManyFailuresOpenItAtOnce() {
+        var breaker = CircuitBreaker()
+        for _ in 0..<19 { call(&breaker, fails: true, at: Self.second) }
+        #expect(breaker.state == .closed)
+        call(&breaker, fails: true, at: Self.second)
         #expect(breaker.reason == .failuresInRow)
     }
 

@@ -24,6 +24,7 @@ import Testing
         metrics.consumerLagSeconds.series(["push.requests.v1"]).set(.nan)
         metrics.inflightSends.series(["demo"]).set(3)
         metrics.sendLimit.series(["demo"]).set(64)
+        metrics.circuitState.series(["demo"]).set(2)
         metrics.throttledTime.series(["demo"]).add(nanoseconds: 2_500_000_000)
         metrics.retriesScheduled.series(["demo", "throttled"]).increment()
         metrics.retryQueue.series(["demo"]).set(1)

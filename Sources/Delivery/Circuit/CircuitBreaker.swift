@@ -12,7 +12,8 @@
 public struct CircuitBreaker: Sendable, Equatable {
     /// What a circuit breaker can be told.
     public struct Configuration: Sendable, Equatable {
-        /// Failures one after the other, for at least 0.1 s, that open the circuit. Default 5, at least 1.
+        /// Failures one after the other that open the circuit when they went on for 0.1 s; four times as many do at once.
+        /// Default 5, at least 1.
         public var failuresInRow = 5
         /// The first wait, nanoseconds. Default and least 1 s, which keeps a worker below two probes a second.
         public var firstWait: Int64 = 1_000_000_000
