@@ -121,7 +121,7 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .target(name: "FaultOracle", dependencies: ["PushModel", "Delivery"], path: "Tests/FaultOracle", swiftSettings: strict),
         .executableTarget(
-            name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery"], path: "Tests/FaultSuite",
+            name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery", "PushModel"], path: "Tests/FaultSuite",
             swiftSettings: strict),
         tests("PushModelTests", ["PushModel"]),
         tests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),

@@ -95,14 +95,14 @@ public struct Outage: Sendable {
     public var end: Int64
     /// The workers that ran.
     public var workers: Int
-    /// Connections that were refused, for an outage that the hub did not see.
-    public var refusals: [Int64]
+    /// Calls that the hub did not see, as the workers count them.
+    public var unseenCalls: Int
 
     /// An outage.
-    public init(begin: Int64, end: Int64, workers: Int, refusals: [Int64] = []) {
+    public init(begin: Int64, end: Int64, workers: Int, unseenCalls: Int = 0) {
         self.begin = begin
         self.end = end
         self.workers = workers
-        self.refusals = refusals
+        self.unseenCalls = unseenCalls
     }
 }

@@ -7,7 +7,7 @@ public enum Invariant: String, Sendable, CaseIterable {
     /// No request has two.
     case repeated = "repeated final results"
     /// Every result belongs to a request.
-    case foreign = "results that belong to no request"
+    case foreign = "results and calls that belong to no request"
     /// Every unreadable record is kept, byte for byte.
     case unreadableLost = "unreadable records lost or changed"
     /// No unreadable record is kept twice.
@@ -24,6 +24,10 @@ public enum Invariant: String, Sendable, CaseIterable {
     case resumption = "milliseconds to the next result"
     /// A hub that is down is left in peace.
     case outageCalls = "calls per second and worker in an outage"
+    /// A hub that asked for time gets it.
+    case earlyCalls = "calls before the time that the hub asked for"
+    /// A process that dies at a named moment leaves behind what the table of crash windows says.
+    case crashWindow = "crash windows unlike their description"
     /// A worker ends when, and only when, it is told to.
     case exits = "workers that ended wrongly"
 }

@@ -20,7 +20,7 @@ extension Oracle {
         return Finding(.repeated, measured: Double(surplus), examples: examples)
     }
 
-    /// Results of records that are no requests, and results that carry another request's id.
+    /// Results of records that are no requests, results that carry another request's id, and calls for users of no request.
     func foreign() -> Finding {
         var users: [Place: Int] = [:]
         for (user, place) in places { users[place] = user }
@@ -31,6 +31,9 @@ extension Oracle {
                 continue
             }
             if let named = result.user, named != user { examples.append("the result for \(result.origin) names user \(named)") }
+        }
+        for call in evidence.calls {
+            if let user = call.user, places[user] == nil { examples.append("a call for user \(user), who is in no request") }
         }
         return .none(.foreign, examples)
     }

@@ -47,7 +47,7 @@ public struct Oracle: Sendable {
     func outageCalls() -> Finding? {
         guard let outage = evidence.outage, outage.end > outage.begin, outage.workers > 0 else { return nil }
         let span = outage.begin..<outage.end
-        let count = evidence.calls.count { span.contains($0.at) } + outage.refusals.count { span.contains($0) }
+        let count = evidence.calls.count { span.contains($0.at) } + outage.unseenCalls
         let seconds = Double(outage.end - outage.begin) / 1000
         let rate = Double(count) / seconds / Double(outage.workers)
         return Finding(.outageCalls, measured: rate, allowed: 2, examples: ["\(count) in \(seconds) s"])

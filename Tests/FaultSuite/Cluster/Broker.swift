@@ -50,7 +50,7 @@ final class Broker: Sendable {
         self.proxy = proxy
         direct = (0..<nodes).map { "127.0.0.1:\(Int(port) + 10 * $0)" }.joined(separator: ",")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        Housekeeping.shared.add(broker: folder, script: script)
+        Housekeeping.shared.add(broker: folder)
         try perform("start", options, within: .seconds(120))
     }
 
@@ -72,10 +72,11 @@ final class Broker: Sendable {
         proxy?.close()
     }
 
-    /// Runs one of Kafka's own tools.
+    /// Runs one of Kafka's own tools against these brokers.
     func tool(_ name: String, _ arguments: [String], within limit: Duration = .seconds(60)) throws {
+        let server = ["--bootstrap-server", direct]
         try ChildProcess.run(
-            "kafka tool \(name)", ["/usr/bin/env", "bash", script, "tool", name] + arguments, environment: environment,
+            "kafka tool \(name)", ["/usr/bin/env", "bash", script, "tool", name] + server + arguments, environment: environment,
             log: "\(folder)/tool.log", within: limit)
     }
 

@@ -8,8 +8,8 @@ final class Housekeeping: Sendable {
 
     private struct State {
         var children: [pid_t: ChildProcess] = [:]
-        var brokers: [String: String] = [:]
-        var folders: Set<String> = []
+        var brokers: Set<String> = []
+        var mounts: Set<String> = []
     }
 
     private let state = Mutex(State())
@@ -20,19 +20,29 @@ final class Housekeeping: Sendable {
 
     func remove(_ child: ChildProcess) { state.withLock { $0.children[child.pid] = nil } }
 
-    /// Remembers the broker in `folder`, which `script` can kill.
-    func add(broker folder: String, script: String) { state.withLock { $0.brokers[folder] = script } }
+    /// Remembers the broker in `folder`.
+    func add(broker folder: String) { state.withLock { _ = $0.brokers.insert(folder) } }
 
-    func remove(broker folder: String) { state.withLock { $0.brokers[folder] = nil } }
+    func remove(broker folder: String) { state.withLock { _ = $0.brokers.remove(folder) } }
+
+    /// Remembers a file system that was mounted at `folder`.
+    func add(mount folder: String) { state.withLock { _ = $0.mounts.insert(folder) } }
+
+    /// Unmounts what was mounted at `folder`.
+    func unmount(_ folder: String) {
+        state.withLock { _ = $0.mounts.remove(folder) }
+        umount2(folder, Int32(MNT_DETACH))
+    }
 
     /// Ends everything, at once.
     func endAll() {
-        let (children, brokers) = state.withLock { state in
+        let (children, brokers, mounts) = state.withLock { state in
             defer { state = State() }
-            return (Array(state.children.values), state.brokers)
+            return (Array(state.children.values), state.brokers, state.mounts)
         }
         for child in children { kill(child.pid, SIGKILL) }
-        for (folder, _) in brokers { Self.killNodes(folder) }
+        for folder in brokers { Self.killNodes(folder) }
+        for folder in mounts { unmount(folder) }
     }
 
     /// Kills what the pid files of a broker's folder name.

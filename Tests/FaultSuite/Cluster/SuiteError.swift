@@ -8,12 +8,14 @@ enum SuiteError: Error, CustomStringConvertible {
     case system(String, Int32)
     /// A step failed.
     case failed(String)
+    /// A scenario needs what this machine does not have; a sentence says what.
+    case unavailable(String)
     /// A step took too long.
     case late(String)
 
     var description: String {
         switch self {
-        case .usage(let what), .missing(let what), .failed(let what): what
+        case .usage(let what), .missing(let what), .failed(let what), .unavailable(let what): what
         case .system(let call, let code): "\(call) failed with error \(code)"
         case .late(let what): "not in time: \(what)"
         }

@@ -74,7 +74,7 @@ final class ResultWatch: Sendable {
         while !state.withLock({ $0.isEnding }) {
             while reader.nextEvent() != nil {}
             var found: Place?
-            _ = reader.read(timeout: .milliseconds(100)) { record in
+            let result = reader.read(timeout: .milliseconds(100)) { record in
                 if let value = record.value {
                     found = place(value, TopicFacts.deadLetterOrigin(record))
                 } else {
@@ -82,8 +82,11 @@ final class ResultWatch: Sendable {
                 }
             }
             if let found { note(found) }
+            // The topic was deleted, or made anew: what was seen stays known, and reading begins again.
+            if case .error(let error) = result, error.isUnknownTopicOrPartition { break }
         }
         reader.close()
+        Clock.pause(.milliseconds(50))
     }
 
     private static let nothing: [UInt8] = []

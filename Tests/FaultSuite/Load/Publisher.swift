@@ -49,29 +49,47 @@ final class Publisher: Sendable {
     private func publish(
         _ workload: Workload, _ firstNumber: Int, _ kafka: KafkaConfiguration, _ topicName: String, _ seed: UInt64
     ) throws {
-        let producer = try Producer(kafka, transactionalID: nil, enqueueTimeout: .seconds(120))
+        let isTransactional = workload.transactionSize > 0
+        let producer = try Producer(
+            kafka, transactionalID: isTransactional ? "\(topicName).publisher" : nil, enqueueTimeout: .seconds(120))
         defer { producer.close(timeout: .zero) }
         let topic = try producer.warmUp(topics: [topicName], timeout: .seconds(20))[0]
+        if isTransactional {
+            try producer.initTransactions(timeout: .seconds(30))
+            try producer.beginTransaction()
+        }
         var generator = SeededGenerator(seed: seed)
         let begin = ContinuousClock.now
         var handedOver = 0
         for number in firstNumber..<firstNumber + workload.count {
             if stop.withLock({ $0 }) { break }
             if let rate = workload.rate { pace(producer, handedOver, rate, since: begin) }
-            let record = workload.record(number, using: &generator)
-            if let key = record.key {
-                try producer.produce(to: topic, key: key.span, value: record.value.span)
-            } else {
-                try producer.produce(to: topic, key: nil, value: record.value.span)
-            }
+            try hand(workload.record(number, using: &generator), to: producer, topic)
             handedOver += 1
             if handedOver % 64 == 0 { producer.poll() }
+            if isTransactional && handedOver % workload.transactionSize == 0 {
+                try producer.commitTransaction(timeout: .seconds(30))
+                try producer.beginTransaction()
+                for step in 0..<workload.transactionSize { try hand(Workload.decoy(number + step), to: producer, topic) }
+                try producer.flush(timeout: .seconds(30))
+                try producer.abortTransaction(timeout: .seconds(30))
+                try producer.beginTransaction()
+            }
         }
+        if isTransactional { try producer.commitTransaction(timeout: .seconds(30)) }
         try producer.flush(timeout: .seconds(240))
         let failures = producer.failedDeliveries
         if let first = failures.first { throw SuiteError.failed("\(failures.count) records were not written: \(first)") }
         let total = handedOver
         state.withLock { $0.written = total }
+    }
+
+    private func hand(_ record: Workload.Record, to producer: Producer, _ topic: Producer.Topic) throws {
+        if let key = record.key {
+            try producer.produce(to: topic, key: key.span, value: record.value.span)
+        } else {
+            try producer.produce(to: topic, key: nil, value: record.value.span)
+        }
     }
 
     /// Waits until it is time for the next record.

@@ -20,6 +20,20 @@ struct Workload: Sendable {
     var textByteCount = 40
     /// Every request asks for another try after an ambiguous call.
     var alwaysRetries = false
+    /// Bytes of flawed requests, and of some unreadable records, beyond their usual ones.
+    var ballastByteCount = 0
+    /// How long a request is of use.
+    var timeToLive: Int?
+    /// Records in each transaction of the publisher, which aborts every other one; 0 for no transactions.
+    var transactionSize = 0
+
+    /// A workload of nothing but sound requests for one platform.
+    static func plain(_ count: Int, rate: Int?) -> Workload {
+        var workload = Workload(count, rate: rate)
+        (workload.flawedEvery, workload.unreadableEvery, workload.twofoldEvery) = (0, 0, 0)
+        (workload.retryEvery, workload.namelessEvery) = (0, 0)
+        return workload
+    }
 
     init(_ count: Int, rate: Int?) {
         self.count = count
@@ -47,7 +61,10 @@ struct Workload: Sendable {
         return "{" + (isNameless ? "" : "\"id\":\"r\(number)\",") + "\"audience\":\(audience),"
             + "\"platforms\":[\(isTwofold ? "\"apple\",\"fcmv1\"" : "\"apple\"")],"
             + "\"message\":{\"title\":\"\(number)\",\"body\":\"\(String(repeating: "m", count: textByteCount))\"}"
-            + (retries ? ",\"options\":{\"on_ambiguous\":\"retry\"}" : "") + "}"
+            + (retries ? ",\"options\":{\"on_ambiguous\":\"retry\"}" : "")
+            + (timeToLive.map { ",\"ttl_seconds\":\($0)" } ?? "")
+            + (isFlawed && ballastByteCount > 0 ? ",\"ballast\":\"\(String(repeating: "b", count: ballastByteCount))\"" : "")
+            + "}"
     }
 
     /// Bytes that are no request, each of another kind; some without a key, some without a value.
@@ -58,9 +75,18 @@ struct Workload: Sendable {
         case 0: return Record(key: key, value: Array("{\"id\":\"p\(number)\",".utf8))
         case 1: return Record(key: nil, value: Array("no JSON \(number)".utf8))
         case 2: return Record(key: key, value: Array("[\(number)]".utf8))
-        case 3: return Record(key: key, value: (0..<200).map { _ in UInt8.random(in: 128...255, using: &generator) })
+        case 3:
+            return Record(
+                key: key, value: (0..<200 + ballastByteCount).map { _ in UInt8.random(in: 128...255, using: &generator) })
         default: return Record(key: key, value: [])
         }
+    }
+
+    /// A request that no worker may ever see, because its transaction is aborted.
+    static func decoy(_ number: Int) -> Record {
+        let user = 1_000_000_000 + number
+        let value = "{\"id\":\"r\(user)\",\"audience\":{\"users\":[\"u\(user)\"]},\"message\":{\"body\":\"never\"}}"
+        return Record(key: Array("u\(user)".utf8), value: Array(value.utf8))
     }
 
     /// What a record of the topic is, by its key and value alone.

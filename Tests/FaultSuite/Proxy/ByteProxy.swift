@@ -12,6 +12,8 @@ final class ByteProxy: Sendable {
         case hold
         /// The connection ends after so many bytes of an answer.
         case cutAfter(byteCount: Int)
+        /// A text in answers is replaced by one of the same length.
+        case replace(String, with: String)
     }
 
     private let relay: Relay
@@ -59,11 +61,14 @@ private final class BytePump: Sendable {
 
     func move(from source: Socket, to target: Socket, isAnswer: Bool) {
         while true {
-            let piece = source.read(atMost: 1 << 14)
+            var piece = source.read(atMost: 1 << 14)
             guard !piece.isEmpty else { return }
             while current == .hold { Clock.pause(.milliseconds(20)) }
             switch current {
             case .forward, .hold: break
+            case .replace(let old, let new):
+                guard isAnswer, let range = piece.firstRange(of: Array(old.utf8)) else { break }
+                piece.replaceSubrange(range, with: Array(new.utf8))
             case .delay(let wait): if isAnswer { Clock.pause(wait) }
             case .cutAfter(let count):
                 guard !isAnswer else {

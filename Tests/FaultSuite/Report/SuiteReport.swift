@@ -19,7 +19,7 @@ struct SuiteReport {
         var text = Self.row(
             outcome.name, Self.number(outcome.seconds), "\(outcome.requests)", "\(kills)", "\(outcome.results)", repeats,
             Self.verdict(of: outcome))
-        if let failure = outcome.failure { text += "\n    \(failure)" }
+        if let reason = outcome.failure ?? outcome.lacking { text += "\n    \(reason)" }
         for finding in outcome.violations {
             text +=
                 "\n    \(outcome.mustFail.isEmpty ? "VIOLATED" : "caught"): \(finding.invariant.rawValue): "
@@ -42,6 +42,9 @@ struct SuiteReport {
         lines += figures().map { "  \(Self.pad($0.name, 58)) \($0.value)" }
         let bad = outcomes.filter { !$0.passed }
         lines.append("")
+        for outcome in outcomes where outcome.lacking != nil {
+            lines.append("\(outcome.name) was not run: \(outcome.lacking ?? "")")
+        }
         lines.append(
             bad.isEmpty
                 ? "\(outcomes.count) scenarios, every invariant held"
@@ -106,6 +109,7 @@ extension SuiteReport {
     }
 
     private static func verdict(of outcome: ScenarioOutcome) -> String {
+        if outcome.lacking != nil { return "not run" }
         if outcome.failure != nil { return "NOT JUDGED" }
         if outcome.mustFail.isEmpty { return outcome.passed ? "held" : "FAILED" }
         return outcome.passed ? "caught" : "NOT CAUGHT"

@@ -14,6 +14,8 @@ struct ScenarioOutcome: Sendable {
     var findings: [Finding] = []
     /// Why it could not be judged, if it could not.
     var failure: String?
+    /// What this machine lacks for it; such a scenario is told of and does not fail the suite.
+    var lacking: String?
     /// The invariants that had to be violated.
     var mustFail: Set<Invariant> = []
 
@@ -22,7 +24,7 @@ struct ScenarioOutcome: Sendable {
 
     /// Whether the scenario came to what it must.
     var passed: Bool {
-        guard failure == nil else { return false }
+        guard failure == nil, lacking == nil else { return lacking != nil }
         return mustFail.isEmpty ? violations.isEmpty : violations.contains { mustFail.contains($0.invariant) }
     }
 }
@@ -45,12 +47,16 @@ struct ScenarioRun {
             switch scenario.broker {
             case .shared: try play(folder, on: try shared(), &outcome)
             case .own(let nodes, let settings):
+                try scenario.prepare?(folder)
+                defer { scenario.tidy?(folder) }
                 let broker = try Broker(
                     folder: "\(folder)/kafka", nodes: nodes, settings: settings, script: suite.kafka,
                     environment: suite.environment)
                 defer { broker.end() }
                 try play(folder, on: broker, &outcome)
             }
+        } catch SuiteError.unavailable(let what) {
+            outcome.lacking = what
         } catch {
             outcome.failure = "\(error)"
         }
@@ -64,8 +70,8 @@ struct ScenarioRun {
         broker.proxy?.clear()
         let stage = try Stage(scenario, suite, folder: folder, broker: broker)
         defer { stage.end() }
-        try stage.startCrew(scenario.settings)
-        stage.publish()
+        if scenario.startsCrew { try stage.startCrew() }
+        if scenario.publishes { stage.publish() }
         try stage.act()
         let isSettled = stage.settle()
         stage.stopWorkers()
@@ -77,7 +83,7 @@ struct ScenarioRun {
         outcome.workerKills = evidence.disturbances.count { $0.kind == .kill || $0.kind == .freeze }
         outcome.drains = evidence.disturbances.count { $0.kind == .drain }
         outcome.brokerKills = stage.brokerKills
-        outcome.findings = Oracle(evidence).findings().map(adjusted)
+        outcome.findings = (Oracle(evidence).findings() + (scenario.check?(stage, evidence) ?? [])).map(adjusted)
         if let failure = stage.publisherFailure { outcome.failure = "publishing failed: \(failure)" }
         if !isSettled && outcome.violations.isEmpty { outcome.failure = "it was through only after its deadline" }
     }
@@ -86,7 +92,7 @@ struct ScenarioRun {
     private func adjusted(_ finding: Finding) -> Finding {
         guard let limit = scenario.limits[finding.invariant] else { return finding }
         var finding = finding
-        finding.allowed = limit ?? .infinity
+        finding.allowed = limit
         return finding
     }
 }

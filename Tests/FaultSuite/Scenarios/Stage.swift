@@ -22,7 +22,7 @@ final class Stage: Sendable {
         var publishedCount = 0
         var brokerKills = 0
         var outage: Outage?
-        var hasMarkers = false
+        var pauses: [(begin: Int64, wait: Int64)] = []
     }
 
     private let state: Mutex<State>
@@ -50,7 +50,11 @@ final class Stage: Sendable {
         environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = broker.address(isProxied: scenario.isBehindProxy)
         environment["PUSHFAN_HUB_NAME"] = "demo"
         environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString
-        environment["PUSHFAN_WORKER_MAX_IN_FLIGHT"] = "\(Self.maxInFlight)"
+        if scenario.withdrawsFirstKey {
+            environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString(key: "d2l0aGRyYXdu")
+            environment["PUSHFAN_HUB_SECONDARY_KEY"] = Hub.key
+        }
+        environment["PUSHFAN_WORKER_MAX_IN_FLIGHT"] = "\(scenario.maxInFlight)"
         environment["PUSHFAN_KAFKA_SESSION_TIMEOUT"] = "10s"
         environment["PUSHFAN_RETRY_BASE"] = "200ms"
         environment["PUSHFAN_RETRY_CAP"] = "5s"
@@ -63,8 +67,6 @@ final class Stage: Sendable {
         watch = ResultWatch(kafka: kafka, results: topics.results, deadLetters: topics.deadLetters)
     }
 
-    /// Hub calls that one worker may have under way.
-    static let maxInFlight = 16
     /// The least time for an answer of the hub, milliseconds.
     static let hubDelay: Int64 = 20
     /// The fault that gives every answer its time.
@@ -74,8 +76,8 @@ final class Stage: Sendable {
     var crew: ArraySlice<WorkerProcess> { workers.prefix(scenario.workers) }
 
     /// Starts the crew and waits until every one of them can work.
-    func startCrew(_ more: [String: String] = [:]) throws {
-        for worker in crew { try worker.start(more) }
+    func startCrew() throws {
+        for worker in crew { try worker.start(scenario.firstSettings) }
         try Clock.wait(for: "the workers to be ready", within: .seconds(60), every: .milliseconds(50)) {
             crew.allSatisfy(\.isReady)
         }
@@ -89,7 +91,7 @@ final class Stage: Sendable {
     /// Publishes the scenario's workload, scaled, in the background.
     func publish(_ workload: Workload? = nil) {
         var workload = workload ?? scenario.workload
-        workload.count = max(1, Int(Double(workload.count) * suite.scale))
+        workload.count = max(1, Int(Double(workload.count) * scale))
         let amount = workload
         state.withLock { state in
             let seed = state.random.next()
@@ -106,7 +108,10 @@ final class Stage: Sendable {
     }
 
     /// Pauses for a time that is scaled with the suite.
-    func pause(_ duration: Duration) { Clock.pause(duration * suite.scale) }
+    func pause(_ duration: Duration) { Clock.pause(duration * scale) }
+
+    /// What counts and times are multiplied with.
+    private var scale: Double { scenario.isScaled ? suite.scale : 1 }
 
     /// Whether everything that is being published has been.
     var isPublished: Bool { state.withLock { $0.publishers.allSatisfy(\.isDone) } }
@@ -146,6 +151,12 @@ final class Stage: Sendable {
         for worker in workers { worker.noteOutageEnd() }
     }
 
+    /// Takes down that from now on the hub asks for so many milliseconds of rest.
+    func notePause(_ wait: Int64) { state.withLock { $0.pauses.append((Clock.now(), wait)) } }
+
+    /// When the hub asked for rest, and for how long, milliseconds.
+    var pauses: [(begin: Int64, wait: Int64)] { state.withLock { $0.pauses } }
+
     /// Takes down that the hub answered nobody.
     func noteOutage(_ outage: Outage) { state.withLock { $0.outage = outage } }
 
@@ -165,7 +176,7 @@ final class Stage: Sendable {
     func settle() -> Bool {
         note("the faults are over")
         if isSettled { watch.unmark() } else { watch.mark() }
-        let deadline = begin + scenario.deadline * max(suite.scale, 0.5)
+        let deadline = begin + scenario.deadline * max(scale, 0.5)
         while !isSettled {
             for worker in workers where worker.noteCrash() {
                 note("\(worker.name) ended by itself")
@@ -214,7 +225,8 @@ final class Stage: Sendable {
         evidence.deadLetters = try reader.deadLetters(topics.deadLetters)
         evidence.positions = try reader.positions(topics.requests, group: topics.group, partitions: scenario.partitions)
         evidence.calls = try Journal.calls(at: hub.journal)
-        evidence.maxInFlight = Self.maxInFlight
+        evidence.hasMarkers = scenario.workload.transactionSize > 0
+        evidence.maxInFlight = scenario.maxInFlight
         evidence.hubDelay = Self.hubDelay
         for worker in workers {
             let record = worker.record
