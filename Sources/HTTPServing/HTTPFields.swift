@@ -53,10 +53,16 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
 extension String {
     /// Whether both are the same but for the case of ASCII letters.
     public func equalsIgnoringCase(_ other: String) -> Bool {
-        guard utf8.count == other.utf8.count else { return false }
-        var theirs = other.utf8.makeIterator()
-        for byte in utf8 {
-            guard let their = theirs.next(), byte == their || byte.asciiLowered == their.asciiLowered else { return false }
+        utf8.count == other.utf8.count && startsIgnoringCase(with: other)
+    }
+
+    /// Whether it begins with `prefix`, the case of ASCII letters aside.
+    public func startsIgnoringCase(with prefix: String) -> Bool {
+        let mine = utf8.span
+        let wanted = prefix.utf8.span
+        guard mine.count >= wanted.count else { return false }
+        for index in 0..<wanted.count where mine[index] != wanted[index] {
+            if mine[index].asciiLowered != wanted[index].asciiLowered { return false }
         }
         return true
     }

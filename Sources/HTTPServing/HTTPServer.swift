@@ -78,7 +78,8 @@ public final class HTTPServer: Sendable {
             }
             guard let daemon = startDaemon(on: socket) else {
                 core.timer.stop()
-                close(socket.descriptor)
+                // The library has closed the socket (MHD_start_daemon_va, `free_and_fail`). Closing it here once more would close what
+                // another thread has opened under the same number since.
                 state = .stopped
                 let reason =
                     configuration.identity == nil ? "the HTTP library refused" : "the certificate or its key is not usable"

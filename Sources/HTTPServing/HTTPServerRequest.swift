@@ -43,10 +43,12 @@ public struct HTTPServerRequest: Sendable {
     }
 
     /// The path as sent, escapes and all.
-    public var rawPath: Substring { target.prefix { $0 != "?" } }
+    public var rawPath: Substring { target[..<(queryMark ?? target.endIndex)] }
 
     /// The query as sent, without its `?`.
-    public var rawQuery: Substring { target.drop { $0 != "?" }.dropFirst() }
+    public var rawQuery: Substring { queryMark.map { target[target.utf8.index(after: $0)...] } ?? "" }
+
+    private var queryMark: String.Index? { target.utf8.firstIndex(of: UInt8(ascii: "?")) }
 
     /// The value of the first query item called `name`, in any case; an item without a value gives "".
     public func queryValue(_ name: String) -> String? {
@@ -56,7 +58,7 @@ public struct HTTPServerRequest: Sendable {
 
     /// The target without the scheme and host of the absolute form (RFC 9112, 3.2.2).
     static func originForm(_ target: String) -> String {
-        guard !target.hasPrefix("/"), let colon = target.range(ofASCII: "://") else { return target }
+        guard target.utf8.first != UInt8(ascii: "/"), let colon = target.range(ofASCII: "://") else { return target }
         let rest = target[colon...]
         guard let slash = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
         return rest[slash] == "/" ? String(rest[slash...]) : "/" + rest[slash...]

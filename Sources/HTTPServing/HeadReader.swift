@@ -35,8 +35,8 @@ struct HeadReader {
     /// What names are made of (RFC 9110, 5.6.2); a blank before the colon is read differently by every server.
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
         switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"): true
+        default: "!#$%&'*+.^_`|~".utf8.contains(byte)
         }
     }
 }

@@ -31,7 +31,8 @@ public enum PercentEncoding {
 
     /// Decodes `text` once, as ``decoded(_:plusIsBlank:)-swift.type.method`` does for bytes.
     public static func decoded(_ text: String, plusIsBlank: Bool = false) -> String {
-        decoded(Array(text.utf8)[...], plusIsBlank: plusIsBlank)
+        let isPlain = !text.utf8.contains { $0 == UInt8(ascii: "%") || (plusIsBlank && $0 == UInt8(ascii: "+")) }
+        return isPlain ? text : decoded(Array(text.utf8)[...], plusIsBlank: plusIsBlank)
     }
 
     /// Encodes everything but the unreserved characters of RFC 3986, 2.3.

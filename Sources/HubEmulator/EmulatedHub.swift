@@ -58,6 +58,8 @@ public final class EmulatedHub: Sendable {
         settings.identity = try identity()
         settings.threadCount = configuration.threadCount
         settings.maximumBodyByteCount = 4 << 20
+        // As much as HTTP.sys takes (MaxRequestBytes); room for more would be cleared before every request.
+        settings.maximumHeaderByteCount = 16 << 10
         let server = HTTPServer(settings) { [weak self] request in
             self?.handle(request) ?? HTTPServerResponse(status: 503)
         }
@@ -207,9 +209,8 @@ public final class EmulatedHub: Sendable {
         journal?.append(call)
         guard configuration.recording != .off else { return }
         if configuration.recording == .full {
-            for field in request.headers.all where !field.name.equalsIgnoringCase("Authorization") {
-                call.headers.append(field.name, field.value)
-            }
+            call.headers = request.headers
+            call.headers.remove("Authorization")
             call.body = request.body
         }
         state.withLock { $0.calls.append(call) }

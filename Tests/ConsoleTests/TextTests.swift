@@ -34,6 +34,30 @@ import Testing
         #expect(table.lines(Streams.Traits())[1].hasSuffix("xxx"))
     }
 
+    @Test func wrappedCellsShowEverythingWithinTheWidth() {
+        var table = Table("A", "N", "B")
+        table.wrapsCells = true
+        table.add("one two three", "7", "some words that take more lines")
+        table.add("x", "8", "few")
+        var traits = Streams.Traits()
+        traits.width = 24
+        #expect(
+            table.lines(traits) == [
+                "A          N  B", "one two    7  some words", "three         that take", "              more lines",
+                "x          8  few",
+            ])
+        #expect(table.lines(Streams.Traits())[1] == "one two three  7  some words that take more lines")
+    }
+
+    @Test(arguments: [100, 120, 200])
+    func theTableOfCodesFitsATerminal(width: Int) {
+        var harness = Harness()
+        harness.traits.width = width
+        let lines = harness.run("explain --codes").lines
+        #expect(lines.allSatisfy { DisplayWidth.of(String($0)) <= min(width, 120) })
+        #expect(lines.count > 40 && Harness().run("explain --codes").lines.contains { $0.count > 200 })
+    }
+
     @Test func coloursAreForTerminalsOnly() {
         var traits = Streams.Traits()
         var table = Table("STATE")

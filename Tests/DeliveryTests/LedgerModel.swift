@@ -5,7 +5,7 @@ import TestSupport
 /// window, a ring or a bitmap.
 struct LedgerModel {
     /// One thing that happens; the number chooses where or how much.
-    struct Step: CustomStringConvertible {
+    struct Step: ShrinkableStep, CustomStringConvertible {
         enum Kind: CaseIterable {
             /// Records are written behind the last one.
             case append
@@ -33,6 +33,7 @@ struct LedgerModel {
         var kind: Kind
         var value: Int
         var description: String { "\(kind) \(value)" }
+        var simpler: [Step] { [0, 1, 2, 3, 5].filter { $0 < value }.map { Step(kind: kind, value: $0) } }
     }
 
     /// A fault put into the worker on purpose, to see that the checks find it.
@@ -193,30 +194,5 @@ extension LedgerModel {
         ]
         let kinds = weights.flatMap { Array(repeating: $0.0, count: $0.1) }
         return (0..<count).map { _ in Step(kind: kinds[random.below(kinds.count)], value: random.below(1 << 20)) }
-    }
-
-    /// The shortest history found that is still at fault: ever smaller pieces are left out, and numbers made small.
-    static func shrunken(_ steps: [Step], window: Int, _ sabotage: Sabotage = .none) -> [Step] {
-        var steps = steps
-        var size = max(1, steps.count / 2)
-        while size > 0 {
-            var start = 0
-            while start < steps.count {
-                var shorter = steps
-                shorter.removeSubrange(start..<min(start + size, steps.count))
-                if fault(of: shorter, window: window, sabotage) != nil { steps = shorter } else { start += size }
-            }
-            size /= 2
-        }
-        for index in steps.indices {
-            for value in [0, 1, 2, 3, 5] where value < steps[index].value {
-                var simpler = steps
-                simpler[index].value = value
-                guard fault(of: simpler, window: window, sabotage) != nil else { continue }
-                steps = simpler
-                break
-            }
-        }
-        return steps
     }
 }

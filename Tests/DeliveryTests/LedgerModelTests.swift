@@ -13,7 +13,7 @@ struct LedgerModelTests {
             let window = Self.windows[random.below(Self.windows.count)]
             let steps = LedgerModel.steps(1000, using: &random)
             guard let fault = LedgerModel.fault(of: steps, window: window) else { continue }
-            let shortest = LedgerModel.shrunken(steps, window: window)
+            let shortest = shrunken(steps) { LedgerModel.fault(of: $0, window: window) != nil }
             Issue.record(
                 """
                 seed \(seed), window \(window): \(fault); the shortest history found: \
@@ -31,7 +31,7 @@ struct LedgerModelTests {
             let steps = LedgerModel.steps(1000, using: &random)
             guard LedgerModel.fault(of: steps, window: 16, sabotage) != nil else { continue }
             found += 1
-            let shortest = LedgerModel.shrunken(steps, window: 16, sabotage)
+            let shortest = shrunken(steps) { LedgerModel.fault(of: $0, window: 16, sabotage) != nil }
             #expect(shortest.count <= 12, "\(shortest)")
             #expect(LedgerModel.fault(of: shortest, window: 16, sabotage) != nil)
             #expect(LedgerModel.fault(of: shortest, window: 16) == nil, "\(shortest)")

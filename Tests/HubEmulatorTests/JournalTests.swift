@@ -14,7 +14,10 @@ struct JournalTests {
 
         deinit { try? FileManager.default.removeItem(atPath: path) }
 
-        var text: String { String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self) }
+        var text: String {
+            let data = try? FileHandle(forReadingAtPath: path)?.readToEnd()
+            return String(decoding: data ?? Data(), as: UTF8.self)
+        }
 
         var lines: [String] { text.split(separator: "\n").map(String.init) }
     }

@@ -156,6 +156,8 @@ struct SendingTests {
         let response = try hub().call("POST", "messages/$batch?direct", headers, "--b\r\n\r\n{}\r\n--b--")
         #expect(response.status == 400)
         #expect(response.detail == "Could not find a part of the multipart content supplied.")
+        let test = try hub().call("POST", "messages/$batch?direct&test", headers, "--b\r\n\r\n{}\r\n--b--")
+        #expect(test.status == 400 && test.detail == "The flag 'test' is not allowed in a batch's query")
         let free = try hub { $0.tier = .free }
         #expect(try free.call("POST", "messages/$batch?direct", headers, "").status == 403)
     }

@@ -56,7 +56,7 @@ import Testing
         ("worker: 5\n", "push.yaml:1:1: worker: this is a section; expected keys below it"),
         (
             "worker:\n  id: [a]\n",
-            "push.yaml:2:3: worker.id: the value has the wrong shape; expected a name: 1 to 200 letters, digits, '.', '_' and '-'"
+            "push.yaml:2:3: worker.id: the value has the wrong shape; expected a name: 1 to 128 letters, digits, '.', '_' and '-'"
         ),
         (
             "log:\n  level: {a: b}\n",

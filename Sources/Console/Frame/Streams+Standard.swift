@@ -1,12 +1,11 @@
 import Glibc
 
 extension Streams {
-    /// The program's own streams. From here on a reader that leaves is noticed when writing, not by a signal.
+    /// The program's own streams; the program ignores SIGPIPE, so that a reader that leaves is noticed when writing.
     ///
     /// - Parameter environment: `NO_COLOR` (no-color.org) and `TERM=dumb` switch colours off.
     /// - Returns: Streams over the three descriptors.
     public static func standard(environment: [String: String]) -> Streams {
-        signal(SIGPIPE, SIG_IGN)
         var traits = Traits()
         traits.isTerminal = isatty(STDOUT_FILENO) == 1
         traits.isErrorTerminal = isatty(STDERR_FILENO) == 1

@@ -19,6 +19,22 @@ enum DisplayWidth {
         return result + "…"
     }
 
+    /// `text` in lines of at most `width` columns, broken at blanks; a longer word stands alone in its line.
+    static func wrap(_ text: String, to width: Int) -> [String] {
+        var lines = [""]
+        for word in text.split(separator: " ") {
+            let line = lines[lines.count - 1]
+            if line.isEmpty {
+                lines[lines.count - 1] = String(word)
+            } else if of(line) + 1 + of(String(word)) <= width {
+                lines[lines.count - 1] = line + " " + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines
+    }
+
     private static func of(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
         if character.unicodeScalars.contains(where: { isWide($0) || $0.value == 0xFE0F }) { return 2 }

@@ -6,8 +6,15 @@ public struct Table {
         var isNumber = false
     }
 
+    /// Columns of a terminal that a table with wrapping cells takes at most.
+    static let maximumWrappedWidth = 120
+    /// Columns of a terminal that a table's column keeps.
+    private static let minimumColumnWidth = 8
+
     private let columns: [Column]
     private var rows: [[String]] = []
+    /// On a terminal long cells go on in the next line, instead of the last column being cut.
+    var wrapsCells = false
 
     /// An empty table.
     init(_ columns: [Column]) {
@@ -24,7 +31,7 @@ public struct Table {
         rows.append(cells.map { Sanitised.line($0, atMost: 4096) })
     }
 
-    /// The lines, headings first; the last column is cut where the terminal ends.
+    /// The lines, headings first; the last column is cut, or every long cell wrapped, where the terminal ends.
     public func lines(_ traits: Streams.Traits) -> [String] {
         var widths = columns.map { DisplayWidth.of($0.title) }
         for row in rows {
@@ -32,12 +39,35 @@ public struct Table {
                 widths[index] = max(widths[index], DisplayWidth.of(cell))
             }
         }
-        if let width = traits.width, let last = widths.indices.last {
-            let before = widths.dropLast().reduce(0) { $0 + $1 + 2 }
-            widths[last] = min(widths[last], max(8, width - before))
-        }
+        if let width = traits.width { fit(&widths, to: width) }
         let heading = Colour.bold.paint(line(columns.map(\.title), widths, colours: nil), traits)
-        return [heading] + rows.map { line($0, widths, colours: traits) }
+        let isWrapped = wrapsCells && traits.width != nil
+        let shown = isWrapped ? rows.flatMap { Self.wrapped($0, to: widths) } : rows
+        return [heading] + shown.map { line($0, widths, colours: traits) }
+    }
+
+    private func fit(_ widths: inout [Int], to width: Int) {
+        guard wrapsCells else {
+            guard let last = widths.indices.last else { return }
+            let before = widths.dropLast().reduce(0) { $0 + $1 + 2 }
+            widths[last] = min(widths[last], max(Self.minimumColumnWidth, width - before))
+            return
+        }
+        var excess = widths.reduce(-2) { $0 + $1 + 2 } - min(width, Self.maximumWrappedWidth)
+        while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
+            widths[widest] > Self.minimumColumnWidth
+        {
+            widths[widest] -= 1
+            excess -= 1
+        }
+    }
+
+    /// The rows that together show all of `row`.
+    private static func wrapped(_ row: [String], to widths: [Int]) -> [[String]] {
+        let pieces = zip(row, widths).map { DisplayWidth.wrap($0, to: $1) }
+        return (0..<(pieces.map(\.count).max() ?? 0)).map { index in
+            pieces.map { index < $0.count ? $0[index] : "" }
+        }
     }
 
     private func line(_ cells: [String], _ widths: [Int], colours: Streams.Traits?) -> String {

@@ -22,7 +22,7 @@ enum AdminRoute: Equatable {
     /// The route of a request; `nil` when it is for the hub.
     init?(_ request: HTTPServerRequest) {
         var path = request.path[...]
-        if path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        if path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
         let methods: KeyValuePairs<String, AdminRoute>
         switch path {
         case "/devices": methods = ["GET": .devices]

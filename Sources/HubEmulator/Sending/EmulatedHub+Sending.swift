@@ -28,6 +28,8 @@ extension EmulatedHub {
         if call.tier == .free { return call.refusedByTier() }
         return answering { () throws(Refusal) in
             guard call.hasFlag("direct") else { throw Refusal(400, "A batch needs the flag 'direct' in its query") }
+            // No source tells what the service answers; an answer as to a send would hide that nothing was tested.
+            guard !call.hasFlag("test") else { throw Refusal(400, "The flag 'test' is not allowed in a batch's query") }
             let contentType = call.request.headers["Content-Type"] ?? ""
             guard let body = MultipartBody(call.request.body, contentType: contentType), let content = body["notification"],
                 let devices = body["devices"]

@@ -84,17 +84,17 @@ struct NotificationReader {
 
     /// What the push service gets of the request's header fields.
     private func forwardedHeaders() -> HTTPFields {
-        var forwarded = HTTPFields()
-        for field in call.request.headers.all where Self.isForwarded(field.name.lowercased()) {
-            forwarded.append(field.name, field.value)
-        }
+        var forwarded = HTTPFields(capacity: 8)
+        for field in call.request.headers.all where Self.isForwarded(field.name) { forwarded.append(field.name, field.value) }
         return forwarded
     }
 
     private static func isForwarded(_ name: String) -> Bool {
-        if name.hasPrefix("x-") { return !name.hasPrefix("x-ms-") && !name.hasPrefix("x-forwarded-") }
-        return name.hasPrefix("apns-") || name == "content-type" || name == "servicebusnotification-apns-expiry"
-            || name == "p256dh" || name == "auth"
+        if name.startsIgnoringCase(with: "x-") {
+            return !name.startsIgnoringCase(with: "x-ms-") && !name.startsIgnoringCase(with: "x-forwarded-")
+        }
+        return name.startsIgnoringCase(with: "apns-")
+            || ["content-type", "servicebusnotification-apns-expiry", "p256dh", "auth"].contains { name.equalsIgnoringCase($0) }
     }
 }
 

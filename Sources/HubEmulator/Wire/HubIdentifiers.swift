@@ -33,9 +33,9 @@ struct HubIdentifiers: RandomNumberGenerator, Sendable {
 
     /// `8-4-4-4-12` hexadecimal digits, marked as a random UUID (RFC 9562, 5.4).
     mutating func trackingID() -> String {
-        var bytes = Array(hex(32).utf8)
+        var bytes = digits(32)
         bytes[12] = UInt8(ascii: "4")
-        bytes[16] = Array("89ab".utf8)[Int(next() & 3)]
+        bytes[16] = "89ab".utf8.span[Int(next() & 3)]
         var text: [UInt8] = []
         text.reserveCapacity(36)
         for (index, byte) in bytes.enumerated() {
@@ -46,7 +46,9 @@ struct HubIdentifiers: RandomNumberGenerator, Sendable {
     }
 
     /// `count` lower-case hexadecimal digits.
-    private mutating func hex(_ count: Int) -> String {
+    private mutating func hex(_ count: Int) -> String { String(decoding: digits(count), as: UTF8.self) }
+
+    private mutating func digits(_ count: Int) -> [UInt8] {
         var digits: [UInt8] = []
         digits.reserveCapacity(count)
         var bits: UInt64 = 0
@@ -56,6 +58,6 @@ struct HubIdentifiers: RandomNumberGenerator, Sendable {
             digits.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
             bits >>= 4
         }
-        return String(decoding: digits, as: UTF8.self)
+        return digits
     }
 }

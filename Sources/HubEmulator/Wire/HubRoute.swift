@@ -69,8 +69,8 @@ enum HubRoute: Sendable, Equatable {
     ///   - rawPath: The path as sent; every segment is decoded by itself.
     ///   - hubName: The hub.
     init(method: String, rawPath: Substring, hubName: String) {
-        var segments = rawPath.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-            .map { PercentEncoding.decoded(String($0)) }
+        var segments = rawPath.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
+            .map { PercentEncoding.decoded(String(Substring($0))) }
         if segments.last == "" { segments.removeLast() }
         guard let first = segments.first, first.equalsIgnoringCase(hubName) else {
             self = .otherHub

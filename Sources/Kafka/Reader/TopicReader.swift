@@ -133,37 +133,45 @@ extension TopicReader {
         if let error = found.error { throw error }
         guard found.partitionCount > progress.count else { return }
         let new = Int32(progress.count)..<Int32(clamping: found.partitionCount)
-        let starts = try offsets(of: new, at: start, timeout: timeout)
-        for (partition, offset) in zip(new, starts) {
-            let ends = try watermarks(partition, timeout: timeout)
-            let position = offset == LogicalOffset.end ? ends.high : min(max(offset, ends.low), ends.high)
+        let lows = try offsets(of: new, at: LogicalOffset.beginning, timeout: timeout)
+        let ends = try offsets(of: new, at: LogicalOffset.end, timeout: timeout)
+        let positions = try positions(of: new, at: start, lows, ends, timeout: timeout)
+        for (index, partition) in new.enumerated() {
+            let position = min(max(positions[index], lows[index]), ends[index])
             try records.startReading(topic: client.topic(topicIndex), partition: partition, offset: position)
-            progress.append(Progress(position: position, end: ends.high))
+            progress.append(Progress(position: position, end: ends[index]))
         }
     }
 
-    private func watermarks(_ partition: Int32, timeout: Duration) throws(KafkaError) -> Watermarks {
-        var low: Int64 = 0
-        var high: Int64 = 0
-        try KafkaError.check(
-            rd_kafka_query_watermark_offsets(client.pointer, topic, partition, &low, &high, timeout.wholeMilliseconds),
-            "cannot read the offsets of \(topic)[\(partition)]")
-        return Watermarks(low: low, high: high)
-    }
-
-    private func offsets(of partitions: Range<Int32>, at start: Start, timeout: Duration) throws(KafkaError) -> [Int64] {
+    private func positions(
+        of partitions: Range<Int32>, at start: Start, _ lows: [Int64], _ ends: [Int64], timeout: Duration
+    ) throws(KafkaError) -> [Int64] {
         switch start {
-        case .beginning: return partitions.map { _ in 0 }
-        case .end: return partitions.map { _ in LogicalOffset.end }
-        case .offsets(let offsets): return partitions.map { max(0, offsets[$0] ?? 0) }
+        case .beginning: return lows
+        case .end: return ends
+        case .offsets(let offsets): return partitions.map { offsets[$0] ?? 0 }
         case .time(let time):
-            let list = OffsetList(capacity: partitions.count)
-            for partition in partitions { try list.add(TopicPartition(topic: topic, partition: partition), offset: time) }
-            try KafkaError.check(
-                rd_kafka_offsets_for_times(client.pointer, list.pointer, timeout.wholeMilliseconds), "cannot find offsets by time"
-            )
-            try list.checkElements("cannot find the offset by time")
-            return list.map { $0.offset >= 0 ? $0.offset : LogicalOffset.end }
+            let found = try self.offsets(of: partitions, at: time, timeout: timeout)
+            return zip(found, ends).map { $0 >= 0 ? $0 : $1 }
         }
+    }
+
+    /// The first offset of each partition that is not older than `time`, or its end or beginning.
+    ///
+    /// All partitions are asked for at once; `rd_kafka_query_watermark_offsets` takes one at a time, which for 12 took most of a second.
+    /// The request is the same for a time and for the two logical offsets (Kafka protocol, ListOffsets).
+    private func offsets(of partitions: Range<Int32>, at time: Int64, timeout: Duration) throws(KafkaError) -> [Int64] {
+        let list = OffsetList(capacity: partitions.count)
+        for partition in partitions { try list.add(TopicPartition(topic: topic, partition: partition), offset: time) }
+        try KafkaError.check(
+            rd_kafka_offsets_for_times(client.pointer, list.pointer, timeout.wholeMilliseconds),
+            "cannot read the offsets of \(topic)")
+        try list.checkElements("cannot read the offset")
+        // A broker may leave the order of the question.
+        var offsets = [Int64](repeating: LogicalOffset.end, count: partitions.count)
+        for (partition, offset) in list.map({ ($0.partition, $0.offset) }) where partitions.contains(partition) {
+            offsets[Int(partition - partitions.lowerBound)] = offset
+        }
+        return offsets
     }
 }

@@ -11,8 +11,7 @@ extension ByteWriter {
 
     /// Appends `text` as a JSON string with its quotes.
     public mutating func append(json text: String) {
-        let bytes = Array(text.utf8)
-        append(json: bytes.span)
+        append(json: text.utf8Span.span)
     }
 
     /// Appends `text` escaped for the inside of a JSON string, without quotes.

@@ -46,21 +46,20 @@ public struct ByteWriter: Sendable, Equatable {
 
     /// Appends `value` in decimal digits, with a minus sign if it is negative.
     public mutating func append(decimal value: Int64) {
-        if value < 0 { append(UInt8(ascii: "-")) }
+        // From the last digit to the first, then in one piece: every append of its own checks that the array is ours and has room.
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var start = digits.count
         var rest = value.magnitude
-        let start = bytes.count
         repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            start -= 1
+            digits[start] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         } while rest > 0
-        // Swapped by hand: `bytes[start...].reverse()` copies the digits into an array of their own first (79 ns against 22 ns).
-        var left = start
-        var right = bytes.count - 1
-        while left < right {
-            bytes.swapAt(left, right)
-            left += 1
-            right -= 1
+        if value < 0 {
+            start -= 1
+            digits[start] = UInt8(ascii: "-")
         }
+        append(digits.span.extracting(start..<digits.count))
     }
 
     /// Appends `value` in decimal digits.
@@ -73,13 +72,10 @@ public struct ByteWriter: Sendable, Equatable {
         String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends `value` in exactly `width` decimal digits, leading zeros included; higher digits are cut off.
-    mutating func append(padded value: Int, width: Int) {
-        var divisor = 1
-        for _ in 1..<width { divisor *= 10 }
-        while divisor > 0 {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / divisor % 10))
-            divisor /= 10
-        }
+    /// Appends `value` as 16 small hexadecimal digits.
+    public mutating func append(hexadecimal value: UInt64) {
+        var digits = InlineArray<16, UInt8>(repeating: 0)
+        for index in digits.indices { digits[index] = hexDigit(UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * index) & 15)) }
+        append(digits.span)
     }
 }

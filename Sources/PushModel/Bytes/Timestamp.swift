@@ -136,21 +136,36 @@ extension ByteWriter {
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
         let secondOfDay = seconds - days * 86_400
         let date = Timestamp.date(daysFromEpoch: days)
-        append(padded: date.year, width: 4)
-        append(UInt8(ascii: "-"))
-        append(padded: date.month, width: 2)
-        append(UInt8(ascii: "-"))
-        append(padded: date.day, width: 2)
-        append(UInt8(ascii: "T"))
-        append(padded: secondOfDay / 3600, width: 2)
-        append(UInt8(ascii: ":"))
-        append(padded: secondOfDay / 60 % 60, width: 2)
-        append(UInt8(ascii: ":"))
-        append(padded: secondOfDay % 60, width: 2)
+        var text = InlineArray<24, UInt8>(repeating: 0)
+        text.put(date.year / 100, at: 0)
+        text.put(date.year % 100, at: 2)
+        text[4] = UInt8(ascii: "-")
+        text.put(date.month, at: 5)
+        text[7] = UInt8(ascii: "-")
+        text.put(date.day, at: 8)
+        text[10] = UInt8(ascii: "T")
+        text.put(secondOfDay / 3600, at: 11)
+        text[13] = UInt8(ascii: ":")
+        text.put(secondOfDay / 60 % 60, at: 14)
+        text[16] = UInt8(ascii: ":")
+        text.put(secondOfDay % 60, at: 17)
+        var length = 19
         if fractionDigits > 0 {
-            append(UInt8(ascii: "."))
-            append(padded: Int(total) - seconds * 1000, width: 3)
+            let millisecond = Int(total) - seconds * 1000
+            text[19] = UInt8(ascii: ".")
+            text[20] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: millisecond / 100)
+            text.put(millisecond % 100, at: 21)
+            length = 23
         }
-        append(UInt8(ascii: "Z"))
+        text[length] = UInt8(ascii: "Z")
+        append(text.span.extracting(0...length))
+    }
+}
+
+extension InlineArray<24, UInt8> {
+    /// Writes `value`, 0–99, as two digits.
+    fileprivate mutating func put(_ value: Int, at index: Int) {
+        self[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10)
+        self[index + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10)
     }
 }

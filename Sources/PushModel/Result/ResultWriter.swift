@@ -1,8 +1,8 @@
 /// Writes final results as JSON (message contract, section 3.6).
 public struct ResultWriter: Sendable {
-    private let workerID: String
-    private let version: String
-    private let defaultHub: String
+    /// What is the same in every result, as JSON.
+    private let worker: ByteWriter
+    private let defaultHub: ByteWriter
 
     /// A writer for the results of one worker.
     ///
@@ -11,9 +11,17 @@ public struct ResultWriter: Sendable {
     ///   - version: The program's version; 32 characters of it are written.
     ///   - defaultHub: The hub's name for requests that name none.
     public init(workerID: String, version: String, defaultHub: String) {
-        self.workerID = String(workerID.unicodeScalars.prefix(128))
-        self.version = String(version.unicodeScalars.prefix(32))
-        self.defaultHub = defaultHub
+        var worker = ByteWriter()
+        worker.append(",\"worker\":{\"id\":")
+        worker.append(json: String(workerID.unicodeScalars.prefix(128)))
+        worker.append(",\"version\":")
+        worker.append(json: String(version.unicodeScalars.prefix(32)))
+        worker.append("}")
+        self.worker = worker
+        var hub = ByteWriter()
+        hub.append(",\"hub\":")
+        hub.append(json: defaultHub)
+        self.defaultHub = hub
     }
 
     /// Appends the `final` result of `request`.
@@ -31,8 +39,7 @@ public struct ResultWriter: Sendable {
         if let hub = request.hub {
             append("hub", hub, request.document, to: &json)
         } else {
-            json.append(",\"hub\":")
-            json.append(json: defaultHub)
+            json.append(defaultHub)
         }
         json.append(",\"kind\":\"final\"")
         append("state", conclusion.state.rawValue, to: &json)
@@ -49,10 +56,8 @@ public struct ResultWriter: Sendable {
         appendOrigin(origin, to: &json)
         appendRaw("replay", request.replay, request.document, to: &json)
         appendRaw("labels", request.labels, request.document, to: &json)
-        json.append(",\"worker\":{\"id\":")
-        json.append(json: workerID)
-        append("version", version, to: &json)
-        json.append("},\"at\":\"")
+        json.append(worker)
+        json.append(",\"at\":\"")
         json.append(now)
         json.append("\"}")
     }
@@ -64,9 +69,7 @@ public struct ResultWriter: Sendable {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in origin.topic.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         writer.append("final.")
-        for shift in stride(from: UInt64(60), through: 0, by: -4) {
-            writer.append(hexDigit(UInt8(truncatingIfNeeded: hash >> shift & 15)))
-        }
+        writer.append(hexadecimal: hash)
         writer.append(UInt8(ascii: "."))
         writer.append(decimal: Int64(origin.partition))
         writer.append(UInt8(ascii: "."))
@@ -153,9 +156,13 @@ public struct ResultWriter: Sendable {
         json.append(json: document.span(text))
     }
 
+    /// Appends a word of the contract, in which nothing needs to be escaped.
     private func append(_ name: StaticString, _ word: String, to json: inout ByteWriter) {
-        append(name: name, to: &json)
-        json.append(json: word)
+        json.append(",\"")
+        json.append(name)
+        json.append("\":\"")
+        json.append(word)
+        json.append("\"")
     }
 
     private func append(name: StaticString, to json: inout ByteWriter) {

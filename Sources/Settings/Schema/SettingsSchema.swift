@@ -26,7 +26,7 @@ public enum SettingsSchema {
         "How long a transaction of a dead worker may hold back readers of results.")
 
     static let workerID = SettingKey(
-        "worker.id", .name("a name", atMost: 200),
+        "worker.id", .name("a name", atMost: 128),
         "The stable name of this worker, from which its membership and transactional id come; the host's name by default.")
     static let maxInFlight = SettingKey(
         "worker.max_in_flight", .integer(1...4096), default: "64", unit: "calls", "Hub calls that may be under way at once.")

@@ -4,12 +4,13 @@ import PushModel
 struct ResultRecorder {
     private let writer: ResultWriter
     private let source: String
-    private var generator: SystemRandomNumberGenerator
+    private var generator: TraceNumbers
 
     init(workerID: String, version: String, hubName: String) {
         writer = ResultWriter(workerID: workerID, version: version, defaultHub: hubName)
         source = "/pushfan/\(workerID)"
-        generator = SystemRandomNumberGenerator()
+        var system = SystemRandomNumberGenerator()
+        generator = TraceNumbers(seed: system.next())
     }
 
     /// Adds the final result of what `flight` carries.
@@ -60,12 +61,17 @@ struct ResultRecorder {
     }
 }
 
-extension ByteWriter {
-    /// Appends `value` as 16 small hexadecimal digits.
-    fileprivate mutating func append(hexadecimal value: UInt64) {
-        for shift in stride(from: UInt64(60), through: 0, by: -4) {
-            let digit = UInt8(truncatingIfNeeded: value >> shift & 15)
-            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-        }
+/// Random numbers for trace and span ids, which must differ and need not be secret: SplitMix64 (Steele, Lea, Flood: Fast
+/// Splittable Pseudorandom Number Generators, 2014). The system's generator is a system call for each number.
+private struct TraceNumbers {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var number = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
+        return number ^ number >> 31
     }
 }

@@ -63,6 +63,7 @@ enum ExplainCommand {
 
     private static func codes(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         var table = Table("ANSWER", "OUTCOME", "CODE", "RETRY", "MEANING")
+        table.wrapsCells = true
         var objects: [[UInt8]] = []
         for row in VerdictTable.rows + VerdictTable.fallbackRows {
             let verdict = row.verdict

@@ -1,0 +1,198 @@
+/// Stops the calls to a hub that is out, so that an outage is waited for and not stormed, and lets them in again step by step.
+///
+/// A failure here is the hub's own: no connection, no usable answer in time, or a status of 500 and above. Every other answer,
+/// 429 too, shows a hub that works and is a success; what throttling asks for is `HubPause`'s.
+///
+///     closed     every call may start; too many failures → open
+///     open       no call may start; when its wait is over → half-open
+///     half-open  one probe; a success doubles the allowance → closed, a failure halves it → open for longer
+///
+/// Only calls that were started in the present state have a say in it, so a call that was under way when the circuit opened
+/// changes nothing any more. Moments are nanoseconds of a monotonic clock that the owner reads.
+public struct CircuitBreaker: Sendable, Equatable {
+    /// What a circuit breaker can be told.
+    public struct Configuration: Sendable, Equatable {
+        /// Failures one after the other, for at least 0.1 s, that open the circuit. Default 5, at least 1.
+        public var failuresInRow = 5
+        /// The first wait, nanoseconds. Default and least 1 s, which keeps a worker below two probes a second.
+        public var firstWait: Int64 = 1_000_000_000
+        /// The longest wait, nanoseconds; waits double up to it. Default 5 s, at least the first one and at most 30 s.
+        public var longestWait: Int64 = 5_000_000_000
+        /// The allowance with which the circuit is closed again. Default 64, at least 2.
+        public var fullAllowance = 64
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// Whether calls may start.
+    public enum State: Sendable, Equatable {
+        /// They may.
+        case closed
+        /// They may not, until then.
+        case open(until: Int64)
+        /// A few may, to see how the hub is.
+        case halfOpen
+    }
+
+    /// Why the circuit opened.
+    public enum Reason: String, Sendable, CaseIterable {
+        /// Too many failures one after the other.
+        case failuresInRow = "failures_in_row"
+        /// Half of the calls of 5 – 10 s failed, and they were 20 at least.
+        case failureShare = "failure_share"
+    }
+
+    /// A call that was started, to be handed back once when it ended.
+    public struct Call: Sendable, Equatable {
+        fileprivate let turn: Int
+    }
+
+    private let configuration: Configuration
+    /// Whether calls may start.
+    public private(set) var state = State.closed
+    /// Why the circuit is not closed; nil while it is.
+    public private(set) var reason: Reason?
+    /// How often the circuit left the closed state.
+    public private(set) var openingCount = 0
+
+    private var recent: RecentFailures
+    /// The number of the present state; calls of an earlier one have no say.
+    private var turn = 0
+    /// The calls of this turn that are under way.
+    private var inFlight = 0
+    private var allowance = 1
+    private var wait: Int64
+    /// When a call of this turn last started or ended.
+    private var lastMove: Int64 = .min
+
+    /// A closed circuit; values outside their range are clamped.
+    public init(_ configuration: Configuration = Configuration()) {
+        var configuration = configuration
+        configuration.failuresInRow = max(1, configuration.failuresInRow)
+        configuration.firstWait = min(max(configuration.firstWait, 1_000_000_000), 30_000_000_000)
+        configuration.longestWait = min(max(configuration.longestWait, configuration.firstWait), 30_000_000_000)
+        configuration.fullAllowance = max(2, configuration.fullAllowance)
+        self.configuration = configuration
+        recent = RecentFailures(longestRow: configuration.failuresInRow)
+        wait = configuration.firstWait
+    }
+
+    /// Whether a call may start at `now`; the first one after the wait is the probe.
+    public mutating func mayStart(now: Int64) -> Bool {
+        switch state {
+        case .closed: return true
+        case .open(let until):
+            guard now >= until else { return false }
+            probe()
+            return true
+        case .halfOpen:
+            if inFlight < allowance { return true }
+            guard now >= patienceEnd else { return false }
+            probe()
+            return true
+        }
+    }
+
+    /// Notes that a call starts, for which `mayStart` was true at `now`.
+    public mutating func started(now: Int64) -> Call {
+        inFlight += 1
+        lastMove = now
+        return Call(turn: turn)
+    }
+
+    /// Notes that the hub answered with anything below 500.
+    public mutating func succeeded(_ call: Call, now: Int64) {
+        guard ended(call, now) else { return }
+        switch state {
+        case .closed: _ = recent.ended(isFailure: false, now: now)
+        case .halfOpen:
+            allowance = min(allowance * 2, configuration.fullAllowance)
+            if allowance == configuration.fullAllowance { close() }
+        case .open: break
+        }
+    }
+
+    /// Notes that the hub did not answer, or with 500 or above.
+    public mutating func failed(_ call: Call, now: Int64, using generator: inout some RandomNumberGenerator) {
+        guard ended(call, now) else { return }
+        switch state {
+        case .closed:
+            guard let reason = recent.ended(isFailure: true, now: now) else { return }
+            self.reason = reason
+            openingCount += 1
+            open(now, using: &generator)
+        case .halfOpen:
+            guard allowance == 1 else {
+                allowance /= 2
+                return
+            }
+            wait = min(wait * 2, configuration.longestWait)
+            open(now, using: &generator)
+        case .open: break
+        }
+    }
+
+    /// Notes that a call ended without telling anything about the hub: it was cancelled, or never sent.
+    public mutating func abandoned(_ call: Call, now: Int64, using generator: inout some RandomNumberGenerator) {
+        guard ended(call, now) else { return }
+        // The next probe waits as long as this one did: probes that tell nothing are no reason to hurry.
+        if state == .halfOpen && allowance == 1 { open(now, using: &generator) }
+    }
+
+    /// When a call may start that may not now; nil if one may, or if only the end of a call can change that.
+    ///
+    /// It may lie in the past, so it matters only while there is a call to start.
+    public var nextChange: Int64? {
+        switch state {
+        case .closed: nil
+        case .open(let until): until
+        case .halfOpen: inFlight < allowance ? nil : patienceEnd
+        }
+    }
+
+    /// How many calls may be under way: 0 while open, growing while half-open, as good as unlimited while closed.
+    public var inFlightAllowance: Int {
+        switch state {
+        case .closed: .max
+        case .open: 0
+        case .halfOpen: allowance
+        }
+    }
+
+    /// Calls that hang are not waited for longer than the longest wait: then it begins anew with one probe.
+    private var patienceEnd: Int64 { lastMove + configuration.longestWait }
+
+    /// - Returns: Whether the call has a say.
+    private mutating func ended(_ call: Call, _ now: Int64) -> Bool {
+        guard call.turn == turn else { return false }
+        inFlight -= 1
+        lastMove = now
+        return true
+    }
+
+    private mutating func probe() {
+        begin(.halfOpen)
+        allowance = 1
+    }
+
+    private mutating func begin(_ state: State) {
+        self.state = state
+        turn += 1
+        inFlight = 0
+    }
+
+    /// Up to a quarter of the wait, in milliseconds, is left out by chance, so that workers do not probe all at once.
+    private mutating func open(_ now: Int64, using generator: inout some RandomNumberGenerator) {
+        let leftOut = Int64.random(in: 0...wait / 4_000_000, using: &generator) * 1_000_000
+        begin(.open(until: now + wait - leftOut))
+    }
+
+    /// The calls of the last turn are under way still and keep their say.
+    private mutating func close() {
+        state = .closed
+        reason = nil
+        wait = configuration.firstWait
+        recent = RecentFailures(longestRow: configuration.failuresInRow)
+    }
+}

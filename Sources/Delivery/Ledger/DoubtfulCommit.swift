@@ -1,0 +1,56 @@
+/// Whether a transaction whose commit was never answered took place, told by where the group stands afterwards.
+///
+/// A transaction moves all of its partitions or none, so one that stands at its new position tells about all of them. The answer
+/// is exact only once the transaction is settled: after its producer's successor has initialised, and from stable positions.
+public enum DoubtfulCommit: Sendable, Equatable {
+    /// It took place: its results are there, once.
+    case committed
+    /// It did not take place and never will: its results are to be published again.
+    case notCommitted
+    /// A partition stands where neither the transaction nor its predecessor put it, so somebody else owns it by now: nothing
+    /// may be published.
+    case superseded
+    /// Some partitions moved and others did not, or none would have moved: nothing may be concluded, and nothing published.
+    case inconclusive
+
+    /// What is known of one partition of the transaction.
+    public struct Position: Sendable, Equatable {
+        /// Where the group stood before; nil if it had no position.
+        public var before: LedgerCommit?
+        /// Where the transaction would put it.
+        public var intended: LedgerCommit
+        /// Where it stands now; nil if it has no position.
+        public var found: LedgerCommit?
+
+        /// What is known of one partition.
+        public init(before: LedgerCommit?, intended: LedgerCommit, found: LedgerCommit?) {
+            self.before = before
+            self.intended = intended
+            self.found = found
+        }
+    }
+
+    /// Decides from all partitions of one transaction.
+    ///
+    /// - Parameter positions: One for each partition whose position the transaction was to set.
+    public init(_ positions: [Position]) {
+        var moved = 0
+        var unmoved = 0
+        for position in positions {
+            let isMoved = position.found == position.intended
+            let isUnmoved = position.found == position.before
+            guard isMoved || isUnmoved else {
+                self = .superseded
+                return
+            }
+            // One that was to stay where it was tells nothing.
+            if isMoved && !isUnmoved { moved += 1 }
+            if isUnmoved && !isMoved { unmoved += 1 }
+        }
+        switch (moved > 0, unmoved > 0) {
+        case (true, false): self = .committed
+        case (false, true): self = .notCommitted
+        case (true, true), (false, false): self = .inconclusive
+        }
+    }
+}

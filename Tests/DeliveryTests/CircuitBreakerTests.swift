@@ -1,0 +1,298 @@
+import Delivery
+import TestSupport
+import Testing
+
+struct CircuitBreakerTests {
+    private static let second = HubOutage.second
+    private static let millisecond = HubOutage.millisecond
+    private static let rowDuration = 100 * millisecond
+
+    /// One call that ends at once.
+    private func call(_ breaker: inout CircuitBreaker, fails: Bool, at now: Int64) {
+        var least = ConstantRandom.least
+        let call = breaker.started(now: now)
+        if fails { breaker.failed(call, now: now, using: &least) } else { breaker.succeeded(call, now: now) }
+    }
+
+    private func expectStart(_ breaker: inout CircuitBreaker, at now: Int64, _ location: SourceLocation = #_sourceLocation) {
+        let isAllowed = breaker.mayStart(now: now)
+        #expect(isAllowed, sourceLocation: location)
+    }
+
+    /// Opened at 1 s, until 2 s.
+    private func opened() -> CircuitBreaker {
+        var breaker = CircuitBreaker()
+        for place in 1...5 { call(&breaker, fails: true, at: Int64(place) * 200 * Self.millisecond) }
+        return breaker
+    }
+
+    @Test func itOpensAfterFailuresInARow() {
+        var breaker = CircuitBreaker()
+        for place in 1...4 {
+            call(&breaker, fails: true, at: Int64(place) * 200 * Self.millisecond)
+            #expect(breaker.state == .closed)
+            expectStart(&breaker, at: Int64(place) * 200 * Self.millisecond)
+        }
+        call(&breaker, fails: true, at: Self.second)
+        #expect(breaker.state == .open(until: 2_000_000_000))
+        #expect(breaker.reason == .failuresInRow)
+        #expect(breaker.openingCount == 1)
+        #expect(breaker.inFlightAllowance == 0)
+        #expect(breaker.nextChange == 2_000_000_000)
+        let isAllowed = breaker.mayStart(now: 1_999_999_999)
+        #expect(!isAllowed)
+    }
+
+    @Test func failuresOfOneMomentDoNotOpenIt() {
+        var breaker = CircuitBreaker()
+        for _ in 0..<100 { call(&breaker, fails: true, at: Self.second) }
+        #expect(breaker.state == .closed)
+        call(&breaker, fails: true, at: Self.second + Self.rowDuration - 1)
+        #expect(breaker.state == .closed)
+        call(&breaker, fails: true, at: Self.second + Self.rowDuration)
+        #expect(breaker.reason == .failuresInRow)
+    }
+
+    @Test func oneSuccessBreaksARow() {
+        var breaker = CircuitBreaker()
+        for place in 1...19 { call(&breaker, fails: place % 5 != 0, at: Int64(place) * 100 * Self.millisecond) }
+        #expect(breaker.state == .closed)
+    }
+
+    /// Every third call of many fails, or every second: the first is borne, the second is not.
+    @Test(arguments: [(3, nil), (2, .failureShare)] as [(Int, CircuitBreaker.Reason?)])
+    func aShareOfFailuresOpensItFromOneHalfOn(every: Int, reason: CircuitBreaker.Reason?) {
+        var breaker = CircuitBreaker()
+        for place in 1...3000 where breaker.state == .closed {
+            call(&breaker, fails: place % every == 0, at: Int64(place) * 10 * Self.millisecond)
+        }
+        #expect(breaker.reason == reason)
+    }
+
+    @Test func fewCallsHaveNoShare() {
+        var breaker = CircuitBreaker()
+        for place in 1...100 { call(&breaker, fails: place % 2 == 0, at: Int64(place) * Self.second) }
+        #expect(breaker.state == .closed)
+    }
+
+    @Test func oneProbeGoesThroughAndItsFailureOpensForLonger() {
+        var breaker = opened()
+        var least = ConstantRandom.least
+        var now: Int64 = 2_000_000_000
+        for wait in [2000, 4000, 5000, 5000, 5000] {
+            expectStart(&breaker, at: now)
+            #expect(breaker.state == .halfOpen)
+            #expect(breaker.inFlightAllowance == 1)
+            #expect(breaker.nextChange == nil)
+            let probe = breaker.started(now: now)
+            let isSecondAllowed = breaker.mayStart(now: now)
+            #expect(!isSecondAllowed)
+            now += 20 * Self.millisecond
+            breaker.failed(probe, now: now, using: &least)
+            #expect(breaker.state == .open(until: now + Int64(wait) * Self.millisecond))
+            now += Int64(wait) * Self.millisecond
+        }
+        #expect(breaker.openingCount == 1)
+    }
+
+    @Test func theWaitIsAtLeastThreeQuartersAndAtMostTheWhole() {
+        for (random, wait) in [(ConstantRandom.least, 1000), (ConstantRandom(value: .max), 750)] {
+            var breaker = CircuitBreaker()
+            var random = random
+            for place in 1...5 {
+                let call = breaker.started(now: Int64(place) * Self.second)
+                breaker.failed(call, now: Int64(place) * Self.second, using: &random)
+            }
+            #expect(breaker.nextChange == 5 * Self.second + Int64(wait) * Self.millisecond)
+        }
+    }
+
+    @Test func eachSuccessDoublesTheAllowanceUntilItIsClosed() {
+        var breaker = opened()
+        let now: Int64 = 2_000_000_000
+        var allowances: [Int] = []
+        while breaker.state != .closed && allowances.count < 10 {
+            expectStart(&breaker, at: now)
+            allowances.append(breaker.inFlightAllowance)
+            call(&breaker, fails: false, at: now)
+        }
+        #expect(allowances == [1, 2, 4, 8, 16, 32])
+        #expect(breaker.state == .closed)
+        #expect(breaker.reason == nil)
+        #expect(breaker.inFlightAllowance == .max)
+        #expect(breaker.nextChange == nil)
+    }
+
+    @Test func aFailureOnTheWayUpHalvesTheAllowance() {
+        var breaker = opened()
+        let now: Int64 = 2_000_000_000
+        expectStart(&breaker, at: now)
+        for _ in 0..<3 { call(&breaker, fails: false, at: now) }
+        for allowance in [8, 4, 2, 1] {
+            #expect(breaker.inFlightAllowance == allowance)
+            call(&breaker, fails: true, at: now)
+        }
+        #expect(breaker.inFlightAllowance == 0)
+    }
+
+    @Test func closingForgetsTheLongerWait() {
+        var breaker = opened()
+        expectStart(&breaker, at: 2 * Self.second)
+        call(&breaker, fails: true, at: 2 * Self.second)
+        expectStart(&breaker, at: 5 * Self.second)
+        for _ in 0..<6 { call(&breaker, fails: false, at: 5 * Self.second) }
+        for place in 6...10 { call(&breaker, fails: true, at: Int64(place) * Self.second) }
+        #expect(breaker.state == .open(until: 11_000_000_000))
+        #expect(breaker.openingCount == 2)
+    }
+
+    /// Calls that were under way when it opened change nothing, however they end.
+    @Test func onlyCallsOfThePresentStateHaveASay() {
+        var breaker = CircuitBreaker()
+        var least = ConstantRandom.least
+        let old = (0..<12).map { _ in breaker.started(now: 0) }
+        for place in 1...5 { call(&breaker, fails: true, at: Int64(place) * 200 * Self.millisecond) }
+        let open = breaker
+        for call in old[..<4] { breaker.failed(call, now: Self.second, using: &least) }
+        for call in old[4..<8] { breaker.succeeded(call, now: Self.second) }
+        #expect(breaker == open)
+        expectStart(&breaker, at: 2 * Self.second)
+        let halfOpen = breaker
+        breaker.failed(old[8], now: 2 * Self.second, using: &least)
+        breaker.succeeded(old[9], now: 2 * Self.second)
+        breaker.abandoned(old[10], now: 2 * Self.second, using: &least)
+        #expect(breaker == halfOpen)
+    }
+
+    @Test func anAbandonedProbeIsFollowedByAnotherAfterTheSameWait() {
+        var breaker = opened()
+        var least = ConstantRandom.least
+        for second in 2...20 {
+            let now = Int64(second) * Self.second
+            expectStart(&breaker, at: now)
+            let probe = breaker.started(now: now)
+            breaker.abandoned(probe, now: now, using: &least)
+            #expect(breaker.state == .open(until: now + Self.second))
+        }
+    }
+
+    @Test func aProbeWithoutAnEndIsNotWaitedForForEver() {
+        var breaker = opened()
+        expectStart(&breaker, at: 2 * Self.second)
+        _ = breaker.started(now: 2 * Self.second)
+        #expect(breaker.nextChange == 7 * Self.second)
+        let isEarlyOneAllowed = breaker.mayStart(now: 7 * Self.second - 1)
+        #expect(!isEarlyOneAllowed)
+        expectStart(&breaker, at: 7 * Self.second)
+        _ = breaker.started(now: 7 * Self.second)
+        #expect(breaker.nextChange == 12 * Self.second)
+    }
+
+    @Test func aConfigurationOutsideItsRangeIsClamped() {
+        var configuration = CircuitBreaker.Configuration()
+        (configuration.failuresInRow, configuration.fullAllowance) = (-1, 0)
+        (configuration.firstWait, configuration.longestWait) = (0, .max)
+        var breaker = CircuitBreaker(configuration)
+        var least = ConstantRandom.least
+        var now: Int64 = 0
+        for wait in [nil, 1, 2, 4, 8, 16, 30, 30] as [Int64?] {
+            expectStart(&breaker, at: now)
+            let call = breaker.started(now: now)
+            breaker.failed(call, now: now, using: &least)
+            // The first failure begins the row, the second one ends it.
+            guard let wait else {
+                now += Self.rowDuration
+                continue
+            }
+            let found = (breaker.nextChange ?? 0) - now
+            #expect(found <= wait * Self.second && found >= wait * Self.second - Self.millisecond)
+            now += wait * Self.second
+        }
+    }
+}
+
+/// Outages on a simulated clock.
+struct CircuitBreakerOutageTests {
+    private static let second = HubOutage.second
+    private static let millisecond = HubOutage.millisecond
+
+    /// Refused at once, answered with an error after a while, or not answered at all.
+    @Test(arguments: [HubOutage.Answer.failure, .hang], [1, 50, 400] as [Int64])
+    func afterItOpenedAnOutageCostsTwoCallsASecondAtMost(answer: HubOutage.Answer, latency: Int64) throws {
+        for seed in 0..<10 {
+            var outage = HubOutage(seed: seed, latency: latency * Self.millisecond)
+            outage.run(until: Self.second / 10) { _, _ in .success }
+            outage.run(until: 122 * Self.second) { _, _ in answer }
+            let opened = try #require(outage.openedAt)
+            #expect(opened <= (answer == .hang ? 21 : 3) * Self.second)
+            #expect(outage.mostInASecond(from: opened, to: 122 * Self.second) <= 2)
+            // Half a minute on, the waits have grown.
+            let late = outage.starts.count { $0 >= opened + 30 * Self.second }
+            #expect(late <= 90 / 3 + 1)
+            #expect(late >= 90 / 10 - 2)
+        }
+    }
+
+    /// Whatever the outage was like, a probe starts within 5 s of its end, and full rate is there in less than a second more.
+    @Test(arguments: [HubOutage.Answer.failure, .hang], [1, 5, 19, 60, 300] as [Int64])
+    func workResumesWithinSecondsOfTheEnd(answer: HubOutage.Answer, length: Int64) throws {
+        var openings = 0
+        for seed in 0..<20 {
+            let end = length * Self.second + Int64(seed) * 97 * Self.millisecond
+            var outage = HubOutage(seed: seed)
+            outage.run(until: Self.second / 10) { _, _ in .success }
+            outage.run(until: end) { _, _ in answer }
+            // Calls that hang for as long as the hub is out are only slow.
+            if outage.breaker.state == .closed { continue }
+            openings += 1
+            outage.run(until: end + 16 * Self.second) { _, _ in .success }
+            #expect(outage.breaker.state == .closed)
+            let probe = try #require(outage.starts.first { $0 >= end })
+            #expect(probe - end <= 5 * Self.second)
+            let closed = try #require(outage.closedAt)
+            #expect(closed - probe < Self.second)
+        }
+        #expect(openings == 20 || answer == .hang && length < 20)
+    }
+
+    /// A hub that fails every fourth call by chance is slowed a little at most: its calls are retried, not stopped.
+    @Test(arguments: 0..<10)
+    func aHubThatFailsNowAndThenIsNotStopped(seed: Int) {
+        var outage = HubOutage(seed: seed, latency: 16 * Self.millisecond)
+        outage.run(until: 20 * Self.second) { _, random in random.below(4) == 0 ? .failure : .success }
+        #expect(outage.breaker.openingCount == 0)
+        #expect(outage.starts.count > 19_000)
+    }
+
+    /// Random hubs and random ends of calls; then the hub works, and the circuit must close.
+    @Test(arguments: 0..<200)
+    func itNeverWedges(seed: Int) {
+        var random = SeededRandom(seed)
+        var breaker = CircuitBreaker()
+        var calls: [CircuitBreaker.Call] = []
+        var now: Int64 = 0
+        var longestWait: Int64 = 0
+        for _ in 0..<2000 {
+            now += Int64(random.below([1000, 1_000_000, 400_000_000][random.below(3)]))
+            if breaker.mayStart(now: now) { calls.append(breaker.started(now: now)) }
+            if calls.count > random.below(10) {
+                let call = calls.remove(at: random.below(calls.count))
+                switch random.below(seed % 5 + 2) {
+                case 0: breaker.succeeded(call, now: now)
+                case 1: breaker.abandoned(call, now: now, using: &random)
+                // Lost for ever, as if its end were never told.
+                case 2: break
+                default: breaker.failed(call, now: now, using: &random)
+                }
+            }
+            if case .open(let until) = breaker.state { longestWait = max(longestWait, until - now) }
+        }
+        #expect(longestWait <= 5 * Self.second)
+        let end = now
+        while breaker.state != .closed && now < end + 10 * Self.second {
+            if breaker.mayStart(now: now) { breaker.succeeded(breaker.started(now: now), now: now) }
+            now += Self.millisecond
+        }
+        #expect(breaker.state == .closed)
+    }
+}
