@@ -21,7 +21,7 @@ extension Catalogue {
         Scenario("failpoint-\(name.replacing("_", with: "-"))", claim) { stage in
             let worker = stage.workers[0]
             for _ in 0..<rounds {
-                try worker.start(["PUSHFAN_FAILPOINT": name])
+                try worker.start(["PUSHFAN_TEST_FAILPOINT": name])
                 try worker.waitForSuicide(within: .seconds(40))
                 stage.note("it died at \(name)")
             }
@@ -60,7 +60,7 @@ extension Catalogue {
         while !stage.isPublished {
             let name = names[stage.random(0...names.count - 1)]
             let count = stage.random(1...(name == "committing" || name == "begun" ? 20 : 200))
-            try victim.start(["PUSHFAN_FAILPOINT": "\(name):\(count)"])
+            try victim.start(["PUSHFAN_TEST_FAILPOINT": "\(name):\(count)"])
             do { try victim.waitForSuicide(within: .seconds(12)) } catch { victim.kill() }
             stage.note("it died at \(name):\(count)")
         }

@@ -16,7 +16,7 @@ extension Catalogue {
     ) { stage in
         try stage.workers[0].waitForSuicide(within: .seconds(30))
         try stage.workers[0].start()
-    }.with { $0.firstSettings = ["PUSHFAN_FAILPOINT": "offsets_sent:10"] }
+    }.with { $0.firstSettings = ["PUSHFAN_TEST_FAILPOINT": "offsets_sent:10"] }
 
     private static let forgetBitmap = sabotage("forget_bitmap", "a forgotten bitmap is repeated results", [.repeated]) { stage in
         try stage.setHubFaults(["delay=1500ms,every=40"])
@@ -50,7 +50,7 @@ extension Catalogue {
             scenario.workers = 1
             scenario.isScaled = false
             scenario.workload = .plain(2_500, rate: 400)
-            scenario.settings = ["PUSHFAN_SABOTAGE": name]
+            scenario.settings = ["PUSHFAN_TEST_SABOTAGE": name]
             scenario.deadline = .seconds(24)
             scenario.mustFail = mustFail
         }
