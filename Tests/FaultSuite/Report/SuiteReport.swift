@@ -91,8 +91,15 @@ extension SuiteReport {
         func sum(_ invariant: Invariant) -> Double {
             judged.flatMap(\.findings).filter { $0.invariant == invariant }.map(\.measured).reduce(0, +)
         }
-        let stalls = judged.flatMap(\.findings).filter { $0.invariant == .resumption }.map(\.measured)
-        let allowed = judged.flatMap(\.findings).filter { $0.invariant == .repeatedCalls }.map(\.allowed).reduce(0, +)
+        func largest(_ invariant: Invariant) -> Double {
+            judged.flatMap(\.findings).filter { $0.invariant == invariant }.map(\.measured).max() ?? 0
+        }
+        func windows(_ kinds: Disturbance.Kind...) -> String {
+            let windows = judged.flatMap(\.windows).filter { kinds.contains($0.disturbance.kind) }
+            let largest = windows.max { $0.repeatedCalls < $1.repeatedCalls }
+            return "\(windows.map(\.repeatedCalls).reduce(0, +)) of \(windows.map(\.allowedCalls).reduce(0, +)), "
+                + "most for one: \(largest?.repeatedCalls ?? 0) of \(largest?.allowedCalls ?? 0)"
+        }
         return [
             ("requests", "\(outcomes.map(\.requests).reduce(0, +))"),
             ("worker kills", "\(outcomes.map(\.workerKills).reduce(0, +))"),
@@ -100,11 +107,11 @@ extension SuiteReport {
             ("broker kills", "\(outcomes.map(\.brokerKills).reduce(0, +))"),
             ("requests lost", Self.number(sum(.lost) + sum(.unreadableLost))),
             ("final results repeated", Self.number(sum(.repeated))),
-            (
-                "hub calls repeated, and in the windows of the kills",
-                "\(Self.number(sum(.repeatedCalls))) of \(Self.number(allowed))"
-            ),
-            ("longest time from a fault's end to the next result", "\(Self.number(stalls.max() ?? 0)) ms"),
+            ("hub calls repeated after kills, of those in their windows", windows(.kill, .freeze)),
+            ("hub calls repeated after broker outages, by worker", windows(.outage)),
+            ("hub calls repeated after drains", windows(.drain)),
+            ("calls per second and worker in the worst hub outage", Self.number(largest(.outageCalls))),
+            ("longest time from a fault's end to the next result", "\(Self.number(largest(.resumption))) ms"),
         ]
     }
 

@@ -2,7 +2,11 @@ import FaultOracle
 
 /// One broker that goes away and comes back.
 extension Catalogue {
-    static let brokerScenarios = [brokerKill, brokerAway, resultsRefused, resultsMissing]
+    static let brokerScenarios = [brokerKill, brokerDown, brokerAway, resultsRefused, resultsMissing]
+
+    /// Kafka's default instead of the script's 1 s. A broker that has just restarted and finds a transaction too old drops its
+    /// markers while its partitions have no leader yet, and the transaction hangs for ever; with the default it looks later.
+    static let calmBroker = ["transaction.abort.timed.out.transaction.cleanup.interval.ms=10000"]
 
     private static let brokerKill = Scenario("broker-kill", "a broker that crashes and comes back costs nothing but time") {
         stage in
@@ -14,13 +18,13 @@ extension Catalogue {
         }
     }.with { scenario in
         scenario.isFast = true
-        scenario.broker = .own()
+        scenario.broker = .own(settings: calmBroker)
         scenario.workload = Workload(40_000, rate: 250)
         scenario.deadline = .seconds(420)
     }
 
-    private static let brokerAway = Scenario(
-        "broker-away", "a broker that is away longer than transactions last brings no result twice"
+    private static let brokerDown = Scenario(
+        "broker-down", "a broker that is away longer than transactions last brings no result twice"
     ) { stage in
         for _ in 0..<max(1, Int((2 * stage.suite.scale).rounded())) {
             Clock.pause(.seconds(4))
@@ -30,7 +34,28 @@ extension Catalogue {
             Clock.pause(.seconds(5))
         }
     }.with { scenario in
-        scenario.broker = .own()
+        scenario.broker = .own(settings: calmBroker)
+        scenario.workload = Workload(8_000, rate: 200)
+        scenario.deadline = .seconds(240)
+    }
+
+    private static let brokerAway = Scenario(
+        "broker-away", "nor does a broker that lives on and that no worker reaches, while it gives them and their transactions up"
+    ) { stage in
+        for _ in 0..<max(1, Int((2 * stage.suite.scale).rounded())) {
+            Clock.pause(.seconds(4))
+            stage.note("no worker reaches the broker")
+            stage.beginOutage()
+            stage.broker.proxy?.refuse()
+            Clock.pause(.seconds(25))
+            try stage.broker.proxy?.reopen()
+            stage.endOutage()
+            stage.note("workers reach the broker")
+            stage.watch.mark()
+            Clock.pause(.seconds(5))
+        }
+    }.with { scenario in
+        scenario.isBehindProxy = true
         scenario.workload = Workload(8_000, rate: 200)
         scenario.deadline = .seconds(240)
     }

@@ -26,7 +26,7 @@ extension Catalogue {
             Clock.pause(.seconds(5))
         }
     }.with { scenario in
-        scenario.broker = .own(nodes: 3)
+        scenario.broker = .own(nodes: 3, settings: calmBroker)
         scenario.workload = Workload(20_000, rate: 150)
         scenario.deadline = .seconds(420)
     }

@@ -20,7 +20,7 @@ extension Catalogue {
         try stage.resumeBroker()
         stage.endOutage()
     }.with { scenario in
-        scenario.broker = .own()
+        scenario.broker = .own(settings: calmBroker)
         scenario.workload = Workload(6_000, rate: 200)
         scenario.deadline = .seconds(180)
         scenario.prepare = { folder in

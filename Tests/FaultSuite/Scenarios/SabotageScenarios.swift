@@ -51,7 +51,7 @@ extension Catalogue {
             scenario.isScaled = false
             scenario.workload = .plain(2_500, rate: 400)
             scenario.settings = ["PUSHFAN_TEST_SABOTAGE": name]
-            scenario.deadline = .seconds(24)
+            scenario.deadline = .seconds(16)
             scenario.mustFail = mustFail
         }
     }

@@ -12,6 +12,8 @@ struct ScenarioOutcome: Sendable {
     var drains = 0
     var brokerKills = 0
     var findings: [Finding] = []
+    /// What every kill and outage caused.
+    var windows: [CrashWindow] = []
     /// Why it could not be judged, if it could not.
     var failure: String?
     /// What this machine lacks for it; such a scenario is told of and does not fail the suite.
@@ -83,6 +85,7 @@ struct ScenarioRun {
         outcome.workerKills = evidence.disturbances.count { $0.kind == .kill || $0.kind == .freeze }
         outcome.drains = evidence.disturbances.count { $0.kind == .drain }
         outcome.brokerKills = stage.brokerKills
+        outcome.windows = Oracle(evidence).windows().windows
         outcome.findings = (Oracle(evidence).findings() + (scenario.check?(stage, evidence) ?? [])).map(adjusted)
         if let failure = stage.publisherFailure { outcome.failure = "publishing failed: \(failure)" }
         if !isSettled && outcome.violations.isEmpty { outcome.failure = "it was through only after its deadline" }
