@@ -43,13 +43,21 @@ struct CircuitBreakerTests {
         #expect(!isAllowed)
     }
 
-    @Test func failuresOfOneMomentDoNotOpenIt() {
+    @Test func aFewFailuresOfOneMomentDoNotOpenIt() {
         var breaker = CircuitBreaker()
-        for _ in 0..<100 { call(&breaker, fails: true, at: Self.second) }
+        for _ in 0..<17 { call(&breaker, fails: true, at: Self.second) }
         #expect(breaker.state == .closed)
         call(&breaker, fails: true, at: Self.second + Self.rowDuration - 1)
         #expect(breaker.state == .closed)
         call(&breaker, fails: true, at: Self.second + Self.rowDuration)
+        #expect(breaker.reason == .failuresInRow)
+    }
+
+    @Test func fourTimesAsManyFailuresOpenItAtOnce() {
+        var breaker = CircuitBreaker()
+        for _ in 0..<19 { call(&breaker, fails: true, at: Self.second) }
+        #expect(breaker.state == .closed)
+        call(&breaker, fails: true, at: Self.second)
         #expect(breaker.reason == .failuresInRow)
     }
 
@@ -253,6 +261,16 @@ struct CircuitBreakerOutageTests {
             #expect(closed - probe < Self.second)
         }
         #expect(openings == 20 || answer == .hang && length < 20)
+    }
+
+    /// Answers that take longer than the longest wait count all the same.
+    @Test(arguments: 0..<10)
+    func aSlowHubIsNotTakenForOneThatIsOut(seed: Int) {
+        var outage = HubOutage(seed: seed)
+        outage.run(until: 10 * Self.second) { _, _ in .failure }
+        #expect(outage.breaker.state != .closed)
+        outage.run(until: 60 * Self.second) { _, _ in .slow }
+        #expect(outage.breaker.state == .closed)
     }
 
     /// A hub that fails every fourth call by chance is slowed a little at most: its calls are retried, not stopped.

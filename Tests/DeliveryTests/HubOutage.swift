@@ -8,6 +8,8 @@ struct HubOutage {
         case success, failure
         /// The call fails when its time is over.
         case hang
+        /// The answer comes when its time is almost over.
+        case slow
     }
 
     private struct Flight {
@@ -52,8 +54,14 @@ struct HubOutage {
 
     private mutating func start(_ answer: Answer) {
         starts.append(now)
-        let duration = answer == .hang ? timeout : latency / 2 + Int64(random.below(Int(latency)))
-        flights.append(Flight(call: breaker.started(now: now), end: now + duration, isFailure: answer != .success))
+        let duration =
+            switch answer {
+            case .success, .failure: latency / 2 + Int64(random.below(Int(latency)))
+            case .hang: timeout
+            case .slow: timeout - latency
+            }
+        let isFailure = answer == .failure || answer == .hang
+        flights.append(Flight(call: breaker.started(now: now), end: now + duration, isFailure: isFailure))
     }
 
     private mutating func endCalls() {

@@ -5,6 +5,7 @@ import HubAuth
 import HubEmulator
 import HubREST
 import Observability
+import TestSupport
 import Testing
 import WorkerRuntime
 
@@ -170,6 +171,25 @@ struct FaultTests {
         #expect(results["refused"]?.summary == "failed auth hub_unauthorized 2")
         #expect(results["rotated"]?.summary == "sent success - 3")
         #expect(!bench.logLines.all.contains { $0.contains("d3JvbmcgY2FuYXJ5IGtleQ") || $0.contains(spare.key) })
+    }
+
+    @Test func anOutageIsWaitedForAndNotStormed() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        bench.hub.arm([try Fault(parsing: "outage=4s,status=503")])
+        let names = (0..<300).map { "n\($0)" }
+        try bench.publish(all: names.map { Self.request($0) })
+        let worker = try bench.startWorker { $0.maxInFlight = 8 }
+        #expect(eventually { bench.logLines.all.contains { $0.contains("circuit_changed") && $0.contains("open") } })
+        try bench.results(names.count)
+        #expect(eventually { bench.logLines.all.contains { $0.contains("circuit_changed") && $0.contains("closed") } })
+        #expect(eventually { bench.metric("pushfan_circuit_state") == 0 })
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results.count == names.count)
+        #expect(results.values.allSatisfy { $0["state"] == "sent" })
+        // Twenty until it is known, those under way then, and at most a probe each second.
+        let refused = bench.hub.calls().filter { $0.status == 503 }.count
+        #expect(refused <= 20 + 8 + 5, "\(refused) calls in an outage of 4 s")
     }
 
     @Test func aHubThatRefusesConnectionsIsTransientAndNamedByHealth() throws {

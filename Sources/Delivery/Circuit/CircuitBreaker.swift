@@ -12,7 +12,8 @@
 public struct CircuitBreaker: Sendable, Equatable {
     /// What a circuit breaker can be told.
     public struct Configuration: Sendable, Equatable {
-        /// Failures one after the other, for at least 0.1 s, that open the circuit. Default 5, at least 1.
+        /// Failures one after the other that open the circuit when they went on for 0.1 s; four times as many do at once.
+        /// Default 5, at least 1.
         public var failuresInRow = 5
         /// The first wait, nanoseconds. Default and least 1 s, which keeps a worker below two probes a second.
         public var firstWait: Int64 = 1_000_000_000
@@ -46,6 +47,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     /// A call that was started, to be handed back once when it ended.
     public struct Call: Sendable, Equatable {
         fileprivate let turn: Int
+        fileprivate let series: Int
     }
 
     private let configuration: Configuration
@@ -59,11 +61,14 @@ public struct CircuitBreaker: Sendable, Equatable {
     private var recent: RecentFailures
     /// The number of the present state; calls of an earlier one have no say.
     private var turn = 0
-    /// The calls of this turn that are under way.
+    /// The number of the calls that are waited for. An answer to an earlier call of this turn still tells that the hub is only
+    /// slow, but its failure says nothing of the hub as it is now.
+    private var series = 0
+    /// The calls of this series that are under way.
     private var inFlight = 0
     private var allowance = 1
     private var wait: Int64
-    /// When a call of this turn last started or ended.
+    /// When a call of this series last started or ended.
     private var lastMove: Int64 = .min
 
     /// A closed circuit; values outside their range are clamped.
@@ -84,12 +89,12 @@ public struct CircuitBreaker: Sendable, Equatable {
         case .closed: return true
         case .open(let until):
             guard now >= until else { return false }
-            probe()
+            begin(.halfOpen)
             return true
         case .halfOpen:
             if inFlight < allowance { return true }
             guard now >= patienceEnd else { return false }
-            probe()
+            beginSeries()
             return true
         }
     }
@@ -98,7 +103,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     public mutating func started(now: Int64) -> Call {
         inFlight += 1
         lastMove = now
-        return Call(turn: turn)
+        return Call(turn: turn, series: series)
     }
 
     /// Notes that the hub answered with anything below 500.
@@ -115,7 +120,7 @@ public struct CircuitBreaker: Sendable, Equatable {
 
     /// Notes that the hub did not answer, or with 500 or above.
     public mutating func failed(_ call: Call, now: Int64, using generator: inout some RandomNumberGenerator) {
-        guard ended(call, now) else { return }
+        guard call.series == series, ended(call, now) else { return }
         switch state {
         case .closed:
             guard let reason = recent.ended(isFailure: true, now: now) else { return }
@@ -135,7 +140,7 @@ public struct CircuitBreaker: Sendable, Equatable {
 
     /// Notes that a call ended without telling anything about the hub: it was cancelled, or never sent.
     public mutating func abandoned(_ call: Call, now: Int64, using generator: inout some RandomNumberGenerator) {
-        guard ended(call, now) else { return }
+        guard call.series == series, ended(call, now) else { return }
         // The next probe waits as long as this one did: probes that tell nothing are no reason to hurry.
         if state == .halfOpen && allowance == 1 { open(now, using: &generator) }
     }
@@ -166,20 +171,23 @@ public struct CircuitBreaker: Sendable, Equatable {
     /// - Returns: Whether the call has a say.
     private mutating func ended(_ call: Call, _ now: Int64) -> Bool {
         guard call.turn == turn else { return false }
-        inFlight -= 1
-        lastMove = now
+        if call.series == series {
+            inFlight -= 1
+            lastMove = now
+        }
         return true
-    }
-
-    private mutating func probe() {
-        begin(.halfOpen)
-        allowance = 1
     }
 
     private mutating func begin(_ state: State) {
         self.state = state
         turn += 1
+        beginSeries()
+    }
+
+    private mutating func beginSeries() {
+        series += 1
         inFlight = 0
+        allowance = 1
     }
 
     /// Up to a quarter of the wait, in milliseconds, is left out by chance, so that workers do not probe all at once.

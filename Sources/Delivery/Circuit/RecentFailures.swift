@@ -1,7 +1,7 @@
 /// How the last calls to a hub ended, and whether that is bad enough to stop.
 ///
-/// Both rules look at a length of time and not at a number of calls alone: at a thousand calls a second, five failures one after
-/// the other are chance when every fourth call fails, and a tenth of a second without any success is not.
+/// A number of calls alone says little: at a thousand calls a second, five failures one after the other are chance when every
+/// fourth call fails. A tenth of a second without any success is not, nor are four times as many failures, however fast they came.
 struct RecentFailures: Sendable, Equatable {
     /// Failures one after the other are bad when they go on for so long, nanoseconds.
     static let rowDuration: Int64 = 100_000_000
@@ -38,7 +38,7 @@ struct RecentFailures: Sendable, Equatable {
         failures += 1
         row += 1
         if row == 1 { rowStart = now }
-        if row >= longestRow && now - rowStart >= Self.rowDuration { return .failuresInRow }
+        if row >= longestRow && (now - rowStart >= Self.rowDuration || row >= 4 * longestRow) { return .failuresInRow }
         guard now - periodStart >= Self.period.lowerBound, calls >= Self.leastCalls else { return nil }
         return failures * 2 >= calls ? .failureShare : nil
     }

@@ -67,6 +67,8 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case hubUnauthorized = "hub_unauthorized"
     /// The hub cannot be reached, or can again.
     case hubConnection = "hub_connection"
+    /// Calls to a hub that is out were stopped, or go on.
+    case circuitChanged = "circuit_changed"
     /// A health check changed its state.
     case healthChanged = "health_changed"
     /// Lines of an event were left out; the line says how many.

@@ -28,6 +28,8 @@ public struct PushfanMetrics: Sendable {
     public let inflightSends: Family<Gauge, 1>
     /// Hub calls that may be under way at once, by hub.
     public let sendLimit: Family<Gauge, 1>
+    /// The hub's circuit, by hub: 0 closed, 1 half-open, 2 open.
+    public let circuitState: Family<Gauge, 1>
     /// Time spent waiting because the hub asked for it, by hub.
     public let throttledTime: Family<SecondsCounter, 1>
     /// Retries scheduled, by hub and reason.
@@ -74,6 +76,7 @@ public struct PushfanMetrics: Sendable {
         consumerLagSeconds = registry.gauges("consumer_lag_seconds", "Age of the oldest record not yet read.", ["topic"])
         inflightSends = registry.gauges("inflight_sends", "Hub calls under way.", ["hub"])
         sendLimit = registry.gauges("send_limit", "Hub calls that may be under way at once.", ["hub"])
+        circuitState = registry.gauges("circuit_state", "The hub's circuit: 0 closed, 1 half-open, 2 open.", ["hub"])
         throttledTime = registry.family(
             "pushfan_throttled_seconds_total", help: "Time spent waiting because the hub asked for it.", labels: ["hub"]
         ) { SecondsCounter() }

@@ -26,6 +26,8 @@ final class Flight {
         var attempt = 0
         /// Whether an attempt ended without telling if the hub took it.
         var mayHaveArrived = false
+        /// What the attempt under way is to the hub's circuit breaker.
+        var circuitCall: CircuitBreaker.Call?
         /// Which of the flight's payloads it sends.
         var payload = 0
         /// The number of the token that the attempt under way was signed with.

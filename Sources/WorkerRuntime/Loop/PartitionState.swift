@@ -14,21 +14,24 @@ struct PartitionState {
     var parked: Flight?
     /// Whether something finished since the last commit.
     var isDirty = false
-    /// The low-water mark that the group knows, or will know with the commit under way.
-    var committedMark: Int64?
+    /// Where the group stands; nil if it has no position.
+    var committed: LedgerCommit?
     /// When the last record that was taken was published.
     var lastTimestamp: Timestamp?
     let lag: Gauge
 
-    init(_ id: TopicPartition, ledger: OffsetLedger?, lag: Gauge) {
+    init(_ id: TopicPartition, committed: LedgerCommit?, ledger: OffsetLedger?, lag: Gauge) {
         self.id = id
         self.ledger = ledger
-        committedMark = ledger?.lowWaterMark
+        self.committed = committed
         self.lag = lag
     }
 
     /// Whether the mark has moved over offsets that hold no record, which nothing else would commit.
-    var hasUncommittedGap: Bool { ledger.map { $0.lowWaterMark > committedMark ?? $0.lowWaterMark } ?? false }
+    var hasUncommittedGap: Bool {
+        guard let ledger, let committed else { return false }
+        return ledger.lowWaterMark > committed.offset
+    }
 
     /// Whether a record may be read now.
     var canRead: Bool { mayHaveRecords && parked == nil && ledger?.hasRoom ?? true }

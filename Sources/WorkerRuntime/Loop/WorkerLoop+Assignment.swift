@@ -22,6 +22,7 @@ extension WorkerLoop {
         metrics.everySecond(now) {
             measureLag()
             metrics.oldestWaiting.set(oldestWaitingSeconds())
+            metrics.circuitState.set(circuit.state.code)
             probeBroker()
         }
     }
@@ -89,7 +90,7 @@ extension WorkerLoop {
         for position in positions {
             let lag = metrics.lag(of: position.partition)
             guard let offset = position.offset else {
-                states.append(PartitionState(position.partition, ledger: nil, lag: lag))
+                states.append(PartitionState(position.partition, committed: nil, ledger: nil, lag: lag))
                 starts.append((position.partition, .beginning))
                 continue
             }
@@ -101,7 +102,8 @@ extension WorkerLoop {
                 return
             }
             let ledger = OffsetLedger(start: offset, finished: finished, window: configuration.window)
-            states.append(PartitionState(position.partition, ledger: ledger, lag: lag))
+            states.append(
+                PartitionState(position.partition, committed: LedgerCommit(position), ledger: ledger, lag: lag))
             starts.append((position.partition, .offset(offset)))
         }
         do throws(KafkaError) {
@@ -113,6 +115,17 @@ extension WorkerLoop {
         partitions = states
         metrics.assignedPartitions.set(partitions.count)
         health.joined()
+    }
+
+    /// Begins the assignment anew where the group stands, because somebody else has moved its positions.
+    func beginAssignmentAgain() {
+        log.error(
+            .rebalanced, "somebody else has moved the group's positions; what was under way is dropped, and reading begins there",
+            [.count: LogValue(partitions.count)])
+        let list = partitions.map(\.id)
+        forgetAssignment()
+        pendingAssignment = list
+        committer.submit(.positions(list, epoch: epoch))
     }
 
     /// Before partitions are given up, calls that are under way may finish and be committed; lost ones belong to others already.

@@ -17,12 +17,13 @@ extension WorkerLoop {
         outbox = spareBatch
         spareBatch = OutcomeBatch()
         if publishesInOrder { outbox.append(contentsOf: batch.removeAll(unless: isBelowMark)) }
-        var commit = OfferedCommit(job: CommitJob(batch: batch, offsets: []), epoch: epoch, since: now, marks: [])
+        var commit = OfferedCommit(job: CommitJob(batch: batch, offsets: [], before: []), epoch: epoch, since: now)
         for slot in partitions.indices where partitions[slot].isDirty || partitions[slot].hasUncommittedGap {
             guard let position = partitions[slot].ledger?.commit() else { continue }
             let metadata = publishesInOrder ? "" : position.metadata
             commit.job.offsets.append(OffsetCommit(partitions[slot].id, offset: position.offset, metadata: metadata))
-            commit.marks.append((slot, position.offset))
+            commit.job.before.append(partitions[slot].committed)
+            commit.slots.append(slot)
             partitions[slot].isDirty = false
         }
         nextGapCommit = now + Self.gapCommitInterval
@@ -73,6 +74,7 @@ extension WorkerLoop {
             case .positionsFailed(let error, let epoch): retryAssignment(error, epoch)
             case .probed(let error): probed(error)
             case .committed: committed()
+            case .overtaken: overtaken()
             case .commitFailed(let error, let isDoubtful): commitFailed(error, isDoubtful)
             case .fenced(let error):
                 log.error(.fenced, "another worker has this worker's name", [.reason: .string(error.description)])
@@ -89,9 +91,18 @@ extension WorkerLoop {
         health.producerReady()
         if health.isBrokerDoubtful { health.joined() }
         metrics.resultsPublished.increment(by: UInt64(commit.job.batch.records.count))
-        if commit.epoch == epoch { for mark in commit.marks { partitions[mark.slot].committedMark = mark.offset } }
+        if commit.epoch == epoch {
+            for (slot, offset) in zip(commit.slots, commit.job.offsets) { partitions[slot].committed = LedgerCommit(offset) }
+        }
         spareBatch = commit.job.batch
         spareBatch.removeAll()
+    }
+
+    private func overtaken() {
+        guard let commit = offered else { return }
+        offered = nil
+        metrics.commitFailures.increment()
+        if commit.epoch == epoch { beginAssignmentAgain() }
     }
 
     private func commitFailed(_ error: KafkaError, _ isDoubtful: Bool) {
@@ -121,7 +132,7 @@ extension WorkerLoop {
             "the broker refuses the map of finished records: results are published in order from here, later than they could be",
             [.reason: .string("\(error.description); set the broker's offset.metadata.max.bytes to 4096 or more")])
         outbox.append(contentsOf: commit.job.batch)
-        for mark in commit.marks { partitions[mark.slot].isDirty = true }
+        for slot in commit.slots { partitions[slot].isDirty = true }
     }
 
     /// Replaces a committer whose job does not end; what it had is offered to the next one.

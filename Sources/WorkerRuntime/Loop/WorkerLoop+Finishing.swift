@@ -34,6 +34,7 @@ extension WorkerLoop {
     /// Forgets a request without an outcome: the partition's next owner takes it up again.
     func abandon(_ flight: Flight) {
         waitingForRetry -= flight.calls.count { $0.phase == .waiting }
+        abandonCircuitCalls(of: flight)
         flights.release(flight)
     }
 

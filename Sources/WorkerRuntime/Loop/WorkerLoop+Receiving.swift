@@ -93,7 +93,6 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive && flight.slot == slot { abandon(flight) }
         partitions[slot].parked = nil
         partitions[slot].ledger = OffsetLedger(start: offset, window: configuration.window)
-        partitions[slot].committedMark = nil
     }
 
     /// Starts a record that lay beyond the window, when the window has moved.

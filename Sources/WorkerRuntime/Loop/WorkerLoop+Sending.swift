@@ -16,7 +16,7 @@ extension WorkerLoop {
 
     /// Hands ready calls to connections, as far as the limit and the hub allow.
     func sendCalls() {
-        while !ready.isEmpty, maySend {
+        while !ready.isEmpty, maySend, circuit.mayStart(now: now) {
             guard let next = ready.removeFirst() else { return }
             let flight = flights[next.call.flight]
             guard flight.isActive, flight.generation == next.generation else { continue }
@@ -41,6 +41,7 @@ extension WorkerLoop {
             return
         }
         flight.calls[index].phase = .inFlight
+        flight.calls[index].circuitCall = circuit.started(now: now)
         flight.calls[index].attempt += 1
         flight.calls[index].tokenSerial = serial
         flight.calls[index].startedAt = now
@@ -104,6 +105,7 @@ extension WorkerLoop {
         metrics.failed(
             flight.report.calls[index].platform, reason: failure.reason.label,
             nanoseconds: now - flight.calls[index].startedAt)
+        noteCircuit(flight, index, isHubFailure: true)
         health.hubFailed(failure.reason.label)
         log.warning(
             .hubConnection, "a hub call ended without an answer",
@@ -122,6 +124,7 @@ extension WorkerLoop {
 
     /// What an answer says about the hub as a whole: its token, its pace, its health.
     private func noteHubAnswer(_ flight: Flight, _ index: Int, _ reply: HubAnswer, _ verdict: Verdict) {
+        noteCircuit(flight, index, isHubFailure: verdict.isHubFailure(status: reply.status))
         if reply.status != 401 { hub.accepted(token: flight.calls[index].tokenSerial) }
         if verdict.pausesHub, let wait = reply.retryAfter {
             pause.asked(for: wait, now: now)

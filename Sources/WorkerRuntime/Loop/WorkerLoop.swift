@@ -64,6 +64,7 @@ final class WorkerLoop {
     var ready = CallQueue()
     var timers = TimerHeap()
     var pause = HubPause()
+    var circuit = CircuitBreaker()
     var inFlight = 0
     var waitingForRetry = 0
     var spareBuffers: [ByteWriter] = []
@@ -190,6 +191,7 @@ final class WorkerLoop {
         if let due = timers.nextDue { wake = min(wake, due) }
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
         if !ready.isEmpty, let end = pause.end(now: now) { wake = min(wake, end) }
+        if !ready.isEmpty, let change = circuit.nextChange, change > now { wake = min(wake, change) }
         if offered == nil && !outbox.isEmpty { wake = min(wake, nextCommit) }
         if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
         return wake
@@ -203,7 +205,12 @@ final class WorkerLoop {
     }
 
     /// Whether a call may be handed to a connection now.
-    var maySend: Bool { inFlight < configuration.maxInFlight && pause.end(now: now) == nil && !isCommitOverdue }
+    var maySend: Bool {
+        inFlight < configuration.maxInFlight && pause.end(now: now) == nil && !isCommitOverdue && !isCircuitOpen
+    }
+
+    /// Whether the hub is out, so that calls wait for its next probe.
+    private var isCircuitOpen: Bool { circuit.nextChange.map { now < $0 } ?? false }
 
     /// Whether results cannot be recorded at present. Then nothing may be begun, because its calls would be made again if the
     /// worker died, or lost its partitions, before they are.
@@ -225,8 +232,8 @@ struct OfferedCommit {
     var epoch: Int
     /// When it was offered first, monotonic nanoseconds.
     var since: Int64
-    /// The low-water mark that the commit names, by slot.
-    var marks: [(slot: Int, offset: Int64)]
+    /// The slots of the partitions whose positions it moves.
+    var slots: [Int] = []
     /// When a batch that was refused is offered again; nil while the committer has it.
     var retryAt: Int64?
 }

@@ -1,3 +1,4 @@
+import Delivery
 import EventLoop
 import Foundation
 import Kafka
@@ -31,6 +32,8 @@ final class Committer: Sendable {
         /// Whether the group answered the probe.
         case probed(KafkaError?)
         case committed
+        /// The group stands where this worker did not put it: nothing is published, and its work is somebody else's by now.
+        case overtaken
         /// The batch is not published, or, if doubtful, may be; it is to be offered again.
         case commitFailed(KafkaError, isDoubtful: Bool)
         /// Another process has this worker's place; this one must stop.
@@ -125,6 +128,8 @@ final class Committer: Sendable {
 struct CommitJob: Sendable {
     var batch: OutcomeBatch
     var offsets: [OffsetCommit]
+    /// Where the group stood before, for each of `offsets`; nil where it had no position.
+    var before: [LedgerCommit?]
     /// Whether the same batch may be published already, because nobody heard how its last commit ended.
     var isDoubtful = false
     /// The worker's place in the group when the batch was offered; nil without transactions.

@@ -1,3 +1,4 @@
+import Delivery
 import EventLoop
 import Kafka
 
@@ -64,7 +65,7 @@ struct Publisher {
     private mutating func commit(_ job: CommitJob) -> Committer.Reply {
         var isDoubtful = job.isDoubtful
         do throws(KafkaError) {
-            try publish(job, &isDoubtful)
+            guard try publish(job, &isDoubtful) else { return .overtaken }
             fencedCount = 0
             return .committed
         } catch {
@@ -96,17 +97,20 @@ struct Publisher {
         producer = fresh
     }
 
-    private mutating func publish(_ job: CommitJob, _ isDoubtful: inout Bool) throws(KafkaError) {
+    /// - Returns: Whether the batch is published; false when somebody else has moved the group's positions.
+    private mutating func publish(_ job: CommitJob, _ isDoubtful: inout Bool) throws(KafkaError) -> Bool {
         try prepare()
-        guard let producer else { return }
+        guard let producer else { return false }
         if isDoubtful {
-            let isCommitted = try isCommitted(job.offsets)
-            isDoubtful = false
-            if isCommitted { return }
+            switch try outcome(of: job) {
+            case .committed: return true
+            case .notCommitted: isDoubtful = false
+            case .superseded, .inconclusive: return false
+            }
         }
         guard configuration.guarantee == .exactlyOnce, let group = job.group else {
             try publishPlainly(job.batch, job.offsets, with: producer)
-            return
+            return true
         }
         if Sabotage.isOn(.publishOutside) { try publishOutside(job.batch) }
         do throws(KafkaError) {
@@ -135,6 +139,7 @@ struct Publisher {
             giveUp(producer, isSettled: error.requiresAbort)
             throw error
         }
+        return true
     }
 
     /// Records first, then offsets; what fails is written again by a new producer, and may then stand there twice.
@@ -233,13 +238,24 @@ struct Publisher {
         if let error = producer.failedDeliveries.first { throw error }
     }
 
-    /// Whether the group stands exactly where the doubtful transaction would have put it.
-    private func isCommitted(_ offsets: [OffsetCommit]) throws(KafkaError) -> Bool {
-        let committed = try group.committed(offsets.map(\.partition), timeout: .seconds(10))
-        return offsets.allSatisfy { wanted in
-            committed.contains { found in
-                found.partition == wanted.partition && found.offset == wanted.offset && found.metadata == wanted.metadata
-            }
-        }
+    /// What became of a commit that nobody confirmed, told by where the group stands; its transaction is settled by now.
+    private func outcome(of job: CommitJob) throws(KafkaError) -> DoubtfulCommit {
+        let found = try group.committed(job.offsets.map(\.partition), timeout: .seconds(10))
+        return DoubtfulCommit(
+            zip(job.offsets, zip(job.before, found)).map { intended, known in
+                .init(before: known.0, intended: LedgerCommit(intended), found: LedgerCommit(known.1))
+            })
+    }
+}
+
+extension LedgerCommit {
+    init(_ offset: OffsetCommit) {
+        self.init(offset: offset.offset, metadata: offset.metadata)
+    }
+
+    /// Nil if nothing was committed for the partition.
+    init?(_ committed: CommittedOffset) {
+        guard let offset = committed.offset else { return nil }
+        self.init(offset: offset, metadata: committed.metadata)
     }
 }

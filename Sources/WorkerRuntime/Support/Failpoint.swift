@@ -6,7 +6,7 @@
 
 /// A moment between reading a record and knowing that its result is committed, at which a test lets the process die.
 ///
-/// Only a build with the package trait `Failpoints` has them: there `PUSHFAN_FAILPOINT=NAME[:N]` kills the process, as
+/// Only a build with the package trait `Failpoints` has them: there `PUSHFAN_TEST_FAILPOINT=NAME[:N]` kills the process, as
 /// SIGKILL does, when it passes the moment for the N-th time (1 if absent). In every other build a passing is no code at all.
 /// The names in parentheses are the crash windows that the fault suite checks.
 enum Failpoint: String {
@@ -49,7 +49,7 @@ enum Failpoint: String {
             private let passed = Atomic<Int>(0)
 
             init?() {
-                guard let text = getenv("PUSHFAN_FAILPOINT") else { return nil }
+                guard let text = getenv("PUSHFAN_TEST_FAILPOINT") else { return nil }
                 let parts = String(cString: text).split(separator: ":")
                 guard let name = parts.first, let moment = Failpoint(rawValue: String(name)) else { return nil }
                 self.moment = moment

@@ -4,7 +4,7 @@
 
 /// A way to break the worker on purpose, so that the fault suite can show that it would notice.
 ///
-/// Only a build with the package trait `Failpoints` can be broken, with `PUSHFAN_SABOTAGE=NAME`; in every other build `isOn` is
+/// Only a build with the package trait `Failpoints` can be broken, with `PUSHFAN_TEST_SABOTAGE=NAME`; in every other build `isOn` is
 /// the constant false.
 enum Sabotage: String {
     /// A record counts as finished when it is read, not when its result is there.
@@ -29,6 +29,6 @@ enum Sabotage: String {
     }
 
     #if PUSHFAN_FAILPOINTS
-        private static let chosen = getenv("PUSHFAN_SABOTAGE").flatMap { Sabotage(rawValue: String(cString: $0)) }
+        private static let chosen = getenv("PUSHFAN_TEST_SABOTAGE").flatMap { Sabotage(rawValue: String(cString: $0)) }
     #endif
 }

@@ -17,6 +17,7 @@ final class WorkerMetrics {
     let oldestWaiting: Gauge
     let lagSeconds: Gauge
     let sendLimit: Gauge
+    let circuitState: Gauge
     private let inFlight: Gauge
     private let retryQueue: Gauge
     private let throttled: SecondsCounter
@@ -41,6 +42,7 @@ final class WorkerMetrics {
         oldestWaiting = metrics.oldestWaiting.series([hub])
         lagSeconds = metrics.consumerLagSeconds.series([topic])
         sendLimit = metrics.sendLimit.series([hub])
+        circuitState = metrics.circuitState.series([hub])
         inFlight = metrics.inflightSends.series([hub])
         retryQueue = metrics.retryQueue.series([hub])
         throttled = metrics.throttledTime.series([hub])
