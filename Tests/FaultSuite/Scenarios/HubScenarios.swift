@@ -58,7 +58,8 @@ extension Catalogue {
         stage.watch.mark()
     }.with { scenario in
         scenario.workers = 1
-        scenario.workload = Workload(6_000, rate: 250)
+        scenario.isScaled = false
+        scenario.workload = Workload(7_000, rate: 250)
         scenario.check = { [Finding(.earlyCalls, measured: Double(earlyCalls($0, $1)))] }
     }
 
@@ -80,6 +81,7 @@ extension Catalogue {
         stage.watch.mark()
     }.with { scenario in
         scenario.workers = 1
+        scenario.isScaled = false
         scenario.workload = Workload(1_500, rate: 250)
         scenario.workload.timeToLive = 8
         scenario.deadline = .seconds(45)
