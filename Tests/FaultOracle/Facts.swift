@@ -141,7 +141,9 @@ public enum Digest {
 
     /// The digest of a record: a key that is absent differs from an empty one, and so does a value.
     public static func ofRecord(key: [UInt8]?, value: [UInt8]?) -> UInt64 {
-        let hash = key.map { of($0, after: of([1])) } ?? of([0])
-        return value.map { of($0, after: of([1], after: hash)) } ?? of([0], after: hash)
+        [key, value].reduce(of([])) { hash, part in
+            // The length comes first, so that no byte can move from the key to the value.
+            of(part ?? [], after: of("\(part?.count ?? -1):".utf8, after: hash))
+        }
     }
 }

@@ -77,10 +77,13 @@ struct Workload: Sendable {
         case 2: return Record(key: key, value: Array("[\(number)]".utf8))
         case 3:
             return Record(
-                key: key, value: (0..<200 + ballastByteCount).map { _ in UInt8.random(in: 128...255, using: &generator) })
+                key: key, value: (0..<200 + min(ballastByteCount, Self.readableByteCount)).map { _ in UInt8.random(in: 128...255, using: &generator) })
         default: return Record(key: key, value: [])
         }
     }
+
+    /// Bytes of a record that is still read; larger ones are rejected unread, so they are no unreadable records.
+    private static let readableByteCount = 500_000
 
     /// A request that no worker may ever see, because its transaction is aborted.
     static func decoy(_ number: Int) -> Record {

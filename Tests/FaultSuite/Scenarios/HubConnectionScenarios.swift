@@ -6,7 +6,8 @@ extension Catalogue {
 
     private static let hangs = faulty(
         "hub-hangs", "calls without an answer end, are told as ambiguous, and are tried again on request",
-        ["hang=before,every=23", "hang=after,every=31"], settings: ["PUSHFAN_HUB_REQUEST_TIMEOUT": "2s", "PUSHFAN_HUB_CONNECT_TIMEOUT": "1s"])
+        ["hang=before,every=23", "hang=after,every=31"],
+        settings: ["PUSHFAN_HUB_REQUEST_TIMEOUT": "2s", "PUSHFAN_HUB_CONNECT_TIMEOUT": "1s"])
 
     private static let resets = faulty(
         "hub-resets", "a connection that breaks before or after the call costs no result",
