@@ -18,6 +18,8 @@ struct SuiteOptions: Sendable {
     var report: String?
     var names: [String] = []
 
+    private static let fastScale = 0.3
+
     static let usage = """
         pushfan-faults --program PATH [--fast] [--list] [--seed N] [--scale X] [--keep DIR] [--report FILE] [NAME...]
 
@@ -26,7 +28,7 @@ struct SuiteOptions: Sendable {
           --fast           the selection of a few minutes that CI runs
           --list           says what there is, and runs nothing
           --seed N         begins everything random (default: 1)
-          --scale X        multiplies counts and times (default: 1)
+          --scale X        multiplies counts and times (default: 1, with --fast \(fastScale))
           --keep DIR       keeps logs, journals and notes there, of scenarios that passed too
           --report FILE    writes the tables as Markdown
 
@@ -38,6 +40,7 @@ struct SuiteOptions: Sendable {
     /// - Throws: `SuiteError.usage`.
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
+        var chosenScale: Double?
         func value(_ flag: String) throws -> String {
             guard let value = rest.popFirst() else { throw SuiteError.usage("\(flag) needs a value") }
             return value
@@ -55,7 +58,7 @@ struct SuiteOptions: Sendable {
                 guard let number = Double(try value(argument)), number > 0, number <= 100 else {
                     throw SuiteError.usage("--scale takes a number over 0, at most 100")
                 }
-                scale = number
+                chosenScale = number
             case "--keep":
                 folder = try value(argument)
                 keepsEvidence = true
@@ -65,6 +68,7 @@ struct SuiteOptions: Sendable {
                 names.append(argument)
             }
         }
+        scale = chosenScale ?? (isFast ? Self.fastScale : 1)
         guard lists || !program.isEmpty else { throw SuiteError.usage("--program is needed") }
         if folder.isEmpty { folder = "\(NSTemporaryDirectory())pushfan-faults-\(ProcessInfo.processInfo.processIdentifier)" }
     }

@@ -77,7 +77,10 @@ struct Workload: Sendable {
         case 2: return Record(key: key, value: Array("[\(number)]".utf8))
         case 3:
             return Record(
-                key: key, value: (0..<200 + min(ballastByteCount, Self.readableByteCount)).map { _ in UInt8.random(in: 128...255, using: &generator) })
+                key: key,
+                value: (0..<200 + min(ballastByteCount, Self.readableByteCount)).map { _ in
+                    UInt8.random(in: 128...255, using: &generator)
+                })
         default: return Record(key: key, value: [])
         }
     }

@@ -2,7 +2,7 @@ import FaultOracle
 
 /// Workers that join and leave, in order.
 extension Catalogue {
-    static let membershipScenarios = [churn, churnOfStrangers, scaling]
+    static let membershipScenarios = [churn, churnOfStrangers, spares, scaling]
 
     private static let churn = Scenario(
         "churn", "a group whose six workers come and go every 500 ms loses nothing and repeats no call"
@@ -51,6 +51,27 @@ extension Catalogue {
         scenario.workload = Workload(12_000, rate: 300)
         scenario.deadline = .seconds(240)
         scenario.limits = [.resumption: 25_000]
+    }
+
+    private static let spares = Scenario(
+        "spare-workers", "workers without partitions take over from those that die for good"
+    ) { stage in
+        for pair in [0...1, 2...3] {
+            Clock.pause(.seconds(4))
+            for worker in stage.workers[pair] {
+                stage.note("SIGKILL \(worker.name)")
+                worker.kill()
+            }
+            stage.watch.mark()
+            Clock.pause(.seconds(16))
+            for worker in stage.workers[pair] { try worker.start() }
+            Clock.pause(.seconds(4))
+        }
+    }.with { scenario in
+        scenario.workers = 4
+        scenario.partitions = 2
+        scenario.isScaled = false
+        scenario.workload = Workload(9_000, rate: 200)
     }
 
     private static let scaling = Scenario("scaling", "scaling out and in under load repeats no call") { stage in
