@@ -10,7 +10,7 @@ extension Catalogue {
 
     private static let brokerKill = Scenario("broker-kill", "a broker that crashes and comes back costs nothing but time") {
         stage in
-        for _ in 0..<max(2, Int((14 * stage.suite.scale).rounded())) {
+        for _ in 0..<max(2, Int((18 * stage.suite.scale).rounded())) {
             Clock.pause(.milliseconds(stage.random(2000...5000)))
             try stage.killBroker()
             Clock.pause(.milliseconds(stage.random(0...2000)))
@@ -19,8 +19,8 @@ extension Catalogue {
     }.with { scenario in
         scenario.isFast = true
         scenario.broker = .own(settings: calmBroker)
-        scenario.workload = Workload(40_000, rate: 250)
-        scenario.deadline = .seconds(420)
+        scenario.workload = Workload(60_000, rate: 250)
+        scenario.deadline = .seconds(600)
     }
 
     private static let brokerDown = Scenario(
