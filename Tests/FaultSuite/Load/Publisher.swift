@@ -49,10 +49,6 @@ final class Publisher: Sendable {
     private func publish(
         _ workload: Workload, _ firstNumber: Int, _ kafka: KafkaConfiguration, _ topicName: String, _ seed: UInt64
     ) throws {
-        var kafka = kafka
-        // A first batch that a new partition refuses must not be overtaken: the broker would take the second one, and count the
-        // first, when it comes again, as a repetition.
-        kafka.properties.append(.init(key: "max.in.flight.requests.per.connection", value: "1"))
         let isTransactional = workload.transactionSize > 0
         let producer = try Producer(
             kafka, transactionalID: isTransactional ? "\(topicName).publisher" : nil, enqueueTimeout: .seconds(120))
