@@ -83,6 +83,11 @@ struct MovableClock {
             return now.tv_sec;
         }
 
+        int timespec_get(struct timespec *time, int base) {
+            if (base == TIME_UTC) clock_gettime(CLOCK_REALTIME, time);
+            return base == TIME_UTC ? base : 0;
+        }
+
         /* Waits until a moment of this clock end when it says so: the kernel has another. */
         static struct timespec kernel_time(const struct timespec *moment) {
             struct timespec time = *moment;
