@@ -11,16 +11,21 @@ import Kafka
 /// offsets, all of them before the offsets (1); an aborted batch is written again (3); after an unknown commit a new producer
 /// settles the transaction, and the positions are read back before anything is written again (7, 8).
 struct Publisher {
-    private let configuration: WorkerConfiguration
-    private let group: ConsumerGroup
+    let configuration: WorkerConfiguration
+    let group: ConsumerGroup
     private var kafka: KafkaConfiguration
-    private var producer: Producer?
-    private var results: Producer.Topic?
-    private var deadLetters: Producer.Topic?
+    var producer: Producer?
+    private(set) var results: Producer.Topic?
+    private(set) var deadLetters: Producer.Topic?
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
+
+    /// The latest commit that the broker confirmed.
+    var latest: Confirmed?
+    /// Whether a transaction has failed since, so that it is to be asked whether the latest commit has taken place.
+    var isTroubled = false
     /// Whether a transaction may have left records that neither a commit nor an abort has reached.
-    private var mayHaveRemains = false
+    var mayHaveRemains = false
 
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup) {
         self.configuration = configuration
@@ -103,6 +108,7 @@ struct Publisher {
     private mutating func publish(_ job: CommitJob, _ isDoubtful: inout Bool) throws(KafkaError) -> Bool {
         try prepare()
         guard let producer else { return false }
+        guard try settleLatest(producer) else { return false }
         if isDoubtful {
             switch try settledOutcome(of: job, producer) {
             case .committed: return true
@@ -114,7 +120,7 @@ struct Publisher {
             try publishPlainly(job.batch, job.offsets, with: producer)
             return true
         }
-        if mayHaveRemains { try removeRemains(job.offsets, group, producer) }
+        if mayHaveRemains { try removeRemains(job.offsets, producer) }
         if Sabotage.isOn(.publishOutside) { try publishOutside(job.batch) }
         do throws(KafkaError) {
             try producer.beginTransaction()
@@ -127,6 +133,7 @@ struct Publisher {
             }
             Failpoint.pass(.offsetsSent)
         } catch {
+            isTroubled = true
             // After a time-out a request may still be on its way; only a new producer keeps it out of the next transaction.
             giveUp(producer, isSettled: !error.isFatal && !error.isTimeout)
             throw error
@@ -140,9 +147,11 @@ struct Publisher {
             Failpoint.pass(.committed)
         } catch {
             isDoubtful = !error.requiresAbort
+            isTroubled = true
             giveUp(producer, isSettled: error.requiresAbort)
             throw error
         }
+        latest = Confirmed(job)
         if Self.isPrompt(since: start) { return true }
         isDoubtful = true
         switch try settledOutcome(of: job, producer) {
@@ -249,7 +258,7 @@ struct Publisher {
     }
 
     /// Waits until everything is written, and fails when anything was not.
-    private func confirm(_ producer: Producer) throws(KafkaError) {
+    func confirm(_ producer: Producer) throws(KafkaError) {
         try producer.flush(timeout: .seconds(30))
         if let error = producer.failedDeliveries.first { throw error }
     }
@@ -261,76 +270,6 @@ struct Publisher {
             zip(job.offsets, zip(job.before, found)).map { intended, known in
                 .init(before: known.0, intended: LedgerCommit(intended), found: LedgerCommit(known.1))
             })
-    }
-}
-
-/// What a broker that crashes can leave of transactions, and its removal.
-///
-/// A coordinator that is back before the partitions have leaders takes them for deleted and does not tell them how a transaction
-/// ended, although it has confirmed that to the producer (seen with Kafka 4.3.1: "Couldn't find leader endpoint"). The records then
-/// share the fate of the producer's next transaction in their partition, and the offsets are neither committed nor dropped. So an
-/// end that took long is not believed: the group's positions tell whether a commit took place, and what did not is ended by another
-/// transaction over all partitions, which is aborted.
-extension Publisher {
-    /// Longer than an end takes unless its coordinator goes away meanwhile; what is slow without a cause is checked in vain, and no more.
-    private static func isPrompt(since start: MonotonicTime) -> Bool {
-        MonotonicTime.now().nanoseconds(since: start) < 1_000_000_000
-    }
-
-    /// What became of a commit of which nobody knows whether it took place. If it did not, nothing of it is left.
-    private mutating func settledOutcome(of job: CommitJob, _ producer: Producer) throws(KafkaError) -> DoubtfulCommit {
-        do throws(KafkaError) {
-            let outcome = try outcome(of: job, within: .seconds(5))
-            if outcome != .notCommitted || configuration.guarantee != .exactlyOnce {
-                mayHaveRemains = false
-                return outcome
-            }
-        } catch {
-            // Offsets that wait for their transaction's end hold the answer back.
-            guard error.isTimeout, configuration.guarantee == .exactlyOnce else { throw error }
-        }
-        try removeRemains(job.offsets, job.group, producer)
-        return try outcome(of: job, within: .seconds(10))
-    }
-
-    /// The committed positions. When a transaction holds them back that is this worker's own, it is ended, and they can be asked for again.
-    private mutating func positions(of partitions: [TopicPartition]) throws(KafkaError) -> [CommittedOffset] {
-        do throws(KafkaError) {
-            return try group.committed(partitions, timeout: .seconds(10))
-        } catch {
-            guard error.isTimeout, configuration.guarantee == .exactlyOnce, let producer, let place = try? group.metadata()
-            else { throw error }
-            try removeRemains(partitions.map { OffsetCommit($0, offset: 0, metadata: "") }, place, producer)
-            throw error
-        }
-    }
-
-    /// Ends, by an abort, whatever transactions of this producer have left open: in every partition that they can have reached, and
-    /// in the group's offsets.
-    private mutating func removeRemains(
-        _ offsets: [OffsetCommit], _ group: GroupMetadata?, _ producer: Producer
-    ) throws(KafkaError) {
-        mayHaveRemains = true
-        // Topics that are compacted take no record without a key.
-        let key: [UInt8] = [0]
-        do throws(KafkaError) {
-            try producer.beginTransaction()
-            for topic in [results, deadLetters].compactMap(\.self) {
-                for partition in 0..<(try producer.partitionCount(of: topic, timeout: .seconds(5))) {
-                    try producer.produce(to: topic, partition: partition, key: key.span, value: key.span)
-                }
-            }
-            try confirm(producer)
-            // The group may have moved on and refuse the offsets; the abort reaches it all the same.
-            if let group { try? producer.sendOffsets(offsets, group: group, timeout: configuration.transactionTimeout) }
-            let start = MonotonicTime.now()
-            try producer.abortTransaction(timeout: configuration.transactionTimeout)
-            mayHaveRemains = !Self.isPrompt(since: start)
-        } catch {
-            producer.close(timeout: .zero)
-            self.producer = nil
-            throw error
-        }
     }
 }
 
