@@ -1,9 +1,6 @@
 extension AnswerParser {
     mutating func nextHeadLine() throws(AnswerFault) -> Range<Int>? {
-        let line = try nextLine()
-        // Without a whole line, all that has come belongs to the head.
-        guard (line == nil ? filled : read) <= limits.headByteCount else { throw .headTooLarge }
-        return line
+        try nextLine(before: limits.headByteCount, otherwise: .headTooLarge)
     }
 
     mutating func takeStatusLine(_ line: Range<Int>) throws(AnswerFault) {
