@@ -26,6 +26,8 @@ final class Connection {
     var idleSince = MonotonicTime.never
     /// Whether it had an exchange or was idle for a while, so that the peer may have closed it by right.
     var isKept = false
+    /// Whether the peer has closed its end, be it behind an answer that is still to be read.
+    var peerHasEnded = false
     /// Whether the poller also waits for room to write.
     var waitsForRoom = false
 

@@ -86,6 +86,7 @@ extension ConnectionPool {
         connection.descriptor = descriptor
         connection.openedAt = now
         connection.isKept = false
+        connection.peerHasEnded = false
         release(connection, now)
     }
 

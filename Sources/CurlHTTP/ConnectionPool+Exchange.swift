@@ -16,6 +16,7 @@ extension ConnectionPool {
 
     /// What an event of an open connection leads to.
     func connectionReady(_ connection: Connection, _ readiness: Poller.Interest) {
+        if readiness.contains(.ended) { connection.peerHasEnded = true }
         switch connection.phase {
         case .busy:
             // The answer first: it may have come early, and then there is no more to send.
@@ -127,8 +128,9 @@ extension ConnectionPool {
 
     /// Hands the answer over and keeps the connection if it can carry another request.
     private func finish(_ connection: Connection, mayReuse: Bool) {
-        // An early answer leaves the peer in the middle of our request.
-        let reuses = mayReuse && connection.parser.answer.keepsAlive && connection.isRequestSent
+        // An early answer leaves the peer in the middle of our request; one with the end behind it leaves nobody to read the next.
+        let connectionLasts = connection.isRequestSent && !connection.peerHasEnded
+        let reuses = mayReuse && connectionLasts && connection.parser.answer.keepsAlive
         var answer = spareAnswers.popLast() ?? Answer()
         swap(&answer, &connection.parser.answer)
         let exchange = endExchange(connection)

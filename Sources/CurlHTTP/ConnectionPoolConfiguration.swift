@@ -44,6 +44,8 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     public var caFile: String?
     /// URL of a proxy (`CURLOPT_PROXY`). Nil leaves it to the environment (`https_proxy`, `no_proxy`), empty means none.
     public var proxy: String?
+    /// Addresses to use instead of looking the name up, for tests of what happens when there are several.
+    package var addresses: [String] = []
     /// Limits on each answer.
     public var limits = AnswerLimits()
 

@@ -31,6 +31,8 @@ final class CurlConnector {
     private let certificates: CertificateStore?
     private let multi: UnsafeMutableRawPointer
     private let share: UnsafeMutableRawPointer
+    /// What takes the place of looking the host's name up; empty when nothing does.
+    private let addresses: UnsafeMutablePointer<curl_slist>?
     /// By descriptor.
     private var watches: [Watch] = []
 
@@ -44,6 +46,8 @@ final class CurlConnector {
         }
         (self.configuration, self.certificates, self.poller, self.tokenBase) = (configuration, certificates, poller, tokenBase)
         (self.multi, self.share) = (multi, share)
+        let fixed = configuration.addresses.joined(separator: ",")
+        addresses = fixed.isEmpty ? nil : curl_slist_append(nil, "\(configuration.authority):\(fixed)")
         _ = push_curl_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
         let context = Unmanaged.passUnretained(self).toOpaque()
         _ = push_curl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
@@ -56,6 +60,7 @@ final class CurlConnector {
     deinit {
         curl_multi_cleanup(multi)
         curl_share_cleanup(share)
+        curl_slist_free_all(addresses)
     }
 
     // MARK: Connecting
@@ -188,8 +193,11 @@ final class CurlConnector {
             push_curl_set_long(easy, CURLOPT_NOSIGNAL, 1),
             push_curl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
             push_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(configuration.connectTimeout)),
-            push_curl_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, 60),
+            // libcurl shuffles a name's addresses when it has looked them up. From its cache they come in one order, and every
+            // connection would go to the same address.
+            push_curl_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0),
             push_curl_set_long(easy, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1),
+            push_curl_set_pointer(easy, CURLOPT_RESOLVE, addresses),
             push_curl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1),
             push_curl_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1),
             push_curl_set_pointer(easy, CURLOPT_PRIVATE, UnsafeMutableRawPointer(bitPattern: slot)),
