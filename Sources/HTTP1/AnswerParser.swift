@@ -174,10 +174,10 @@ public struct AnswerParser: Sendable {
 
     /// The next line feed, or the end of what has come.
     private func lineFeed(from start: Int) -> Int {
-        let bytes = answer.bytes.span
-        var index = start
-        while index < filled, bytes[index] != ByteClass.lineFeed { index += 1 }
-        return index
+        let bytes = answer.bytes.span.extracting(start..<filled)
+        var index = 0
+        while index < bytes.count, bytes[index] != ByteClass.lineFeed { index &+= 1 }
+        return start + index
     }
 
     /// Room for what is known to come, and for one byte more that would be too much.
