@@ -17,7 +17,7 @@ final class Connection {
 
     /// Index in the pool's array.
     let slot: Int
-    /// libcurl's message for the last failure.
+    /// The message for the last failure, libcurl's or the kernel's; empty when there is none.
     let errorText: UnsafeMutablePointer<CChar>
     var phase = Phase.closed
     var easy: UnsafeMutableRawPointer?
@@ -32,9 +32,9 @@ final class Connection {
     var waitsForRoom = false
 
     var exchange = Exchange.none
-    /// Bytes of the request that libcurl has taken.
+    /// Bytes of the request that the connection has taken.
     var sent = 0
-    /// Whether bytes may have left although libcurl has not counted them: a TLS record cut by a full socket.
+    /// Whether bytes may have left although they are not counted: a TLS record cut by a full socket.
     var mayHaveSentMore = false
     var parser: AnswerParser
 

@@ -31,15 +31,14 @@ extension ConnectionPool {
         }
     }
 
-    /// Hands the rest of the request to libcurl, or as much as the socket has room for.
+    /// Writes the rest of the request, or as much of it as the socket has room for.
     private func send(_ connection: Connection) {
-        guard let easy = connection.easy else { return }
         let isSecure = configuration.scheme == .https
         while !connection.isRequestSent {
             let sent = connection.sent
             let transfer = connection.exchange.request.withUnsafeBytes { bytes in
                 let end = isSecure ? min(bytes.count, sent + Self.recordByteCount) : bytes.count
-                return connector.send(UnsafeRawBufferPointer(rebasing: bytes[sent..<end]), over: easy)
+                return connector.send(UnsafeRawBufferPointer(rebasing: bytes[sent..<end]), over: connection)
             }
             switch transfer {
             case .moved(let count):
@@ -79,13 +78,12 @@ extension ConnectionPool {
 
     /// Takes what has come of the answer.
     private func receive(_ connection: Connection, afterSendError sendError: CURLcode? = nil) {
-        guard let easy = connection.easy else { return }
         while true {
             var transfer = CurlConnector.Transfer.wouldBlock
             let connector = self.connector
             let space = connection.parser.fill { memory, free in
                 transfer = memory.withUnsafeMutableBytes { bytes in
-                    connector.receive(into: UnsafeMutableRawBufferPointer(rebasing: bytes[free...]), over: easy)
+                    connector.receive(into: UnsafeMutableRawBufferPointer(rebasing: bytes[free...]), over: connection)
                 }
                 return if case .moved(let count) = transfer { count } else { 0 }
             }

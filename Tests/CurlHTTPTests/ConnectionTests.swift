@@ -145,4 +145,17 @@ struct ConnectionTests {
             #expect(connection.address == "127.0.0.1")
         }
     }
+
+    @Test(arguments: [
+        (ConnectionPoolConfiguration.Scheme.http, "", true), (.http, "http://127.0.0.1:1", true),
+        (.http, "socks5h://127.0.0.1:1", true),
+        (.http, "HTTPS://127.0.0.1:1", false), (.https, "", false), (.https, "http://127.0.0.1:1", false),
+    ])
+    func onlyBytesThatNobodyEncryptsGoStraightToTheSocket(
+        _ scheme: ConnectionPoolConfiguration.Scheme, _ proxy: String, _ isPlain: Bool
+    ) throws {
+        var configuration = ConnectionPoolConfiguration(scheme: scheme, host: "127.0.0.1", port: 1)
+        configuration.proxy = proxy
+        #expect(try PoolLoop(configuration).pool.connector.isPlain == isPlain)
+    }
 }
