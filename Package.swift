@@ -39,7 +39,15 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 
 let package = Package(
     name: "pushfan",
-    products: [.executable(name: "pushfan", targets: ["PushFan"])],
+    products: [
+        .executable(name: "pushfan", targets: ["PushFan"]),
+        .executable(name: "pushfan-faults", targets: ["FaultSuite"]),
+    ],
+    traits: [
+        .trait(
+            name: "Failpoints",
+            description: "Lets the fault suite make a worker kill itself, or break it on purpose. For tests only.")
+    ],
     targets: [
         // C
         .systemLibrary(name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
@@ -78,7 +86,7 @@ let package = Package(
                 "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
                 "HTTP1", "HubAuth",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict + [.define("PUSHFAN_FAILPOINTS", .when(traits: ["Failpoints"]))]),
         .target(
             name: "HubEmulator",
             dependencies: ["PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
@@ -121,6 +129,10 @@ let package = Package(
 
         // tests
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(name: "FaultOracle", dependencies: ["PushModel", "Delivery"], path: "Tests/FaultOracle", swiftSettings: strict),
+        .executableTarget(
+            name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery", "PushModel"], path: "Tests/FaultSuite",
+            swiftSettings: strict),
         tests("PushModelTests", ["PushModel"]),
         tests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
         tests("FanOutTests", ["FanOut", "PushModel"]),
@@ -139,6 +151,7 @@ let package = Package(
                 "Delivery",
             ]),
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
+        tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
         tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "HTTPServing", "HubEmulator", "HubAuth"]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Settings"]),

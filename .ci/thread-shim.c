@@ -2,6 +2,8 @@
 // seen begin brings it down, and a lock that it has not seen makes races of what is none. Loaded before the tests (LD_PRELOAD), these
 // do C11's work with POSIX's calls. In glibc both have the same types underneath (sysdeps/nptl/bits/thread-shared-types.h).
 
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -77,4 +79,37 @@ int cnd_wait(cnd_t *condition, mtx_t *mutex) {
 
 int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *until) {
     return result(pthread_cond_timedwait((pthread_cond_t *)condition, (pthread_mutex_t *)mutex, until));
+}
+
+// Swift's Mutex is taken and given back by code that is part of the program, and when it is contended by libswiftSynchronization,
+// which was not built for ThreadSanitizer. These stand before its functions and say what they do; the sanitizer's runtime listens.
+// Swift passes the mutex in its context register (clang's swiftcall, docs/ABI/CallingConventionSummary.rst of Swift).
+void __tsan_acquire(void *address) __attribute__((weak));
+void __tsan_release(void *address) __attribute__((weak));
+
+#define SWIFT __attribute__((swiftcall))
+#define SELF __attribute__((swift_context))
+#define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+
+SWIFT void lock_slow(uint32_t thread, SELF void *mutex) __asm__(LOCK_SLOW);
+SWIFT void unlock_slow(SELF void *mutex) __asm__(UNLOCK_SLOW);
+
+// POSIX has a function in the object that dlsym returns (dlsym(3)); a library without it must not go unnoticed.
+static void *next(const char *name) {
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) abort();
+    return found;
+}
+
+SWIFT void lock_slow(uint32_t thread, SELF void *mutex) {
+    SWIFT void (*swift)(uint32_t, SELF void *) = next(LOCK_SLOW);
+    swift(thread, mutex);
+    if (__tsan_acquire) __tsan_acquire(mutex);
+}
+
+SWIFT void unlock_slow(SELF void *mutex) {
+    SWIFT void (*swift)(SELF void *) = next(UNLOCK_SLOW);
+    if (__tsan_release) __tsan_release(mutex);
+    swift(mutex);
 }

@@ -41,7 +41,7 @@ struct HubPauseTests {
     @Test func noPauseIsLongerThanAnHour() {
         var pause = HubPause()
         pause.asked(for: .max, now: 0)
-        #expect(pause.end(now: 0) == RetryAfter.maximum * Self.millisecond)
+        #expect(pause.end(now: 0) == HubPause.maximum * Self.millisecond)
     }
 
     @Test(arguments: 0..<50)

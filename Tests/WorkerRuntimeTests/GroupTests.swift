@@ -43,6 +43,21 @@ struct GroupTests {
     }
 
     @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func aSpareWorkerTakesOverWhenTheOneWithThePartitionIsGone() throws {
+        let bench = try Bench(.real, partitions: 1)
+        let workers = [try bench.startWorker("w1"), try bench.startWorker("w2")]
+        #expect(eventually { workers.allSatisfy { $0.report(.ready).passes } })
+        try bench.publish(all: Self.requests(0..<3))
+        let first = try bench.results(3).compactMap { $0["worker.id"] as String? }.first
+        let isFirst = first?.hasSuffix("w1") == true
+        try workers[isFirst ? 0 : 1].stop()
+        try bench.publish(all: Self.requests(3..<6))
+        // The one that has gone keeps its partition until its session ends, 6 s here.
+        #expect(try bench.results(6).count == 6)
+        try workers[isFirst ? 1 : 0].stop()
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
     func aSecondWorkerOfTheSameNameTakesThePlaceOfTheFirst() throws {
         let bench = try Bench(.real, partitions: 2)
         let first = try bench.startWorker("same")

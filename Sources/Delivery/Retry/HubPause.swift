@@ -2,6 +2,10 @@
 ///
 /// Moments are nanoseconds of a monotonic clock that the owner reads.
 public struct HubPause: Sendable, Equatable {
+    /// The longest rest that one answer buys, five minutes in milliseconds: a hub that means it says so again, and one that is
+    /// mistaken holds up no more than the request that it was said to.
+    public static let maximum: Int64 = 300_000
+
     private var until: Int64 = .min
     private var since: Int64 = .min
     /// How long the hub was paused in all, nanoseconds; grows when a pause is over or asked for.
@@ -10,12 +14,12 @@ public struct HubPause: Sendable, Equatable {
     /// A hub that is not paused.
     public init() {}
 
-    /// Notes that the hub asked for `milliseconds` of rest at `now`, at most `RetryAfter.maximum`; a pause is never shortened.
+    /// Notes that the hub asked for `milliseconds` of rest at `now`, at most `maximum`; a pause is never shortened.
     public mutating func asked(for milliseconds: Int64, now: Int64) {
         settle(now: now)
         guard milliseconds > 0 else { return }
         if now >= until { since = now }
-        until = max(until, now + min(milliseconds, RetryAfter.maximum) * 1_000_000)
+        until = max(until, now + min(milliseconds, Self.maximum) * 1_000_000)
     }
 
     /// When calls may go on, or nil when they may now.

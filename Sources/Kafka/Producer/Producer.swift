@@ -30,7 +30,7 @@ public final class Producer: Sendable {
         enqueueTimeout: Duration = .seconds(10)
     ) throws(KafkaError) {
         var defaults = Self.defaults
-        var fixed: [ClientSettings.Setting] = [("enable.idempotence", "true"), ("delivery.report.only.error", "false")]
+        var fixed = Self.fixed
         if let transactionalID {
             guard !transactionalID.isEmpty else { throw .invalidArgument("the transactional id is empty") }
             fixed.append(("transactional.id", transactionalID))
@@ -44,6 +44,16 @@ public final class Producer: Sendable {
 
     deinit {
         close(timeout: .zero)
+    }
+
+    /// One request at a time to each broker: a second one that overtakes the first, because that was refused while the partition had
+    /// no leader, makes a broker that does not know the producer yet take the first one for a repetition, and it is lost although it
+    /// is confirmed (seen with librdkafka 2.0.2 and Kafka 4.3.1). A transaction's records of a partition are one request anyway.
+    private static var fixed: [ClientSettings.Setting] {
+        [
+            ("enable.idempotence", "true"), ("delivery.report.only.error", "false"),
+            ("max.in.flight.requests.per.connection", "1"),
+        ]
     }
 
     /// What small transactions need to be quick: no lingering and short retries. The partitioner is that of the Java client.

@@ -17,6 +17,9 @@ final class Flight {
         case waiting
         /// Has its outcome.
         case done
+
+        /// Whether nothing of the call is under way.
+        var isWaiting: Bool { self == .ready || self == .waiting }
     }
 
     /// One hub call of the request.

@@ -20,6 +20,7 @@ extension WorkerLoop {
             }
         }
         metrics.everySecond(now) {
+            expireWaitingCalls()
             measureLag()
             metrics.oldestWaiting.set(oldestWaitingSeconds())
             metrics.circuitState.set(circuit.state.code)
@@ -69,17 +70,28 @@ extension WorkerLoop {
         forgetAssignment()
         metrics.rebalances.increment()
         log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
+        // An empty assignment is answered like any other: a member that owes the answer does not join again when others leave.
         guard !list.isEmpty else {
-            health.joined()
+            assign([], epoch)
             return
         }
         pendingAssignment = list
+        assignedAt = now
         committer.submit(.positions(list, epoch: epoch))
     }
+
+    /// After this time without positions something more than a moment's trouble holds them back: 30 s in nanoseconds.
+    private static let positionPatience: Int64 = 30_000_000_000
 
     func retryAssignment(_ error: KafkaError, _ epoch: Int) {
         noteKafkaError(error)
         guard epoch == self.epoch else { return }
+        if error.isTimeout, now - assignedAt > Self.positionPatience {
+            let reason =
+                "a transaction that nobody ends may hold the group's positions back: see `kafka-transactions.sh find-hanging`"
+            log.error(.kafkaError, "the group's positions cannot be read", [.reason: .string(reason)])
+            health.brokerFailed("the group's positions cannot be read; \(reason)")
+        }
         later(.positions(pendingAssignment, epoch: epoch), in: .milliseconds(500))
     }
 

@@ -86,7 +86,6 @@ extension WorkerLoop {
 
     private func committed() {
         guard let commit = offered else { return }
-        offered = nil
         isProducerReady = true
         health.producerReady()
         if health.isBrokerDoubtful { health.joined() }
@@ -94,7 +93,14 @@ extension WorkerLoop {
         if commit.epoch == epoch {
             for (slot, offset) in zip(commit.slots, commit.job.offsets) { partitions[slot].committed = LedgerCommit(offset) }
         }
+        reuseBatch(of: commit)
+    }
+
+    /// Keeps the memory of a batch that is published for the batch after the next.
+    private func reuseBatch(of commit: consuming OfferedCommit) {
+        offered = nil
         spareBatch = commit.job.batch
+        commit.job.batch = OutcomeBatch()
         spareBatch.removeAll()
     }
 

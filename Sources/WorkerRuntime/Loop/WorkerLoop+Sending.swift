@@ -19,7 +19,8 @@ extension WorkerLoop {
         while !ready.isEmpty, maySend, circuit.mayStart(now: now) {
             guard let next = ready.removeFirst() else { return }
             let flight = flights[next.call.flight]
-            guard flight.isActive, flight.generation == next.generation else { continue }
+            guard flight.isActive, flight.generation == next.generation, flight.calls[next.call.call].phase == .ready
+            else { continue }
             send(flight, next.call.call)
         }
     }
@@ -52,6 +53,17 @@ extension WorkerLoop {
         let deadline = MonotonicTime(nanoseconds: now).advanced(by: configuration.requestTimeout)
         connections.submit(id: id.number, request: buffer.bytes, deadline: deadline)
         Failpoint.pass(.requestWritten)
+    }
+
+    /// Ends the calls that wait for their turn or their retry although their request is of no use any more: a hub that is out, or
+    /// that asked to wait, can hold them up for long.
+    func expireWaitingCalls() {
+        for flight in flights.flights where flight.isActive {
+            guard let expiry = flight.request.expiresAt, expiry <= wallClock else { continue }
+            for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
+                end(flight, index, .expired, .expiredInQueue, "the request expired before the hub had taken it")
+            }
+        }
     }
 
     /// Takes the answers and failures that connections have for the loop.

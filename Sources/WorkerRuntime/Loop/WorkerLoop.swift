@@ -54,6 +54,8 @@ final class WorkerLoop {
     var partitions: [PartitionState] = []
     /// What the group assigned; its positions are being asked for, or were.
     var pendingAssignment: [TopicPartition] = []
+    /// When they began to be asked for, monotonic nanoseconds.
+    var assignedAt: Int64 = 0
     /// Jobs that the committer gets later, with monotonic nanoseconds.
     var deferredJobs: [(due: Int64, job: Committer.Job)] = []
     /// Where the next round of reading begins, so that no partition is always the first.

@@ -100,11 +100,13 @@ final class Committer: Sendable {
 
     private func work(_ publisher: inout Publisher) {
         while !state.withLock({ $0.isAbandoned }) {
-            guard let job = nextJob() else {
+            var job = nextJob()
+            guard let reply = job.map({ publisher.perform($0) }) else {
                 signal.wait()
                 continue
             }
-            let reply = publisher.perform(job)
+            // Let go before the loop hears of it, so that the batch's memory is the loop's alone again and can be used anew.
+            job = nil
             let isLast = if case .stopped = reply { true } else { false }
             state.withLock { state in
                 state.busySince = nil

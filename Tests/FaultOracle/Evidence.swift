@@ -1,0 +1,108 @@
+public import Delivery
+
+/// Everything that was collected about one scenario when nothing moved any more.
+public struct Evidence: Sendable {
+    /// Records that the publisher was told are written.
+    public var published = 0
+    /// The publisher used transactions, whose markers take offsets of their own.
+    public var hasMarkers = false
+    /// The requests topic.
+    public var inputs: [InputFact] = []
+    /// The results topic, committed records only.
+    public var results: [ResultFact] = []
+    /// The dead-letter topic, committed records only.
+    public var deadLetters: [DeadLetterFact] = []
+    /// What the group committed.
+    public var positions: [PositionFact] = []
+    /// What the hub recorded, in the order of its answers.
+    public var calls: [CallFact] = []
+    /// What was done to the workers.
+    public var disturbances: [Disturbance] = []
+    /// Hub calls that one worker may have under way.
+    public var maxInFlight = 16
+    /// The shortest time that the hub takes for an answer, milliseconds; at least 1.
+    public var hubDelay: Int64 = 20
+    /// The time from the end of the last fault to the next new result, milliseconds; nil when it was not measured.
+    public var resumption: Int64?
+    /// A full outage of the hub, if there was one.
+    public var outage: Outage?
+    /// Workers that were asked to stop and ended otherwise than with exit code 0.
+    public var uncleanExits: [String] = []
+    /// Workers that ended although nobody asked them to.
+    public var crashes: [String] = []
+
+    /// No evidence yet.
+    public init() {}
+}
+
+/// What the group committed for one partition.
+public struct PositionFact: Sendable {
+    /// The partition's number.
+    public var partition: Int32
+    /// The committed offset; nil if there is none.
+    public var committed: Int64?
+    /// What the commit's metadata says is finished above it; nil when that cannot be read.
+    public var finished: FinishedOffsets?
+
+    /// A committed position.
+    public init(_ partition: Int32, committed: Int64?, finished: FinishedOffsets? = FinishedOffsets()) {
+        self.partition = partition
+        self.committed = committed
+        self.finished = finished
+    }
+}
+
+/// Something that was done to a worker, or to all of them.
+public struct Disturbance: Sendable {
+    /// What it was.
+    public enum Kind: Sendable, Equatable {
+        /// SIGKILL: what was in flight or finished and not committed may be called again.
+        case kill
+        /// SIGSTOP for longer than the session lasts: as a kill.
+        case freeze
+        /// The broker went away: as a kill, but the worker must notice by itself that nothing is committed any more.
+        case outage
+        /// SIGTERM: nothing may be called again.
+        case drain
+    }
+
+    /// What it was.
+    public var kind: Kind
+    /// The worker's name.
+    public var worker: String
+    /// When the worker was started, milliseconds since 1970.
+    public var startedAt: Int64
+    /// When it was stopped, milliseconds since 1970.
+    public var at: Int64
+    /// Until when it may still have made calls; the same as `at` for a kill.
+    public var until: Int64
+
+    /// A disturbance of one worker.
+    public init(_ kind: Kind, worker: String, startedAt: Int64, at: Int64, until: Int64? = nil) {
+        self.kind = kind
+        self.worker = worker
+        self.startedAt = startedAt
+        self.at = at
+        self.until = until ?? at
+    }
+}
+
+/// A time in which the hub answered nobody.
+public struct Outage: Sendable {
+    /// Its begin, milliseconds since 1970, with the time left out that a worker may take to notice.
+    public var begin: Int64
+    /// Its end, milliseconds since 1970.
+    public var end: Int64
+    /// The workers that ran.
+    public var workers: Int
+    /// Calls that the hub did not see, as the workers count them.
+    public var unseenCalls: Int
+
+    /// An outage.
+    public init(begin: Int64, end: Int64, workers: Int, unseenCalls: Int = 0) {
+        self.begin = begin
+        self.end = end
+        self.workers = workers
+        self.unseenCalls = unseenCalls
+    }
+}

@@ -1,0 +1,61 @@
+/// What must be true of every scenario's evidence.
+public enum Invariant: String, Sendable, CaseIterable {
+    /// Every request that was published stands on the topic.
+    case published = "published and not on the topic"
+    /// Every request has a final result.
+    case lost = "requests without a final result"
+    /// No request has two.
+    case repeated = "repeated final results"
+    /// Every result belongs to a request.
+    case foreign = "results and calls that belong to no request"
+    /// Every unreadable record is kept, byte for byte.
+    case unreadableLost = "unreadable records lost or changed"
+    /// No unreadable record is kept twice.
+    case unreadableRepeated = "unreadable records repeated"
+    /// No result says what the hub's record denies.
+    case contradictions = "results that contradict the hub"
+    /// The group stands at the end of every partition.
+    case position = "records not behind the committed position"
+    /// Calls are repeated only within the window of a kill.
+    case repeatedCalls = "repeated hub calls"
+    /// No single kill repeats more calls than were in its window.
+    case repeatedCallsPerKill = "repeated hub calls beyond the window of their kill"
+    /// Work goes on soon after the last fault.
+    case resumption = "milliseconds to the next result"
+    /// A hub that is down is left in peace.
+    case outageCalls = "calls per second and worker in an outage"
+    /// A hub that asked for time gets it.
+    case earlyCalls = "calls before the time that the hub asked for"
+    /// A process that dies at a named moment leaves behind what the table of crash windows says.
+    case crashWindow = "crash windows unlike their description"
+    /// A worker ends when, and only when, it is told to.
+    case exits = "workers that ended wrongly"
+}
+
+/// What one invariant came to.
+public struct Finding: Sendable {
+    /// The invariant.
+    public var invariant: Invariant
+    /// The figure.
+    public var measured: Double
+    /// The most that is allowed.
+    public var allowed: Double
+    /// Some of what violates it, for a person to look at.
+    public var examples: [String]
+
+    /// A figure with its limit.
+    public init(_ invariant: Invariant, measured: Double, allowed: Double = 0, examples: [String] = []) {
+        self.invariant = invariant
+        self.measured = measured
+        self.allowed = allowed
+        self.examples = examples
+    }
+
+    /// Whether the invariant holds.
+    public var holds: Bool { measured <= allowed }
+
+    /// A finding that counts `examples` and allows none; the first few are kept.
+    static func none(_ invariant: Invariant, _ examples: [String]) -> Finding {
+        Finding(invariant, measured: Double(examples.count), examples: Array(examples.prefix(5)))
+    }
+}

@@ -1,0 +1,140 @@
+import PushModel
+
+/// Results against the hub's record, and calls that were made again.
+extension Oracle {
+    /// What a result says that the hub's record denies.
+    ///
+    /// A success must name a notification that the hub took for that user. A result by which no device was reached must have no
+    /// call that the hub took, unless the call was made by a worker that was killed before it could tell.
+    func contradictions() -> Finding {
+        var accepted: [Int: [CallFact]] = [:]
+        for call in evidence.calls where call.isAccepted {
+            if let user = call.user { accepted[user, default: []].append(call) }
+        }
+        var examples: [String] = []
+        for input in evidence.inputs {
+            guard case .request(let user, let isFlawed) = input.content else { continue }
+            for index in results[input.place] ?? [] {
+                let result = evidence.results[index]
+                if isFlawed != (result.state == .rejected) {
+                    examples.append("user \(user) is \(result.state.rawValue), but \(isFlawed ? "was flawed" : "had no flaw")")
+                }
+                if let denial = denial(of: result, calls: accepted[user] ?? []) { examples.append("user \(user): \(denial)") }
+            }
+        }
+        return .none(.contradictions, examples)
+    }
+
+    private func denial(of result: ResultFact, calls: [CallFact]) -> String? {
+        for send in result.sends where send.isSuccess {
+            guard let id = send.notification, calls.contains(where: { $0.notification == id }) else {
+                return "the hub has no record of the notification"
+            }
+        }
+        if result.state == .sent && result.sends.isEmpty { return "sent without any call" }
+        guard result.state != .sent, result.state != .partial, result.safety == .safe || result.safety == .pointless
+        else { return nil }
+        let untold = calls.contains { call in
+            !evidence.disturbances.contains { $0.repeatsCalls && $0.until >= call.at && $0.at <= result.at }
+        }
+        return untold ? "\(result.state.rawValue), but the hub took it" : nil
+    }
+
+    /// Accepted calls that the request's own result does not explain, against what kills may cause.
+    func repeatedCalls() -> [Finding] {
+        let (windows, unexplained) = windows()
+        let total = windows.reduce(unexplained.count) { $0 + $1.repeatedCalls }
+        let allowed = windows.reduce(0) { $0 + $1.allowedCalls }
+        // A kill's calls can be told from the next one's only by time: those that follow each other closely share their windows.
+        var examples = unexplained.map { "user \($0) was called again without a kill" }
+        for window in windows {
+            let span = window.disturbance.at - 1000...window.disturbance.at + 1000
+            let shared = windows.reduce(0) { $0 + (span.contains($1.disturbance.at) ? $1.allowedCalls : 0) }
+            guard window.repeatedCalls > shared else { continue }
+            examples.append(
+                "\(window.repeatedCalls) after the \(window.disturbance.kind) of \(window.disturbance.worker), of \(shared)")
+        }
+        return [
+            Finding(.repeatedCalls, measured: Double(total), allowed: Double(allowed)), .none(.repeatedCallsPerKill, examples),
+        ]
+    }
+
+    /// What each disturbance explains, and the users who were called again without any.
+    public func windows() -> (windows: [CrashWindow], unexplained: [Int]) {
+        var windows = zip(evidence.disturbances, allowances()).map { CrashWindow(disturbance: $0, allowedCalls: $1) }
+        var unexplained: [Int] = []
+        for (user, call) in surplusCalls() {
+            let cause = windows.indices
+                .filter { windows[$0].disturbance.repeatsCalls && windows[$0].disturbance.until >= call.at }
+                .min { windows[$0].disturbance.at < windows[$1].disturbance.at }
+            if let cause { windows[cause].repeatedCalls += 1 } else { unexplained.append(user) }
+        }
+        return (windows, unexplained)
+    }
+
+    /// The calls of each user that came before those which the final result tells about.
+    private func surplusCalls() -> [(user: Int, call: CallFact)] {
+        var accepted: [Int: [CallFact]] = [:]
+        for call in evidence.calls where call.isAccepted {
+            if let user = call.user { accepted[user, default: []].append(call) }
+        }
+        var surplus: [(user: Int, call: CallFact)] = []
+        for (user, calls) in accepted {
+            let explained = places[user].flatMap { results[$0] }?.map { evidence.results[$0].explainedCalls }.reduce(0, +) ?? 0
+            guard calls.count > explained else { continue }
+            let early = calls.sorted { $0.at < $1.at }.prefix(calls.count - explained)
+            surplus += early.map { (user, $0) }
+        }
+        return surplus
+    }
+
+    /// For each disturbance the calls that can have been in its window: those in flight, and those that the hub can have answered
+    /// since the worker's last committed batch was written, at its pace and the worker's limit.
+    func allowances() -> [Int] {
+        var batches: [String: [Int64]] = [:]
+        for result in evidence.results { batches[result.worker, default: []].append(result.at) }
+        for worker in batches.keys { batches[worker]?.sort() }
+        return evidence.disturbances.map { disturbance in
+            guard disturbance.repeatsCalls else { return 0 }
+            let last = batches[disturbance.worker].flatMap { $0.last(notAfter: disturbance.at) } ?? disturbance.startedAt
+            let idle = disturbance.at - max(last, disturbance.startedAt)
+            let tick = min(disturbance.kind == .outage ? idle + Self.noticeTime : idle, 2 * Self.noticeTime)
+            let rounds = (tick + evidence.hubDelay - 1) / max(evidence.hubDelay, 1)
+            return evidence.maxInFlight * (1 + Int(rounds))
+        }
+    }
+
+    /// The time after which a worker begins no call because its commit is not confirmed, milliseconds, with a turn of its loop.
+    ///
+    /// What may wait then is what finished during that commit and what finished during the one before, so a window is never
+    /// longer than twice this time.
+    static var noticeTime: Int64 { 600 }
+}
+
+/// The calls that a disturbance may cause to be made again, and those that were.
+public struct CrashWindow: Sendable {
+    /// What was done.
+    public var disturbance: Disturbance
+    /// The calls that can have been in flight, or finished and not committed.
+    public var allowedCalls: Int
+    /// The calls that were made again.
+    public var repeatedCalls = 0
+}
+
+extension Disturbance {
+    /// Whether calls may be made again because of it.
+    var repeatsCalls: Bool { kind != .drain }
+}
+
+extension [Int64] {
+    /// The last element of a sorted array that is not above `limit`.
+    fileprivate func last(notAfter limit: Int64) -> Int64? {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] <= limit { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 ? self[low - 1] : nil
+    }
+}

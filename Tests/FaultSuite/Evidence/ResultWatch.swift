@@ -1,0 +1,107 @@
+import FaultOracle
+import Foundation
+import Kafka
+import Synchronization
+
+/// Watches results and dead letters as they become visible, to know when a scenario is through and how long nothing came.
+final class ResultWatch: Sendable {
+    private struct State {
+        var settled: Set<Place> = []
+        var repeats = 0
+        var lastArrival: Int64 = 0
+        /// When the last fault ended, until something new has arrived.
+        var mark: Int64?
+        /// The longest time from a mark to the next arrival.
+        var longestResumption: Int64?
+        var isEnding = false
+        var running = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Starts to watch.
+    init(kafka: KafkaConfiguration, results: String, deadLetters: String) {
+        start(kafka, results) { (value, _) in
+            var reader = FactReader()
+            return reader.origin(of: value)
+        }
+        start(kafka, deadLetters) { (_, place) in place }
+    }
+
+    /// Records that have their result or dead letter.
+    var settledCount: Int { state.withLock { $0.settled.count } }
+
+    /// Results and dead letters beyond the first of a record.
+    var repeatCount: Int { state.withLock { $0.repeats } }
+
+    /// When something new became visible last, milliseconds since 1970.
+    var lastArrival: Int64 { state.withLock { $0.lastArrival } }
+
+    /// Remembers this moment, to measure the time to the next new result from here. A mark without any result is forgotten
+    /// when the next one comes.
+    func mark() { state.withLock { $0.mark = Clock.now() } }
+
+    /// Nothing more is to come, so that no time is measured.
+    func unmark() { state.withLock { $0.mark = nil } }
+
+    /// The longest time from a mark to the next new result, milliseconds; nil when there was none.
+    var resumption: Int64? { state.withLock { $0.longestResumption } }
+
+    /// Stops watching, and waits until the threads have ended.
+    func end() {
+        state.withLock { $0.isEnding = true }
+        while state.withLock({ $0.running }) > 0 { Clock.pause(.milliseconds(10)) }
+    }
+
+    private func start(
+        _ kafka: KafkaConfiguration, _ topic: String, place: @escaping @Sendable (Span<UInt8>, Place?) -> Place?
+    ) {
+        state.withLock { $0.running += 1 }
+        let thread = Thread { [self] in
+            defer { state.withLock { $0.running -= 1 } }
+            while !state.withLock({ $0.isEnding }) {
+                guard let reader = try? TopicReader(kafka, topic: topic, start: .beginning, timeout: .seconds(5)) else {
+                    continue
+                }
+                watch(reader, place)
+            }
+        }
+        thread.name = "faults-watch"
+        thread.start()
+    }
+
+    private func watch(_ reader: TopicReader, _ place: (Span<UInt8>, Place?) -> Place?) {
+        while !state.withLock({ $0.isEnding }) {
+            while reader.nextEvent() != nil {}
+            var found: Place?
+            let result = reader.read(timeout: .milliseconds(100)) { record in
+                if let value = record.value {
+                    found = place(value, TopicFacts.deadLetterOrigin(record))
+                } else {
+                    found = place(Self.nothing.span, TopicFacts.deadLetterOrigin(record))
+                }
+            }
+            if let found { note(found) }
+            // The topic was deleted, or made anew: what was seen stays known, and reading begins again.
+            if case .error(let error) = result, error.isUnknownTopicOrPartition { break }
+        }
+        reader.close()
+        Clock.pause(.milliseconds(50))
+    }
+
+    private static let nothing: [UInt8] = []
+
+    private func note(_ place: Place) {
+        let now = Clock.now()
+        state.withLock { state in
+            guard state.settled.insert(place).inserted else {
+                state.repeats += 1
+                return
+            }
+            state.lastArrival = now
+            guard let mark = state.mark else { return }
+            state.mark = nil
+            state.longestResumption = max(state.longestResumption ?? 0, now - mark)
+        }
+    }
+}

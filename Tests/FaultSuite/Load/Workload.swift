@@ -1,0 +1,105 @@
+import FaultOracle
+
+/// What is published in one scenario: how much, how fast, and of what kinds.
+struct Workload: Sendable {
+    /// Records in all.
+    var count: Int
+    /// Records per second; nil for as fast as Kafka takes them.
+    var rate: Int?
+    /// One of so many is flawed and must be rejected; 0 for none.
+    var flawedEvery = 29
+    /// One of so many is no request at all; 0 for none.
+    var unreadableEvery = 37
+    /// One of so many goes to two platforms; 0 for none.
+    var twofoldEvery = 11
+    /// One of so many asks for another try after an ambiguous call; 0 for none.
+    var retryEvery = 3
+    /// One of so many has no id and is named by its place; 0 for none.
+    var namelessEvery = 13
+    /// Bytes of text in each message.
+    var textByteCount = 40
+    /// Every request asks for another try after an ambiguous call.
+    var alwaysRetries = false
+    /// Bytes of flawed requests, and of some unreadable records, beyond their usual ones.
+    var ballastByteCount = 0
+    /// How long a request is of use.
+    var timeToLive: Int?
+    /// Records in each transaction of the publisher, which aborts every other one; 0 for no transactions.
+    var transactionSize = 0
+
+    /// A workload of nothing but sound requests for one platform.
+    static func plain(_ count: Int, rate: Int?) -> Workload {
+        var workload = Workload(count, rate: rate)
+        (workload.flawedEvery, workload.unreadableEvery, workload.twofoldEvery) = (0, 0, 0)
+        (workload.retryEvery, workload.namelessEvery) = (0, 0)
+        return workload
+    }
+
+    init(_ count: Int, rate: Int?) {
+        self.count = count
+        self.rate = rate
+    }
+
+    /// One record by its number: the same for the same number and seed.
+    struct Record {
+        let key: [UInt8]?
+        let value: [UInt8]
+    }
+
+    /// The record of a number.
+    func record(_ number: Int, using generator: inout SeededGenerator) -> Record {
+        if unreadableEvery > 0 && number % unreadableEvery == unreadableEvery - 1 { return unreadable(number, using: &generator) }
+        let isFlawed = flawedEvery > 0 && number % flawedEvery == flawedEvery - 1
+        return Record(key: Array("\(isFlawed ? "x" : "u")\(number)".utf8), value: Array(request(number, isFlawed).utf8))
+    }
+
+    private func request(_ number: Int, _ isFlawed: Bool) -> String {
+        let isNameless = namelessEvery > 0 && number % namelessEvery == namelessEvery - 1
+        let isTwofold = twofoldEvery > 0 && number % twofoldEvery == twofoldEvery - 1
+        let retries = alwaysRetries || (retryEvery > 0 && number % retryEvery == retryEvery - 1)
+        let audience = isFlawed ? "{\"tag_expression\":\"username:u\(number) && (\"}" : "{\"users\":[\"u\(number)\"]}"
+        return "{" + (isNameless ? "" : "\"id\":\"r\(number)\",") + "\"audience\":\(audience),"
+            + "\"platforms\":[\(isTwofold ? "\"apple\",\"fcmv1\"" : "\"apple\"")],"
+            + "\"message\":{\"title\":\"\(number)\",\"body\":\"\(String(repeating: "m", count: textByteCount))\"}"
+            + (retries ? ",\"options\":{\"on_ambiguous\":\"retry\"}" : "")
+            + (timeToLive.map { ",\"ttl_seconds\":\($0)" } ?? "")
+            + (isFlawed && ballastByteCount > 0 ? ",\"ballast\":\"\(String(repeating: "b", count: ballastByteCount))\"" : "")
+            + "}"
+    }
+
+    /// Bytes that are no request, each of another kind; some without a key, some without a value.
+    private func unreadable(_ number: Int, using generator: inout SeededGenerator) -> Record {
+        let kind = number / max(unreadableEvery, 1) % 5
+        let key = kind == 1 ? nil : Array("p\(number)".utf8)
+        switch kind {
+        case 0: return Record(key: key, value: Array("{\"id\":\"p\(number)\",".utf8))
+        case 1: return Record(key: nil, value: Array("no JSON \(number)".utf8))
+        case 2: return Record(key: key, value: Array("[\(number)]".utf8))
+        case 3:
+            return Record(
+                key: key,
+                value: (0..<200 + min(ballastByteCount, Self.readableByteCount)).map { _ in
+                    UInt8.random(in: 128...255, using: &generator)
+                })
+        default: return Record(key: key, value: [])
+        }
+    }
+
+    /// Bytes of a record that is still read; larger ones are rejected unread, so they are no unreadable records.
+    private static let readableByteCount = 500_000
+
+    /// A request that no worker may ever see, because its transaction is aborted.
+    static func decoy(_ number: Int) -> Record {
+        let user = 1_000_000_000 + number
+        let value = "{\"id\":\"r\(user)\",\"audience\":{\"users\":[\"u\(user)\"]},\"message\":{\"body\":\"never\"}}"
+        return Record(key: Array("u\(user)".utf8), value: Array(value.utf8))
+    }
+
+    /// What a record of the topic is, by its key and value alone.
+    static func content(key: [UInt8]?, value: [UInt8]?) -> InputFact.Content {
+        let name = key.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        if let user = FactReader.number(in: name, after: "u") { return .request(user: user, isFlawed: false) }
+        if let user = FactReader.number(in: name, after: "x") { return .request(user: user, isFlawed: true) }
+        return .unreadable(digest: Digest.ofRecord(key: key, value: value))
+    }
+}

@@ -1,0 +1,19 @@
+/// All scenarios, in the order in which they run.
+enum Catalogue {
+    static let all: [Scenario] =
+        workerScenarios + membershipScenarios + brokerScenarios + clusterScenarios + protocolScenarios + hubScenarios
+        + hubConnectionScenarios + recordScenarios + machineScenarios + failpointScenarios + sabotageScenarios
+
+    /// The scenarios that the command line asks for: by name, or by the part of their names before a hyphen.
+    ///
+    /// - Throws: `SuiteError.usage` for a name that there is not.
+    static func selected(_ options: SuiteOptions) throws -> [Scenario] {
+        if options.names.isEmpty { return options.isFast ? all.filter(\.isFast) : all }
+        return try options.names.flatMap { name in
+            let exact = all.filter { $0.name == name }
+            let found = exact.isEmpty ? all.filter { $0.name.hasPrefix("\(name)-") } : exact
+            guard !found.isEmpty else { throw SuiteError.usage("there is no scenario '\(name)'; --list shows all of them") }
+            return found
+        }
+    }
+}

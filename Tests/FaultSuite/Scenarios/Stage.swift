@@ -1,0 +1,265 @@
+import FaultOracle
+import Foundation
+import Kafka
+import Synchronization
+
+/// Everything that runs for one scenario: brokers, hub, workers, publisher and the watch over results.
+final class Stage: Sendable {
+    let scenario: Scenario
+    let suite: SuiteOptions
+    let folder: String
+    let broker: Broker
+    let hub: Hub
+    let workers: [WorkerProcess]
+    let watch: ResultWatch
+    let topics: TopicNames
+    /// The brokers for the suite itself.
+    let kafka: KafkaConfiguration
+
+    private struct State {
+        var random: SeededGenerator
+        var publishers: [Publisher] = []
+        var publishedCount = 0
+        var brokerKills = 0
+        var outage: Outage?
+        var pauses: [(begin: Int64, wait: Int64)] = []
+    }
+
+    private let state: Mutex<State>
+    private let begin = ContinuousClock.now
+
+    /// Starts the hub, creates the topics, and begins to watch.
+    init(_ scenario: Scenario, _ suite: SuiteOptions, folder: String, broker: Broker) throws {
+        self.scenario = scenario
+        self.suite = suite
+        self.folder = folder
+        self.broker = broker
+        state = Mutex(State(random: SeededGenerator(seed: suite.seed &+ Digest.of(scenario.name.utf8))))
+        topics = TopicNames(scenario.name, run: Int.random(in: 1000...9999))
+        kafka = KafkaConfiguration(bootstrapServers: broker.direct, clientID: "faults")
+        var environment = suite.environment
+        for (name, topic) in topics.variables { environment[name] = topic }
+        environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = broker.direct
+        try ChildProcess.run(
+            "pushfan topics create",
+            [suite.program, "topics", "create", "--partitions", "\(scenario.partitions)", "--replication", "\(broker.nodes)"],
+            environment: environment, log: "\(folder)/topics.log", within: .seconds(60))
+        hub = try Hub(
+            program: suite.program, folder: folder, options: ["--fault", Self.pace] + scenario.hubOptions,
+            environment: suite.environment)
+        environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = broker.address(isProxied: scenario.isBehindProxy)
+        environment["PUSHFAN_HUB_NAME"] = "demo"
+        environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString
+        if scenario.withdrawsFirstKey {
+            environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString(key: "d2l0aGRyYXdu")
+            environment["PUSHFAN_HUB_SECONDARY_KEY"] = Hub.key
+        }
+        environment["PUSHFAN_WORKER_MAX_IN_FLIGHT"] = "\(scenario.maxInFlight)"
+        environment["PUSHFAN_KAFKA_SESSION_TIMEOUT"] = "10s"
+        environment["PUSHFAN_RETRY_BASE"] = "200ms"
+        environment["PUSHFAN_RETRY_CAP"] = "5s"
+        environment["PUSHFAN_LOG_LEVEL"] = scenario.workload.count > 50_000 ? "warning" : "info"
+        environment.merge(scenario.settings) { $1 }
+        let everybody = environment
+        workers = try (1...max(scenario.workers, scenario.spareWorkers, 1)).map {
+            try WorkerProcess("w\($0)", program: suite.program, folder: folder, environment: everybody)
+        }
+        watch = ResultWatch(kafka: kafka, results: topics.results, deadLetters: topics.deadLetters)
+    }
+
+    /// The least time for an answer of the hub, milliseconds.
+    static let hubDelay: Int64 = 20
+    /// The fault that gives every answer its time.
+    static let pace = "delay=\(hubDelay)ms"
+
+    /// The workers that the scenario begins with.
+    var crew: ArraySlice<WorkerProcess> { workers.prefix(scenario.workers) }
+
+    /// Starts the crew and waits until every one of them can work.
+    func startCrew() throws {
+        for worker in crew { try worker.start(scenario.firstSettings) }
+        try Clock.wait(for: "the workers to be ready", within: .seconds(60), every: .milliseconds(50)) {
+            crew.allSatisfy(\.isReady)
+        }
+    }
+
+    /// A number from the scenario's seed.
+    func random(_ range: ClosedRange<Int>) -> Int {
+        state.withLock { Int.random(in: range, using: &$0.random) }
+    }
+
+    /// Publishes the scenario's workload, scaled, in the background.
+    func publish(_ workload: Workload? = nil) {
+        var workload = workload ?? scenario.workload
+        workload.count = max(1, Int(Double(workload.count) * scale))
+        let amount = workload
+        state.withLock { state in
+            let seed = state.random.next()
+            state.publishers.append(
+                Publisher(amount, firstNumber: state.publishedCount, kafka: kafka, topic: topics.requests, seed: seed))
+            state.publishedCount += amount.count
+        }
+    }
+
+    /// Replaces the hub's faults; its ordinary pace stays behind them.
+    func setHubFaults(_ faults: [String]) throws {
+        note("hub faults: \(faults)")
+        try hub.setFaults(faults.map { $0.contains("delay=") ? $0 : "\($0),\(Self.pace)" } + [Self.pace])
+    }
+
+    /// Pauses for a time that is scaled with the suite.
+    func pause(_ duration: Duration) { Clock.pause(duration * scale) }
+
+    /// What counts and times are multiplied with.
+    private var scale: Double { scenario.isScaled ? suite.scale : 1 }
+
+    /// Whether everything that is being published has been.
+    var isPublished: Bool { state.withLock { $0.publishers.allSatisfy(\.isDone) } }
+
+    /// Records that the publishers were told are written.
+    var writtenCount: Int { state.withLock { $0.publishers.reduce(0) { $0 + $1.written } } }
+
+    /// Every record that was published has its result or dead letter.
+    var isSettled: Bool { isPublished && watch.settledCount >= writtenCount }
+
+    /// Broker nodes that were killed.
+    var brokerKills: Int { state.withLock { $0.brokerKills } }
+
+    /// Kills a broker node, or all of them.
+    func killBroker(node: Int? = nil) throws {
+        note("broker killed\(node.map { ": node \($0)" } ?? "")")
+        if node == nil { beginOutage() }
+        try broker.kill(node: node)
+        state.withLock { $0.brokerKills += node == nil ? broker.nodes : 1 }
+    }
+
+    /// Starts a killed broker again.
+    func resumeBroker(node: Int? = nil) throws {
+        try broker.resume(node: node)
+        if node == nil { endOutage() }
+        note("broker back\(node.map { ": node \($0)" } ?? "")")
+        watch.mark()
+    }
+
+    /// Takes down that no worker reaches the broker from now on.
+    func beginOutage() {
+        for worker in workers where worker.isRunning { worker.noteOutage() }
+    }
+
+    /// Takes down that workers reach the broker again.
+    func endOutage() {
+        for worker in workers { worker.noteOutageEnd() }
+    }
+
+    /// Takes down that from now on the hub asks for so many milliseconds of rest.
+    func notePause(_ wait: Int64) { state.withLock { $0.pauses.append((Clock.now(), wait)) } }
+
+    /// When the hub asked for rest, and for how long, milliseconds.
+    var pauses: [(begin: Int64, wait: Int64)] { state.withLock { $0.pauses } }
+
+    /// Takes down that the hub answered nobody.
+    func noteOutage(_ outage: Outage) { state.withLock { $0.outage = outage } }
+
+    /// Writes down what happens, for whoever looks for the reason of a failure.
+    func note(_ text: String) {
+        let elapsed = begin.duration(to: .now)
+        let line =
+            "\(Clock.now()) +\(elapsed.components.seconds).\(elapsed.components.attoseconds / 100_000_000_000_000_000) s  \(text)\n"
+        guard let file = fopen("\(folder)/events.log", "a") else { return }
+        fputs(line, file)
+        fclose(file)
+    }
+
+    /// Waits until everything has its result, starting again whatever worker has ended by itself.
+    ///
+    /// - Returns: Whether it has, before the deadline.
+    func settle() -> Bool {
+        note("the faults are over")
+        if isSettled { watch.unmark() } else { watch.mark() }
+        let deadline = begin + scenario.deadline * max(scale, 0.5)
+        while !isSettled {
+            for worker in workers where worker.noteCrash() {
+                note("\(worker.name) ended by itself")
+                try? worker.start()
+            }
+            guard ContinuousClock.now < deadline else {
+                note("deadline: \(watch.settledCount) of \(writtenCount) are settled")
+                return false
+            }
+            Clock.pause(.milliseconds(20))
+        }
+        note("settled")
+        return true
+    }
+
+    /// Publishing failed, and why.
+    var publisherFailure: String? { state.withLock { $0.publishers.lazy.compactMap(\.failure).first } }
+
+    /// Stops all workers that run, in order.
+    func stopWorkers() {
+        for worker in workers { _ = worker.noteCrash() }
+        let running = workers.filter(\.isRunning)
+        // One that was started a moment ago may not take signals yet.
+        try? Clock.wait(for: "the workers to be ready", within: .seconds(30)) {
+            running.allSatisfy { $0.isReady || !$0.isRunning }
+        }
+        for worker in running { worker.terminate() }
+        for worker in running { worker.waitForStop() }
+    }
+
+    /// Ends everything, in whatever state it is.
+    func end() {
+        for publisher in state.withLock({ $0.publishers }) { publisher.end() }
+        for worker in workers { worker.end() }
+        watch.end()
+        hub.end()
+    }
+
+    /// Reads everything back.
+    func evidence() throws -> Evidence {
+        let reader = TopicFacts(kafka: kafka)
+        var evidence = Evidence()
+        evidence.published = writtenCount
+        evidence.inputs = try reader.inputs(topics.requests)
+        evidence.results = try reader.results(topics.results)
+        evidence.deadLetters = try reader.deadLetters(topics.deadLetters)
+        evidence.positions = try reader.positions(topics.requests, group: topics.group, partitions: scenario.partitions)
+        evidence.calls = try Journal.calls(at: hub.journal)
+        evidence.hasMarkers = scenario.workload.transactionSize > 0
+        evidence.maxInFlight = scenario.maxInFlight
+        evidence.hubDelay = Self.hubDelay
+        for worker in workers {
+            let record = worker.record
+            evidence.disturbances += record.disturbances
+            evidence.crashes += record.crashes
+            evidence.uncleanExits += record.uncleanExits
+        }
+        evidence.resumption = watch.resumption
+        evidence.outage = state.withLock { $0.outage }
+        return evidence
+    }
+}
+
+/// The topics and the group of one scenario; no other uses them.
+struct TopicNames: Sendable {
+    let requests: String
+    let results: String
+    let deadLetters: String
+    let group: String
+
+    init(_ scenario: String, run: Int) {
+        let prefix = "faults.\(scenario).\(run)"
+        requests = "\(prefix).requests"
+        results = "\(prefix).results"
+        deadLetters = "\(prefix).deadletter"
+        group = "\(prefix).group"
+    }
+
+    /// The settings that name them.
+    var variables: [String: String] {
+        [
+            "PUSHFAN_KAFKA_TOPICS_REQUESTS": requests, "PUSHFAN_KAFKA_TOPICS_RESULTS": results,
+            "PUSHFAN_KAFKA_TOPICS_DEADLETTER": deadLetters, "PUSHFAN_KAFKA_GROUP_ID": group,
+        ]
+    }
+}

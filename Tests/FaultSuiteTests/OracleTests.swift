@@ -1,0 +1,171 @@
+import Delivery
+import FaultOracle
+import PushModel
+import Testing
+
+/// Each invariant of the oracle can fail, and holds where it must: evidence made by hand.
+@Suite struct OracleTests {
+    /// Evidence without a fault: two requests, one of which is flawed, and one unreadable record.
+    static var sound: Evidence {
+        var evidence = Evidence()
+        evidence.published = 3
+        evidence.inputs = [
+            InputFact(Place(0, 0), .request(user: 1, isFlawed: false)),
+            InputFact(Place(0, 1), .unreadable(digest: 7)),
+            InputFact(Place(1, 0), .request(user: 2, isFlawed: true)),
+        ]
+        evidence.results = [
+            ResultFact(Place(0, 0), user: 1, at: 1000, sends: [.init(isSuccess: true, notification: 11)]),
+            ResultFact(Place(1, 0), user: nil, at: 1000, state: .rejected, safety: .pointless, explainedCalls: 0),
+        ]
+        evidence.deadLetters = [DeadLetterFact(Place(0, 1), digest: 7)]
+        evidence.positions = [PositionFact(0, committed: 2), PositionFact(1, committed: 1)]
+        evidence.calls = [CallFact(user: 1, at: 990, notification: 11)]
+        evidence.resumption = 15_000
+        return evidence
+    }
+
+    static func violated(_ change: (inout Evidence) -> Void) -> Set<Invariant> {
+        var evidence = sound
+        change(&evidence)
+        return Set(Oracle(evidence).findings().filter { !$0.holds }.map(\.invariant))
+    }
+
+    @Test func soundEvidenceViolatesNothing() {
+        #expect(Self.violated { _ in } == [])
+        #expect(Set(Oracle(Self.sound).findings().map(\.invariant)).count == Invariant.allCases.count - 3)
+    }
+
+    @Test func aRequestThatIsNotOnTheTopicIsMissed() {
+        #expect(Self.violated { $0.published = 4 } == [.published])
+    }
+
+    @Test func aRequestWithoutAResultIsLost() {
+        #expect(Self.violated { $0.results.removeLast() } == [.lost])
+    }
+
+    @Test func aSecondResultIsRepeated() {
+        #expect(Self.violated { $0.results.append($0.results[1]) } == [.repeated])
+    }
+
+    @Test func aResultOfNoRequestIsForeign() {
+        #expect(
+            Self.violated { $0.results.append(ResultFact(Place(0, 1), user: nil, state: .rejected, safety: .pointless)) } == [
+                .foreign
+            ])
+        #expect(Self.violated { $0.results[0].user = 5 } == [.foreign])
+        #expect(Self.violated { $0.calls.append(CallFact(user: 5, isAccepted: false)) } == [.foreign])
+    }
+
+    @Test func anUnreadableRecordThatIsNotKeptIsLost() {
+        #expect(Self.violated { $0.deadLetters = [] } == [.unreadableLost])
+        #expect(Self.violated { $0.deadLetters[0].digest = 8 } == [.unreadableLost])
+    }
+
+    @Test func aDeadLetterTooManyIsRepeated() {
+        #expect(Self.violated { $0.deadLetters.append($0.deadLetters[0]) } == [.unreadableRepeated])
+        #expect(Self.violated { $0.deadLetters.append(DeadLetterFact(Place(0, 0), digest: 1)) } == [.unreadableRepeated])
+    }
+
+    @Test func aSuccessThatTheHubDoesNotKnowContradictsIt() {
+        #expect(Self.violated { $0.results[0].sends[0].notification = 12 } == [.contradictions])
+        #expect(Self.violated { $0.results[0].sends[0].notification = nil } == [.contradictions])
+        #expect(Self.violated { $0.results[0].sends = [] } == [.contradictions])
+        #expect(Self.violated { $0.calls[0].isAccepted = false } == [.contradictions])
+        #expect(Self.violated { $0.calls[0].user = 2 }.contains(.contradictions))
+    }
+
+    @Test(arguments: [ResultState.failed, .expired, .cancelled])
+    func aResultWithoutSuccessContradictsACallThatTheHubTook(_ state: ResultState) {
+        let safe = ResultFact(Place(0, 0), user: 1, at: 1000, state: state, safety: .safe, explainedCalls: 0)
+        #expect(Self.violated { $0.results[0] = safe }.contains(.contradictions))
+        var doubtful = safe
+        doubtful.safety = .ambiguous
+        doubtful.explainedCalls = 1
+        #expect(Self.violated { $0.results[0] = doubtful } == [])
+    }
+
+    @Test func aKilledWorkerExplainsACallThatItsSuccessorCannotKnow() {
+        let safe = ResultFact(Place(0, 0), user: 1, at: 1000, state: .failed, safety: .safe, explainedCalls: 0)
+        let kill = Disturbance(.kill, worker: "w1", startedAt: 900, at: 995)
+        #expect(Self.violated { ($0.results[0], $0.disturbances) = (safe, [kill]) } == [])
+        let early = Disturbance(.kill, worker: "w1", startedAt: 900, at: 980)
+        #expect(Self.violated { ($0.results[0], $0.disturbances) = (safe, [early]) }.contains(.contradictions))
+        let drain = Disturbance(.drain, worker: "w1", startedAt: 900, at: 995)
+        #expect(Self.violated { ($0.results[0], $0.disturbances) = (safe, [drain]) }.contains(.contradictions))
+    }
+
+    @Test func aFlawThatIsNotRejectedIsContradicted() {
+        #expect(Self.violated { $0.inputs[2].content = .request(user: 2, isFlawed: false) } == [.contradictions])
+        #expect(Self.violated { $0.inputs[0].content = .request(user: 1, isFlawed: true) } == [.contradictions])
+    }
+
+    @Test func aRecordAtOrAboveTheCommittedPositionIsNotDone() {
+        #expect(Self.violated { $0.positions[0].committed = 1 } == [.position])
+        #expect(Self.violated { $0.positions[0].committed = nil } == [.position])
+        #expect(Self.violated { $0.positions.removeLast() } == [.position])
+    }
+
+    @Test func aPositionBeyondTheEndIsWrongUnlessMarkersStandThere() {
+        #expect(Self.violated { $0.positions[0].committed = 3 } == [.position])
+        #expect(Self.violated { ($0.positions[0].committed, $0.hasMarkers) = (3, true) } == [])
+    }
+
+    @Test func metadataThatCannotBeReadIsWrong() {
+        #expect(Self.violated { $0.positions[1].finished = nil } == [.position])
+    }
+
+    @Test func aCallThatIsMadeAgainWithoutAKillIsUnexplained() {
+        #expect(
+            Self.violated { $0.calls.insert(CallFact(user: 1, at: 980, notification: 10), at: 0) }
+                == [.repeatedCalls, .repeatedCallsPerKill])
+        let drain = Disturbance(.drain, worker: "w1", startedAt: 900, at: 985)
+        #expect(
+            Self.violated {
+                $0.calls.insert(CallFact(user: 1, at: 980, notification: 10), at: 0)
+                $0.disturbances = [drain]
+            } == [.repeatedCalls, .repeatedCallsPerKill])
+    }
+
+    /// One in flight, and a tick of 40 ms in which the hub can answer twice: three calls for a worker of one connection.
+    @Test func aKillExplainsWhatWasInItsWindowAndNoMore() {
+        func change(_ count: Int) -> Set<Invariant> {
+            Self.violated { evidence in
+                evidence.maxInFlight = 1
+                evidence.hubDelay = 20
+                evidence.results[0].at = 2000
+                evidence.results[1].at = 950
+                evidence.disturbances = [Disturbance(.kill, worker: "w1", startedAt: 900, at: 990)]
+                for step in 0..<count { evidence.calls.append(CallFact(user: 1, at: 951 + Int64(step), notification: 20)) }
+            }
+        }
+        #expect(change(3) == [])
+        #expect(change(4) == [.repeatedCalls, .repeatedCallsPerKill])
+    }
+
+    @Test func callsThatTheResultTellsAboutAreNotRepeated() {
+        #expect(
+            Self.violated {
+                $0.calls.append(CallFact(user: 1, at: 995, notification: 12))
+                $0.results[0].explainedCalls = 2
+            } == [])
+    }
+
+    @Test func aLateResumptionIsAStall() {
+        #expect(Self.violated { $0.resumption = 15_001 } == [.resumption])
+    }
+
+    @Test func moreThanTwoCallsPerSecondAndWorkerAreAStorm() {
+        let outage = Outage(begin: 100_000, end: 110_000, workers: 2)
+        let calls = (0..<41).map { CallFact(user: nil, at: 100_000 + Int64($0), status: 503, isAccepted: false) }
+        #expect(Self.violated { ($0.outage, $0.calls) = (outage, $0.calls + calls.dropLast()) } == [])
+        #expect(Self.violated { ($0.outage, $0.calls) = (outage, $0.calls + calls) } == [.outageCalls])
+        let refused = Outage(begin: 100_000, end: 110_000, workers: 2, unseenCalls: 41)
+        #expect(Self.violated { $0.outage = refused } == [.outageCalls])
+    }
+
+    @Test func aWorkerThatEndsByItselfIsWrong() {
+        #expect(Self.violated { $0.crashes = ["w1"] } == [.exits])
+        #expect(Self.violated { $0.uncleanExits = ["w1"] } == [.exits])
+    }
+}
