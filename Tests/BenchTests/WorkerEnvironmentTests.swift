@@ -63,6 +63,19 @@ import Testing
         #expect(environment.all["PUSHFAN_HUB_CONNECTION_STRING_FILE"] == nil)
     }
 
+    @Test func aFlagReachesTheWorkerAsAVariableInPlaceOfItsFile() throws {
+        let environment = try environment("--worker.max_in_flight 7", ["PUSHFAN_WORKER_MAX_IN_FLIGHT_FILE": "/run/limit"])
+        #expect(environment.all["PUSHFAN_WORKER_MAX_IN_FLIGHT"] == "7")
+        #expect(environment.all["PUSHFAN_WORKER_MAX_IN_FLIGHT_FILE"] == nil)
+    }
+
+    @Test func aFlagThatConnectsTheWorkerGivesWayToTheBenchs() throws {
+        var environment = try environment("--kafka.topics.results production --hub.name production", [:])
+        environment.connect(to: broker, topics, hub: connection, name: "w")
+        #expect(!environment.all.values.contains { $0.contains("production") })
+        #expect(try environment.settings().kafka.topics.results == "s")
+    }
+
     @Test func otherProgramsGetNoSetting() throws {
         let environment = try environment("", ["PUSHFAN_LOG_LEVEL": "error", "PATH": "/bin"])
         #expect(environment.plain == ["PATH": "/bin"])

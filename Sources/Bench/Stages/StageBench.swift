@@ -4,7 +4,7 @@ import Observability
 /// Measures each stage of a request by itself, on the calling thread.
 struct StageBench {
     /// What is measured, and how often it is needed.
-    private struct Stage {
+    struct Stage {
         let name: String
         let part: StageFigure.Part
         let what: String
@@ -30,7 +30,7 @@ struct StageBench {
         }
     }
 
-    private static func stages(_ path: RequestPath, _ exchange: ExchangeRun) -> [Stage] {
+    static func stages(_ path: RequestPath, _ exchange: ExchangeRun) -> [Stage] {
         let log = Log(format: .json, level: .info, now: { 0 }, sink: { _ in })
         return [
             Stage(name: "parse", part: .request, what: "JSONDocument.read", work: path.parse),
