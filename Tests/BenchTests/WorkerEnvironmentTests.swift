@@ -1,5 +1,6 @@
 import Console
 import Kafka
+import Observability
 import Settings
 import Synchronization
 import Testing

@@ -200,9 +200,8 @@ struct Publisher {
 
     private func produce(_ batch: borrowing OutcomeBatch, with producer: Producer) throws(KafkaError) {
         guard let results, let deadLetters else { return }
-        var headers = Kafka.RecordHeaders()
         for record in batch.records {
-            headers.removeAll()
+            var headers = Kafka.RecordHeaders(capacity: record.headers.count)
             for index in record.headers {
                 let header = batch.headers[index]
                 if let value = header.value {
@@ -218,7 +217,7 @@ struct Publisher {
 
     private func produce(
         _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, to topic: Producer.Topic,
-        _ headers: borrowing Kafka.RecordHeaders, with producer: Producer
+        _ headers: consuming Kafka.RecordHeaders, with producer: Producer
     ) throws(KafkaError) {
         switch (record.key, record.value) {
         case (let key?, let value?):
