@@ -82,6 +82,16 @@ public final class Producer: Sendable {
         return result
     }
 
+    /// How many partitions a topic of this producer has, as the brokers know it now.
+    ///
+    /// - Throws: No broker answered within `timeout`, or the topic is missing or not allowed.
+    public func partitionCount(of topic: Topic, timeout: Duration) throws(KafkaError) -> Int32 {
+        let client = try lease.current()
+        let known = try ClusterSnapshot(of: client, timeout: timeout) { inbox.worstError }.topic(topic.name)
+        if let error = known?.error { throw error }
+        return Int32(known?.partitionCount ?? 0)
+    }
+
     /// Makes a topic known by name alone; its first record may wait up to 1 s.
     ///
     /// - Throws: A name that Kafka does not allow.

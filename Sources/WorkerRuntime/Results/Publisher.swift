@@ -19,6 +19,8 @@ struct Publisher {
     private var deadLetters: Producer.Topic?
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
+    /// Whether a transaction may have left records that neither a commit nor an abort has reached.
+    private var mayHaveRemains = false
 
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup) {
         self.configuration = configuration
@@ -43,7 +45,7 @@ struct Publisher {
             do throws(KafkaError) {
                 // A transaction that was left open holds the positions back until a producer of the same name settles it.
                 try prepare()
-                return .positions(try group.committed(partitions, timeout: .seconds(10)), epoch: epoch)
+                return .positions(try positions(of: partitions), epoch: epoch)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
             }
@@ -102,7 +104,7 @@ struct Publisher {
         try prepare()
         guard let producer else { return false }
         if isDoubtful {
-            switch try outcome(of: job) {
+            switch try settledOutcome(of: job, producer) {
             case .committed: return true
             case .notCommitted: isDoubtful = false
             case .superseded, .inconclusive: return false
@@ -112,6 +114,7 @@ struct Publisher {
             try publishPlainly(job.batch, job.offsets, with: producer)
             return true
         }
+        if mayHaveRemains { try removeRemains(job.offsets, group, producer) }
         if Sabotage.isOn(.publishOutside) { try publishOutside(job.batch) }
         do throws(KafkaError) {
             try producer.beginTransaction()
@@ -128,6 +131,7 @@ struct Publisher {
             giveUp(producer, isSettled: !error.isFatal && !error.isTimeout)
             throw error
         }
+        let start = MonotonicTime.now()
         do throws(KafkaError) {
             Failpoint.pass(.committing)
             try repeatedly { () throws(KafkaError) in
@@ -139,7 +143,15 @@ struct Publisher {
             giveUp(producer, isSettled: error.requiresAbort)
             throw error
         }
-        return true
+        if Self.isPrompt(since: start) { return true }
+        isDoubtful = true
+        switch try settledOutcome(of: job, producer) {
+        case .committed: return true
+        case .superseded, .inconclusive: return false
+        case .notCommitted:
+            isDoubtful = false
+            throw .lostTransaction
+        }
     }
 
     /// Records first, then offsets; what fails is written again by a new producer, and may then stand there twice.
@@ -173,7 +185,12 @@ struct Publisher {
     /// Leaves a producer that works: aborts the transaction if its state is known, or else parts with the producer. The next
     /// one, with the same transactional id, makes the broker settle the open transaction before anything else.
     private mutating func giveUp(_ producer: Producer, isSettled: Bool) {
-        if isSettled, (try? producer.abortTransaction(timeout: configuration.transactionTimeout)) != nil { return }
+        let start = MonotonicTime.now()
+        if isSettled, (try? producer.abortTransaction(timeout: configuration.transactionTimeout)) != nil {
+            mayHaveRemains = mayHaveRemains || !Self.isPrompt(since: start)
+            return
+        }
+        mayHaveRemains = true
         producer.close(timeout: .zero)
         self.producer = nil
     }
@@ -237,13 +254,83 @@ struct Publisher {
         if let error = producer.failedDeliveries.first { throw error }
     }
 
-    /// What became of a commit that nobody confirmed, told by where the group stands; its transaction is settled by now.
-    private func outcome(of job: CommitJob) throws(KafkaError) -> DoubtfulCommit {
-        let found = try group.committed(job.offsets.map(\.partition), timeout: .seconds(10))
+    /// What became of a commit, told by where the group stands.
+    private func outcome(of job: CommitJob, within limit: Duration) throws(KafkaError) -> DoubtfulCommit {
+        let found = try group.committed(job.offsets.map(\.partition), timeout: limit)
         return DoubtfulCommit(
             zip(job.offsets, zip(job.before, found)).map { intended, known in
                 .init(before: known.0, intended: LedgerCommit(intended), found: LedgerCommit(known.1))
             })
+    }
+}
+
+/// What a broker that crashes can leave of transactions, and its removal.
+///
+/// A coordinator that is back before the partitions have leaders takes them for deleted and does not tell them how a transaction
+/// ended, although it has confirmed that to the producer (seen with Kafka 4.3.1: "Couldn't find leader endpoint"). The records then
+/// share the fate of the producer's next transaction in their partition, and the offsets are neither committed nor dropped. So an
+/// end that took long is not believed: the group's positions tell whether a commit took place, and what did not is ended by another
+/// transaction over all partitions, which is aborted.
+extension Publisher {
+    /// Longer than an end takes unless its coordinator goes away meanwhile; what is slow without a cause is checked in vain, and no more.
+    private static func isPrompt(since start: MonotonicTime) -> Bool {
+        MonotonicTime.now().nanoseconds(since: start) < 1_000_000_000
+    }
+
+    /// What became of a commit of which nobody knows whether it took place. If it did not, nothing of it is left.
+    private mutating func settledOutcome(of job: CommitJob, _ producer: Producer) throws(KafkaError) -> DoubtfulCommit {
+        do throws(KafkaError) {
+            let outcome = try outcome(of: job, within: .seconds(5))
+            if outcome != .notCommitted || configuration.guarantee != .exactlyOnce {
+                mayHaveRemains = false
+                return outcome
+            }
+        } catch {
+            // Offsets that wait for their transaction's end hold the answer back.
+            guard error.isTimeout, configuration.guarantee == .exactlyOnce else { throw error }
+        }
+        try removeRemains(job.offsets, job.group, producer)
+        return try outcome(of: job, within: .seconds(10))
+    }
+
+    /// The committed positions. When a transaction holds them back that is this worker's own, it is ended, and they can be asked for again.
+    private mutating func positions(of partitions: [TopicPartition]) throws(KafkaError) -> [CommittedOffset] {
+        do throws(KafkaError) {
+            return try group.committed(partitions, timeout: .seconds(10))
+        } catch {
+            guard error.isTimeout, configuration.guarantee == .exactlyOnce, let producer, let place = try? group.metadata()
+            else { throw error }
+            try removeRemains(partitions.map { OffsetCommit($0, offset: 0, metadata: "") }, place, producer)
+            throw error
+        }
+    }
+
+    /// Ends, by an abort, whatever transactions of this producer have left open: in every partition that they can have reached, and
+    /// in the group's offsets.
+    private mutating func removeRemains(
+        _ offsets: [OffsetCommit], _ group: GroupMetadata?, _ producer: Producer
+    ) throws(KafkaError) {
+        mayHaveRemains = true
+        // Topics that are compacted take no record without a key.
+        let key: [UInt8] = [0]
+        do throws(KafkaError) {
+            try producer.beginTransaction()
+            for topic in [results, deadLetters].compactMap(\.self) {
+                for partition in 0..<(try producer.partitionCount(of: topic, timeout: .seconds(5))) {
+                    try producer.produce(to: topic, partition: partition, key: key.span, value: key.span)
+                }
+            }
+            try confirm(producer)
+            // The group may have moved on and refuse the offsets; the abort reaches it all the same.
+            if let group { try? producer.sendOffsets(offsets, group: group, timeout: configuration.transactionTimeout) }
+            let start = MonotonicTime.now()
+            try producer.abortTransaction(timeout: configuration.transactionTimeout)
+            mayHaveRemains = !Self.isPrompt(since: start)
+        } catch {
+            producer.close(timeout: .zero)
+            self.producer = nil
+            throw error
+        }
     }
 }
 
