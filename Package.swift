@@ -7,8 +7,10 @@ import PackageDescription
 //   pure     values and decisions: no clock, no I/O, no C, no Foundation
 //   adapter  one wrapper for each C library; none knows what a push is
 //   hub      joins the push terms to the adapters
-//   service  worker, emulator, console; no service imports another
+//   service  worker, emulator; no service imports another
 //   wiring   Settings: files, environment and flags to each module's configuration
+//   console  the commands
+//   bench    measures all of it, and is a command itself
 //   program  the `pushfan` executable
 
 let strict: [SwiftSetting] = [
@@ -107,11 +109,19 @@ let package = Package(
                 "HubAuth", "HTTPServing", "HTTP1",
             ]),
 
+        // bench
+        wrapper(
+            "Bench",
+            [
+                "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery",
+                "Observability", "Kafka", "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop",
+            ]),
+
         // program
         .executableTarget(
             name: "PushFan",
             dependencies: [
-                "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery",
+                "Bench", "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery",
                 "Observability",
                 "Kafka", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop",
             ],
@@ -144,6 +154,7 @@ let package = Package(
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
         tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "HTTPServing", "HubEmulator", "HubAuth"]),
+        tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,7 +1,8 @@
+import Bench
 import Console
 import Glibc
 
 // A reader that goes away shows as an error of the write, not as a signal.
 signal(SIGPIPE, SIG_IGN)
-let program = Program(commands: Command.builtIn + [.worker, .demo])
+let program = Program(commands: Command.builtIn + [.worker, .demo, .bench])
 exit(program.run(Array(CommandLine.arguments.dropFirst()), .process()).rawValue)

@@ -15,6 +15,11 @@ extension JSONDocument {
         }
         unsafe source.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
         var reader = JSONReader()
+        swap(&reader.open, &openContainers)
+        defer {
+            reader.open.removeAll(keepingCapacity: true)
+            swap(&reader.open, &openContainers)
+        }
         do {
             try reader.read(into: &self, from: source)
         } catch {

@@ -40,6 +40,8 @@ public struct JSONDocument: Sendable {
     var tokens: [Token] = []
     /// The keys that stand in their object before, in the order in which the objects end; at most 16.
     public internal(set) var duplicateKeys: [Node] = []
+    /// Empty between readings: memory for the containers that a reader has open.
+    var openContainers: [JSONReader.Container] = []
 
     /// An empty document without a `root`; `read` fills it.
     public init() {}

@@ -1,0 +1,97 @@
+import Console
+
+/// A report for a person.
+struct ReportText {
+    private let traits: Streams.Traits
+
+    init(_ traits: Streams.Traits) { self.traits = traits }
+
+    /// The lines of a report.
+    func lines(_ report: BenchReport) -> [String] {
+        var lines = stages(report.stages)
+        if let setting = report.setting, let backlog = report.backlog, let latency = report.latency {
+            lines += [""] + whole(setting, backlog, report.allocations)
+            lines += [""] + spread(latency)
+        }
+        if !report.advice.isEmpty { lines += ["", "What would help most:"] + advice(report.advice) }
+        return lines
+    }
+
+    /// The lines of a comparison.
+    func lines(_ comparison: Comparison) -> [String] {
+        var table = Table("figure", "       now", "    before", "   ratio")
+        for row in comparison.rows {
+            table.add(
+                row.figure, number(row.now), number(row.before), row.ratio.map { number($0, 8) } ?? "       -")
+        }
+        let different = comparison.differences.map { "  not the same: \($0)" }
+        return ["", "Compared with the earlier run:"] + different + table.lines(traits)
+    }
+
+    private func stages(_ stages: [StageFigure]) -> [String] {
+        var table = Table("stage", "        µs", "    system", "  allocations", "what")
+        for stage in stages where stage.part == .request { add(stage, to: &table) }
+        let sum = stages.filter { $0.part == .request }
+        let allocations = sum.compactMap(\.allocations)
+        table.add(
+            "sum", number(sum.reduce(0) { $0 + $1.microseconds }), number(sum.reduce(0) { $0 + $1.systemMicroseconds }),
+            allocations.count == sum.count ? number(allocations.reduce(0, +), 13) : "            -", "without Kafka")
+        for stage in stages where stage.part != .request { add(stage, to: &table) }
+        return [
+            "Stages, by the modules' public functions: processor time of one thread and heap allocations of our own, for each request.",
+            "Not in here, only in the whole: the loop itself, librdkafka, a result's headers, metrics.",
+        ] + table.lines(traits)
+    }
+
+    private func add(_ stage: StageFigure, to table: inout Table) {
+        table.add(
+            stage.part == .request ? stage.name : "(\(stage.name))", number(stage.microseconds), number(stage.systemMicroseconds),
+            stage.allocations.map { number($0, 13) } ?? "            -", stage.what)
+    }
+
+    private func whole(_ setting: BenchReport.Setting, _ backlog: BacklogFigure, _ allocations: AllocationFigure?) -> [String] {
+        var table = Table("the whole worker", "     value", "unit")
+        table.add("throughput", number(backlog.requestsPerSecond), "requests/s")
+        table.add("processor time", number(backlog.processorMicroseconds), "µs/request, all threads of the worker")
+        table.add("  user", number(backlog.userMicroseconds), "µs/request")
+        table.add("  system", number(backlog.systemMicroseconds), "µs/request")
+        table.add("cores in use", number(backlog.processorShare), "of \(setting.processorCount)")
+        if let allocations {
+            table.add("allocations", number(allocations.own), "of our own/request, all threads of a worker")
+            table.add("  by librdkafka", number(allocations.librdkafka), "/request")
+            table.add("  by libcurl", number(allocations.libcurl), "/request")
+        }
+        table.add("peak memory", number(backlog.peakMemoryMebibytes), "MiB")
+        table.add("in flight full", number(backlog.inFlightFullShare * 100), "% of the looks, limit \(setting.maxInFlight)")
+        table.add("hub call", number(backlog.hubMilliseconds), "ms, mean")
+        table.add("logged", number(backlog.loggedBytesPerRequest), "bytes/request, level \(setting.logLevel)")
+        if backlog.failedRequests > 0 { table.add("failed", number(Double(backlog.failedRequests)), "requests") }
+        let broker = setting.broker == "embedded" ? "embedded broker" : "broker \(setting.broker)"
+        return [
+            "A backlog of \(backlog.requests) requests, \(setting.partitions) partitions, \(broker), \(setting.guarantee); "
+                + "without the first fifth.",
+            "The worker is a process of its own; the hub\(setting.broker == "embedded" ? " and the broker share" : " shares") its machine.",
+        ] + table.lines(traits)
+    }
+
+    private func spread(_ latency: LatencyFigure) -> [String] {
+        var table = Table("latency, ms", "       p50", "       p90", "       p99", "       max")
+        for (name, spread) in [("publish → hub call", latency.publishToHub), ("publish → result", latency.publishToResult)] {
+            table.add(name, number(spread.p50), number(spread.p90), number(spread.p99), number(spread.max))
+        }
+        return ["\(Int(latency.requestsPerSecond)) requests/s, evenly; results as a read_committed reader sees them."]
+            + table.lines(traits)
+    }
+
+    private func advice(_ advice: [Advice]) -> [String] {
+        advice.enumerated().flatMap { index, item in
+            ["  \(index + 1). \(item.setting): \(item.effect)", "     because \(item.reason)"]
+        }
+    }
+
+    /// A number, right-aligned.
+    private func number(_ value: Double, _ width: Int = 10) -> String {
+        let text = NumberText.text(value)
+        return String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+}

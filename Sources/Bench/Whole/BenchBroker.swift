@@ -1,0 +1,105 @@
+import Console
+import Kafka
+
+/// The broker that a bench runs on, with topics of the bench's own.
+final class BenchBroker {
+    /// The three topics of one worker.
+    struct Topics {
+        let requests: String
+        let results: String
+        let deadLetters: String
+
+        var all: [String] { [requests, results, deadLetters] }
+    }
+
+    let kafka: KafkaConfiguration
+    /// What the report calls it.
+    let name: String
+    private let cluster: MockCluster?
+    private let run: String
+    private var topicNames: [String] = []
+
+    /// The broker inside this process.
+    static func embedded(run: String) throws(KafkaError) -> BenchBroker {
+        let cluster = try MockCluster()
+        // It answers an empty fetch only when the wait is over.
+        let kafka = KafkaConfiguration(
+            bootstrapServers: cluster.bootstrapServers, properties: [.init(key: "fetch.wait.max.ms", value: "5")])
+        return BenchBroker(kafka, name: "embedded", cluster: cluster, run: run)
+    }
+
+    /// A broker that runs already.
+    static func existing(_ kafka: KafkaConfiguration, run: String) -> BenchBroker {
+        BenchBroker(kafka, name: kafka.bootstrapServers, cluster: nil, run: run)
+    }
+
+    private init(_ kafka: KafkaConfiguration, name: String, cluster: MockCluster?, run: String) {
+        self.kafka = kafka
+        self.name = name
+        self.cluster = cluster
+        self.run = run
+    }
+
+    var isEmbedded: Bool { cluster != nil }
+
+    /// Makes sure that a broker answers.
+    ///
+    /// - Throws: `unreachable`, or `notAllowed`.
+    func ask() throws(CommandFailure) {
+        guard !isEmbedded else { return }
+        do throws(KafkaError) {
+            _ = try TopicAdmin(kafka).describe(topics: [], timeout: .seconds(5))
+        } catch {
+            throw .broker(error, at: kafka.bootstrapServers, "begin")
+        }
+    }
+
+    /// Makes topics for one worker.
+    ///
+    /// - Parameters:
+    ///   - part: What they are for; a part of their names.
+    ///   - partitions: The partitions of requests and results.
+    /// - Returns: Their names.
+    /// - Throws: `notAllowed` where the broker lets nobody create topics, or that it cannot be reached.
+    func makeTopics(_ part: String, partitions: Int) throws(CommandFailure) -> Topics {
+        let prefix = "pushfan-bench.\(run).\(part)"
+        let topics = Topics(
+            requests: "\(prefix).requests", results: "\(prefix).results", deadLetters: "\(prefix).deadletter")
+        do throws(KafkaError) {
+            if let cluster {
+                for topic in topics.all { try cluster.createTopic(topic, partitions: partitions) }
+            } else {
+                try create(topics.all, partitions: partitions)
+            }
+        } catch {
+            throw .broker(error, at: kafka.bootstrapServers, "create topics for the bench")
+        }
+        return topics
+    }
+
+    private func create(_ names: [String], partitions: Int) throws(KafkaError) {
+        let admin = try TopicAdmin(kafka)
+        let copies = min(3, try admin.describe(topics: [], timeout: .seconds(10)).brokerCount)
+        // The topics are removed in the end; if that is not allowed, at least what is in them goes.
+        let new = names.map {
+            NewTopic(
+                name: $0, partitionCount: partitions, replicationFactor: max(1, copies),
+                configuration: [.init(key: "retention.ms", value: "3600000")])
+        }
+        for outcome in zip(names, try admin.createTopics(new, timeout: .seconds(20))) {
+            if case .failed(let error) = outcome.1 { throw error }
+            topicNames.append(outcome.0)
+        }
+    }
+
+    /// Removes the topics, and closes the broker if it is our own.
+    ///
+    /// - Returns: The topics that are left, because the broker did not let us or did not answer.
+    func close() -> [String] {
+        cluster?.close()
+        guard !topicNames.isEmpty else { return [] }
+        // What could not be asked for is still there.
+        let left = try? TopicAdmin(kafka).deleteTopics(topicNames, timeout: .seconds(10))
+        return left?.map(\.name) ?? topicNames
+    }
+}

@@ -1,0 +1,78 @@
+import Console
+import EventLoop
+import Foundation
+import Kafka
+import Synchronization
+
+/// How long a request takes on its way when they come evenly: published, at the hub, and with its result.
+struct LatencyRun {
+    let rate: Double
+    let count: Int
+
+    /// Requests at the beginning that do not count: the worker and the brokers have to warm up.
+    private var warmUpCount: Int { count / 10 }
+
+    /// Publishes at the rate on a thread of its own, and reads the results as they come.
+    ///
+    /// - Throws: A result is missing 20 s after the last request, or somebody interrupts.
+    func run(_ feed: RequestFeed, _ results: TopicReader, _ hub: BenchHub) throws -> LatencyFigure {
+        hub.expect(count)
+        let (rate, count) = (rate, count)
+        let outcome = PublishOutcome()
+        let thread = Thread { outcome.set(Result { try feed.publish(count, rate: rate) }) }
+        thread.start()
+        let finished = try readResults(results)
+        let moments = try outcome.wait().get()
+        let called = hub.moments
+        var toHub: [Double] = []
+        var toResult: [Double] = []
+        for number in warmUpCount..<count where called[number] > 0 && finished[number] > 0 {
+            toHub.append(Double(called[number] - moments[number]) / 1e6)
+            toResult.append(Double(finished[number] - moments[number]) / 1e6)
+        }
+        return LatencyFigure(
+            requestsPerSecond: rate, requests: toResult.count, publishToHub: Spread(toHub), publishToResult: Spread(toResult))
+    }
+
+    /// When each request's result was read, monotonic nanoseconds.
+    private func readResults(_ results: TopicReader) throws -> [Int64] {
+        var moments = [Int64](repeating: 0, count: count)
+        var missing = count
+        let patience = Duration.seconds(20) + .seconds(Double(count) / rate)
+        let deadline = MonotonicTime.now().advanced(by: patience)
+        while missing > 0 {
+            try Interruption.check()
+            guard MonotonicTime.now() < deadline else {
+                throw CommandFailure(.temporary, "\(missing) of \(count) results did not come in time")
+            }
+            _ = results.read(timeout: .milliseconds(100)) { record in
+                let now = MonotonicTime.now().nanoseconds
+                guard let key = record.key else { return }
+                let id = key.withUnsafeBufferPointer { Array($0) }
+                guard let number = SampleRequest.number(ofID: id), moments.indices.contains(number), moments[number] == 0 else {
+                    return
+                }
+                moments[number] = now
+                missing -= 1
+            }
+        }
+        return moments
+    }
+}
+
+/// Carries what a publishing thread has to say.
+private final class PublishOutcome: Sendable {
+    /// Protects the outcome; nothing else is locked while it is held.
+    private let outcome = Mutex<Result<[Int64], any Error>?>(nil)
+    private let isThere = DispatchSemaphore(value: 0)
+
+    func set(_ value: Result<[Int64], any Error>) {
+        outcome.withLock { $0 = value }
+        isThere.signal()
+    }
+
+    func wait() -> Result<[Int64], any Error> {
+        isThere.wait()
+        return outcome.withLock { $0 } ?? .success([])
+    }
+}

@@ -1,0 +1,59 @@
+import Console
+import EventLoop
+import Foundation
+import Kafka
+import Synchronization
+
+/// Publishes sample requests.
+final class RequestFeed: Sendable {
+    private let producer: Producer
+    private let topic: Producer.Topic
+    private let partitions: Int
+
+    init(_ kafka: KafkaConfiguration, topic: String, partitions: Int) throws(KafkaError) {
+        producer = try Producer(kafka, transactionalID: nil)
+        self.topic = try producer.warmUp(topics: [topic], timeout: .seconds(10))[0]
+        self.partitions = partitions
+    }
+
+    /// Publishes requests `0..<count` as fast as it goes, and waits until they are written.
+    func publish(_ count: Int) throws {
+        for number in 0..<count {
+            try publish(one: number)
+            guard number % 1000 == 0 else { continue }
+            producer.poll()
+            try Interruption.check()
+        }
+        try producer.flush(timeout: .seconds(60))
+        if let error = producer.failedDeliveries.first { throw error }
+    }
+
+    /// Publishes requests `0..<count` evenly, `rate` a second, whatever becomes of them; returns when each was handed over, in
+    /// monotonic nanoseconds.
+    func publish(_ count: Int, rate: Double) throws -> [Int64] {
+        var moments: [Int64] = []
+        moments.reserveCapacity(count)
+        let start = MonotonicTime.now().nanoseconds
+        while moments.count < count {
+            let due = start + Int64(Double(moments.count) / rate * 1e9)
+            let now = MonotonicTime.now().nanoseconds
+            if due > now {
+                try Interruption.check()
+                producer.poll()
+                usleep(UInt32(min(1000, (due - now) / 1000 + 1)))
+                continue
+            }
+            moments.append(now)
+            try publish(one: moments.count - 1)
+        }
+        try producer.flush(timeout: .seconds(30))
+        return moments
+    }
+
+    private func publish(one number: Int) throws(KafkaError) {
+        let value = SampleRequest.json(number)
+        try producer.produce(to: topic, partition: Int32(number % partitions), key: nil, value: value.span)
+    }
+
+    func close() { producer.close(timeout: .seconds(1)) }
+}

@@ -1,0 +1,69 @@
+import Bench
+import Console
+import Synchronization
+import Testing
+
+@Suite struct BenchCommandTests {
+    private final class Said: Sendable {
+        let text = Mutex("")
+    }
+
+    /// Runs a command line of which nothing may be measured.
+    private func run(_ line: String) -> (code: ExitCode, output: String, messages: String) {
+        let (output, messages) = (Said(), Said())
+        let streams = Streams(
+            write: { bytes in
+                output.text.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+                return true
+            },
+            writeError: { bytes in messages.text.withLock { $0 += String(decoding: bytes, as: UTF8.self) } },
+            readInput: { () throws(CommandFailure) in [] })
+        let surroundings = Surroundings(streams: streams, environment: [:], now: { 0 })
+        let code = Program(commands: [.bench]).run(line.split(separator: " ").map(String.init), surroundings)
+        return (code, output.text.withLock { $0 }, messages.text.withLock { $0 })
+    }
+
+    @Test func theHelpHasThreeExamplesAndFitsAHundredColumns() {
+        let page = run("bench --help")
+        #expect(page.code == .done)
+        #expect(Command.bench.examples.count >= 3)
+        #expect(page.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
+        for flag in [
+            "--kafka", "--requests", "--in-flight", "--partitions", "--stages", "--allocations", "--compare", "--output",
+        ] {
+            #expect(page.output.contains(flag))
+        }
+    }
+
+    @Test(arguments: [
+        "bench --requests 10", "bench --partitions 0", "bench --fixed 0", "bench --rate 1", "bench --compare /nowhere",
+        "bench --requests 50000 --partitions 1", "bench extra", "bench -o ndjson",
+        "bench --allocations 10",
+    ])
+    func whatCannotBeMeasuredIsAUsageFailure(line: String) {
+        let outcome = run(line)
+        #expect(outcome.code == .usage, "\(outcome.messages)")
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test(arguments: ["--worker.max_in_flight", "--in-flight"])
+    func aWrongSettingIsToldByTheFlagThatTheUserGave(flag: String) {
+        let outcome = run("bench \(flag) 0")
+        #expect(outcome.code == .configuration)
+        #expect(outcome.messages.contains("\(flag): worker.max_in_flight"))
+        #expect(!outcome.messages.contains("measuring"))
+    }
+
+    @Test func aBrokerThatDoesNotAnswerIsToldBeforeAnythingIsMeasured() {
+        let outcome = run("bench --kafka 127.0.0.1:1")
+        #expect(outcome.code == .unreachable)
+        #expect(outcome.messages.contains("give the right address with --kafka"))
+        #expect(!outcome.messages.contains("measuring"))
+    }
+
+    @Test func theFixedRunSaysWhatItCounted() {
+        let outcome = run("bench --fixed 50")
+        #expect(outcome.code == .done)
+        #expect(outcome.output.contains(#""requests" : 50"#))
+    }
+}
