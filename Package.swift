@@ -132,6 +132,7 @@ let package = Package(
         .target(name: "FaultOracle", dependencies: ["PushModel", "Delivery"], path: "Tests/FaultOracle", swiftSettings: strict),
         .executableTarget(
             name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery", "PushModel"], path: "Tests/FaultSuite",
+            exclude: ["REPORT.md"],
             swiftSettings: strict),
         tests("PushModelTests", ["PushModel"]),
         tests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),

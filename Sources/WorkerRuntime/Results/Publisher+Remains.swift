@@ -72,9 +72,7 @@ extension Publisher {
     }
 
     /// Ends, by an abort, whatever transactions of this producer have left open: in every partition that they can have reached, and
-    /// in the group's offsets.
-    ///
-    /// - Parameter offsets: Some of the group's offsets.
+    /// in the group's offsets, of which `offsets` are some.
     mutating func removeRemains(_ offsets: [OffsetCommit], _ producer: Producer) throws(KafkaError) {
         mayHaveRemains = true
         // Topics that are compacted take no record without a key.
