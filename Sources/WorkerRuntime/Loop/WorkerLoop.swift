@@ -70,7 +70,7 @@ final class WorkerLoop {
     var inFlight = 0
     var waitingForRetry = 0
     var spareBuffers: [ByteWriter] = []
-    var generator = SystemRandomNumberGenerator()
+    var generator = QuickRandom()
 
     // Reading.
     let reader = RequestReader(.tolerant)

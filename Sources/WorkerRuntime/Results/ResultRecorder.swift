@@ -1,16 +1,15 @@
+import Delivery
 import PushModel
 
 /// Puts final results into a batch, with the headers of the message contract (section 3.3).
 struct ResultRecorder {
     private let writer: ResultWriter
     private let names: ResultHeaders
-    private var generator: TraceNumbers
+    private var generator = QuickRandom()
 
     init(workerID: String, version: String, hubName: String) {
         writer = ResultWriter(workerID: workerID, version: version, defaultHub: hubName)
         names = ResultHeaders(workerID: workerID)
-        var system = SystemRandomNumberGenerator()
-        generator = TraceNumbers(seed: system.next())
     }
 
     /// Adds the final result of what `flight` carries.
@@ -89,20 +88,5 @@ private struct ResultHeaders {
         eventTraceParent = add("ce_traceparent")
         traceState = add("tracestate")
         self.text = text
-    }
-}
-
-/// Random numbers for trace and span ids, which must differ and need not be secret: SplitMix64 (Steele, Lea, Flood: Fast
-/// Splittable Pseudorandom Number Generators, 2014). The system's generator is a system call for each number.
-private struct TraceNumbers {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
-        return number ^ number >> 31
     }
 }
