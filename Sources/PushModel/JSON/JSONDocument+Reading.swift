@@ -13,13 +13,13 @@ extension JSONDocument {
         guard source.count <= Self.maximumByteCount else {
             throw JSONError(reason: .tooLarge, offset: Self.maximumByteCount, pointer: "")
         }
-        unsafe source.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        content.append(source)
         var reader = JSONReader()
         do {
             try reader.read(into: &self, from: source)
         } catch {
             let offset = error == .unexpectedEnd ? source.count : reader.index
-            let pointer = pointer(toOpen: reader.open)
+            let pointer = pointer(over: reader.openSteps(in: self))
             removeAll()
             throw JSONError(reason: error, offset: offset, pointer: pointer)
         }
@@ -27,21 +27,26 @@ extension JSONDocument {
 }
 
 /// Reads a text without recursion, so that no input can exhaust the stack.
+///
+/// Only what concerns the innermost open container is at hand; the way back to those around it stands in the tokens.
 struct JSONReader {
     typealias Reason = JSONError.Reason
 
-    /// An object or array whose end was not yet seen.
-    struct Container {
-        var token: Int
-        var isObject: Bool
-        var childCount: Int32 = 0
-        var lastKey: Int32?
-        /// Whether the reader stands in the last child, rather than before or behind it.
-        var isReadingChild = false
+    /// One step of the way to a value: the key of a member, or the position of an element.
+    struct Step {
+        var key: JSONDocument.Node?
+        var position: Int
     }
 
-    var index = 0
-    var open: [Container] = []
+    /// Where in the text the reader stands.
+    private(set) var index = 0
+    /// The token of the innermost object or array whose end was not yet seen, or -1.
+    private var container = -1
+    private var isObject = false
+    private var childCount: Int32 = 0
+    /// Whether the reader stands in its last child, rather than before or behind it.
+    private var isReadingChild = false
+    private var depth = 0
 
     /// Reads all of `source` into the tokens of `document`, whose bytes are `source`'s.
     mutating func read(into document: inout JSONDocument, from source: Span<UInt8>) throws(Reason) {
@@ -50,26 +55,40 @@ struct JSONReader {
         repeat {
             try readValue(into: &document, from: source)
             try closeContainers(in: &document, from: source)
-        } while !open.isEmpty
+        } while container >= 0
         skipBlanks(source)
         guard index == source.count else { throw .trailingBytes }
     }
 
+    /// The way from the root to the innermost value whose reading had begun and not ended.
+    func openSteps(in document: borrowing JSONDocument) -> [Step] {
+        var steps: [Step] = []
+        if isReadingChild {
+            // A value's token is added when it has been read, so the last one is its key.
+            let key = isObject ? JSONDocument.Node(index: Int32(document.tokenCount - 1)) : nil
+            steps.append(Step(key: key, position: Int(childCount) - 1))
+        }
+        var inner = container
+        while inner >= 0, case let outer = Int(document[token: inner].next), outer >= 0 {
+            let key = document[token: outer].kind == .object ? JSONDocument.Node(index: Int32(inner - 1)) : nil
+            steps.append(Step(key: key, position: Int(document[token: outer].childCount) - 1))
+            inner = outer
+        }
+        return steps.reversed()
+    }
+
     /// Reads a scalar, or opens a container, and whatever keys stand before it.
     private mutating func readValue(into document: inout JSONDocument, from source: Span<UInt8>) throws(Reason) {
-        if let container = open.last, container.isObject { try readKey(into: &document, from: source) }
+        if isObject { try readKey(into: &document, from: source) }
         skipBlanks(source)
-        countChild()
+        childCount += 1
+        isReadingChild = container >= 0
         guard index < source.count else { throw .unexpectedEnd }
         let start = index
         switch source[index] {
-        case UInt8(ascii: "{"), UInt8(ascii: "["):
-            guard open.count < JSONDocument.maximumDepth else { throw .nestedTooDeeply }
-            let isObject = source[index] == UInt8(ascii: "{")
-            open.append(Container(token: document.tokens.count, isObject: isObject))
-            add(isObject ? .object : .array, start, 0, to: &document)
-            index += 1
         case UInt8(ascii: "\""): try readString(into: &document, from: source)
+        case UInt8(ascii: "{"): try openContainer(.object, in: &document)
+        case UInt8(ascii: "["): try openContainer(.array, in: &document)
         case UInt8(ascii: "t"): try readWord("true", .true, into: &document, from: source)
         case UInt8(ascii: "f"): try readWord("false", .false, into: &document, from: source)
         case UInt8(ascii: "n"): try readWord("null", .null, into: &document, from: source)
@@ -80,28 +99,54 @@ struct JSONReader {
         }
     }
 
+    private mutating func openContainer(_ kind: JSONDocument.Kind, in document: inout JSONDocument) throws(Reason) {
+        guard depth < JSONDocument.maximumDepth else { throw .nestedTooDeeply }
+        if container >= 0 { document[token: container].childCount = childCount }
+        let token = document.tokenCount
+        document.add(.init(kind: kind, start: Int32(index), length: 0, next: Int32(container)))
+        container = token
+        isObject = kind == .object
+        childCount = 0
+        isReadingChild = false
+        depth += 1
+        index += 1
+    }
+
+    /// Notes the end of the innermost container, and goes back to the one around it.
+    private mutating func closeContainer(in document: inout JSONDocument) {
+        let closed = container
+        var token = document[token: closed]
+        container = Int(token.next)
+        token.length = Int32(index) - token.start
+        token.next = Int32(document.tokenCount)
+        token.childCount = childCount
+        document[token: closed] = token
+        if isObject { document.noteDuplicateKeys(of: closed) }
+        depth -= 1
+        isObject = false
+        guard container >= 0 else { return }
+        let outer = document[token: container]
+        isObject = outer.kind == .object
+        childCount = outer.childCount
+    }
+
     /// After a value: closes what ends here and stops at the comma before the next value.
     private mutating func closeContainers(in document: inout JSONDocument, from source: Span<UInt8>) throws(Reason) {
-        while let container = open.last {
-            open[open.count - 1].isReadingChild = false
+        while container >= 0 {
+            isReadingChild = false
             skipBlanks(source)
             guard index < source.count else { throw .unexpectedEnd }
-            let isFresh = container.childCount == 0
-            switch source[index] {
-            case container.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"):
+            let byte = source[index]
+            if byte == UInt8(ascii: ","), childCount > 0 {
                 index += 1
-                document.tokens[container.token].length = Int32(index) - document.tokens[container.token].start
-                document.tokens[container.token].next = Int32(document.tokens.count)
-                document.tokens[container.token].childCount = container.childCount
-                if container.isObject { document.noteDuplicateKeys(of: container.token) }
-                open.removeLast()
-            case UInt8(ascii: ",") where !isFresh:
-                index += 1
-                return
-            default:
-                guard isFresh else { throw .unexpectedByte }
                 return
             }
+            guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
+                guard childCount == 0 else { throw .unexpectedByte }
+                return
+            }
+            index += 1
+            closeContainer(in: &document)
         }
     }
 
@@ -109,9 +154,7 @@ struct JSONReader {
         skipBlanks(source)
         guard index < source.count else { throw .unexpectedEnd }
         guard source[index] == UInt8(ascii: "\"") else { throw .unexpectedByte }
-        let key = Int32(document.tokens.count)
         try readString(into: &document, from: source)
-        open[open.count - 1].lastKey = key
         skipBlanks(source)
         guard index < source.count else { throw .unexpectedEnd }
         guard source[index] == UInt8(ascii: ":") else { throw .unexpectedByte }
@@ -159,7 +202,7 @@ struct JSONReader {
     }
 
     private mutating func skipBlanks(_ source: Span<UInt8>) {
-        while index < source.count {
+        while index < source.count, source[index] <= 0x20 {
             switch source[index] {
             case 0x20, 0x09, 0x0A, 0x0D: index += 1
             default: return
@@ -167,15 +210,9 @@ struct JSONReader {
         }
     }
 
-    private mutating func countChild() {
-        guard !open.isEmpty else { return }
-        open[open.count - 1].childCount += 1
-        open[open.count - 1].isReadingChild = true
-    }
-
     private func add(_ kind: JSONDocument.Kind, _ start: Int, _ length: Int, to document: inout JSONDocument) {
-        let next = Int32(document.tokens.count + 1)
-        document.tokens.append(.init(kind: kind, start: Int32(start), length: Int32(length), next: next))
+        let next = Int32(document.tokenCount + 1)
+        document.add(.init(kind: kind, start: Int32(start), length: Int32(length), next: next))
     }
 }
 
@@ -184,54 +221,43 @@ extension JSONReader {
     private mutating func readString(into document: inout JSONDocument, from source: Span<UInt8>) throws(Reason) {
         index += 1
         let start = index
-        while index < source.count {
-            let byte = source[index]
-            if byte == UInt8(ascii: "\"") {
-                add(.string, start, index - start, to: &document)
-                index += 1
-                return
-            }
-            if byte == UInt8(ascii: "\\") {
-                try readEscapedString(from: start, into: &document, source)
-                return
-            }
-            try skipPlain(byte, source)
+        index = source.endOfPlainText(from: start)
+        if index == source.count || source[index] != UInt8(ascii: "\"") {
+            try skipPlainText(source)
+            guard source[index] == UInt8(ascii: "\"") else { return try readEscapedString(from: start, into: &document, source) }
         }
-        throw .unexpectedEnd
+        add(.string, start, index - start, to: &document)
+        index += 1
     }
 
-    private mutating func skipPlain(_ byte: UInt8, _ source: Span<UInt8>) throws(Reason) {
-        if byte < 0x80 {
+    /// Goes on to the next quotation mark or backslash, before which there is nothing that a string must not hold.
+    private mutating func skipPlainText(_ source: Span<UInt8>) throws(Reason) {
+        index = source.endOfPlainText(from: index)
+        while index < source.count {
+            let byte = source[index]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return }
             guard byte >= 0x20 else { throw .invalidString }
-            index += 1
-        } else {
             let step = UTF8Scalars.length(at: index, in: source)
             guard step > 0 else { throw .invalidUTF8 }
-            index += step
+            index = source.endOfPlainText(from: index + step)
         }
+        throw .unexpectedEnd
     }
 
     private mutating func readEscapedString(
         from start: Int, into document: inout JSONDocument, _ source: Span<UInt8>
     ) throws(Reason) {
-        let decoded = document.bytes.count
+        let decoded = document.content.count
         var plain = start
-        while index < source.count {
-            let byte = source[index]
-            guard byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\"") else {
-                try skipPlain(byte, source)
-                continue
-            }
-            _ = document.add(source.extracting(plain..<index))
-            if byte == UInt8(ascii: "\"") {
-                add(.string, decoded, document.bytes.count - decoded, to: &document)
-                index += 1
-                return
-            }
+        while source[index] != UInt8(ascii: "\"") {
+            document.content.append(source.extracting(plain..<index))
             try readEscape(into: &document, source)
             plain = index
+            try skipPlainText(source)
         }
-        throw .unexpectedEnd
+        document.content.append(source.extracting(plain..<index))
+        add(.string, decoded, document.content.count - decoded, to: &document)
+        index += 1
     }
 
     /// Reads the escape at `index`; a wrong one is reported where it begins.
@@ -241,18 +267,18 @@ extension JSONReader {
         let letter = source[index + 1]
         index += 2
         switch letter {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): document.bytes.append(letter)
-        case UInt8(ascii: "b"): document.bytes.append(0x08)
-        case UInt8(ascii: "f"): document.bytes.append(0x0C)
-        case UInt8(ascii: "n"): document.bytes.append(0x0A)
-        case UInt8(ascii: "r"): document.bytes.append(0x0D)
-        case UInt8(ascii: "t"): document.bytes.append(0x09)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): document.content.append(letter)
+        case UInt8(ascii: "b"): document.content.append(0x08)
+        case UInt8(ascii: "f"): document.content.append(0x0C)
+        case UInt8(ascii: "n"): document.content.append(0x0A)
+        case UInt8(ascii: "r"): document.content.append(0x0D)
+        case UInt8(ascii: "t"): document.content.append(0x09)
         case UInt8(ascii: "u"):
             guard let scalar = try readScalar(source) else {
                 index = start
                 throw .invalidString
             }
-            document.bytes.append(contentsOf: scalar.utf8)
+            for unit in scalar.utf8 { document.content.append(unit) }
         default:
             index = start
             throw .invalidString

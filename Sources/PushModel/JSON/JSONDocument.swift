@@ -29,15 +29,18 @@ public struct JSONDocument: Sendable {
         /// The value's range in `bytes`: raw text, or the decoded content of a string.
         var start: Int32
         var length: Int32
-        /// The index of the first token after this value and all that is in it.
+        /// The index of the first token after this value and all that is in it; while it is being read, the token of the container
+        /// around it, or -1.
         var next: Int32
         /// The number of members or elements.
         var childCount: Int32 = 0
     }
 
     /// The text as received, followed by the decoded content of strings that had escapes and by texts added later.
-    public internal(set) var bytes: [UInt8] = []
-    var tokens: [Token] = []
+    var content = ByteWriter()
+    /// Room for tokens, of which the first `tokenCount` are the text's.
+    private var tokens: [Token] = []
+    private(set) var tokenCount = 0
     /// The keys that stand in their object before, in the order in which the objects end; at most 16.
     public internal(set) var duplicateKeys: [Node] = []
 
@@ -46,51 +49,68 @@ public struct JSONDocument: Sendable {
 
     /// Forgets the text and keeps the room, unless a rare giant made it large.
     public mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 16)
-        tokens.removeAll(keepingCapacity: tokens.capacity <= 1 << 14)
-        duplicateKeys.removeAll()
+        if content.room.count > 1 << 16 { content = ByteWriter() } else { content.removeAll() }
+        if tokens.count > 1 << 14 { tokens = [] }
+        tokenCount = 0
+        if !duplicateKeys.isEmpty { duplicateKeys.removeAll() }
     }
+
+    /// A copy of the text as received, followed by the decoded content of strings that had escapes and by texts added later.
+    public var bytes: [UInt8] { content.bytes }
 
     /// The outermost value of a text that was read without an error.
     public var root: Node { Node(index: 0) }
 
     /// What the value at `node` is.
-    public func kind(of node: Node) -> Kind { tokens[Int(node.index)].kind }
+    public func kind(of node: Node) -> Kind { self[token: Int(node.index)].kind }
 
     /// The number of members of an object or elements of an array; 0 for other values.
-    public func childCount(of node: Node) -> Int { Int(tokens[Int(node.index)].childCount) }
+    public func childCount(of node: Node) -> Int { Int(self[token: Int(node.index)].childCount) }
 
     /// The content of a string, or the raw text of any other value.
     public func text(of node: Node) -> Text {
-        let token = tokens[Int(node.index)]
+        let token = self[token: Int(node.index)]
         return Text(start: token.start, length: token.length)
     }
 
     /// The bytes of `text`.
     @_lifetime(borrow self)
     public borrowing func span(_ text: Text) -> Span<UInt8> {
-        bytes.span.extracting(Int(text.start)..<Int(text.start) + Int(text.length))
+        content.span.extracting(Int(text.start)..<Int(text.start) + Int(text.length))
     }
 
     /// `text` as a `String`; for messages and tests, not for the path of every request.
     public func string(_ text: Text) -> String {
-        String(decoding: bytes[Int(text.start)..<Int(text.start) + Int(text.length)], as: UTF8.self)
+        String(decoding: content.room[Int(text.start)..<Int(text.start) + Int(text.length)], as: UTF8.self)
     }
 
     /// Adds text that did not stand in the record, so that it can be handled like the rest.
     public mutating func add(_ span: Span<UInt8>) -> Text {
-        let text = Text(start: Int32(bytes.count), length: Int32(span.count))
-        unsafe span.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        let text = Text(start: Int32(content.count), length: Int32(span.count))
+        content.append(span)
         return text
+    }
+
+    /// Adds a token behind the others.
+    mutating func add(_ token: Token) {
+        if tokenCount == tokens.count { tokens.append(contentsOf: repeatElement(token, count: max(tokenCount, 64))) }
+        tokens[tokenCount] = token
+        tokenCount += 1
+    }
+
+    /// The token at `index`.
+    subscript(token index: Int) -> Token {
+        get { tokens[index] }
+        set { tokens[index] = newValue }
     }
 
     /// The first member's key or first element of a container, or nil when it is empty or no container.
     public func firstChild(of node: Node) -> Node? {
-        tokens[Int(node.index)].childCount > 0 ? Node(index: node.index + 1) : nil
+        self[token: Int(node.index)].childCount > 0 ? Node(index: node.index + 1) : nil
     }
 
     /// The value that follows `node` on the same level; of a key, its member's value.
-    public func next(after node: Node) -> Node { Node(index: tokens[Int(node.index)].next) }
+    public func next(after node: Node) -> Node { Node(index: self[token: Int(node.index)].next) }
 
     /// Calls `body` with every member of the object at `node`, in order; for other values, never.
     @inlinable public func forEachMember<E: Error>(of node: Node, _ body: (Text, Node) throws(E) -> Void) throws(E) {
@@ -143,26 +163,22 @@ public struct JSONDocument: Sendable {
 
     /// Whether `text` is exactly `literal`.
     public func equals(_ text: Text, _ literal: StaticString) -> Bool {
-        guard literal.utf8CodeUnitCount == Int(text.length) else { return false }
-        return literal.withUTF8Buffer { candidate in
-            for offset in 0..<Int(text.length) where unsafe candidate[offset] != bytes[Int(text.start) + offset] { return false }
+        guard literal.utf8CodeUnitCount == text.count else { return false }
+        let bytes = span(text)
+        return literal.withUTF8Buffer { letters in
+            for index in bytes.indices where unsafe letters[index] != bytes[index] { return false }
             return true
         }
     }
 
     /// Whether `text` is exactly `string`.
     public func equals(_ text: Text, _ string: String) -> Bool {
-        let start = Int(text.start)
-        return bytes[start..<start + text.count].elementsEqual(string.utf8)
+        span(text).equals(string.utf8Span.span)
     }
 
     /// Whether two texts have the same bytes.
     public func equals(_ left: Text, _ right: Text) -> Bool {
-        guard left.length == right.length else { return false }
-        for offset in 0..<Int(left.length) where bytes[Int(left.start) + offset] != bytes[Int(right.start) + offset] {
-            return false
-        }
-        return true
+        left.length == right.length && span(left).equals(span(right))
     }
 
     /// The integer at `node`, or nil when it is no number, has a fraction or exponent, or does not fit 64 bits.
