@@ -22,7 +22,8 @@ final class Connection {
     var phase = Phase.closed
     var easy: UnsafeMutableRawPointer?
     var descriptor: Int32 = -1
-    var openedAt = MonotonicTime.never
+    /// From when on it takes no further request.
+    var endOfLife = MonotonicTime.never
     var idleSince = MonotonicTime.never
     /// Whether it had an exchange or was idle for a while, so that the peer may have closed it by right.
     var isKept = false

@@ -25,7 +25,7 @@ extension ConnectionPool {
         while let slot = idle.popLast() {
             let connection = connections[slot]
             // A new connection takes one request however short its life is to be.
-            let isYoung = !connection.isKept || now.nanoseconds(since: connection.openedAt) < maximumAgeNanoseconds
+            let isYoung = !connection.isKept || now < connection.endOfLife
             if isYoung, isUsable(connection, now) { return connection }
             drop(connection)
         }
@@ -84,7 +84,9 @@ extension ConnectionPool {
         openConnections += 1
         connectionsOpened += 1
         connection.descriptor = descriptor
-        connection.openedAt = now
+        // Connections that were opened at once are not to be replaced at once.
+        let early = Int64.random(in: 0...maximumAgeNanoseconds / 4)
+        connection.endOfLife = now.advanced(byNanoseconds: maximumAgeNanoseconds - early)
         connection.isKept = false
         connection.peerHasEnded = false
         release(connection, now)
@@ -121,9 +123,7 @@ extension ConnectionPool {
 
     /// When an idle connection is to be closed.
     func expiry(of connection: Connection) -> MonotonicTime {
-        min(
-            connection.idleSince.advanced(byNanoseconds: idleNanoseconds),
-            connection.openedAt.advanced(byNanoseconds: maximumAgeNanoseconds))
+        min(connection.idleSince.advanced(byNanoseconds: idleNanoseconds), connection.endOfLife)
     }
 
     /// Ends what is overdue and finds out when to look again. Runs at most once for each deadline, not for each exchange.

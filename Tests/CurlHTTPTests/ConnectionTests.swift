@@ -146,6 +146,35 @@ struct ConnectionTests {
         }
     }
 
+    /// libcurl itself says that `localhost` is ::1 and 127.0.0.1.
+    @Test(.enabled(if: HandServer.canListen(on: "::1"), "this machine has no ::1"))
+    func everyConnectionLooksTheNameUpAgain() throws {
+        let server = try HandServer(addresses: ["127.0.0.1", "::1"])
+        let client = PoolClient(try PoolLoop(port: server.port, host: "localhost"))
+        var used: Set<String> = []
+        for _ in 0..<24 {
+            let (reading, connection) = try client.exchange([Array(Answers.closing.utf8)[...]], with: server)
+            #expect(Self.isCreated(reading))
+            used.insert(connection.address)
+        }
+        // By chance all 24 go to one address once in 8 million runs.
+        #expect(used == ["127.0.0.1", "::1"])
+    }
+
+    @Test func connectionsGrowOldAtDifferentTimesWithinTheLastQuarter() throws {
+        let server = try ScriptedServer { _ in [.request, .gate(1), .send(Answers.created), .untilClosed] }
+        let loop = try PoolLoop(port: server.port) { $0.maximumAge = .seconds(400) }
+        let start = MonotonicTime.now()
+        for id in 0..<16 { loop.submit(id) }
+        _ = try loop.run { _ in loop.pool.openConnections == 16 }
+        let end = MonotonicTime.now()
+        server.open(gate: 1)
+        let ends = loop.pool.connections.map(\.endOfLife)
+        #expect(Set(ends).count > 1)
+        #expect(ends.allSatisfy { $0 >= start.advanced(by: .seconds(300)) && $0 <= end.advanced(by: .seconds(400)) })
+        #expect(try loop.completions(16).count == 16)
+    }
+
     @Test(arguments: [
         (ConnectionPoolConfiguration.Scheme.http, "", true), (.http, "http://127.0.0.1:1", true),
         (.http, "socks5h://127.0.0.1:1", true),

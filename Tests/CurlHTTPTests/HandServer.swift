@@ -11,26 +11,52 @@ final class HandServer {
     init(addresses: [String] = ["127.0.0.1"]) throws {
         var (listeners, port): ([Int32], UInt16) = ([], 0)
         for address in addresses {
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-            var name = sockaddr_in()
-            name.sin_family = sa_family_t(AF_INET)
-            name.sin_port = port.bigEndian
-            name.sin_addr.s_addr = inet_addr(address)
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let result = withUnsafeMutablePointer(to: &name) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(listener, $0, length) | listen(listener, 64) | getsockname(listener, $0, &length)
-                }
-            }
-            guard listener >= 0, result == 0 else { throw POSIXError(.EADDRINUSE) }
+            let listener = try Self.listen(address, port)
             listeners.append(listener)
-            port = UInt16(bigEndian: name.sin_port)
+            port = UInt16(Self.ownName(of: listener).port) ?? 0
         }
         (self.listeners, self.port) = (listeners, port)
     }
 
     deinit {
         for listener in listeners { close(listener) }
+    }
+
+    /// Whether this machine has an address.
+    static func canListen(on address: String) -> Bool {
+        guard let listener = try? listen(address, 0) else { return false }
+        close(listener)
+        return true
+    }
+
+    private static func listen(_ address: String, _ port: UInt16) throws -> Int32 {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(address, String(port), &hints, &list) == 0, let name = list?.pointee else { throw POSIXError(.EINVAL) }
+        defer { freeaddrinfo(list) }
+        let listener = socket(name.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard listener >= 0, bind(listener, name.ai_addr, name.ai_addrlen) == 0, Glibc.listen(listener, 64) == 0 else {
+            close(listener)
+            throw POSIXError(.EADDRNOTAVAIL)
+        }
+        return listener
+    }
+
+    /// The address and the port of this end of a socket.
+    fileprivate static func ownName(of socket: Int32) -> (address: String, port: String) {
+        var name = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        var (address, port) = ([CChar](repeating: 0, count: 64), [CChar](repeating: 0, count: 8))
+        _ = withUnsafeMutablePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getsockname(socket, $0, &length)
+                    | getnameinfo($0, length, &address, 64, &port, 8, NI_NUMERICHOST | NI_NUMERICSERV)
+            }
+        }
+        let texts = [address, port].map { String(decoding: $0.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self) }
+        return (texts[0], texts[1])
     }
 
     /// The next connection, if one waits.
@@ -61,14 +87,7 @@ final class HandConnection {
     }
 
     /// The address that the client has connected to.
-    var address: String {
-        var name = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = withUnsafeMutablePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
-        }
-        return String(cString: inet_ntoa(name.sin_addr))
-    }
+    var address: String { HandServer.ownName(of: socket).address }
 
     /// What the client has sent and nobody has taken yet.
     func unread() -> [UInt8] {
