@@ -140,7 +140,7 @@ let package = Package(
         tests("HTTP1Tests", ["HTTP1"]),
         tests("ObservabilityTests", ["Observability"]),
         tests("HubAuthTests", ["HubAuth", "Crypto"]),
-        tests("CurlHTTPTests", ["CurlHTTP", "EventLoop", "Crypto", "HTTP1"]),
+        tests("CurlHTTPTests", ["CurlHTTP", "CCurl", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
         tests("HTTPServingTests", ["HTTPServing"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),

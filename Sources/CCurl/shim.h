@@ -1,4 +1,4 @@
-// libcurl. Only the target `CurlHTTP` imports this.
+// libcurl. Only the target `CurlHTTP` and its tests import this.
 #pragma once
 #include <curl/curl.h>
 
@@ -18,6 +18,12 @@ static inline CURLcode push_curl_set_ssl_context_function(CURL *easy, curl_ssl_c
 }
 static inline CURLcode push_curl_set_close_socket_function(CURL *easy, curl_closesocket_callback function) {
     return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
+}
+static inline CURLcode push_curl_set_write_function(CURL *easy, curl_write_callback function) {
+    return curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, function);
+}
+static inline CURLcode push_curl_get_long(CURL *easy, CURLINFO info, long *value) {
+    return curl_easy_getinfo(easy, info, value);
 }
 static inline CURLcode push_curl_get_active_socket(CURL *easy, curl_socket_t *socket) {
     return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, socket);

@@ -17,22 +17,25 @@ final class Connection {
 
     /// Index in the pool's array.
     let slot: Int
-    /// libcurl's message for the last failure.
+    /// The message for the last failure, libcurl's or the kernel's; empty when there is none.
     let errorText: UnsafeMutablePointer<CChar>
     var phase = Phase.closed
     var easy: UnsafeMutableRawPointer?
     var descriptor: Int32 = -1
-    var openedAt = MonotonicTime.never
+    /// From when on it takes no further request.
+    var endOfLife = MonotonicTime.never
     var idleSince = MonotonicTime.never
     /// Whether it had an exchange or was idle for a while, so that the peer may have closed it by right.
     var isKept = false
+    /// Whether the peer has closed its end, be it behind an answer that is still to be read.
+    var peerHasEnded = false
     /// Whether the poller also waits for room to write.
     var waitsForRoom = false
 
     var exchange = Exchange.none
-    /// Bytes of the request that libcurl has taken.
+    /// Bytes of the request that the connection has taken.
     var sent = 0
-    /// Whether bytes may have left although libcurl has not counted them: a TLS record cut by a full socket.
+    /// Whether bytes may have left although they are not counted: a TLS record cut by a full socket.
     var mayHaveSentMore = false
     var parser: AnswerParser
 

@@ -16,6 +16,7 @@ extension ConnectionPool {
 
     /// What an event of an open connection leads to.
     func connectionReady(_ connection: Connection, _ readiness: Poller.Interest) {
+        if readiness.contains(.ended) { connection.peerHasEnded = true }
         switch connection.phase {
         case .busy:
             // The answer first: it may have come early, and then there is no more to send.
@@ -30,15 +31,14 @@ extension ConnectionPool {
         }
     }
 
-    /// Hands the rest of the request to libcurl, or as much as the socket has room for.
+    /// Writes the rest of the request, or as much of it as the socket has room for.
     private func send(_ connection: Connection) {
-        guard let easy = connection.easy else { return }
         let isSecure = configuration.scheme == .https
         while !connection.isRequestSent {
             let (sent, byteCount) = (connection.sent, connection.exchange.byteCount)
             let transfer = connection.exchange.request.withUnsafeBytes { bytes in
                 let end = isSecure ? min(byteCount, sent + Self.recordByteCount) : byteCount
-                return connector.send(UnsafeRawBufferPointer(rebasing: bytes[sent..<end]), over: easy)
+                return connector.send(UnsafeRawBufferPointer(rebasing: bytes[sent..<end]), over: connection)
             }
             switch transfer {
             case .moved(let count):
@@ -78,13 +78,12 @@ extension ConnectionPool {
 
     /// Takes what has come of the answer.
     private func receive(_ connection: Connection, afterSendError sendError: CURLcode? = nil) {
-        guard let easy = connection.easy else { return }
         while true {
             var transfer = CurlConnector.Transfer.wouldBlock
             let connector = self.connector
             let space = connection.parser.fill { memory, free in
                 transfer = memory.withUnsafeMutableBytes { bytes in
-                    connector.receive(into: UnsafeMutableRawBufferPointer(rebasing: bytes[free...]), over: easy)
+                    connector.receive(into: UnsafeMutableRawBufferPointer(rebasing: bytes[free...]), over: connection)
                 }
                 return if case .moved(let count) = transfer { count } else { 0 }
             }
@@ -127,8 +126,9 @@ extension ConnectionPool {
 
     /// Hands the answer over and keeps the connection if it can carry another request.
     private func finish(_ connection: Connection, mayReuse: Bool) {
-        // An early answer leaves the peer in the middle of our request.
-        let reuses = mayReuse && connection.parser.answer.keepsAlive && connection.isRequestSent
+        // An early answer leaves the peer in the middle of our request; one with the end behind it leaves nobody to read the next.
+        let connectionLasts = connection.isRequestSent && !connection.peerHasEnded
+        let reuses = mayReuse && connectionLasts && connection.parser.answer.keepsAlive
         var answer = spareAnswers.popLast() ?? Answer()
         swap(&answer, &connection.parser.answer)
         let exchange = endExchange(connection)

@@ -36,7 +36,8 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     public var connectTimeout = Duration.seconds(10)
     /// An unused connection is closed after this. Default 90 s, below Azure's 4 min for idle flows.
     public var idleTimeout = Duration.seconds(90)
-    /// A connection takes no new request after this, so that a change of the host's addresses is followed. Default 15 min.
+    /// A connection takes no new request after this, so that a change of the host's addresses is followed; each at an age of its own in
+    /// the last quarter, so that not all are opened anew at once. Default 15 min.
     public var maximumAge = Duration.seconds(900)
     /// Whether certificate and host name are verified. Default true; false is for trials only.
     public var verifyPeer = true
@@ -44,6 +45,8 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     public var caFile: String?
     /// URL of a proxy (`CURLOPT_PROXY`). Nil leaves it to the environment (`https_proxy`, `no_proxy`), empty means none.
     public var proxy: String?
+    /// Addresses to use instead of looking the name up, for tests of what happens when there are several.
+    package var addresses: [String] = []
     /// Limits on each answer.
     public var limits = AnswerLimits()
 

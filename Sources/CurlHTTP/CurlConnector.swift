@@ -28,9 +28,13 @@ final class CurlConnector {
     private let poller: Poller
     private let tokenBase: UInt64
     private let configuration: ConnectionPoolConfiguration
+    /// Whether the bytes on an open connection's socket are those of HTTP, so that they can be had without libcurl.
+    let isPlain: Bool
     private let certificates: CertificateStore?
     private let multi: UnsafeMutableRawPointer
     private let share: UnsafeMutableRawPointer
+    /// What takes the place of looking the host's name up; empty when nothing does.
+    private let addresses: UnsafeMutablePointer<curl_slist>?
     /// By descriptor.
     private var watches: [Watch] = []
 
@@ -44,6 +48,9 @@ final class CurlConnector {
         }
         (self.configuration, self.certificates, self.poller, self.tokenBase) = (configuration, certificates, poller, tokenBase)
         (self.multi, self.share) = (multi, share)
+        isPlain = configuration.scheme == .http && !Self.mayUseSecureProxy(configuration)
+        let fixed = configuration.addresses.joined(separator: ",")
+        addresses = fixed.isEmpty ? nil : curl_slist_append(nil, "\(configuration.authority):\(fixed)")
         _ = push_curl_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
         let context = Unmanaged.passUnretained(self).toOpaque()
         _ = push_curl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, context)
@@ -56,6 +63,7 @@ final class CurlConnector {
     deinit {
         curl_multi_cleanup(multi)
         curl_share_cleanup(share)
+        curl_slist_free_all(addresses)
     }
 
     // MARK: Connecting
@@ -106,26 +114,49 @@ final class CurlConnector {
         return nil
     }
 
-    /// The descriptor of an open connection; nil when libcurl has closed it meanwhile.
-    func descriptor(of easy: UnsafeMutableRawPointer) -> Int32? {
+    /// Takes over a connection that libcurl has opened.
+    ///
+    /// - Returns: Its descriptor; nil when libcurl or the peer has closed it meanwhile, or the peer has spoken first.
+    func claim(_ easy: UnsafeMutableRawPointer) -> Int32? {
         var descriptor: curl_socket_t = -1
         guard push_curl_get_active_socket(easy, &descriptor) == CURLE_OK, descriptor >= 0 else { return nil }
-        return descriptor
+        // Until its first transfer libcurl takes a connection for an unused one, which it may close when it opens another (7.88).
+        var (byte, count): (UInt8, Int) = (0, 0)
+        return curl_easy_recv(easy, &byte, 1, &count) == CURLE_AGAIN ? descriptor : nil
     }
 
     // MARK: Bytes
 
-    func send(_ bytes: UnsafeRawBufferPointer, over easy: UnsafeMutableRawPointer) -> Transfer {
+    // In each call libcurl 7.88 looks for the handle's connection among all that its multi handle has. Plain connections go without,
+    // as CURLOPT_CONNECT_ONLY(3) allows: with 64 of them it is a quarter, with 512 half of all instructions of an exchange.
+
+    func send(_ bytes: UnsafeRawBufferPointer, over connection: Connection) -> Transfer {
+        if isPlain {
+            let count = Glibc.send(connection.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            return transfer(count, CURLE_SEND_ERROR, connection)
+        }
         var count = 0
-        let code = curl_easy_send(easy, bytes.baseAddress, bytes.count, &count)
+        let code = curl_easy_send(connection.easy, bytes.baseAddress, bytes.count, &count)
         return transfer(code, count)
     }
 
     /// `.moved(0)` is the end of the stream.
-    func receive(into bytes: UnsafeMutableRawBufferPointer, over easy: UnsafeMutableRawPointer) -> Transfer {
+    func receive(into bytes: UnsafeMutableRawBufferPointer, over connection: Connection) -> Transfer {
+        if isPlain {
+            let count = Glibc.recv(connection.descriptor, bytes.baseAddress, bytes.count, 0)
+            return transfer(count, CURLE_RECV_ERROR, connection)
+        }
         var count = 0
-        let code = curl_easy_recv(easy, bytes.baseAddress, bytes.count, &count)
+        let code = curl_easy_recv(connection.easy, bytes.baseAddress, bytes.count, &count)
         return transfer(code, count)
+    }
+
+    /// What the kernel's answer comes to; the reason of a failure goes where libcurl puts its own.
+    private func transfer(_ count: Int, _ failure: CURLcode, _ connection: Connection) -> Transfer {
+        if count >= 0 { return .moved(count) }
+        if errno == EAGAIN || errno == EINTR { return .wouldBlock }
+        strncpy(connection.errorText, strerror(errno), Int(CURL_ERROR_SIZE) - 1)
+        return .failed(failure)
     }
 
     private func transfer(_ code: CURLcode, _ count: Int) -> Transfer {
@@ -188,8 +219,11 @@ final class CurlConnector {
             push_curl_set_long(easy, CURLOPT_NOSIGNAL, 1),
             push_curl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
             push_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(configuration.connectTimeout)),
-            push_curl_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, 60),
+            // libcurl shuffles a name's addresses when it has looked them up. From its cache they come in one order, and every
+            // connection would go to the same address.
+            push_curl_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0),
             push_curl_set_long(easy, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1),
+            push_curl_set_pointer(easy, CURLOPT_RESOLVE, addresses),
             push_curl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1),
             push_curl_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1),
             push_curl_set_pointer(easy, CURLOPT_PRIVATE, UnsafeMutableRawPointer(bitPattern: slot)),
@@ -199,6 +233,14 @@ final class CurlConnector {
             configuration.proxy.map { push_curl_set_string(easy, CURLOPT_PROXY, $0) } ?? CURLE_OK,
         ]
         return results.allSatisfy { $0 == CURLE_OK } && (configuration.scheme == .http || secure(easy))
+    }
+
+    /// Whether a proxy may be in use that is itself reached over TLS: one of the settings, or else of the environment (libcurl-env(3)).
+    private static func mayUseSecureProxy(_ configuration: ConnectionPoolConfiguration) -> Bool {
+        let variables: [String] = ["http_proxy", "all_proxy", "ALL_PROXY"]
+        let environment = variables.compactMap { variable in getenv(variable).map { String(cString: $0) } }
+        let proxies = configuration.proxy.map { [$0] } ?? environment
+        return proxies.contains { $0.lowercased().hasPrefix("https:") }
     }
 
     private func secure(_ easy: UnsafeMutableRawPointer) -> Bool {

@@ -23,6 +23,8 @@ public final class Poller {
         public static let readable = Interest(rawValue: 1)
         /// Bytes can be written without blocking.
         public static let writable = Interest(rawValue: 2)
+        /// The peer will send no more (EPOLLRDHUP). Comes with `readable`, of which it is a part: what it sent before is still to be read.
+        public static let ended = Interest(rawValue: 4)
     }
 
     /// One descriptor that is ready.
@@ -106,6 +108,7 @@ public final class Poller {
         if event.events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { readiness = [.readable, .writable] }
         if event.events & EPOLLIN.rawValue != 0 { readiness.insert(.readable) }
         if event.events & EPOLLOUT.rawValue != 0 { readiness.insert(.writable) }
+        if event.events & EPOLLRDHUP.rawValue != 0 { readiness.insert(.ended) }
         return Event(token: event.data.u64, readiness: readiness)
     }
 
@@ -120,7 +123,7 @@ public final class Poller {
         _ operation: Int32, _ fileDescriptor: Int32, _ token: UInt64, _ interest: Interest
     ) throws(SystemCallError) {
         var event = epoll_event()
-        if interest.contains(.readable) { event.events |= EPOLLIN.rawValue }
+        if interest.contains(.readable) { event.events |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
         if interest.contains(.writable) { event.events |= EPOLLOUT.rawValue }
         event.data.u64 = token
         guard epoll_ctl(descriptor, operation, fileDescriptor, &event) == 0 else { throw SystemCallError(call: "epoll_ctl") }

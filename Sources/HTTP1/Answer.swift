@@ -66,11 +66,10 @@ public struct Answer: Sendable {
     }
 
     func holds(_ word: String, at range: Range<Int>) -> Bool {
-        guard word.utf8.count == range.count else { return false }
-        var index = range.lowerBound
-        for byte in word.utf8 {
-            guard ByteClass.lowercase(byte) == ByteClass.lowercase(bytes[index]) else { return false }
-            index += 1
+        let (word, text) = (word.utf8.span, bytes.span.extracting(range))
+        guard word.count == text.count else { return false }
+        for index in word.indices where word[index] != text[index] {
+            guard ByteClass.lowercase(word[index]) == ByteClass.lowercase(text[index]) else { return false }
         }
         return true
     }

@@ -53,18 +53,13 @@ extension AnswerParser {
     }
 
     private mutating func nextChunkLine() throws(AnswerFault) -> Range<Int>? {
-        let first = read
-        let line = try nextLine()
-        guard (line == nil ? filled : read) - first <= limits.chunkLineByteCount else { throw .chunkLineTooLong }
-        return line
+        try nextLine(before: read + limits.chunkLineByteCount, otherwise: .chunkLineTooLong)
     }
 
     private mutating func nextTrailerLine() throws(AnswerFault) -> Range<Int>? {
         let first = read
-        let line = try nextLine()
-        let byteCount = trailerByteCount + (line == nil ? filled : read) - first
-        guard byteCount <= limits.headByteCount else { throw .trailersTooLarge }
-        if line != nil { trailerByteCount = byteCount }
+        let line = try nextLine(before: first + limits.headByteCount - trailerByteCount, otherwise: .trailersTooLarge)
+        if line != nil { trailerByteCount += read - first }
         return line
     }
 

@@ -1,9 +1,6 @@
 extension AnswerParser {
     mutating func nextHeadLine() throws(AnswerFault) -> Range<Int>? {
-        let line = try nextLine()
-        // Without a whole line, all that has come belongs to the head.
-        guard (line == nil ? filled : read) <= limits.headByteCount else { throw .headTooLarge }
-        return line
+        try nextLine(before: limits.headByteCount, otherwise: .headTooLarge)
     }
 
     mutating func takeStatusLine(_ line: Range<Int>) throws(AnswerFault) {
@@ -47,18 +44,19 @@ extension AnswerParser {
 
     /// `name ":" OWS value OWS` (RFC 9112, section 5).
     func field(_ line: Range<Int>) throws(AnswerFault) -> Answer.Field {
-        let bytes = answer.bytes.span
-        guard !ByteClass.isBlank(bytes[line.lowerBound]) else { throw .foldedField }
-        var colon = line.lowerBound
-        while colon < line.upperBound, ByteClass.isToken(bytes[colon]) { colon += 1 }
-        guard colon < line.upperBound else { throw .invalidFieldName }
-        guard bytes[colon] == ByteClass.colon, colon > line.lowerBound else {
-            switch bytes[colon] {
+        let bytes = answer.bytes.span.extracting(line)
+        guard !ByteClass.isBlank(bytes[0]) else { throw .foldedField }
+        var length = 0
+        while length < bytes.count, ByteClass.isToken(bytes[length]) { length &+= 1 }
+        guard length < bytes.count else { throw .invalidFieldName }
+        guard bytes[length] == ByteClass.colon, length > 0 else {
+            switch bytes[length] {
             case ByteClass.space, ByteClass.tab: throw .whitespaceBeforeColon
             case ByteClass.carriageReturn: throw .bareCarriageReturn
             default: throw .invalidFieldName
             }
         }
+        let colon = line.lowerBound + length
         let value = trimmed(colon + 1..<line.upperBound)
         try checkText(value, otherwise: .invalidFieldValue)
         return Answer.Field(name: line.lowerBound..<colon, value: value)
@@ -66,9 +64,9 @@ extension AnswerParser {
 
     private func checkText(_ range: Range<Int>, otherwise fault: AnswerFault) throws(AnswerFault) {
         let bytes = answer.bytes.span.extracting(range)
-        for index in bytes.indices where !ByteClass.isText(bytes[index]) {
-            throw bytes[index] == ByteClass.carriageReturn ? .bareCarriageReturn : fault
-        }
+        var index = 0
+        while index < bytes.count, ByteClass.isText(bytes[index]) { index &+= 1 }
+        guard index == bytes.count else { throw bytes[index] == ByteClass.carriageReturn ? .bareCarriageReturn : fault }
     }
 
     private func trimmed(_ range: Range<Int>) -> Range<Int> {

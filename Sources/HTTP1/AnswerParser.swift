@@ -152,12 +152,20 @@ public struct AnswerParser: Sendable {
         guard phase == .complete else { throw .truncated }
     }
 
-    /// The end of the line at `read`, or nil when it has not come; the next line is then at `read`.
-    mutating func nextLine() throws(AnswerFault) -> Range<Int>? {
+    /// Takes the line at `read`, when it has come.
+    ///
+    /// - Parameters:
+    ///   - limit: Where it must end at the latest. Looked at first, so that the fault does not depend on how much came at once.
+    ///   - fault: What a line that ends later is.
+    /// - Returns: The line without its CRLF; nil when it has not come.
+    /// - Throws: `fault` or `bareLineFeed`.
+    mutating func nextLine(before limit: Int, otherwise fault: AnswerFault) throws(AnswerFault) -> Range<Int>? {
         let end = lineFeed(from: scanned)
+        guard end <= limit else { throw fault }
         scanned = end
         guard end < filled else { return nil }
         guard end > read, answer.bytes[end - 1] == ByteClass.carriageReturn else { throw .bareLineFeed }
+        guard end < limit else { throw fault }
         let line = read..<end - 1
         read = end + 1
         scanned = read
@@ -166,10 +174,10 @@ public struct AnswerParser: Sendable {
 
     /// The next line feed, or the end of what has come.
     private func lineFeed(from start: Int) -> Int {
-        let bytes = answer.bytes.span
-        var index = start
-        while index < filled, bytes[index] != ByteClass.lineFeed { index += 1 }
-        return index
+        let bytes = answer.bytes.span.extracting(start..<filled)
+        var index = 0
+        while index < bytes.count, bytes[index] != ByteClass.lineFeed { index &+= 1 }
+        return start + index
     }
 
     /// Room for what is known to come, and for one byte more that would be too much.

@@ -84,6 +84,8 @@ public struct HubSettings: Sendable {
     public let tokenLifetime: Duration
     /// Connections kept open; at least one.
     public let maxConnections: Int
+    /// How old a connection may grow.
+    public let maxConnectionAge: Duration
     /// A PEM file of certificates to trust instead of the system's.
     public let authorityFile: String?
     /// The platforms a message goes to when its request names none, in the hub's words.
@@ -103,6 +105,7 @@ public struct HubSettings: Sendable {
         tokenLifetime = try values.value(SettingsSchema.tokenLifetime)
         let connections = try values.value(SettingsSchema.maxConnections)
         maxConnections = connections > 0 ? connections : try values.value(SettingsSchema.maxInFlight)
+        maxConnectionAge = try values.value(SettingsSchema.maxConnectionAge)
         authorityFile = values[SettingsSchema.authorityFile]
         platforms = try values.value(SettingsSchema.platforms)
         userTag = try values.value(SettingsSchema.userTag)

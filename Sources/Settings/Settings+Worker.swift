@@ -80,6 +80,7 @@ extension Settings {
             scheme: endpoint.scheme == .https ? .https : .http, host: endpoint.bareHost,
             port: UInt16(clamping: endpoint.effectivePort))
         connections.maxConnections = hub.maxConnections
+        connections.maximumAge = hub.maxConnectionAge
         connections.connectTimeout = hub.connectTimeout
         connections.caFile = hub.authorityFile
         connections.proxy = hub.proxy?.secret

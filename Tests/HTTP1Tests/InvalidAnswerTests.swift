@@ -84,12 +84,14 @@ struct InvalidAnswerTests {
     @Test(arguments: [
         Case(.headTooLarge, head + "X: " + String(repeating: "y", count: 41)),
         Case(.headTooLarge, String(repeating: "y", count: 61)),
+        Case(.headTooLarge, head + "X: " + String(repeating: "y", count: 41) + "\n"),
         Case(.headTooLarge, String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 3)),
         Case(.tooManyFields, head + "A: 1\r\nB: 2\r\nC: 3\r\nD: 4\r\n\r\n"),
         Case(.bodyTooLarge, head + "Content-Length: 11\r\n\r\n"),
         Case(.bodyTooLarge, head + "\r\n01234567890"),
         Case(.bodyTooLarge, chunked + "5\r\n01234\r\n6\r\n"),
         Case(.chunkLineTooLong, chunked + "000000000"), Case(.chunkLineTooLong, chunked + "1;abcde\r\n"),
+        Case(.chunkLineTooLong, chunked + "1;abcdefg\n"),
         Case(.trailersTooLarge, chunked + "0\r\n" + String(repeating: "A: 01234567\r\n", count: 5)),
         Case(.trailersTooLarge, chunked + "0\r\n" + String(repeating: "A", count: 61)),
     ]) func whatIsTooLargeIsRefusedAtTheLimit(_ answer: Case) {

@@ -95,12 +95,13 @@ import Testing
 
         let second = try Loop(mock.bootstrapServers, group: "shared")
         try second.consumer.subscribe(["t"])
-        try first.run(seconds: 40) {
+        try first.run(seconds: 80) {
             _ = try? second.turn()
-            return first.revokedCount == 1 && first.assignedCount == 2 && second.assignedCount == 1
+            // Not how often they were assigned: on a busy machine a session can end, and the group begins anew.
+            return first.consumer.assignment.count == 1 && second.consumer.assignment.count == 1
         }
+        #expect(first.revokedCount >= 1)
         #expect(Set(first.consumer.assignment + second.consumer.assignment) == [mock.partition(0), mock.partition(1)])
-        #expect(first.consumer.assignment.count == 1)
         #expect(second.consumer.close(timeout: .seconds(10)))
         #expect(first.consumer.close(timeout: .seconds(10)))
     }

@@ -28,6 +28,7 @@ import WorkerRuntime
         #expect(settings.hub.connectTimeout == .seconds(5))
         #expect(settings.hub.tokenLifetime == .seconds(3600))
         #expect(settings.hub.maxConnections == 64)
+        #expect(settings.hub.maxConnectionAge == .seconds(900))
         #expect(settings.hub.platforms == ["apple", "fcmv1", "windows"])
         #expect(settings.hub.userTag == "username:{user}")
         #expect(settings.retry.maxAttempts == 4)

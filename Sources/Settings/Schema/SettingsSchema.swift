@@ -62,6 +62,9 @@ public enum SettingsSchema {
     static let maxConnections = SettingKey(
         "hub.max_connections", .integer(0...4096), default: "0", unit: "connections",
         "Connections kept open to the hub; 0 for as many as worker.max_in_flight.")
+    static let maxConnectionAge = SettingKey(
+        "hub.max_connection_age", .duration(.seconds(1) ... .seconds(86_400)), default: "15m",
+        "How old a connection to the hub may grow; each is replaced at an age of its own in the last quarter of that.")
     static let authorityFile = SettingKey(
         "hub.ca_file", .line("the path of a PEM file"), "Certificates to trust instead of the system's.")
     static let platforms = SettingKey(
@@ -98,7 +101,8 @@ public enum SettingsSchema {
         transactionTimeout.definition, workerID.definition, maxInFlight.definition, window.definition,
         drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
         secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
-        connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, authorityFile.definition,
+        connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,
+        authorityFile.definition,
         platforms.definition, userTag.definition, proxy.definition, maxAttempts.definition, retryBase.definition,
         retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
     ]
