@@ -39,25 +39,30 @@ public struct HubAnswer: Sendable, Equatable {
     }
 
     private static func lastSegment(of location: Range<Int>, in answer: borrowing Answer) -> Range<Int>? {
-        let bytes = answer.text(location)
-        var (start, end) = (0, 0)
-        while end < bytes.count && bytes[end] != UInt8(ascii: "?") {
-            if bytes[end] == UInt8(ascii: "/") { start = end + 1 }
-            end += 1
-        }
-        guard start < end, end - start <= 256 else { return nil }
-        return location.lowerBound + start..<location.lowerBound + end
+        let end = answer.firstPlace(of: UInt8(ascii: "?"), in: location) ?? location.upperBound
+        let path = answer.text(location.lowerBound..<end)
+        var length = 0
+        while length < path.count && path[path.count - 1 - length] != UInt8(ascii: "/") { length += 1 }
+        return (1...256).contains(length) ? end - length..<end : nil
     }
 
     /// The text, unless it is empty or repeats a token, which must not get into results and logs.
     private static func shown(_ text: Range<Int>?, in answer: borrowing Answer) -> Range<Int>? {
-        guard let text, !text.isEmpty else { return nil }
-        let bytes = answer.text(text)
-        // Both of what tells a token begin with an S.
-        for index in bytes.indices where bytes[index] | 0x20 == UInt8(ascii: "s") {
-            if stands("sig=", at: index, in: bytes) || stands("SharedAccess", at: index, in: bytes) { return nil }
-        }
+        guard let text, !text.isEmpty, !repeatsToken(text, from: UInt8(ascii: "s"), in: answer),
+            !repeatsToken(text, from: UInt8(ascii: "S"), in: answer)
+        else { return nil }
         return text
+    }
+
+    /// Whether the text has a part of a token that begins with `letter`; both of what tells one begin with an S.
+    private static func repeatsToken(_ text: Range<Int>, from letter: UInt8, in answer: borrowing Answer) -> Bool {
+        var rest = text
+        while let place = answer.firstPlace(of: letter, in: rest) {
+            let bytes = answer.text(place..<text.upperBound)
+            if stands("sig=", at: 0, in: bytes) || stands("SharedAccess", at: 0, in: bytes) { return true }
+            rest = place + 1..<text.upperBound
+        }
+        return false
     }
 
     /// Finds `<Detail>` in the hub's XML; an HTML page, JSON, half a body or none at all leave it open.

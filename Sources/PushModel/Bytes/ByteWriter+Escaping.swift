@@ -4,6 +4,7 @@ private let replacement: StaticString = "\u{FFFD}"
 extension ByteWriter {
     /// Appends `text` as a JSON string with its quotes (RFC 8259, section 7); what is not UTF-8 becomes U+FFFD.
     public mutating func append(json text: Span<UInt8>) {
+        if text.endOfPlainText(from: 0) == text.count { return append(quoting: text) }
         append("\"")
         append(jsonContent: text)
         append("\"")

@@ -50,7 +50,8 @@ public struct ByteWriter: Sendable {
 
     /// Appends `text` as UTF-8. A literal goes to the overload for literals, which makes no `String` of it.
     @_disfavoredOverload public mutating func append(_ text: String) {
-        append(text.utf8Span.span)
+        var text = text
+        text.withUTF8 { unsafe append(copying: UnsafeRawBufferPointer($0)) }
     }
 
     /// Appends a literal as UTF-8.
@@ -68,7 +69,25 @@ public struct ByteWriter: Sendable {
         append(other.span)
     }
 
-    /// The one way in which bytes get into the room, always in line: of a literal nothing is left but a few moves.
+    /// Appends `text` as it is between quotation marks, as most strings are written; in one piece, because there are many.
+    ///
+    /// The room for it and two bytes more is there or is made, so that all three places lie in it.
+    mutating func append(quoting text: Span<UInt8>) {
+        let byteCount = text.count + 2
+        if byteCount > storage.count - end { grow(for: byteCount) }
+        let place = end
+        unsafe text.withUnsafeBytes { text in
+            unsafe storage.withUnsafeMutableBytes { room in
+                let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: room[place..<place + byteCount])
+                unsafe piece[0] = UInt8(ascii: "\"")
+                unsafe UnsafeMutableRawBufferPointer(rebasing: piece[1...]).copyMemory(from: text)
+                unsafe piece[byteCount - 1] = UInt8(ascii: "\"")
+            }
+        }
+        end += byteCount
+    }
+
+    /// The one way in which other bytes get into the room, always in line: of a literal nothing is left but a few moves.
     ///
     /// Nothing is written outside the room: where there are not `source.count` bytes behind `end`, `grow` makes them.
     @inlinable @inline(__always) mutating func append(copying source: UnsafeRawBufferPointer) {

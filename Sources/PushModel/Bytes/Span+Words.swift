@@ -1,54 +1,48 @@
 /// Eight bytes at a time: what is looked for is found by arithmetic on a word, a fifth of the instructions of a look at each byte.
 extension Span<UInt8> {
-    /// The eight bytes from `index` on, the first as the lowest of the word; there must be as many.
-    @inline(__always) func word(at index: Int) -> UInt64 {
-        // Checked to lie inside the span; and any eight bytes, wherever they stand, are a number.
-        UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+    /// The eight bytes from `index` on, the first as the lowest of the word; nil when there are not as many.
+    @inline(__always) func word(at index: Int) -> UInt64? {
+        guard index >= 0, index <= count - 8 else { return nil }
+        // They lie inside the span; and any eight bytes, wherever they stand, are a number.
+        return UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self))
+    }
+
+    /// The bytes from `index` on, less than eight, as a word with zeros for those that are not there.
+    @inline(__always) func lastWord(from index: Int) -> UInt64 {
+        // What comes before them is shifted out.
+        if index < count, let word = word(at: count - 8) { return word &>> UInt64(8 * (8 - (count - index))) }
+        var word: UInt64 = 0
+        for place in index..<count { word |= UInt64(self[place]) &<< UInt64(8 * (place - index)) }
+        return word
     }
 
     /// The first eight bytes as a word, with zeros for those that are not there.
     var head: UInt64 {
-        if count >= 8 { return word(at: 0) }
-        var head: UInt64 = 0
-        for index in indices { head |= UInt64(self[index]) << UInt64(8 * index) }
-        return head
+        word(at: 0) ?? lastWord(from: 0)
     }
 
     /// Whether both have the same bytes.
     func equals(_ other: borrowing Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         var index = 0
-        while index <= count - 8 {
-            if word(at: index) != other.word(at: index) { return false }
+        while let word = word(at: index) {
+            if word != other.word(at: index) { return false }
             index += 8
         }
-        while index < count {
-            if self[index] != other[index] { return false }
-            index += 1
-        }
-        return true
+        return lastWord(from: index) == other.lastWord(from: index)
     }
 
     /// The first place from `start` on that does not hold a character which stands for itself in a JSON string: a quotation mark,
     /// a backslash, a control character or a byte above ASCII; `count` when there is none.
-    func endOfPlainText(from start: Int) -> Int {
+    @inline(__always) func endOfPlainText(from start: Int) -> Int {
         var index = start
-        while index <= count - 8 {
-            let found = Self.specialBytes(in: word(at: index))
+        while let word = word(at: index) {
+            let found = Self.specialBytes(in: word)
             if found != 0 { return index + found.trailingZeroBitCount >> 3 }
             index += 8
         }
-        if index < count && start <= count - 8 {
-            // The last eight bytes once more; those that were looked at before are plain.
-            let found = Self.specialBytes(in: word(at: count - 8))
-            return found == 0 ? count : count - 8 + found.trailingZeroBitCount >> 3
-        }
-        while index < count {
-            let byte = self[index]
-            if byte < 0x20 || byte >= 0x80 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
-            index += 1
-        }
-        return count
+        // The first of the zeros is found at the end, if nothing is before it.
+        return index + Self.specialBytes(in: lastWord(from: index)).trailingZeroBitCount >> 3
     }
 
     /// The highest bit of each byte of `word` that is not plain. A subtraction may borrow from the bytes above one that is found,

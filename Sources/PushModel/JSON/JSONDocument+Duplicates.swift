@@ -2,11 +2,10 @@ extension JSONDocument {
     /// How many duplicate keys are named.
     private static let maximumDuplicates = 16
 
-    /// Looks for keys that stand twice in the object whose token is `object`: first for two that are alike, which most objects do
-    /// not have, then by pairs while there are few, else sorted.
+    /// Looks for keys that stand twice in the object whose token is `object`: by pairs while there are few, else sorted.
     mutating func noteDuplicateKeys(of object: Int) {
-        let count = Int(self[token: object].childCount)
-        guard count > 1, duplicateKeys.count < Self.maximumDuplicates, hasAlikeKeys(object, count: count) else { return }
+        let count = Int(tokens[object].childCount)
+        guard count > 1, duplicateKeys.count < Self.maximumDuplicates else { return }
         if count > 24 {
             noteDuplicateKeysSorted(of: object, count: count)
             return
@@ -26,24 +25,9 @@ extension JSONDocument {
         }
     }
 
-    /// Whether two keys agree in length, first and last byte, as equal ones do, or seem to; 64 bits tell most others apart.
-    private func hasAlikeKeys(_ object: Int, count: Int) -> Bool {
-        var seen: UInt64 = 0
-        var key = object + 1
-        for position in 0..<count {
-            let name = span(text(of: Node(index: Int32(key))))
-            let ends = name.isEmpty ? 0 : 3 &* Int(name[0]) &+ Int(name[name.count - 1])
-            let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: ends &+ 7 &* name.count)
-            if seen & bit != 0 { return true }
-            seen |= bit
-            if position < count - 1 { key = nextKey(after: key) }
-        }
-        return false
-    }
-
     /// The key of the member that follows that of `key`.
     private func nextKey(after key: Int) -> Int {
-        Int(self[token: Int(self[token: key].next)].next)
+        Int(tokens[Int(tokens[key].next)].next)
     }
 
     private mutating func noteDuplicateKeysSorted(of object: Int, count: Int) {

@@ -38,9 +38,8 @@ public struct JSONDocument: Sendable {
 
     /// The text as received, followed by the decoded content of strings that had escapes and by texts added later.
     var content = ByteWriter()
-    /// Room for tokens, of which the first `tokenCount` are the text's.
-    private var tokens: [Token] = []
-    private(set) var tokenCount = 0
+    /// Room for tokens; those of the text stand at its front, the root's first.
+    var tokens: [Token] = []
     /// The keys that stand in their object before, in the order in which the objects end; at most 16.
     public internal(set) var duplicateKeys: [Node] = []
 
@@ -51,7 +50,6 @@ public struct JSONDocument: Sendable {
     public mutating func removeAll() {
         if content.room.count > 1 << 16 { content = ByteWriter() } else { content.removeAll() }
         if tokens.count > 1 << 14 { tokens = [] }
-        tokenCount = 0
         if !duplicateKeys.isEmpty { duplicateKeys.removeAll() }
     }
 
@@ -62,14 +60,14 @@ public struct JSONDocument: Sendable {
     public var root: Node { Node(index: 0) }
 
     /// What the value at `node` is.
-    public func kind(of node: Node) -> Kind { self[token: Int(node.index)].kind }
+    public func kind(of node: Node) -> Kind { tokens[Int(node.index)].kind }
 
     /// The number of members of an object or elements of an array; 0 for other values.
-    public func childCount(of node: Node) -> Int { Int(self[token: Int(node.index)].childCount) }
+    public func childCount(of node: Node) -> Int { Int(tokens[Int(node.index)].childCount) }
 
     /// The content of a string, or the raw text of any other value.
     public func text(of node: Node) -> Text {
-        let token = self[token: Int(node.index)]
+        let token = tokens[Int(node.index)]
         return Text(start: token.start, length: token.length)
     }
 
@@ -91,26 +89,13 @@ public struct JSONDocument: Sendable {
         return text
     }
 
-    /// Adds a token behind the others.
-    mutating func add(_ token: Token) {
-        if tokenCount == tokens.count { tokens.append(contentsOf: repeatElement(token, count: max(tokenCount, 64))) }
-        tokens[tokenCount] = token
-        tokenCount += 1
-    }
-
-    /// The token at `index`.
-    subscript(token index: Int) -> Token {
-        get { tokens[index] }
-        set { tokens[index] = newValue }
-    }
-
     /// The first member's key or first element of a container, or nil when it is empty or no container.
     public func firstChild(of node: Node) -> Node? {
-        self[token: Int(node.index)].childCount > 0 ? Node(index: node.index + 1) : nil
+        tokens[Int(node.index)].childCount > 0 ? Node(index: node.index + 1) : nil
     }
 
     /// The value that follows `node` on the same level; of a key, its member's value.
-    public func next(after node: Node) -> Node { Node(index: self[token: Int(node.index)].next) }
+    public func next(after node: Node) -> Node { Node(index: tokens[Int(node.index)].next) }
 
     /// Calls `body` with every member of the object at `node`, in order; for other values, never.
     @inlinable public func forEachMember<E: Error>(of node: Node, _ body: (Text, Node) throws(E) -> Void) throws(E) {
