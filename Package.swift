@@ -157,7 +157,7 @@ let package = Package(
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
         tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "HTTPServing", "HubEmulator", "HubAuth"]),
-        tests("BenchTests", ["Bench", "Console", "Kafka", "Settings"]),
+        tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -15,7 +15,7 @@ extension Command {
             FlagGroup(
                 "Measurement",
                 [
-                    Flag("kafka", "LIST", "A broker to use, with topics of the bench's own", default: "one inside this process"),
+                    Flag("kafka", "LIST", "A broker to use, with topics of the bench's own", default: "one in this process"),
                     Flag("requests", "N", "Requests that the worker finds waiting", default: "100000"),
                     Flag("partitions", "N", "Partitions of the requests and results topics", default: "8"),
                     Flag(
@@ -23,6 +23,7 @@ extension Command {
                         default: "2000"),
                 ] + FlagGroup.settings([("in-flight", "N", "worker.max_in_flight")]) + [
                     Flag("stages", nil, "Only the stages: no broker, no worker, a few seconds"),
+                    Flag("allocations", "N", "Only the heap allocations of a worker that takes N requests, as JSON"),
                     Flag("fixed", "N", "Only N requests through the stages, the same way every time, for instruction counters"),
                 ]),
             .output([.table, .json], and: [Flag("compare", "FILE", "Show ratios to an earlier run with -o json")]),
@@ -36,72 +37,98 @@ enum BenchCommand {
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         do {
-            if let count = try invocation.arguments.integer("fixed", in: 1...100_000_000) { return try fixed(count, invocation) }
-            let earlier = try invocation.arguments.value("compare").map(ReportFile.read)
+            let arguments = invocation.arguments
+            if let count = try arguments.integer("fixed", in: 1...100_000_000) {
+                return try write(FixedRun.run(count), invocation)
+            }
+            if let count = try arguments.integer("allocations", in: 1000...100_000) {
+                return try write(countAllocations(count, invocation), invocation)
+            }
+            let earlier = try arguments.value("compare").map(ReportFile.read)
             let report = try measure(invocation)
             try write(report, earlier.map { Comparison(report, to: $0) }, invocation)
             return (report.backlog?.failedRequests ?? 0) > 0 ? .partlyFailed : .done
         } catch let failure as CommandFailure {
             throw failure
         } catch let error as KafkaError {
-            throw CommandFailure(error, brokers: invocation.arguments.value("kafka") ?? "the embedded broker", action: "measure")
+            throw .broker(error, at: invocation.arguments.value("kafka") ?? "the embedded broker", "measure")
         } catch {
             throw CommandFailure(.failed, "the bench could not go on: \(error)")
         }
     }
 
-    private static func fixed(_ count: Int, _ invocation: Invocation) throws -> ExitCode {
-        try invocation.streams.out(try ReportFile.text(try FixedRun.run(count)))
-        return .done
+    private static func countAllocations(_ count: Int, _ invocation: Invocation) throws -> AllocationFigure {
+        var plan = try plan(invocation)
+        plan.requests = count
+        guard let figure = try withBench(plan, invocation, { try $0.countAllocations(count) }) else {
+            throw CommandFailure(.failed, "allocations cannot be counted in this program")
+        }
+        return figure
     }
 
     private static func measure(_ invocation: Invocation) throws -> BenchReport {
+        let plan = try plan(invocation)
+        if invocation.arguments.has("stages") {
+            Interruption.catchSignals()
+            return BenchReport(version: Program.version, stages: try StageBench.run())
+        }
+        return try withBench(plan, invocation) { bench in
+            bench.say("measuring the stages")
+            var report = BenchReport(version: Program.version, stages: try StageBench.run())
+            if let transaction = try bench.measureTransaction() { report.stages.append(transaction) }
+            let outcome = try bench.measure()
+            report.setting = outcome.setting
+            report.backlog = outcome.backlog
+            report.latency = outcome.latency
+            report.allocations = outcome.allocations
+            report.advice = Advice.best(outcome.setting, report.stages, outcome.backlog, outcome.latency)
+            return report
+        }
+    }
+
+    private static func plan(_ invocation: Invocation) throws(CommandFailure) -> WholeBench.Plan {
         let plan = WholeBench.Plan(
             requests: try invocation.arguments.integer("requests", in: 1000...10_000_000) ?? 100_000,
             partitions: try invocation.arguments.integer("partitions", in: 1...1000) ?? 8,
             rate: Double(try invocation.arguments.integer("rate", in: 10...100_000) ?? 2000))
-        let isEmbedded = !invocation.arguments.has("kafka")
-        if isEmbedded && !invocation.arguments.has("stages") && plan.requests > plan.partitions * embeddedPerPartition {
-            throw CommandFailure.usage(
+        guard invocation.arguments.has("kafka") || plan.requests <= plan.partitions * embeddedPerPartition else {
+            throw .usage(
                 "--requests: the embedded broker keeps at most \(embeddedPerPartition) for each partition",
                 hint: "use more --partitions, or a broker of your own with --kafka")
         }
+        return plan
+    }
+
+    /// Lets `body` use a broker and a hub, which are there until it returns.
+    private static func withBench<Value>(
+        _ plan: WholeBench.Plan, _ invocation: Invocation, _ body: (WholeBench) throws -> Value
+    ) throws -> Value {
+        let note: @Sendable (String) -> Void = { [streams = invocation.streams] in streams.note("bench: \($0)") }
+        let run = "\(getpid())-\(UInt32.random(in: 0 ... .max))"
         let environment = WorkerEnvironment(invocation)
         Interruption.catchSignals()
-        let note: @Sendable (String) -> Void = { [streams = invocation.streams] in streams.note("bench: \($0)") }
-        note("measuring the stages")
-        var report = BenchReport(version: Program.version, stages: try StageBench.run())
-        if invocation.arguments.has("stages") { return report }
-        let run = "\(getpid())-\(UInt32.random(in: 0 ... .max))"
-        let broker = try broker(invocation, environment, run: run)
-        defer { finish(broker, note) }
+        let broker = try broker(invocation.arguments.value("kafka"), environment, run: run)
+        defer {
+            let left = broker.close()
+            if !left.isEmpty { note("these topics are left, with a retention of 1 h: \(left.joined(separator: " "))") }
+        }
         let hub = try BenchHub()
         defer { hub.stop() }
         let bench = WholeBench(plan: plan, broker: broker, hub: hub, run: run, environment: environment, say: note)
-        if let transaction = try bench.measureTransaction() { report.stages.append(transaction) }
-        let outcome = try bench.measure()
-        report.setting = outcome.setting
-        report.backlog = outcome.backlog
-        report.latency = outcome.latency
-        report.allocations = outcome.allocations
-        report.advice = Advice.best(outcome.setting, report.stages, outcome.backlog, outcome.latency)
-        return report
+        try bench.check()
+        return try body(bench)
     }
 
-    private static func broker(
-        _ invocation: Invocation, _ environment: WorkerEnvironment, run: String
-    ) throws -> BenchBroker {
-        guard let servers = invocation.arguments.value("kafka") else { return try BenchBroker.embedded(run: run) }
+    private static func broker(_ servers: String?, _ environment: WorkerEnvironment, run: String) throws -> BenchBroker {
+        guard let servers else { return try BenchBroker.embedded(run: run) }
         var environment = environment
         environment.set("kafka.bootstrap_servers", servers)
         return BenchBroker.existing(try environment.settings().kafkaConfiguration(), run: run)
     }
 
-    private static func finish(_ broker: BenchBroker, _ note: (String) -> Void) {
-        if !broker.leftTopics.isEmpty {
-            note("these topics are left, with a retention of 1 h: \(broker.leftTopics.joined(separator: " "))")
-        }
-        broker.close()
+    private static func write(_ value: some Encodable, _ invocation: Invocation) throws -> ExitCode {
+        try invocation.streams.out(try ReportFile.text(value))
+        return .done
     }
 
     private static func write(_ report: BenchReport, _ comparison: Comparison?, _ invocation: Invocation) throws {

@@ -114,8 +114,9 @@ public final class HTTPServer: Sendable {
     }
 
     private func startDaemon(on socket: ListenSocket) -> Daemon? {
-        var flags =
-            MHD_USE_EPOLL.rawValue | MHD_USE_INTERNAL_POLLING_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue
+        // Not epoll: with exactly 128 connections ready at once, as many as it asks for, libmicrohttpd (seen with 0.9.75) waits for
+        // the next event before it serves any of them, and where all clients wait for their answers none comes.
+        var flags = MHD_USE_POLL.rawValue | MHD_USE_INTERNAL_POLLING_THREAD.rawValue | MHD_USE_SUSPEND_RESUME.rawValue
         if socket.isIPv6 { flags |= MHD_USE_IPv6.rawValue }
         if configuration.identity != nil { flags |= MHD_USE_TLS.rawValue }
         let texts = [configuration.identity?.privateKey, configuration.identity?.certificateChain].compactMap { $0 }

@@ -61,6 +61,11 @@ public struct KafkaError: Error, Sendable, Equatable {
         KafkaError(RD_KAFKA_RESP_ERR__DESTROY, message: "the Kafka client is closed")
     }
 
+    /// A transaction that was confirmed, and of which the group's positions say that it did not take place.
+    public static var lostTransaction: KafkaError {
+        KafkaError(RD_KAFKA_RESP_ERR__STATE, message: "the broker confirmed a transaction and has not carried it out")
+    }
+
     /// The same error with another sentence.
     func saying(_ message: String) -> KafkaError {
         KafkaError(

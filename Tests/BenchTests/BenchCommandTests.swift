@@ -28,7 +28,9 @@ import Testing
         #expect(page.code == .done)
         #expect(Command.bench.examples.count >= 3)
         #expect(page.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
-        for flag in ["--kafka", "--requests", "--in-flight", "--partitions", "--stages", "--compare", "--output"] {
+        for flag in [
+            "--kafka", "--requests", "--in-flight", "--partitions", "--stages", "--allocations", "--compare", "--output",
+        ] {
             #expect(page.output.contains(flag))
         }
     }
@@ -36,11 +38,27 @@ import Testing
     @Test(arguments: [
         "bench --requests 10", "bench --partitions 0", "bench --fixed 0", "bench --rate 1", "bench --compare /nowhere",
         "bench --requests 50000 --partitions 1", "bench extra", "bench -o ndjson",
+        "bench --allocations 10",
     ])
     func whatCannotBeMeasuredIsAUsageFailure(line: String) {
         let outcome = run(line)
         #expect(outcome.code == .usage, "\(outcome.messages)")
         #expect(outcome.output.isEmpty)
+    }
+
+    @Test(arguments: ["--worker.max_in_flight", "--in-flight"])
+    func aWrongSettingIsToldByTheFlagThatTheUserGave(flag: String) {
+        let outcome = run("bench \(flag) 0")
+        #expect(outcome.code == .configuration)
+        #expect(outcome.messages.contains("\(flag): worker.max_in_flight"))
+        #expect(!outcome.messages.contains("measuring"))
+    }
+
+    @Test func aBrokerThatDoesNotAnswerIsToldBeforeAnythingIsMeasured() {
+        let outcome = run("bench --kafka 127.0.0.1:1")
+        #expect(outcome.code == .unreachable)
+        #expect(outcome.messages.contains("give the right address with --kafka"))
+        #expect(!outcome.messages.contains("measuring"))
     }
 
     @Test func theFixedRunSaysWhatItCounted() {

@@ -1,5 +1,6 @@
 import Console
 import Kafka
+import Observability
 import Settings
 import Synchronization
 import Testing
@@ -61,6 +62,19 @@ import Testing
         var environment = try environment("", ["PUSHFAN_HUB_CONNECTION_STRING_FILE": "/run/secrets/hub"])
         environment.connect(to: broker, topics, hub: connection, name: "w")
         #expect(environment.all["PUSHFAN_HUB_CONNECTION_STRING_FILE"] == nil)
+    }
+
+    @Test func aFlagReachesTheWorkerAsAVariableInPlaceOfItsFile() throws {
+        let environment = try environment("--worker.max_in_flight 7", ["PUSHFAN_WORKER_MAX_IN_FLIGHT_FILE": "/run/limit"])
+        #expect(environment.all["PUSHFAN_WORKER_MAX_IN_FLIGHT"] == "7")
+        #expect(environment.all["PUSHFAN_WORKER_MAX_IN_FLIGHT_FILE"] == nil)
+    }
+
+    @Test func aFlagThatConnectsTheWorkerGivesWayToTheBenchs() throws {
+        var environment = try environment("--kafka.topics.results production --hub.name production", [:])
+        environment.connect(to: broker, topics, hub: connection, name: "w")
+        #expect(!environment.all.values.contains { $0.contains("production") })
+        #expect(try environment.settings().kafka.topics.results == "s")
     }
 
     @Test func otherProgramsGetNoSetting() throws {

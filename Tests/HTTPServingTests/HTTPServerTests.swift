@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import HTTPServing
 import Synchronization
@@ -30,6 +31,32 @@ struct HTTPServerTests {
                 #expect(answer.status == 200)
                 #expect(String(decoding: answer.body, as: UTF8.self) == "POST /a b 5 \(ordinal)")
             }
+        }
+    }
+
+    /// As many as libmicrohttpd's epoll loop asks the kernel for at once, where it waited for one more event before it served any.
+    @Test(arguments: [127, 128, 256]) func asManyRequestsAtOnceAsTheLibraryTakesInOneLookAreAnswered(count: Int) throws {
+        let (isHeld, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let handler: @Sendable (HTTPServerRequest) -> HTTPServerResponse = { request in
+            if request.path == "/hold" {
+                isHeld.signal()
+                goesOn.wait()
+            }
+            return Self.echo(request)
+        }
+        try Self.serving(handler: handler) { port in
+            let clients = try (0...count).map { _ in try RawClient(port: port) }
+            for client in clients {
+                client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                try #require(client.answer().status == 200)
+            }
+            // While the server's one thread is held, all others send.
+            clients[count].send("GET /hold HTTP/1.1\r\nHost: h\r\n\r\n")
+            isHeld.wait()
+            for client in clients[..<count] { client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n") }
+            goesOn.signal()
+            try #require(clients[0].answer().status == 200)
+            #expect(clients[1...].count { $0.answer().status == 200 } == count)
         }
     }
 

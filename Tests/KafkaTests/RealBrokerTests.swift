@@ -183,6 +183,17 @@ struct RealBrokerTests {
         #expect(throws: KafkaError.self) { try admin.settings(ofTopic: "\(name)-missing", timeout: .seconds(20)) }
     }
 
+    @Test func aDeletedTopicIsGoneAndDeletingItAgainDoesNoHarm() throws {
+        try makeTopic(partitions: 1)
+        let admin = try TopicAdmin(configuration)
+        #expect(try admin.deleteTopics([name], timeout: .seconds(20)).isEmpty)
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try admin.describe(topics: [name], timeout: .seconds(20)).topics != [.missing] {
+            try #require(ContinuousClock.now < deadline)
+        }
+        #expect(try admin.deleteTopics([name], timeout: .seconds(20)).isEmpty)
+    }
+
     @Test func aReaderStartsAtATime() throws {
         try makeTopic(partitions: 2)
         let producer = try Producer(configuration, transactionalID: nil)

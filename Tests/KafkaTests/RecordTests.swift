@@ -9,8 +9,8 @@ import Testing
         defer { mock.close() }
         var headers = RecordHeaders()
         headers.append("text", "ünï")
-        headers.append("empty", [UInt8]().span)
-        headers.append("missing", nil as Span<UInt8>?)
+        headers.append("empty", "")
+        headers.append(name: Array("missing".utf8).span, value: nil)
         headers.append(name: Array("text".utf8).span, value: [0, 255].span)
         try mock.producer.produce(
             to: mock.topic, key: [1, 2].span, value: [3, 0, 4].span, headers: headers, timestamp: 1_700_000_000_123)
@@ -63,9 +63,9 @@ import Testing
         defer { producer.close(timeout: .zero) }
         let topic = try producer.topic(named: "t")
         try producer.write("fits", to: topic)
-        var headers = RecordHeaders()
-        headers.append("h", "v")
         let error = #expect(throws: KafkaError.self) {
+            var headers = RecordHeaders()
+            headers.append("h", "v")
             try producer.produce(to: topic, key: nil, value: [1].span, headers: headers)
         }
         #expect(error?.name == "_QUEUE_FULL")

@@ -153,4 +153,20 @@ struct DrainTests {
         #expect(bench.hub.calls().count == 3)
         #expect(bench.hub.devices().first?.rungCount == 1)
     }
+
+    @Test func aRequestWhoseAnswerWasLostIsTriedAgainByTheWorkerThatStops() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "reset=after,count=1")])
+        try bench.publish(Self.request("lost").dropLast() + #","options":{"on_ambiguous":"retry"}}"#)
+        let first = try bench.startWorker { $0.retry.base = 3000 }
+        #expect(eventually { bench.metric("pushfan_retry_queue_records") == 1 || bench.hub.calls().count == 2 })
+        try first.stop()
+        try bench.results(1)
+        let second = try bench.startWorker("w2")
+        try bench.publish(Self.request("next"))
+        try bench.results(2)
+        try second.stop()
+        #expect(try bench.resultsByRequest()["lost"]?.summary == "sent success - 2")
+        #expect(bench.hub.calls().count == 3)
+    }
 }

@@ -78,7 +78,7 @@ struct FlightTests {
                 record.setValue { for _ in 0..<repeats { $0.append("0123456789") } }
                 record.copyHeader(Array("theirs".utf8).span, Array("1".utf8).span)
                 record.beginOwnHeaders()
-                record.addHeader("ours", "2")
+                record.addHeader("ours") { $0.append("2") }
             }
         }
         batch.cutLargeDeadLetters()
@@ -87,5 +87,36 @@ struct FlightTests {
             batch.headers[record.headers].map { String(decoding: batch.bytes.bytes[$0.name], as: UTF8.self) }
         }
         #expect(names == [[], ["theirs", "ours"], ["ours", "pushfan-dlq-cut-bytes"]])
+    }
+
+    @Test func textThatRecordsShareStandsInABatchOnceAndStaysWithCopies() {
+        let shared = Array("nameownvalue".utf8)
+        let fixed = OutcomeBatch.Header(name: 0..<4, value: 7..<12)
+        func add(to batch: inout OutcomeBatch, offset: Int64) {
+            batch.add(.results, of: .init(slot: 0, offset: offset)) { record in
+                record.setKey { $0.append(decimal: offset) }
+                let start = record.share(shared.span)
+                record.addHeader(fixed, from: start)
+                record.addHeader(.init(name: 4..<7, value: nil), from: start) { $0.append(decimal: 10 + offset) }
+                record.addHeader(.init(name: 4..<7, value: nil), from: start, value: record.key)
+            }
+        }
+        func headers(of batch: OutcomeBatch) -> [[String]] {
+            func text(_ range: Range<Int>?) -> String {
+                range.map { String(decoding: batch.bytes.bytes[$0], as: UTF8.self) } ?? "-"
+            }
+            return batch.records.map { batch.headers[$0.headers].map { "\(text($0.name))=\(text($0.value))" } }
+        }
+        let expected = [["name=value", "own=10", "own=0"], ["name=value", "own=11", "own=1"]]
+        var batch = OutcomeBatch()
+        for _ in 0..<2 {
+            for offset in 0..<2 { add(to: &batch, offset: Int64(offset)) }
+            #expect(headers(of: batch) == expected)
+            #expect(batch.bytes.count == shared.count + 2 * 3)
+            var copy = OutcomeBatch()
+            copy.append(contentsOf: batch)
+            #expect(headers(of: copy) == expected)
+            batch.removeAll()
+        }
     }
 }

@@ -171,7 +171,9 @@ struct GroupTests {
         let last = try #require(try bench.readAll(bench.topics.requests).last)
         #expect(last.offset > 6, "records and markers that nobody sees lie between")
         let position = try bench.committed()
-        #expect(position?.offset == last.offset + 1)
+        // Seven records and six markers in all. A transaction's end is told before its marker is written, so the last one may come after
+        // the last record, and even after the worker.
+        #expect(position.map { (last.offset + 1...13).contains($0.offset) } == true)
         #expect(position?.metadata == "")
     }
 

@@ -43,8 +43,8 @@ struct ImportedFunctions {
 
     /// Finds a library that is loaded already; nil when it is not, or not as expected.
     ///
-    /// - Parameter library: Its name, such as `librdkafka.so.1`.
-    init?(of library: String) {
+    /// - Parameter library: Its name, such as `librdkafka.so.1`; nil for the program itself.
+    init?(of library: String?) {
         // With RTLD_NOLOAD the library is only looked up. It stays loaded: the program was linked with it.
         guard let handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD), let look = dlsym(nil, "dlinfo") else { return nil }
         // struct link_map: the base address, the name, the dynamic section (link.h).

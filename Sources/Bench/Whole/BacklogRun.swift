@@ -51,7 +51,7 @@ struct BacklogRun {
     }
 
     private func check(_ worker: ChildProcess, _ deadline: MonotonicTime) throws {
-        guard !Interruption.isRequested else { throw CommandFailure(Interruption.exitCode, "") }
+        try Interruption.check()
         guard worker.isRunning else {
             throw CommandFailure(.failed, "the worker ended: " + (worker.said.split(separator: "\n").last.map(String.init) ?? ""))
         }

@@ -42,6 +42,18 @@ final class BenchBroker {
 
     var isEmbedded: Bool { cluster != nil }
 
+    /// Makes sure that a broker answers.
+    ///
+    /// - Throws: `unreachable`, or `notAllowed`.
+    func ask() throws(CommandFailure) {
+        guard !isEmbedded else { return }
+        do throws(KafkaError) {
+            _ = try TopicAdmin(kafka).describe(topics: [], timeout: .seconds(5))
+        } catch {
+            throw .broker(error, at: kafka.bootstrapServers, "begin")
+        }
+    }
+
     /// Makes topics for one worker.
     ///
     /// - Parameters:
@@ -60,7 +72,7 @@ final class BenchBroker {
                 try create(topics.all, partitions: partitions)
             }
         } catch {
-            throw CommandFailure(error, brokers: kafka.bootstrapServers, action: "create topics for the bench")
+            throw .broker(error, at: kafka.bootstrapServers, "create topics for the bench")
         }
         return topics
     }
@@ -68,7 +80,7 @@ final class BenchBroker {
     private func create(_ names: [String], partitions: Int) throws(KafkaError) {
         let admin = try TopicAdmin(kafka)
         let copies = min(3, try admin.describe(topics: [], timeout: .seconds(10)).brokerCount)
-        // What a bench writes is of no use afterwards; an hour is time enough for a look.
+        // The topics are removed in the end; if that is not allowed, at least what is in them goes.
         let new = names.map {
             NewTopic(
                 name: $0, partitionCount: partitions, replicationFactor: max(1, copies),
@@ -80,8 +92,14 @@ final class BenchBroker {
         }
     }
 
-    /// The topics that are left at a broker that is not ours.
-    var leftTopics: [String] { topicNames }
-
-    func close() { cluster?.close() }
+    /// Removes the topics, and closes the broker if it is our own.
+    ///
+    /// - Returns: The topics that are left, because the broker did not let us or did not answer.
+    func close() -> [String] {
+        cluster?.close()
+        guard !topicNames.isEmpty else { return [] }
+        // What could not be asked for is still there.
+        let left = try? TopicAdmin(kafka).deleteTopics(topicNames, timeout: .seconds(10))
+        return left?.map(\.name) ?? topicNames
+    }
 }

@@ -43,12 +43,12 @@ struct CountedRun {
         let made = AllocationCounter.counts - before
         guard steady > 0 else { return nil }
         return AllocationFigure(
-            own: Double(made.swift) / steady, librdkafka: Double(made.kafka) / steady, libcurl: Double(made.curl) / steady)
+            own: Double(made.own) / steady, librdkafka: Double(made.kafka) / steady, libcurl: Double(made.curl) / steady)
     }
 
     private func wait(for results: Int, _ metrics: PushfanMetrics, _ deadline: MonotonicTime) throws {
         while metrics.resultsPublished.value < UInt64(results) {
-            guard !Interruption.isRequested else { throw CommandFailure(Interruption.exitCode, "") }
+            try Interruption.check()
             guard MonotonicTime.now() < deadline else {
                 throw CommandFailure(.temporary, "the worker whose allocations are counted did not finish in time")
             }

@@ -19,7 +19,7 @@ struct LatencyRun {
         hub.expect(count)
         let (rate, count) = (rate, count)
         let outcome = PublishOutcome()
-        let thread = Thread { outcome.set(Result { () throws(KafkaError) in try feed.publish(count, rate: rate) }) }
+        let thread = Thread { outcome.set(Result { try feed.publish(count, rate: rate) }) }
         thread.start()
         let finished = try readResults(results)
         let moments = try outcome.wait().get()
@@ -41,7 +41,7 @@ struct LatencyRun {
         let patience = Duration.seconds(20) + .seconds(Double(count) / rate)
         let deadline = MonotonicTime.now().advanced(by: patience)
         while missing > 0 {
-            guard !Interruption.isRequested else { throw CommandFailure(Interruption.exitCode, "") }
+            try Interruption.check()
             guard MonotonicTime.now() < deadline else {
                 throw CommandFailure(.temporary, "\(missing) of \(count) results did not come in time")
             }
@@ -63,15 +63,15 @@ struct LatencyRun {
 /// Carries what a publishing thread has to say.
 private final class PublishOutcome: Sendable {
     /// Protects the outcome; nothing else is locked while it is held.
-    private let outcome = Mutex<Result<[Int64], KafkaError>?>(nil)
+    private let outcome = Mutex<Result<[Int64], any Error>?>(nil)
     private let isThere = DispatchSemaphore(value: 0)
 
-    func set(_ value: Result<[Int64], KafkaError>) {
+    func set(_ value: Result<[Int64], any Error>) {
         outcome.withLock { $0 = value }
         isThere.signal()
     }
 
-    func wait() -> Result<[Int64], KafkaError> {
+    func wait() -> Result<[Int64], any Error> {
         isThere.wait()
         return outcome.withLock { $0 } ?? .success([])
     }

@@ -1,3 +1,4 @@
+import Console
 import EventLoop
 import Foundation
 import Kafka
@@ -16,10 +17,12 @@ final class RequestFeed: Sendable {
     }
 
     /// Publishes requests `0..<count` as fast as it goes, and waits until they are written.
-    func publish(_ count: Int) throws(KafkaError) {
+    func publish(_ count: Int) throws {
         for number in 0..<count {
             try publish(one: number)
-            if number % 1000 == 0 { producer.poll() }
+            guard number % 1000 == 0 else { continue }
+            producer.poll()
+            try Interruption.check()
         }
         try producer.flush(timeout: .seconds(60))
         if let error = producer.failedDeliveries.first { throw error }
@@ -27,7 +30,7 @@ final class RequestFeed: Sendable {
 
     /// Publishes requests `0..<count` evenly, `rate` a second, whatever becomes of them; returns when each was handed over, in
     /// monotonic nanoseconds.
-    func publish(_ count: Int, rate: Double) throws(KafkaError) -> [Int64] {
+    func publish(_ count: Int, rate: Double) throws -> [Int64] {
         var moments: [Int64] = []
         moments.reserveCapacity(count)
         let start = MonotonicTime.now().nanoseconds
@@ -35,6 +38,7 @@ final class RequestFeed: Sendable {
             let due = start + Int64(Double(moments.count) / rate * 1e9)
             let now = MonotonicTime.now().nanoseconds
             if due > now {
+                try Interruption.check()
                 producer.poll()
                 usleep(UInt32(min(1000, (due - now) / 1000 + 1)))
                 continue

@@ -1,4 +1,4 @@
-import Glibc
+import Console
 import Kafka
 
 /// What a transaction costs that holds as many results as 30 ms bring at 2,000 requests a second.
@@ -16,7 +16,7 @@ struct TransactionRun {
     ///
     /// - Returns: The processor time of one in all threads of the client; its name says how long it took.
     /// - Throws: The broker refuses, or does not answer.
-    func run() throws(KafkaError) -> StageFigure {
+    func run() throws -> StageFigure {
         let producer = try Producer(kafka, transactionalID: name)
         defer { producer.close(timeout: .seconds(1)) }
         let topic = try producer.warmUp(topics: [topic], timeout: .seconds(10))[0]
@@ -24,6 +24,7 @@ struct TransactionRun {
         var before = ProcessorTime()
         var lengths: [Double] = []
         for round in 0..<Self.rounds + Self.warmUpRounds {
+            try Interruption.check()
             if round == Self.warmUpRounds { before = .ofProcess() }
             let start = ContinuousClock.now
             try producer.beginTransaction()

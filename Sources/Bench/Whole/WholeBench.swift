@@ -38,10 +38,19 @@ struct WholeBench {
     let environment: WorkerEnvironment
     let say: @Sendable (String) -> Void
 
+    /// Makes sure that there can be something to measure: settings without a fault, and a broker that answers.
+    func check() throws(CommandFailure) {
+        var own = environment
+        let topics = BenchBroker.Topics(requests: "requests", results: "results", deadLetters: "deadletter")
+        own.connect(to: broker, topics, hub: hub.connectionString, name: "pushfan-bench")
+        _ = try own.settings()
+        try broker.ask()
+    }
+
     /// Measures throughput and latency with one worker, and allocations with another.
     func measure() throws -> Outcome {
         let topics = try broker.makeTopics("main", partitions: plan.partitions)
-        let feed = try freshly { () throws(KafkaError) in
+        let feed = try freshly {
             try RequestFeed(broker.kafka, topic: topics.requests, partitions: plan.partitions)
         }
         defer { feed.close() }
@@ -60,7 +69,8 @@ struct WholeBench {
         let backlog = try BacklogRun(count: plan.requests, limit: settings.worker.maxInFlight).watch(worker, metrics)
         let latency = try measureLatency(feed, topics, backlog.requestsPerSecond)
         return Outcome(
-            setting: setting(settings), backlog: backlog, latency: latency, allocations: try countAllocations())
+            setting: setting(settings), backlog: backlog, latency: latency,
+            allocations: try countAllocations(min(plan.requests, Self.countedRequests)))
     }
 
     private func measureLatency(
@@ -74,11 +84,11 @@ struct WholeBench {
         return try LatencyRun(rate: rate, count: Int(rate * Self.latencySeconds)).run(feed, results, hub)
     }
 
-    private func countAllocations() throws -> AllocationFigure? {
-        let count = min(plan.requests, Self.countedRequests)
-        say("counting the allocations of another \(count) requests, with the worker in this process")
+    /// Counts the allocations of a worker in this process that takes `count` requests; nil where they cannot be counted.
+    func countAllocations(_ count: Int) throws -> AllocationFigure? {
+        say("counting the allocations of \(count) requests, with a worker in this process")
         let topics = try broker.makeTopics("counted", partitions: plan.partitions)
-        let feed = try freshly { () throws(KafkaError) in
+        let feed = try freshly {
             try RequestFeed(broker.kafka, topic: topics.requests, partitions: plan.partitions)
         }
         try feed.publish(count)
@@ -105,7 +115,7 @@ struct WholeBench {
         guard !broker.isEmbedded else { return nil }
         say("making transactions")
         let topics = try broker.makeTopics("commit", partitions: plan.partitions)
-        return try freshly { () throws(KafkaError) in
+        return try freshly {
             try TransactionRun(kafka: broker.kafka, topic: topics.results, name: "pushfan-bench.\(run).commit").run()
         }
     }
@@ -119,12 +129,12 @@ struct WholeBench {
     }
 
     /// Does something again while topics that were made a moment ago are not known everywhere.
-    private func freshly<Value>(_ body: () throws(KafkaError) -> Value) throws(KafkaError) -> Value {
+    private func freshly<Value>(_ body: () throws -> Value) throws -> Value {
         let deadline = MonotonicTime.now().advanced(by: .seconds(5))
         while true {
-            do throws(KafkaError) {
+            do {
                 return try body()
-            } catch {
+            } catch let error as KafkaError {
                 let isFresh = error.isUnknownTopicOrPartition || error.name == "LEADER_NOT_AVAILABLE"
                 guard isFresh, MonotonicTime.now() < deadline else { throw error }
             }

@@ -5,13 +5,17 @@ import Settings
 /// The settings of a worker that is measured: the user's own, but for what connects it to the bench.
 struct WorkerEnvironment {
     private var variables: [String: String]
+    /// The user's flags that count; kept as flags, so that a fault is told by the name that the user gave.
+    private var flags: [SettingFlag]
 
     /// The user's settings from environment, file and flags.
     init(_ invocation: Invocation) {
         variables = invocation.surroundings.environment
         if let path = invocation.arguments.configPath { variables["PUSHFAN_CONFIG"] = path }
-        for flag in invocation.arguments.settings { set(flag.key, flag.value) }
-        for key in ["hub.secondary_key", "hub.proxy", "hub.ca_file", "hub.name", "listen"] { set(key, nil) }
+        flags = invocation.arguments.settings
+        for key in ["hub.secondary_key", "hub.proxy", "hub.ca_file", "hub.name", "hub.connection_string", "listen"] {
+            set(key, nil)
+        }
         for key in ["kafka.topics.requests", "kafka.topics.results", "kafka.topics.deadletter"] { set(key, nil) }
     }
 
@@ -32,8 +36,13 @@ struct WorkerEnvironment {
         set("hub.connection_string", connectionString)
     }
 
-    /// Gives a setting a value by its variable, which any file that held it before then yields to; nil takes it away.
+    /// Gives a setting a value by its variable, which any flag or file that held it before then yields to; nil takes it away.
     mutating func set(_ key: String, _ value: String?) {
+        flags.removeAll { $0.key == key }
+        Self.put(value, into: &variables, as: key)
+    }
+
+    private static func put(_ value: String?, into variables: inout [String: String], as key: String) {
         let variable = SettingsSchema.all.first { $0.name == key }?.variable ?? key
         variables[variable + "_FILE"] = nil
         variables[variable] = value
@@ -43,14 +52,18 @@ struct WorkerEnvironment {
     var plain: [String: String] { variables.filter { !$0.key.hasPrefix("PUSHFAN_") } }
 
     /// What a process that is started gets.
-    var all: [String: String] { variables }
+    var all: [String: String] {
+        flags.reduce(into: variables) { variables, flag in Self.put(flag.value, into: &variables, as: flag.key) }
+    }
 
-    /// What the variables mean.
+    /// What flags and variables mean.
     func settings() throws(CommandFailure) -> Settings {
         do throws(SettingsError) {
-            return try Settings.load(environment: variables)
+            return try Settings.load(flags: flags, environment: variables)
         } catch {
-            throw CommandFailure(.configuration, error.description)
+            throw CommandFailure(
+                .configuration, error.problems.map(\.description).joined(separator: "\n"),
+                hint: "`pushfan help settings` lists them")
         }
     }
 }

@@ -39,6 +39,8 @@ public struct FanOutPlan: Sendable {
 
     /// The calls: by platform, then by part of the audience. The same request always gives the same list.
     public internal(set) var calls: [Call] = []
+    /// Whom the calls of each platform reach, while the plan is made.
+    var targets: [Target] = []
     var bytes = ByteWriter()
 
     /// A plan without calls.
@@ -47,6 +49,7 @@ public struct FanOutPlan: Sendable {
     /// Forgets the calls and keeps the room.
     public mutating func removeAll() {
         calls.removeAll(keepingCapacity: true)
+        targets.removeAll(keepingCapacity: true)
         bytes.removeAll()
     }
 

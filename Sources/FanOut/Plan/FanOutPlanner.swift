@@ -49,21 +49,17 @@ public struct FanOutPlanner: Sendable {
         switch request.audience {
         case .none:
             throw RequestFault(.schemaInvalid, "/audience", "An audience must be named.")
-        case .broadcast:
-            addCalls(for: request, [.broadcast], to: &plan)
-        case .users(let list):
-            let pattern = Pattern(user: configuration.userTag)
-            try addCalls(for: request, tagTargets(list, pattern, request, &plan), to: &plan)
+        case .broadcast: plan.targets.append(.broadcast)
+        case .users(let list): try addTargets(list, Pattern(user: configuration.userTag), request, &plan)
         case .installations(let list):
-            let pattern = Pattern(prefix: "$InstallationId:{", suffix: "}", countsAffixes: false)
-            try addCalls(for: request, tagTargets(list, pattern, request, &plan), to: &plan)
-        case .categories(let list):
-            try addCalls(for: request, tagTargets(list, Pattern(), request, &plan), to: &plan)
-        case .tagExpression(let text):
-            try addCalls(for: request, [.tags(expression(text, request, &plan))], to: &plan)
+            try addTargets(list, Pattern(prefix: "$InstallationId:{", suffix: "}", countsAffixes: false), request, &plan)
+        case .categories(let list): try addTargets(list, Pattern(), request, &plan)
+        case .tagExpression(let text): plan.targets.append(.tags(try expression(text, request, &plan)))
         case .devices(let list):
-            try addDeviceCalls(list, request, to: &plan)
+            // A device has one platform, so these are calls already.
+            return try addDeviceCalls(list, request, to: &plan)
         }
+        addCallsToTargets(for: request, to: &plan)
     }
 
     /// The platforms that `request` is for: those it names, else those its content is for.
@@ -76,7 +72,9 @@ public struct FanOutPlanner: Sendable {
         return platforms
     }
 
-    private func addCalls(for request: borrowing PushRequest, _ targets: [FanOutPlan.Target], to plan: inout FanOutPlan) {
+    /// Calls every target on every platform.
+    private func addCallsToTargets(for request: borrowing PushRequest, to plan: inout FanOutPlan) {
+        let targets = plan.targets
         if request.template != nil {
             for (chunk, target) in targets.enumerated() { plan.calls.append(.init(platform: nil, target: target, chunk: chunk)) }
         } else {
@@ -123,10 +121,9 @@ extension FanOutPlanner {
     }
 
     /// Packs a list of names into expressions of at most 20 tags joined by OR, in the list's order.
-    private func tagTargets(
+    private func addTargets(
         _ list: PushRequest.Node, _ pattern: Pattern, _ request: borrowing PushRequest, _ plan: inout FanOutPlan
-    ) throws(RequestFault) -> [FanOutPlan.Target] {
-        var targets: [FanOutPlan.Target] = []
+    ) throws(RequestFault) {
         let count = request.document.childCount(of: list)
         var elements = request.document.children(of: list)
         var start = 0
@@ -144,9 +141,8 @@ extension FanOutPlanner {
             position += 1
             guard place == left - 1 else { continue }
             if left > 1 { plan.bytes.append(")") }
-            if let tags = FanOutPlan.Tags(start: start, end: plan.bytes.count) { targets.append(.tags(tags)) }
+            if let tags = FanOutPlan.Tags(start: start, end: plan.bytes.count) { plan.targets.append(.tags(tags)) }
         }
-        return targets
     }
 
     private func append(

@@ -1,6 +1,6 @@
 import CRDKafka
 
-/// Looks at topics and creates them. Every call blocks, up to its time-out, and may come from any thread, one at a time.
+/// Looks at topics, creates and deletes them. Every call blocks, up to its time-out, and may come from any thread, one at a time.
 public final class TopicAdmin {
     private let client: ClientHandle
     private let events: ClientQueue
@@ -61,6 +61,31 @@ public final class TopicAdmin {
         return topics.map { topic in
             let outcome = outcomes.first { String(cString: rd_kafka_topic_result_name($0)) == topic.name }
             return Self.creation(outcome ?? nil)
+        }
+    }
+
+    /// Deletes topics with all that is in them.
+    ///
+    /// - Parameters:
+    ///   - names: The topics; at least one.
+    ///   - timeout: How long to wait.
+    /// - Returns: Those that are still there, with the reason; one that does not exist is gone.
+    /// - Throws: `isUnreachable`, or `isAuthentication`; whether topics were deleted is unknown after a time-out.
+    public func deleteTopics(_ names: [String], timeout: Duration) throws(KafkaError) -> [(name: String, reason: KafkaError)] {
+        _ = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
+        var handles: [OpaquePointer?] = names.map { rd_kafka_DeleteTopic_new($0) }
+        defer { rd_kafka_DeleteTopic_destroy_array(&handles, handles.count) }
+        let result = try request(RD_KAFKA_ADMIN_OP_DELETETOPICS, timeout: timeout) { options, queue in
+            rd_kafka_DeleteTopics(client.pointer, &handles, handles.count, options, queue)
+        }
+        defer { rd_kafka_event_destroy(result) }
+        var count = 0
+        let list = rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(result), &count)
+        return UnsafeBufferPointer(start: list, count: count).compactMap { outcome in
+            let code = rd_kafka_topic_result_error(outcome)
+            let reason = KafkaError(code, message: rd_kafka_topic_result_error_string(outcome).map { String(cString: $0) })
+            guard code != RD_KAFKA_RESP_ERR_NO_ERROR, !reason.isUnknownTopicOrPartition else { return nil }
+            return (String(cString: rd_kafka_topic_result_name(outcome)), reason)
         }
     }
 

@@ -82,6 +82,16 @@ public final class Producer: Sendable {
         return result
     }
 
+    /// How many partitions a topic of this producer has, as the brokers know it now.
+    ///
+    /// - Throws: No broker answered within `timeout`, or the topic is missing or not allowed.
+    public func partitionCount(of topic: Topic, timeout: Duration) throws(KafkaError) -> Int32 {
+        let client = try lease.current()
+        let known = try ClusterSnapshot(of: client, timeout: timeout) { inbox.worstError }.topic(topic.name)
+        if let error = known?.error { throw error }
+        return Int32(known?.partitionCount ?? 0)
+    }
+
     /// Makes a topic known by name alone; its first record may wait up to 1 s.
     ///
     /// - Throws: A name that Kafka does not allow.
@@ -102,20 +112,21 @@ public final class Producer: Sendable {
     ///   in `failedDeliveries`.
     public func produce(
         to topic: Topic, partition: Int32? = nil, key: Span<UInt8>?, value: Span<UInt8>?,
-        headers: borrowing RecordHeaders = RecordHeaders(),
+        headers: consuming RecordHeaders = RecordHeaders(),
         timestamp: Int64? = nil
     ) throws(KafkaError) {
         let client = try lease.current()
-        let list = try Self.makeHeaders(headers)
-        let result = withBytes(key) { key in
-            withBytes(value) { value in
-                enqueue(
-                    client, client.topic(topic.index), partition ?? -1, key: key, value: value, headers: list,
-                    timestamp: timestamp ?? 0)
+        let result = try headers.give { list in
+            let result = withBytes(key) { key in
+                withBytes(value) { value in
+                    enqueue(
+                        client, client.topic(topic.index), partition ?? -1, key: key, value: value, headers: list,
+                        timestamp: timestamp ?? 0)
+                }
             }
+            return (result, result == RD_KAFKA_RESP_ERR_NO_ERROR)
         }
         guard result != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
-        if let list { rd_kafka_headers_destroy(list) }
         let reason = KafkaError.reported(result, message: nil, by: client.pointer, isFatal: false)
         throw reason.saying("a record for '\(topic.name)' was not taken: \(reason.message)")
     }
@@ -171,23 +182,5 @@ extension Producer {
             deadline = deadline ?? now + enqueueTimeout
             rd_kafka_poll(client.pointer, 10)
         }
-    }
-
-    /// The library's list of `headers`, nil if there are none; the library owns it once the record is taken.
-    private static func makeHeaders(_ headers: borrowing RecordHeaders) throws(KafkaError) -> OpaquePointer? {
-        guard headers.count > 0 else { return nil }
-        guard let list = rd_kafka_headers_new(headers.count) else { throw KafkaError(RD_KAFKA_RESP_ERR__FAIL) }
-        let isComplete = headers.forEach { name, value in
-            // A name size of -1 would mean a C string; a missing value must be a null pointer and an empty one must not.
-            rd_kafka_header_add(
-                list, name.baseAddress, name.count, value.flatMap { $0.baseAddress ?? Placeholder.shared.bytes.baseAddress },
-                value?.count ?? 0)
-                == RD_KAFKA_RESP_ERR_NO_ERROR
-        }
-        guard isComplete else {
-            rd_kafka_headers_destroy(list)
-            throw KafkaError(RD_KAFKA_RESP_ERR__FAIL, message: "the library refused the headers of a record")
-        }
-        return list
     }
 }

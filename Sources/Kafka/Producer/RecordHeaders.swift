@@ -1,66 +1,55 @@
-/// The headers of a record to be written: a reused buffer of names and values.
-public struct RecordHeaders: Sendable {
-    private struct Entry {
-        var nameEnd: Int
-        /// Nil for a header without a value.
-        var valueEnd: Int?
-    }
+import CRDKafka
 
-    private var bytes: [UInt8] = []
-    private var entries: [Entry] = []
+/// The headers of one record to be written, in the library's own list, so that nothing is copied twice.
+public struct RecordHeaders: ~Copyable {
+    /// Ours to destroy until a record is taken with it; nil while there are no headers.
+    private var list: OpaquePointer?
+    private let capacity: Int
+    /// Whether the library took each header.
+    private var isComplete = true
 
     /// No headers.
-    public init() {}
+    ///
+    /// - Parameter capacity: How many are expected.
+    public init(capacity: Int = 8) {
+        self.capacity = capacity
+    }
 
-    /// The number of headers.
-    public var count: Int { entries.count }
-
-    /// Forgets all headers and keeps the room.
-    public mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
-        entries.removeAll(keepingCapacity: true)
+    deinit {
+        if let list { rd_kafka_headers_destroy(list) }
     }
 
     /// Adds a header; a name that is there already is added once more.
-    public mutating func append(_ name: StaticString, _ value: Span<UInt8>?) {
-        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
-        finish(nameEnd: bytes.count, value)
-    }
-
-    /// Adds a header with a text in UTF-8.
-    public mutating func append(_ name: StaticString, _ value: String) {
-        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
-        let nameEnd = bytes.count
-        bytes.append(contentsOf: value.utf8)
-        entries.append(Entry(nameEnd: nameEnd, valueEnd: bytes.count))
-    }
-
-    /// Adds a header whose name comes from elsewhere, such as another record.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - value: The value; nil for a header without one, which is not the same as an empty one.
     public mutating func append(name: Span<UInt8>, value: Span<UInt8>?) {
-        name.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
-        finish(nameEnd: bytes.count, value)
-    }
-
-    private mutating func finish(nameEnd: Int, _ value: Span<UInt8>?) {
-        guard let value else {
-            entries.append(Entry(nameEnd: nameEnd, valueEnd: nil))
-            return
-        }
-        value.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
-        entries.append(Entry(nameEnd: nameEnd, valueEnd: bytes.count))
-    }
-
-    /// Calls `body` with the name and value of each header in order; a value without bytes has a pointer all the same.
-    func forEach(_ body: (_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>?) -> Bool) -> Bool {
-        bytes.withUnsafeBufferPointer { bytes in
-            var start = 0
-            for entry in entries {
-                let name = UnsafeBufferPointer(rebasing: bytes[start..<entry.nameEnd])
-                let value = entry.valueEnd.map { UnsafeBufferPointer(rebasing: bytes[entry.nameEnd..<$0]) }
-                guard body(name, value) else { return false }
-                start = entry.valueEnd ?? entry.nameEnd
+        if list == nil { list = rd_kafka_headers_new(capacity) }
+        let isTaken = withBytes(name) { name in
+            withBytes(value) { value in
+                // A name size of -1 would mean a C string; a missing value must be a null pointer and an empty one must not.
+                rd_kafka_header_add(list, name?.baseAddress, name?.count ?? 0, value?.baseAddress, value?.count ?? 0)
+                    == RD_KAFKA_RESP_ERR_NO_ERROR
             }
-            return true
         }
+        isComplete = isComplete && isTaken
+    }
+
+    /// Adds a header with texts in UTF-8.
+    public mutating func append(_ name: String, _ value: String) {
+        append(name: name.utf8Span.span, value: value.utf8Span.span)
+    }
+
+    /// Hands the list to `produce`, which says whether the library took the record, and with it the list.
+    consuming func give<Result>(
+        _ produce: (OpaquePointer?) -> (result: Result, isTaken: Bool)
+    ) throws(KafkaError) -> Result {
+        guard isComplete else {
+            throw KafkaError(RD_KAFKA_RESP_ERR__FAIL, message: "the library refused the headers of a record")
+        }
+        let (result, isTaken) = produce(list)
+        if isTaken { list = nil }
+        return result
     }
 }

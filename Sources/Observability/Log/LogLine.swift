@@ -7,16 +7,27 @@ struct LogLine: Sendable {
     let message: String
     let fields: KeyValuePairs<LogKey, LogValue>
 
+    /// Room for what a line usually has.
+    private static let usualByteCount = 320
+
     /// The line as one JSON object and a line feed; of a repeated key the last value counts.
     func json() -> [UInt8] {
-        var bytes: [UInt8] = Array("{\"ts\":\"".utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.usualByteCount)
+        bytes.append(contentsOf: "{\"ts\":\"".utf8)
         Timestamp.append(time, to: &bytes)
-        bytes.append(contentsOf: "\",\"level\":\"\(level.word)\",\"msg\":".utf8)
+        bytes.append(contentsOf: "\",\"level\":\"".utf8)
+        bytes.append(contentsOf: level.word.utf8)
+        bytes.append(contentsOf: "\",\"msg\":".utf8)
         TextEscaping.appendJSON(message, to: &bytes)
-        bytes.append(contentsOf: ",\"event\":\"\(event.rawValue)\"".utf8)
-        for (key, value) in distinctFields() {
-            bytes.append(contentsOf: ",\"\(key.rawValue)\":".utf8)
-            Self.append(value, asWord: false, to: &bytes)
+        bytes.append(contentsOf: ",\"event\":\"".utf8)
+        bytes.append(contentsOf: event.rawValue.utf8)
+        bytes.append(UInt8(ascii: "\""))
+        for index in fields.indices where isLast(index) {
+            bytes.append(contentsOf: ",\"".utf8)
+            bytes.append(contentsOf: fields[index].key.rawValue.utf8)
+            bytes.append(contentsOf: "\":".utf8)
+            Self.append(fields[index].value, asWord: false, to: &bytes)
         }
         bytes.append(contentsOf: "}\n".utf8)
         return bytes
@@ -30,21 +41,17 @@ struct LogLine: Sendable {
         bytes.append(contentsOf: " \(word)\(String(repeating: " ", count: 8 - word.utf8.count))".utf8)
         bytes.append(contentsOf: message.unicodeScalars.allSatisfy(Self.isPrintable) ? Array(message.utf8) : quoted(message))
         bytes.append(contentsOf: " event=\(event.rawValue)".utf8)
-        for (key, value) in distinctFields() {
-            bytes.append(contentsOf: " \(key.rawValue)=".utf8)
-            Self.append(value, asWord: true, to: &bytes)
+        for index in fields.indices where isLast(index) {
+            bytes.append(contentsOf: " \(fields[index].key.rawValue)=".utf8)
+            Self.append(fields[index].value, asWord: true, to: &bytes)
         }
         bytes.append(UInt8(ascii: "\n"))
         return bytes
     }
 
-    private func distinctFields() -> [(LogKey, LogValue)] {
-        var distinct: [(LogKey, LogValue)] = []
-        for (key, value) in fields {
-            distinct.removeAll { $0.0 == key }
-            distinct.append((key, value))
-        }
-        return distinct
+    /// Whether no field behind has the same key.
+    private func isLast(_ index: Int) -> Bool {
+        !fields[(index + 1)...].contains { $0.key == fields[index].key }
     }
 
     private func quoted(_ text: String) -> [UInt8] {

@@ -33,18 +33,20 @@ enum TextEscaping {
 
     private static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
         switch scalar.value {
-        case 0x22, 0x5C: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(scalar.value)])
-        case 0x0A: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
-        case 0x0D: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
-        case 0x09: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
+        case 0x22: bytes.append(contentsOf: "\\\"".utf8)
+        case 0x5C: bytes.append(contentsOf: "\\\\".utf8)
+        case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+        case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+        case 0x09: bytes.append(contentsOf: "\\t".utf8)
         case 0x00..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: appendEscape(scalar.value, to: &bytes)
-        default: bytes.append(contentsOf: UTF8.encode(scalar).map(Array.init) ?? [])
+        case 0x00..<0x7F: bytes.append(UInt8(scalar.value))
+        default: if let units = UTF8.encode(scalar) { bytes.append(contentsOf: units) }
         }
     }
 
     /// Appends `\u` and four hexadecimal digits.
     private static func appendEscape(_ value: UInt32, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "u")])
+        bytes.append(contentsOf: "\\u".utf8)
         for shift in [12, 8, 4, 0] as [UInt32] {
             let digit = UInt8((value >> shift) & 0xF)
             bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)

@@ -12,16 +12,24 @@ enum Timestamp {
         let moment = min(max(milliseconds, 0), latest)
         let (days, rest) = moment.quotientAndRemainder(dividingBy: 86_400_000)
         let (year, month, day) = date(ofDay: Int(days))
-        let fields: [(Int, Int, String)] = [
-            (year, 4, "-"), (month, 2, "-"), (day, 2, "T"), (Int(rest) / 3_600_000, 2, ":"), (Int(rest) / 60_000 % 60, 2, ":"),
-            (Int(rest) / 1000 % 60, 2, "."), (Int(rest) % 1000, 3, "Z"),
-        ]
-        for (value, width, separator) in fields {
-            let digits = String(value)
-            bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: max(0, width - digits.utf8.count)))
-            bytes.append(contentsOf: digits.utf8)
-            bytes.append(contentsOf: separator.utf8)
+        append(year, digits: 4, "-", to: &bytes)
+        append(month, digits: 2, "-", to: &bytes)
+        append(day, digits: 2, "T", to: &bytes)
+        append(Int(rest) / 3_600_000, digits: 2, ":", to: &bytes)
+        append(Int(rest) / 60_000 % 60, digits: 2, ":", to: &bytes)
+        append(Int(rest) / 1000 % 60, digits: 2, ".", to: &bytes)
+        append(Int(rest) % 1000, digits: 3, "Z", to: &bytes)
+    }
+
+    /// Appends a number with leading zeros, and what stands behind it.
+    private static func append(_ value: Int, digits: Int, _ separator: Unicode.Scalar, to bytes: inout [UInt8]) {
+        var weight = 1
+        for _ in 1..<digits { weight *= 10 }
+        while weight > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(value / weight % 10))
+            weight /= 10
         }
+        bytes.append(UInt8(ascii: separator))
     }
 
     /// The Gregorian date of a day counted from 1970-01-01. Years are counted from 1 March, so that a leap day ends its year, in

@@ -72,6 +72,15 @@ struct CallQueue {
         return items[head]
     }
 
+    /// Takes out the calls that nobody wants to be made any more; the others keep their order.
+    mutating func removeAll(unless isWanted: (CallID, UInt32) -> Bool) {
+        for _ in 0..<count {
+            if let item = removeFirst(), isWanted(item.call, item.generation) {
+                append(item.call, generation: item.generation)
+            }
+        }
+    }
+
     private mutating func grow() {
         items = Array(items[head...] + items[..<head]) + Array(repeating: nil, count: items.count)
         head = 0

@@ -178,7 +178,8 @@ extension WorkerLoop {
 
     /// Whether a device may have heard of the request: then its result is ours to write.
     func mustFinish(_ flight: Flight) -> Bool {
-        flight.report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous }
+        flight.calls.contains(where: \.mayHaveArrived)
+            || flight.report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous }
     }
 
     /// Ends the draining when calls are done or time is up, and the rest is committed.

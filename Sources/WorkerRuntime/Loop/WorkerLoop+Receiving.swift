@@ -155,11 +155,12 @@ extension WorkerLoop {
             if let hub = flight.request.hub, !flight.request.document.equals(hub, configuration.hubName) {
                 throw RequestFault(.unknownHub, "/hub", "This worker knows the hub \(configuration.hubName) only.")
             }
+            try planner.plan(flight.request, into: &flight.plan)
+            try format(flight)
+            // What is wrong with a request is worth more to its publisher than that it came too late.
             if let expiry = flight.request.expiresAt, expiry <= wallClock {
                 throw RequestFault(.expiredInQueue, "", "The request expired before it was read.")
             }
-            try planner.plan(flight.request, into: &flight.plan)
-            try format(flight)
         } catch {
             flight.report.faults.append(error)
         }

@@ -18,11 +18,14 @@ extension WorkerLoop {
     func sendCalls() {
         while !ready.isEmpty, maySend, circuit.mayStart(now: now) {
             guard let next = ready.removeFirst() else { return }
-            let flight = flights[next.call.flight]
-            guard flight.isActive, flight.generation == next.generation, flight.calls[next.call.call].phase == .ready
-            else { continue }
-            send(flight, next.call.call)
+            if isReady(next.call, next.generation) { send(flights[next.call.flight], next.call.call) }
         }
+    }
+
+    /// Whether a call of the queue is still to be made.
+    private func isReady(_ call: CallID, _ generation: UInt32) -> Bool {
+        let flight = flights[call.flight]
+        return flight.isActive && flight.generation == generation && flight.calls[call.call].phase == .ready
     }
 
     private func send(_ flight: Flight, _ index: Int) {
@@ -64,6 +67,8 @@ extension WorkerLoop {
                 end(flight, index, .expired, .expiredInQueue, "the request expired before the hub had taken it")
             }
         }
+        // They must not keep room in the queue: it would keep others from being read, which may have expired as well.
+        if !maySend { ready.removeAll(unless: isReady) }
     }
 
     /// Takes the answers and failures that connections have for the loop.

@@ -37,6 +37,8 @@ struct OutcomeBatch: Sendable {
     private(set) var records: [Record] = []
     private(set) var headers: [Header] = []
     private(set) var bytes = ByteWriter()
+    /// Where the text begins that its records share, if it is there.
+    private var sharedText: Int?
 
     var isEmpty: Bool { records.isEmpty }
 
@@ -48,15 +50,18 @@ struct OutcomeBatch: Sendable {
     mutating func removeAll() {
         records.removeAll(keepingCapacity: true)
         headers.removeAll(keepingCapacity: true)
+        sharedText = nil
         if bytes.room.count > 8 << 20 { bytes = ByteWriter() } else { bytes.removeAll() }
     }
 
     /// Appends a record, whose parts `write` adds.
     mutating func add(_ destination: Destination, of origin: Origin, _ write: (inout Builder) -> Void) {
         var builder = Builder(firstHeader: headers.count)
+        builder.sharedText = sharedText
         swap(&builder.headers, &headers)
         swap(&builder.bytes, &bytes)
         write(&builder)
+        sharedText = builder.sharedText
         swap(&builder.headers, &headers)
         swap(&builder.bytes, &bytes)
         records.append(
@@ -129,6 +134,7 @@ struct OutcomeBatch: Sendable {
         var value: Range<Int>?
         fileprivate(set) var headers: [Header] = []
         fileprivate(set) var bytes = ByteWriter()
+        fileprivate var sharedText: Int?
 
         fileprivate init(firstHeader: Int) {
             self.firstHeader = firstHeader
@@ -147,8 +153,25 @@ struct OutcomeBatch: Sendable {
             headers.append(Header(name: name, value: append(write)))
         }
 
-        mutating func addHeader(_ name: StaticString, _ value: StaticString) {
-            addHeader(name) { $0.append(value) }
+        /// Where `text` begins in the batch, which holds it once for all records: names and values of headers can point into it. All
+        /// records of a batch that ask must ask for the same.
+        mutating func share(_ text: Span<UInt8>) -> Int {
+            if let start = sharedText { return start }
+            let start = bytes.count
+            bytes.append(text)
+            sharedText = start
+            return start
+        }
+
+        /// Adds a header whose name, and value if it is not given, stand in the shared text, which begins at `start`.
+        mutating func addHeader(_ shared: Header, from start: Int, value: Range<Int>? = nil) {
+            let own = value ?? shared.value.map { $0.lowerBound + start..<$0.upperBound + start }
+            headers.append(Header(name: shared.name.lowerBound + start..<shared.name.upperBound + start, value: own))
+        }
+
+        /// Adds a header whose name stands in the shared text, which begins at `start`.
+        mutating func addHeader(_ shared: Header, from start: Int, _ write: (inout ByteWriter) -> Void) {
+            addHeader(shared, from: start, value: append(write))
         }
 
         /// Copies a header as it was received.

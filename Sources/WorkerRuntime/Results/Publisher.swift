@@ -11,14 +11,21 @@ import Kafka
 /// offsets, all of them before the offsets (1); an aborted batch is written again (3); after an unknown commit a new producer
 /// settles the transaction, and the positions are read back before anything is written again (7, 8).
 struct Publisher {
-    private let configuration: WorkerConfiguration
-    private let group: ConsumerGroup
+    let configuration: WorkerConfiguration
+    let group: ConsumerGroup
     private var kafka: KafkaConfiguration
-    private var producer: Producer?
-    private var results: Producer.Topic?
-    private var deadLetters: Producer.Topic?
+    var producer: Producer?
+    private(set) var results: Producer.Topic?
+    private(set) var deadLetters: Producer.Topic?
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
+
+    /// The latest commit that the broker confirmed.
+    var latest: Confirmed?
+    /// Whether a transaction has failed since, so that it is to be asked whether the latest commit has taken place.
+    var isTroubled = false
+    /// Whether a transaction may have left records that neither a commit nor an abort has reached.
+    var mayHaveRemains = false
 
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup) {
         self.configuration = configuration
@@ -43,7 +50,7 @@ struct Publisher {
             do throws(KafkaError) {
                 // A transaction that was left open holds the positions back until a producer of the same name settles it.
                 try prepare()
-                return .positions(try group.committed(partitions, timeout: .seconds(10)), epoch: epoch)
+                return .positions(try positions(of: partitions), epoch: epoch)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
             }
@@ -101,8 +108,9 @@ struct Publisher {
     private mutating func publish(_ job: CommitJob, _ isDoubtful: inout Bool) throws(KafkaError) -> Bool {
         try prepare()
         guard let producer else { return false }
+        guard try settleLatest(producer) else { return false }
         if isDoubtful {
-            switch try outcome(of: job) {
+            switch try settledOutcome(of: job, producer) {
             case .committed: return true
             case .notCommitted: isDoubtful = false
             case .superseded, .inconclusive: return false
@@ -112,6 +120,7 @@ struct Publisher {
             try publishPlainly(job.batch, job.offsets, with: producer)
             return true
         }
+        if mayHaveRemains { try removeRemains(job.offsets, producer) }
         if Sabotage.isOn(.publishOutside) { try publishOutside(job.batch) }
         do throws(KafkaError) {
             try producer.beginTransaction()
@@ -124,10 +133,12 @@ struct Publisher {
             }
             Failpoint.pass(.offsetsSent)
         } catch {
+            isTroubled = true
             // After a time-out a request may still be on its way; only a new producer keeps it out of the next transaction.
             giveUp(producer, isSettled: !error.isFatal && !error.isTimeout)
             throw error
         }
+        let start = MonotonicTime.now()
         do throws(KafkaError) {
             Failpoint.pass(.committing)
             try repeatedly { () throws(KafkaError) in
@@ -136,10 +147,20 @@ struct Publisher {
             Failpoint.pass(.committed)
         } catch {
             isDoubtful = !error.requiresAbort
+            isTroubled = true
             giveUp(producer, isSettled: error.requiresAbort)
             throw error
         }
-        return true
+        latest = Confirmed(job)
+        if Self.isPrompt(since: start) { return true }
+        isDoubtful = true
+        switch try settledOutcome(of: job, producer) {
+        case .committed: return true
+        case .superseded, .inconclusive: return false
+        case .notCommitted:
+            isDoubtful = false
+            throw .lostTransaction
+        }
     }
 
     /// Records first, then offsets; what fails is written again by a new producer, and may then stand there twice.
@@ -173,7 +194,12 @@ struct Publisher {
     /// Leaves a producer that works: aborts the transaction if its state is known, or else parts with the producer. The next
     /// one, with the same transactional id, makes the broker settle the open transaction before anything else.
     private mutating func giveUp(_ producer: Producer, isSettled: Bool) {
-        if isSettled, (try? producer.abortTransaction(timeout: configuration.transactionTimeout)) != nil { return }
+        let start = MonotonicTime.now()
+        if isSettled, (try? producer.abortTransaction(timeout: configuration.transactionTimeout)) != nil {
+            mayHaveRemains = mayHaveRemains || !Self.isPrompt(since: start)
+            return
+        }
+        mayHaveRemains = true
         producer.close(timeout: .zero)
         self.producer = nil
     }
@@ -200,9 +226,8 @@ struct Publisher {
 
     private func produce(_ batch: borrowing OutcomeBatch, with producer: Producer) throws(KafkaError) {
         guard let results, let deadLetters else { return }
-        var headers = Kafka.RecordHeaders()
         for record in batch.records {
-            headers.removeAll()
+            var headers = Kafka.RecordHeaders(capacity: record.headers.count)
             for index in record.headers {
                 let header = batch.headers[index]
                 if let value = header.value {
@@ -218,7 +243,7 @@ struct Publisher {
 
     private func produce(
         _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, to topic: Producer.Topic,
-        _ headers: borrowing Kafka.RecordHeaders, with producer: Producer
+        _ headers: consuming Kafka.RecordHeaders, with producer: Producer
     ) throws(KafkaError) {
         switch (record.key, record.value) {
         case (let key?, let value?):
@@ -233,14 +258,14 @@ struct Publisher {
     }
 
     /// Waits until everything is written, and fails when anything was not.
-    private func confirm(_ producer: Producer) throws(KafkaError) {
+    func confirm(_ producer: Producer) throws(KafkaError) {
         try producer.flush(timeout: .seconds(30))
         if let error = producer.failedDeliveries.first { throw error }
     }
 
-    /// What became of a commit that nobody confirmed, told by where the group stands; its transaction is settled by now.
-    private func outcome(of job: CommitJob) throws(KafkaError) -> DoubtfulCommit {
-        let found = try group.committed(job.offsets.map(\.partition), timeout: .seconds(10))
+    /// What became of a commit, told by where the group stands.
+    private func outcome(of job: CommitJob, within limit: Duration) throws(KafkaError) -> DoubtfulCommit {
+        let found = try group.committed(job.offsets.map(\.partition), timeout: limit)
         return DoubtfulCommit(
             zip(job.offsets, zip(job.before, found)).map { intended, known in
                 .init(before: known.0, intended: LedgerCommit(intended), found: LedgerCommit(known.1))

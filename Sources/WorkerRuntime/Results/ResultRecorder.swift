@@ -3,12 +3,12 @@ import PushModel
 /// Puts final results into a batch, with the headers of the message contract (section 3.3).
 struct ResultRecorder {
     private let writer: ResultWriter
-    private let source: String
+    private let names: ResultHeaders
     private var generator: TraceNumbers
 
     init(workerID: String, version: String, hubName: String) {
         writer = ResultWriter(workerID: workerID, version: version, defaultHub: hubName)
-        source = "/pushfan/\(workerID)"
+        names = ResultHeaders(workerID: workerID)
         var system = SystemRandomNumberGenerator()
         generator = TraceNumbers(seed: system.next())
     }
@@ -20,36 +20,37 @@ struct ResultRecorder {
         batch.add(.results, of: .init(slot: flight.slot, offset: flight.origin.offset)) { record in
             record.setKey { $0.append(request.document.span(id)) }
             record.setValue { writer.append(flight.report, of: request, origin: flight.origin, at: now, to: &$0) }
-            record.addHeader("content-type", "application/json")
-            record.addHeader("ce_specversion", "1.0")
-            record.addHeader("ce_id") { ResultWriter.appendResultID(flight.origin, to: &$0) }
-            record.addHeader("ce_source") { $0.append(source) }
-            record.addHeader("ce_type", "push.result.v1")
-            record.addHeader("ce_time") { $0.append(now) }
-            record.addHeader("ce_subject") { $0.append(request.document.span(id)) }
-            record.addHeader("ce_dataschema", "urn:pushfan:schema:push.result:1")
-            addTrace(of: request, to: &record)
+            let start = record.share(names.text.span)
+            record.addHeader(names.contentType, from: start)
+            record.addHeader(names.specificationVersion, from: start)
+            record.addHeader(names.id, from: start) { ResultWriter.appendResultID(flight.origin, to: &$0) }
+            record.addHeader(names.source, from: start)
+            record.addHeader(names.type, from: start)
+            record.addHeader(names.time, from: start) { $0.append(now) }
+            record.addHeader(names.subject, from: start, value: record.key)
+            record.addHeader(names.dataSchema, from: start)
+            addTrace(of: request, to: &record, from: start)
         }
     }
 
     /// Carries the trace on: the same trace id, with a span id of this hop; a request without a trace starts one.
-    private mutating func addTrace(of request: borrowing PushRequest, to record: inout OutcomeBatch.Builder) {
+    private mutating func addTrace(of request: borrowing PushRequest, to record: inout OutcomeBatch.Builder, from start: Int) {
         let span = generator.next() | 1
         if let parent = request.traceParent {
             let text = request.document.span(parent)
-            record.addHeader("traceparent") {
+            record.addHeader(names.traceParent, from: start) {
                 $0.append(text.extracting(0..<36))
                 $0.append(hexadecimal: span)
                 $0.append(text.extracting(52..<55))
             }
-            record.addHeader("ce_traceparent") { $0.append(text) }
+            record.addHeader(names.eventTraceParent, from: start) { $0.append(text) }
             if let state = request.traceState {
-                record.addHeader("tracestate") { $0.append(request.document.span(state)) }
+                record.addHeader(names.traceState, from: start) { $0.append(request.document.span(state)) }
             }
         } else {
             let high = generator.next()
             let low = generator.next() | 1
-            record.addHeader("traceparent") {
+            record.addHeader(names.traceParent, from: start) {
                 $0.append("00-")
                 $0.append(hexadecimal: high)
                 $0.append(hexadecimal: low)
@@ -58,6 +59,36 @@ struct ResultRecorder {
                 $0.append("-00")
             }
         }
+    }
+}
+
+/// The names of a result's headers and those of their values that never change, one behind the other.
+private struct ResultHeaders {
+    private(set) var text = ByteWriter()
+    let contentType, specificationVersion, id, source, type, time, subject, dataSchema: OutcomeBatch.Header
+    let traceParent, eventTraceParent, traceState: OutcomeBatch.Header
+
+    init(workerID: String) {
+        var text = ByteWriter()
+        func add(_ name: String, _ value: String? = nil) -> OutcomeBatch.Header {
+            let start = text.count
+            text.append(name)
+            let end = text.count
+            if let value { text.append(value) }
+            return .init(name: start..<end, value: value == nil ? nil : end..<text.count)
+        }
+        contentType = add("content-type", "application/json")
+        specificationVersion = add("ce_specversion", "1.0")
+        id = add("ce_id")
+        source = add("ce_source", "/pushfan/\(workerID)")
+        type = add("ce_type", "push.result.v1")
+        time = add("ce_time")
+        subject = add("ce_subject")
+        dataSchema = add("ce_dataschema", "urn:pushfan:schema:push.result:1")
+        traceParent = add("traceparent")
+        eventTraceParent = add("ce_traceparent")
+        traceState = add("tracestate")
+        self.text = text
     }
 }
 

@@ -44,10 +44,12 @@ struct MovableClock {
         #define _GNU_SOURCE
         #include <dlfcn.h>
         #include <fcntl.h>
+        #include <pthread.h>
         #include <stdint.h>
         #include <stdlib.h>
         #include <sys/mman.h>
         #include <sys/time.h>
+        #include <threads.h>
         #include <time.h>
 
         static const volatile int64_t *offset;
@@ -79,6 +81,32 @@ struct MovableClock {
             clock_gettime(CLOCK_REALTIME, &now);
             if (result) *result = now.tv_sec;
             return now.tv_sec;
+        }
+
+        int timespec_get(struct timespec *time, int base) {
+            if (base == TIME_UTC) clock_gettime(CLOCK_REALTIME, time);
+            return base == TIME_UTC ? base : 0;
+        }
+
+        /* Waits until a moment of this clock end when it says so: the kernel has another. */
+        static struct timespec kernel_time(const struct timespec *moment) {
+            struct timespec time = *moment;
+            if (offset) time.tv_sec -= *offset;
+            return time;
+        }
+
+        int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *end) {
+            static int (*wait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+            if (!wait) wait = (int (*)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *))dlsym(RTLD_NEXT, "pthread_cond_timedwait");
+            struct timespec time = kernel_time(end);
+            return wait(condition, mutex, &time);
+        }
+
+        int cnd_timedwait(cnd_t *condition, mtx_t *mutex, const struct timespec *end) {
+            static int (*wait)(cnd_t *, mtx_t *, const struct timespec *);
+            if (!wait) wait = (int (*)(cnd_t *, mtx_t *, const struct timespec *))dlsym(RTLD_NEXT, "cnd_timedwait");
+            struct timespec time = kernel_time(end);
+            return wait(condition, mutex, &time);
         }
         """
 }

@@ -42,14 +42,14 @@ struct RequestSender {
         var published: [PublishedRequest] = []
         published.reserveCapacity(requests.count * plan.copies)
         let start = Self.monotonicNanoseconds()
-        var headers = Kafka.RecordHeaders()
         send: for _ in 0..<plan.copies {
             for request in requests {
                 if Interruption.isRequested { break send }
                 wait(for: published.count, since: start, producer)
                 let moment = Timestamp(milliseconds: now())
                 let id = identify(request)
-                fill(&headers, request, id: id, at: moment)
+                var headers = Kafka.RecordHeaders()
+                for (name, value) in self.headers(request, id: id, at: moment) { headers.append(name, value) }
                 let key = request.orderingKey.map { Array($0.utf8) }
                 try produce(request.json(withID: id), key: key, headers, producer, topic)
                 published.append(PublishedRequest(id: id))
@@ -65,20 +65,15 @@ struct RequestSender {
     }
 
     /// The headers of one record, as names and values.
-    func headers(_ request: OutgoingRequest, id: String, at moment: Timestamp) -> [(name: StaticString, value: String)] {
+    func headers(_ request: OutgoingRequest, id: String, at moment: Timestamp) -> [(name: String, value: String)] {
         [
             ("content-type", "application/json"), ("ce_specversion", "1.0"), ("ce_id", id),
             ("ce_source", request.source ?? plan.source), ("ce_type", Self.eventType), ("ce_time", moment.text),
         ]
     }
 
-    private func fill(_ headers: inout Kafka.RecordHeaders, _ request: OutgoingRequest, id: String, at moment: Timestamp) {
-        headers.removeAll()
-        for (name, value) in self.headers(request, id: id, at: moment) { headers.append(name, value) }
-    }
-
     private func produce(
-        _ json: [UInt8], key: [UInt8]?, _ headers: borrowing Kafka.RecordHeaders, _ producer: Producer,
+        _ json: [UInt8], key: [UInt8]?, _ headers: consuming Kafka.RecordHeaders, _ producer: Producer,
         _ topic: Producer.Topic
     ) throws(KafkaError) {
         if let key {
