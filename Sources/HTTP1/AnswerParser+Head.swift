@@ -1,9 +1,31 @@
+/// A line of an answer's head, without its CRLF.
+struct HeadLine {
+    /// Where it is in the answer's bytes.
+    let place: Range<Int>
+    /// Whether it is known to hold nothing but text.
+    let isText: Bool
+}
+
 extension AnswerParser {
-    mutating func nextHeadLine() throws(AnswerFault) -> Range<Int>? {
-        try nextLine(before: limits.headByteCount, otherwise: .headTooLarge)
+    /// Takes the next line of the head, when it has come.
+    mutating func nextHeadLine() throws(AnswerFault) -> HeadLine? {
+        if let place = plainLine() { return HeadLine(place: place, isText: true) }
+        guard let place = try nextLine(before: limits.headByteCount, otherwise: .headTooLarge) else { return nil }
+        return HeadLine(place: place, isText: false)
     }
 
-    mutating func takeStatusLine(_ line: Range<Int>) throws(AnswerFault) {
+    /// Takes the line at `read` if it is whole and holds nothing but text, which one look at its bytes tells; nil leaves it to a
+    /// closer look. Not tried again on a line that came in part, so that no byte is looked at more than twice, however they come.
+    private mutating func plainLine() -> Range<Int>? {
+        let reach = min(filled, limits.headByteCount)
+        guard scanned == read, let end = answer.bytes.span.extracting(first: reach).endOfTextLine(from: read) else { return nil }
+        let line = read..<end
+        read = end + 2
+        scanned = read
+        return line
+    }
+
+    mutating func takeStatusLine(_ line: HeadLine) throws(AnswerFault) {
         let (status, isVersion10) = try answer.bytes.span.statusLine(line)
         framing.isVersion10 = isVersion10
         answer.status = status
@@ -11,8 +33,8 @@ extension AnswerParser {
     }
 
     /// One field, or the empty line that ends the head.
-    mutating func takeHeadLine(_ line: Range<Int>) throws(AnswerFault) {
-        if line.isEmpty { return try endHead() }
+    mutating func takeHeadLine(_ line: HeadLine) throws(AnswerFault) {
+        if line.place.isEmpty { return try endHead() }
         let field = try answer.bytes.span.field(line)
         guard answer.fields.count < limits.fieldCount else { throw .tooManyFields }
         answer.fields.append(field)

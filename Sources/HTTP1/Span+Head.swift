@@ -2,9 +2,16 @@
 ///
 /// Functions of the bytes alone: a parser that called them on itself would be copied for each.
 extension Span<UInt8> {
+    /// Where the line that begins at `start` ends with CRLF, if it is whole and holds nothing but text.
+    func endOfTextLine(from start: Int) -> Int? {
+        let end = endOfText(from: start)
+        guard end + 1 < count, self[end] == ByteClass.carriageReturn, self[end + 1] == ByteClass.lineFeed else { return nil }
+        return end
+    }
+
     /// `HTTP/1.x SP 3DIGIT SP [reason]` (RFC 9112, section 4); whoever leaves out the last space is refused.
-    func statusLine(_ line: Range<Int>) throws(AnswerFault) -> (status: Int, isVersion10: Bool) {
-        let bytes = extracting(line)
+    func statusLine(_ line: HeadLine) throws(AnswerFault) -> (status: Int, isVersion10: Bool) {
+        let bytes = extracting(line.place)
         guard bytes.count >= 13, bytes[0] == 0x48, bytes[1] == 0x54, bytes[2] == 0x54, bytes[3] == 0x50, bytes[4] == 0x2F,
             ByteClass.isDigit(bytes[5]), bytes[6] == 0x2E, ByteClass.isDigit(bytes[7]), bytes[8] == ByteClass.space,
             bytes[12] == ByteClass.space
@@ -16,13 +23,13 @@ extension Span<UInt8> {
             status = status * 10 + Int(bytes[index] &- 0x30)
         }
         guard (100..<600).contains(status) else { throw .invalidStatusLine }
-        try checkText(line.lowerBound + 13..<line.upperBound, otherwise: .invalidStatusLine)
+        if !line.isText { try checkText(line.place.lowerBound + 13..<line.place.upperBound, otherwise: .invalidStatusLine) }
         return (status, bytes[7] == 0x30)
     }
 
     /// `name ":" OWS value OWS` (RFC 9112, section 5).
-    func field(_ line: Range<Int>) throws(AnswerFault) -> Answer.Field {
-        let bytes = extracting(line)
+    func field(_ line: HeadLine) throws(AnswerFault) -> Answer.Field {
+        let bytes = extracting(line.place)
         guard !ByteClass.isBlank(bytes[0]) else { throw .foldedField }
         var length = 0
         while length < bytes.count, ByteClass.isToken(bytes[length]) { length &+= 1 }
@@ -34,10 +41,10 @@ extension Span<UInt8> {
             default: throw .invalidFieldName
             }
         }
-        let colon = line.lowerBound + length
-        let value = trimmed(colon + 1..<line.upperBound)
-        try checkText(value, otherwise: .invalidFieldValue)
-        return Answer.Field(name: line.lowerBound..<colon, value: value)
+        let colon = line.place.lowerBound + length
+        let value = trimmed(colon + 1..<line.place.upperBound)
+        if !line.isText { try checkText(value, otherwise: .invalidFieldValue) }
+        return Answer.Field(name: line.place.lowerBound..<colon, value: value)
     }
 
     /// The element of a comma-separated list that starts at `range`'s start, and the rest behind its comma, nil after the last.

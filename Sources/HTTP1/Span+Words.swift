@@ -13,10 +13,10 @@ extension Span<UInt8> {
         return index
     }
 
-    /// Where the text at the front ends, which a field's value or a reason may hold: the first control character other than tab, or
-    /// `count`.
-    func endOfText() -> Int {
-        var index = 0
+    /// Where text ends that begins at `start`, of characters that a field's value or a reason may hold: the first control character
+    /// other than tab, or `count`.
+    func endOfText(from start: Int = 0) -> Int {
+        var index = start
         while let word = word(at: index) {
             let found = Self.controls(in: word)
             guard found == 0 else {

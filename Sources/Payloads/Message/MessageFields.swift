@@ -34,8 +34,16 @@ struct MessageFields: OptionSet, Sendable {
 extension PushRequest.Message {
     /// The fields that the message has.
     var fields: MessageFields {
-        var fields: MessageFields = badge == nil ? [] : .badge
-        for entry in MessageFields.named where text(of: entry.field) != nil { fields.insert(entry.field) }
+        var fields: MessageFields = []
+        if title != nil { fields.insert(.title) }
+        if subtitle != nil { fields.insert(.subtitle) }
+        if body != nil { fields.insert(.body) }
+        if imageURL != nil { fields.insert(.imageURL) }
+        if deepLink != nil { fields.insert(.deepLink) }
+        if sound != nil { fields.insert(.sound) }
+        if badge != nil { fields.insert(.badge) }
+        if actionCategory != nil { fields.insert(.actionCategory) }
+        if threadID != nil { fields.insert(.threadID) }
         return fields
     }
 
