@@ -51,7 +51,7 @@ final class Connection {
     }
 
     var requestBytesSent: Bool { sent > 0 || mayHaveSentMore }
-    var isRequestSent: Bool { sent == exchange.request.count }
+    var isRequestSent: Bool { sent == exchange.byteCount }
 
     func begin(_ exchange: consuming Exchange) {
         self.exchange = exchange
@@ -73,8 +73,10 @@ final class Connection {
 struct Exchange {
     var id: Int
     var request: [UInt8]
+    /// The bytes of `request` that are sent; the rest of it is room.
+    var byteCount: Int
     var deadline: MonotonicTime
 
     /// What a connection without an exchange holds.
-    static var none: Exchange { Exchange(id: -1, request: [], deadline: .never) }
+    static var none: Exchange { Exchange(id: -1, request: [], byteCount: 0, deadline: .never) }
 }

@@ -35,9 +35,9 @@ extension ConnectionPool {
     private func send(_ connection: Connection) {
         let isSecure = configuration.scheme == .https
         while !connection.isRequestSent {
-            let sent = connection.sent
+            let (sent, byteCount) = (connection.sent, connection.exchange.byteCount)
             let transfer = connection.exchange.request.withUnsafeBytes { bytes in
-                let end = isSecure ? min(bytes.count, sent + Self.recordByteCount) : bytes.count
+                let end = isSecure ? min(byteCount, sent + Self.recordByteCount) : byteCount
                 return connector.send(UnsafeRawBufferPointer(rebasing: bytes[sent..<end]), over: connection)
             }
             switch transfer {

@@ -102,9 +102,11 @@ public final class ConnectionPool {
     /// - Parameters:
     ///   - id: The caller's number; comes back with the completion.
     ///   - request: Head and body, complete and valid: it is sent as it is.
+    ///   - byteCount: How many bytes of `request`, from its start, are sent. Default all.
     ///   - deadline: End of waiting, connecting and exchange together.
-    public func submit(id: Int, request: consuming [UInt8], deadline: MonotonicTime) {
-        let exchange = Exchange(id: id, request: request, deadline: deadline)
+    public func submit(id: Int, request: consuming [UInt8], byteCount: Int? = nil, deadline: MonotonicTime) {
+        let byteCount = min(byteCount ?? request.count, request.count)
+        let exchange = Exchange(id: id, request: request, byteCount: byteCount, deadline: deadline)
         if isClosed { return fail(exchange, .cancelled, text: "the pool is closed") }
         nextSweep = min(nextSweep, deadline)
         waiting.append(exchange)

@@ -47,13 +47,20 @@ public struct Answer: Sendable {
         String(decoding: bytes[range], as: UTF8.self)
     }
 
+    /// Finds the first `byte` in `range`.
+    public func firstPlace(of byte: UInt8, in range: Range<Int>) -> Int? {
+        let place = bytes.span.extracting(first: range.upperBound).firstPlace(of: byte, from: range.lowerBound)
+        return place < range.upperBound ? place : nil
+    }
+
     /// Finds the first field of a name.
     ///
     /// - Parameter name: The field's name; ASCII letters match in either case (RFC 9110, section 5.1).
     /// - Returns: Where its value is; nil when there is no such field.
-    public func value(of name: String) -> Range<Int>? {
-        let length = name.utf8.count
-        for field in fields where field.name.count == length && holds(name, at: field.name) { return field.value }
+    public func value(of name: StaticString) -> Range<Int>? {
+        for field in fields where field.name.count == name.utf8CodeUnitCount && holds(name, at: field.name) {
+            return field.value
+        }
         return nil
     }
 
@@ -61,16 +68,19 @@ public struct Answer: Sendable {
     ///
     /// - Parameter name: The field's name, in either case.
     /// - Returns: A copy; nil when there is no such field.
-    public func string(of name: String) -> String? {
+    public func string(of name: StaticString) -> String? {
         value(of: name).map { string($0) }
     }
 
-    func holds(_ word: String, at range: Range<Int>) -> Bool {
-        let (word, text) = (word.utf8.span, bytes.span.extracting(range))
-        guard word.count == text.count else { return false }
-        for index in word.indices where word[index] != text[index] {
-            guard ByteClass.lowercase(word[index]) == ByteClass.lowercase(text[index]) else { return false }
+    func holds(_ word: StaticString, at range: Range<Int>) -> Bool {
+        let text = bytes.span.extracting(range)
+        guard word.utf8CodeUnitCount == text.count else { return false }
+        return word.withUTF8Buffer { letters in
+            for index in text.indices {
+                let letter = unsafe letters[index]
+                if letter != text[index], ByteClass.lowercase(letter) != ByteClass.lowercase(text[index]) { return false }
+            }
+            return true
         }
-        return true
     }
 }

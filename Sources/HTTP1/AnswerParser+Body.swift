@@ -34,7 +34,7 @@ extension AnswerParser {
             return try takeChunkEnd()
         case .trailer:
             guard let line = try nextTrailerLine() else { return false }
-            if line.isEmpty { phase = .complete } else { _ = try field(line) }
+            if line.isEmpty { phase = .complete } else { _ = try answer.bytes.span.field(HeadLine(place: line, isText: false)) }
             return true
         case .statusLine, .fields, .sizedBody, .closeDelimitedBody, .complete:
             return false

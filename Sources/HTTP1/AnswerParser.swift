@@ -131,7 +131,12 @@ public struct AnswerParser: Sendable {
         while taken < bytes.count {
             fill { memory, free in
                 let count = min(memory.count - free, bytes.count - taken)
-                for index in 0..<count { memory[free + index] = bytes[taken + index] }
+                // As much as there is on both sides; byte by byte it would cost as much as all the reading.
+                unsafe bytes.extracting(taken..<taken + count).withUnsafeBytes { piece in
+                    unsafe memory.withUnsafeMutableBytes { room in
+                        unsafe UnsafeMutableRawBufferPointer(rebasing: room[free..<free + count]).copyMemory(from: piece)
+                    }
+                }
                 taken += count
                 return count
             }
@@ -160,7 +165,7 @@ public struct AnswerParser: Sendable {
     /// - Returns: The line without its CRLF; nil when it has not come.
     /// - Throws: `fault` or `bareLineFeed`.
     mutating func nextLine(before limit: Int, otherwise fault: AnswerFault) throws(AnswerFault) -> Range<Int>? {
-        let end = lineFeed(from: scanned)
+        let end = answer.bytes.span.extracting(first: filled).firstPlace(of: ByteClass.lineFeed, from: scanned)
         guard end <= limit else { throw fault }
         scanned = end
         guard end < filled else { return nil }
@@ -170,14 +175,6 @@ public struct AnswerParser: Sendable {
         read = end + 1
         scanned = read
         return line
-    }
-
-    /// The next line feed, or the end of what has come.
-    private func lineFeed(from start: Int) -> Int {
-        let bytes = answer.bytes.span.extracting(start..<filled)
-        var index = 0
-        while index < bytes.count, bytes[index] != ByteClass.lineFeed { index &+= 1 }
-        return start + index
     }
 
     /// Room for what is known to come, and for one byte more that would be too much.

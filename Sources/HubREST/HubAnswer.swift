@@ -27,9 +27,9 @@ public struct HubAnswer: Sendable, Equatable {
             retryAfter = RetryAfter.milliseconds(answer.bytes[value], now: now)
         }
         if (200...299).contains(status), let location = answer.value(of: "Location") {
-            notificationID = Self.shown(Self.lastSegment(of: location, in: answer.bytes), in: answer.bytes)
+            notificationID = Self.shown(Self.lastSegment(of: location, in: answer), in: answer)
         }
-        trackingID = Self.shown(answer.value(of: "TrackingId"), in: answer.bytes)
+        trackingID = Self.shown(answer.value(of: "TrackingId"), in: answer)
         if status >= 300 { readError(answer) }
     }
 
@@ -38,43 +38,57 @@ public struct HubAnswer: Sendable, Equatable {
         .answered(status: status, hasRetryAfter: retryAfter != nil, detail: hint)
     }
 
-    private static func lastSegment(of location: Range<Int>, in bytes: [UInt8]) -> Range<Int>? {
-        let end = bytes[location].firstIndex(of: UInt8(ascii: "?")) ?? location.upperBound
-        let start = bytes[location.lowerBound..<end].lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? location.lowerBound
-        guard start < end, end - start <= 256 else { return nil }
-        return start..<end
+    private static func lastSegment(of location: Range<Int>, in answer: borrowing Answer) -> Range<Int>? {
+        let end = answer.firstPlace(of: UInt8(ascii: "?"), in: location) ?? location.upperBound
+        let path = answer.text(location.lowerBound..<end)
+        var length = 0
+        while length < path.count && path[path.count - 1 - length] != UInt8(ascii: "/") { length += 1 }
+        return (1...256).contains(length) ? end - length..<end : nil
     }
 
     /// The text, unless it is empty or repeats a token, which must not get into results and logs.
-    private static func shown(_ text: Range<Int>?, in bytes: [UInt8]) -> Range<Int>? {
-        guard let text, !text.isEmpty, find("sig=", in: bytes, text) == nil, find("SharedAccess", in: bytes, text) == nil
+    private static func shown(_ text: Range<Int>?, in answer: borrowing Answer) -> Range<Int>? {
+        guard let text, !text.isEmpty, !repeatsToken(text, from: UInt8(ascii: "s"), in: answer),
+            !repeatsToken(text, from: UInt8(ascii: "S"), in: answer)
         else { return nil }
         return text
+    }
+
+    /// Whether the text has a part of a token that begins with `letter`; both of what tells one begin with an S.
+    private static func repeatsToken(_ text: Range<Int>, from letter: UInt8, in answer: borrowing Answer) -> Bool {
+        var rest = text
+        while let place = answer.firstPlace(of: letter, in: rest) {
+            let bytes = answer.text(place..<text.upperBound)
+            if stands("sig=", at: 0, in: bytes) || stands("SharedAccess", at: 0, in: bytes) { return true }
+            rest = place + 1..<text.upperBound
+        }
+        return false
     }
 
     /// Finds `<Detail>` in the hub's XML; an HTML page, JSON, half a body or none at all leave it open.
     private mutating func readError(_ answer: borrowing Answer) {
         let body = answer.bodyRange
-        guard let open = Self.find("<Detail>", in: answer.bytes, body),
-            let close = Self.find("</Detail>", in: answer.bytes, open.upperBound..<body.upperBound)
+        guard let open = Self.find("<Detail>", in: answer, body),
+            let close = Self.find("</Detail>", in: answer, open.upperBound..<body.upperBound)
         else { return }
         var text = open.upperBound..<close.lowerBound
-        if let mark = Self.find("TrackingId:", in: answer.bytes, text) {
+        if let mark = Self.find("TrackingId:", in: answer, text) {
             let end = answer.bytes[mark.upperBound..<text.upperBound].firstIndex(of: UInt8(ascii: ",")) ?? text.upperBound
-            trackingID = trackingID ?? Self.shown(mark.upperBound..<end, in: answer.bytes)
+            trackingID = trackingID ?? Self.shown(mark.upperBound..<end, in: answer)
             text = text.lowerBound..<mark.lowerBound
             while let last = text.last, answer.bytes[last] == UInt8(ascii: ".") { text = text.lowerBound..<last }
         }
-        detail = Self.shown(text, in: answer.bytes)
-        if Self.names("tag", in: answer.bytes, text) { hint = .tags }
-        if Self.names("quota", in: answer.bytes, text) { hint = .quota }
+        detail = Self.shown(text, in: answer)
+        if Self.names("tag", in: answer, text) { hint = .tags }
+        if Self.names("quota", in: answer, text) { hint = .quota }
     }
 
     /// Whether a word of the text begins with `word`: "tags" does with "tag", "stage" does not.
-    private static func names(_ word: StaticString, in bytes: [UInt8], _ text: Range<Int>) -> Bool {
+    private static func names(_ word: StaticString, in answer: borrowing Answer, _ text: Range<Int>) -> Bool {
         var rest = text
-        while let place = find(word, in: bytes, rest) {
-            let isLetter = place.lowerBound > text.lowerBound && (0x61...0x7A).contains(bytes[place.lowerBound - 1] | 0x20)
+        while let place = find(word, in: answer, rest) {
+            let isLetter =
+                place.lowerBound > text.lowerBound && (0x61...0x7A).contains(answer.bytes[place.lowerBound - 1] | 0x20)
             if !isLetter { return true }
             rest = place.upperBound..<text.upperBound
         }
@@ -82,16 +96,20 @@ public struct HubAnswer: Sendable, Equatable {
     }
 
     /// The first place of `word` in `range`, letters compared without regard to case.
-    private static func find(_ word: StaticString, in bytes: [UInt8], _ range: Range<Int>) -> Range<Int>? {
-        let length = word.utf8CodeUnitCount
-        guard range.count >= length else { return nil }
+    private static func find(_ word: StaticString, in answer: borrowing Answer, _ range: Range<Int>) -> Range<Int>? {
+        let bytes = answer.text(range)
+        for index in bytes.indices where stands(word, at: index, in: bytes) {
+            return range.lowerBound + index..<range.lowerBound + index + word.utf8CodeUnitCount
+        }
+        return nil
+    }
+
+    /// Whether `word` stands at `place`, letters compared without regard to case.
+    private static func stands(_ word: StaticString, at place: Int, in bytes: Span<UInt8>) -> Bool {
+        guard bytes.count - place >= word.utf8CodeUnitCount else { return false }
         return word.withUTF8Buffer { letters in
-            for start in range.lowerBound...(range.upperBound - length) {
-                var offset = 0
-                while offset < length && lowerCase(bytes[start + offset]) == lowerCase(letters[offset]) { offset += 1 }
-                if offset == length { return start..<start + length }
-            }
-            return nil
+            for offset in letters.indices where lowerCase(bytes[place + offset]) != lowerCase(letters[offset]) { return false }
+            return true
         }
     }
 

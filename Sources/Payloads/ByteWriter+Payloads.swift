@@ -3,8 +3,7 @@ internal import PushModel
 extension ByteWriter {
     /// Appends `"name":` as the next member of the JSON object that is being written, with a comma unless it is the first.
     mutating func append(key name: StaticString) {
-        appendMemberSeparator()
-        append(UInt8(ascii: "\""))
+        if last == UInt8(ascii: "{") { append("\"") } else { append(",\"") }
         append(name)
         append("\":")
     }
@@ -18,7 +17,7 @@ extension ByteWriter {
 
     /// Appends the comma between two members. A brace is last only where an object was just opened: values end otherwise.
     mutating func appendMemberSeparator() {
-        if bytes.last != UInt8(ascii: "{") { append(UInt8(ascii: ",")) }
+        if last != UInt8(ascii: "{") { append(",") }
     }
 
     /// Appends one header line whose value is a literal.
@@ -48,7 +47,7 @@ extension ByteWriter {
 
     /// Appends `text` with everything but `A–Z a–z 0–9 - . _ ~ /` percent-encoded (RFC 3986, section 2.1).
     mutating func append(percentEncoded text: Span<UInt8>) {
-        for index in 0..<text.count {
+        for index in text.indices {
             let byte = text[index]
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -57,22 +56,13 @@ extension ByteWriter {
                 append(byte)
             default:
                 append(UInt8(ascii: "%"))
-                append(hex: byte, "0123456789ABCDEF")
+                append(capitalHexDigit: byte >> 4)
+                append(capitalHexDigit: byte & 15)
             }
         }
     }
 
-    /// Appends `value` as 16 lower-case hexadecimal digits.
-    mutating func append(hex value: UInt64) {
-        for shift in stride(from: 56, through: 0, by: -8) {
-            append(hex: UInt8(truncatingIfNeeded: value >> UInt64(shift)), "0123456789abcdef")
-        }
-    }
-
-    private mutating func append(hex byte: UInt8, _ digits: StaticString) {
-        digits.withUTF8Buffer { table in
-            unsafe append(table[Int(byte >> 4)])
-            unsafe append(table[Int(byte & 15)])
-        }
+    private mutating func append(capitalHexDigit value: UInt8) {
+        append(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10)
     }
 }

@@ -40,11 +40,14 @@ struct CollapseID {
             writer.append(bytes)
             return
         }
-        for index in 0..<min(bytes.count, Self.prefixByteCount) {
-            writer.append(Self.isPlain(bytes[index]) ? bytes[index] : UInt8(ascii: "_"))
+        let prefix = bytes.extracting(first: Self.prefixByteCount)
+        if Self.isPlain(prefix) {
+            writer.append(prefix)
+        } else {
+            for index in prefix.indices { writer.append(Self.isPlain(prefix[index]) ? prefix[index] : UInt8(ascii: "_")) }
         }
-        writer.append(UInt8(ascii: "-"))
-        writer.append(hex: digest(in: document))
+        writer.append("-")
+        writer.append(hexadecimal: digest(in: document))
     }
 
     /// Appends the identity as at most 16 letters and digits: the text itself if it is such, else its digest.
@@ -53,7 +56,7 @@ struct CollapseID {
         if source == nil && bytes.count <= Self.maximumTagLength && Self.isAlphanumeric(bytes) {
             writer.append(bytes)
         } else {
-            writer.append(hex: digest(in: document))
+            writer.append(hexadecimal: digest(in: document))
         }
     }
 

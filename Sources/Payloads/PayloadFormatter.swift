@@ -70,12 +70,12 @@ public struct PayloadFormatter: Sendable {
             throw .rejected("", "The request has no content for \(platform.name): neither payloads.\(platform.name) nor message.")
         }
         rendered.origin = .message
-        let context = MessageContext(request: request, message: message, now: now, configuration: configuration)
+        let context = MessageContext(message, of: request, now: now, configuration: configuration)
         switch platform {
-        case .apple: try rendered.renderAPNs(context)
-        case .fcmv1: try rendered.renderFCM(context)
-        case .gcm: try rendered.renderGCM(context)
-        case .windows: try rendered.renderWNS(context)
+        case .apple: try rendered.renderAPNs(context, of: request)
+        case .fcmv1: try rendered.renderFCM(context, of: request)
+        case .gcm: try rendered.renderGCM(context, of: request)
+        case .windows: try rendered.renderWNS(context, of: request)
         case .adm, .baidu, .browser, .xiaomi:
             throw .rejected("/message", "A message cannot be formatted for \(platform.name); give payloads.\(platform.name).")
         }

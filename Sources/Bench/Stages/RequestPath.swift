@@ -149,9 +149,10 @@ final class RequestPath {
         report.calls[0].payloadByteCount = payload.body.count
         let reply = HubAnswer(parser.answer, now: Self.now)
         let verdict = Verdict(of: reply.result)
+        let answer = parser.answer
         report.calls[0].httpStatus = reply.status
-        if let id = reply.notificationID { report.calls[0].notificationID = report.keep(parser.answer.text(id)) }
-        if let id = reply.trackingID { report.calls[0].trackingID = report.keep(parser.answer.text(id)) }
+        if let id = reply.notificationID { report.calls[0].notificationID = report.keep(answer.text(id)) }
+        if let id = reply.trackingID { report.calls[0].trackingID = report.keep(answer.text(id)) }
         report.calls[0].code = verdict.code
         report.calls[0].outcome = verdict.outcome
         hub.accepted(token: tokenSerial)

@@ -56,7 +56,7 @@ public enum RetryAfter {
             var text = ByteWriter()
             text.append("\(padded(year, 4))-\(padded(month + 1, 2))-\(padded(day, 2))")
             text.append("T\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2))Z")
-            return Timestamp(text.bytes.span)?.milliseconds
+            return Timestamp(text.span)?.milliseconds
         }
         if let year = number(year, digits: 4...4) { return moment(in: year) }
         guard let year = number(year, digits: 2...2) else { return nil }

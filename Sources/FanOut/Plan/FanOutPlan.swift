@@ -56,6 +56,6 @@ public struct FanOutPlan: Sendable {
     /// The header's value.
     @_lifetime(borrow self)
     public borrowing func span(_ tags: Tags) -> Span<UInt8> {
-        bytes.bytes.span.extracting(tags.start..<tags.start + tags.count)
+        bytes.span.extracting(tags.start..<tags.start + tags.count)
     }
 }

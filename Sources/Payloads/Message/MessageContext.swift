@@ -1,21 +1,23 @@
 internal import PushModel
 
-/// A message with all that its payloads depend on.
+/// A message with all that its payloads depend on beside its request.
+///
+/// The request itself goes along as an argument: to keep it here would be a copy, with counts of references, for every payload.
 struct MessageContext {
-    let request: PushRequest
-    let document: JSONDocument
     let message: PushRequest.Message
     let now: Timestamp
-    let configuration: PayloadFormatter.Configuration
+    /// The identity on the device, given or derived.
+    let collapseID: CollapseID?
+    /// When Apple may drop the push.
+    let appleExpiry: Timestamp
 
     init(
-        request: PushRequest, message: PushRequest.Message, now: Timestamp, configuration: PayloadFormatter.Configuration
+        _ message: PushRequest.Message, of request: PushRequest, now: Timestamp, configuration: PayloadFormatter.Configuration
     ) {
-        self.request = request
-        document = request.document
         self.message = message
         self.now = now
-        self.configuration = configuration
+        collapseID = CollapseID(of: request, isDerived: configuration.derivesCollapseID)
+        appleExpiry = request.expiresAt ?? now.advanced(bySeconds: configuration.defaultLifetimeSeconds)
     }
 
     /// Whether the device has something to show: the message is not silent and has one of `fields`.
@@ -23,27 +25,19 @@ struct MessageContext {
         !message.isSilent && !message.fields.isDisjoint(with: fields)
     }
 
-    /// The identity on the device, given or derived.
-    var collapseID: CollapseID? {
-        CollapseID(of: request, isDerived: configuration.derivesCollapseID)
-    }
-
-    /// When Apple may drop the push.
-    var appleExpiry: Timestamp {
-        request.expiresAt ?? now.advanced(bySeconds: configuration.defaultLifetimeSeconds)
-    }
-
     /// Refuses app data that would stand twice beside the `carried` fields, or under a name that the platform keeps for itself.
-    func checkData(beside carried: MessageFields, for platform: Platform) throws(PayloadError) {
+    func checkData(
+        in document: JSONDocument, beside carried: MessageFields, for platform: Platform
+    ) throws(PayloadError) {
         guard let data = message.data else { return }
         try document.forEachMember(of: data) { (key, value) throws(PayloadError) in
             if document.kind(of: value) != .string {
                 throw .rejected(document.pointer(to: value), "A data value is no string; data holds strings only.")
             }
-            for entry in MessageFields.named where carried.contains(entry.field) && document.equals(key, entry.name) {
+            if let name = carried.name(equalTo: key, in: document) {
                 throw .rejected(
                     document.pointer(to: value),
-                    "message.\(entry.name) travels to \(platform.name) under the same name as this data key; rename the key.")
+                    "message.\(name) travels to \(platform.name) under the same name as this data key; rename the key.")
             }
             if document.isReserved(key, by: platform) {
                 throw .rejected(document.pointer(to: value), "This data key is reserved by \(platform.name); rename the key.")
@@ -90,18 +84,20 @@ extension Timestamp {
 
 extension ByteWriter {
     /// Appends the fields in `carried` and the app's data as members of the JSON object that is being written, all strings.
-    mutating func append(appDataOf context: MessageContext, _ carried: MessageFields) throws(PayloadError) {
+    mutating func append(
+        appDataOf context: MessageContext, _ carried: MessageFields, in document: JSONDocument
+    ) throws(PayloadError) {
         for entry in MessageFields.named where carried.contains(entry.field) {
             append(key: entry.name)
             if let text = context.message.text(of: entry.field) {
-                append(json: context.document.span(text))
+                append(json: document.span(text))
             } else if let badge = context.message.badge {
-                append(UInt8(ascii: "\""))
+                append("\"")
                 append(decimal: badge)
-                append(UInt8(ascii: "\""))
+                append("\"")
             }
         }
-        if let data = context.message.data { try append(stringMembersOf: data, in: context.document) }
+        if let data = context.message.data { try append(stringMembersOf: data, in: document) }
     }
 
     /// Appends every member of the object at `node`, whose values are all strings.

@@ -17,6 +17,13 @@ struct MessageFields: OptionSet, Sendable {
     /// What a notification shows as lines of text.
     static let texts: Self = [.title, .subtitle, .body]
 
+    /// The name of the field in the set that is called as `key` is, or nil when there is none.
+    func name(equalTo key: JSONDocument.Text, in document: JSONDocument) -> StaticString? {
+        guard !isEmpty else { return nil }
+        for entry in Self.named where contains(entry.field) && document.equals(key, entry.name) { return entry.name }
+        return nil
+    }
+
     /// Every field with its name in a request, in the order in which they travel.
     static let named: [(field: Self, name: StaticString)] = [
         (.title, "title"), (.subtitle, "subtitle"), (.body, "body"), (.imageURL, "image_url"), (.deepLink, "deep_link"),
@@ -27,8 +34,16 @@ struct MessageFields: OptionSet, Sendable {
 extension PushRequest.Message {
     /// The fields that the message has.
     var fields: MessageFields {
-        var fields: MessageFields = badge == nil ? [] : .badge
-        for entry in MessageFields.named where text(of: entry.field) != nil { fields.insert(entry.field) }
+        var fields: MessageFields = []
+        if title != nil { fields.insert(.title) }
+        if subtitle != nil { fields.insert(.subtitle) }
+        if body != nil { fields.insert(.body) }
+        if imageURL != nil { fields.insert(.imageURL) }
+        if deepLink != nil { fields.insert(.deepLink) }
+        if sound != nil { fields.insert(.sound) }
+        if badge != nil { fields.insert(.badge) }
+        if actionCategory != nil { fields.insert(.actionCategory) }
+        if threadID != nil { fields.insert(.threadID) }
         return fields
     }
 

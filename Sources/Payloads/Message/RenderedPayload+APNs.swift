@@ -6,49 +6,49 @@ extension RenderedPayload {
     /// A message that is silent or has nothing to show is a background push: `content-available` and data, nothing else (Apple,
     /// "Pushing background updates to your App"). A picture's address goes along as `image_url` with `mutable-content`, for the
     /// app's notification service extension to load.
-    mutating func renderAPNs(_ context: MessageContext) throws(PayloadError) {
+    mutating func renderAPNs(_ context: MessageContext, of request: PushRequest) throws(PayloadError) {
         let isAlert = context.shows([.title, .subtitle, .body, .badge, .sound])
         let placed: MessageFields = isAlert ? [.title, .subtitle, .body, .badge, .sound, .actionCategory, .threadID] : []
         let carried = context.message.fields.subtracting(placed)
-        try context.checkData(beside: carried, for: .apple)
+        try context.checkData(in: request.document, beside: carried, for: .apple)
         contentType = .jsonUTF8
         body.append("{\"aps\":{")
         if isAlert {
-            appendAlert(context)
+            appendAlert(context, of: request)
         } else {
             body.append("\"content-available\":1")
         }
         body.append(UInt8(ascii: "}"))
-        try body.append(appDataOf: context, carried)
+        try body.append(appDataOf: context, carried, in: request.document)
         body.append(UInt8(ascii: "}"))
 
         headers.append(header: "apns-push-type", isAlert ? "alert" : "background")
-        headers.append(header: "apns-priority", context.request.apnsPriority(isBackground: !isAlert))
+        headers.append(header: "apns-priority", request.apnsPriority(isBackground: !isAlert))
         headers.append(apnsExpiration: context.appleExpiry)
         if let collapseID = context.collapseID {
             headers.append(header: "apns-collapse-id")
-            collapseID.append(to: &headers, from: context.document)
+            collapseID.append(to: &headers, from: request.document)
             headers.endLine()
         }
     }
 
-    private mutating func appendAlert(_ context: MessageContext) {
+    private mutating func appendAlert(_ context: MessageContext, of request: PushRequest) {
         let message = context.message
         if context.shows(.texts) {
             body.append(key: "alert")
             body.append(UInt8(ascii: "{"))
-            body.append(key: "title", message.title, in: context.document)
-            body.append(key: "subtitle", message.subtitle, in: context.document)
-            body.append(key: "body", message.body, in: context.document)
+            body.append(key: "title", message.title, in: request.document)
+            body.append(key: "subtitle", message.subtitle, in: request.document)
+            body.append(key: "body", message.body, in: request.document)
             body.append(UInt8(ascii: "}"))
         }
         if let badge = message.badge {
             body.append(key: "badge")
             body.append(decimal: badge)
         }
-        body.append(key: "sound", message.sound, in: context.document)
-        body.append(key: "thread-id", message.threadID, in: context.document)
-        body.append(key: "category", message.actionCategory, in: context.document)
+        body.append(key: "sound", message.sound, in: request.document)
+        body.append(key: "thread-id", message.threadID, in: request.document)
+        body.append(key: "category", message.actionCategory, in: request.document)
         if message.imageURL != nil {
             body.append(key: "mutable-content")
             body.append(UInt8(ascii: "1"))

@@ -7,87 +7,88 @@ extension RenderedPayload {
     /// `collapse_key` comes from the request only, because FCM keeps no more than four for a device that is away; the derived
     /// identity is the notification's `tag`, by which the device replaces a notification that it shows already. Without a
     /// priority in the request FCM's own rule holds: high for notifications, normal for data.
-    mutating func renderFCM(_ context: MessageContext) throws(PayloadError) {
+    mutating func renderFCM(_ context: MessageContext, of request: PushRequest) throws(PayloadError) {
         let isShown = context.shows(.texts)
         let placed: MessageFields = isShown ? [.title, .subtitle, .body, .imageURL, .sound, .badge] : []
         let carried = context.message.fields.subtracting(placed)
-        try context.checkData(beside: carried, for: .fcmv1)
+        try context.checkData(in: request.document, beside: carried, for: .fcmv1)
         contentType = .jsonUTF8
         body.append("{\"message\":{")
         if isShown {
             body.append(key: "notification")
             body.append(UInt8(ascii: "{"))
-            appendTitleAndBody(context)
-            body.append(key: "image", context.message.imageURL, in: context.document)
+            appendTitleAndBody(context, of: request)
+            body.append(key: "image", context.message.imageURL, in: request.document)
             body.append(UInt8(ascii: "}"))
         }
-        try appendData(context, carried)
-        appendAndroid(context, isShown: isShown)
+        try appendData(context, of: request, carried)
+        appendAndroid(context, of: request, isShown: isShown)
         body.append("}}")
     }
 
     /// Formats a message for the legacy FCM API, which the hub calls `gcm`; it takes the same choices as FCM v1.
-    mutating func renderGCM(_ context: MessageContext) throws(PayloadError) {
+    mutating func renderGCM(_ context: MessageContext, of request: PushRequest) throws(PayloadError) {
         let isShown = context.shows(.texts)
         let placed: MessageFields = isShown ? [.title, .subtitle, .body, .sound] : []
         let carried = context.message.fields.subtracting(placed)
-        try context.checkData(beside: carried, for: .gcm)
+        try context.checkData(in: request.document, beside: carried, for: .gcm)
         contentType = .jsonUTF8
         body.append(UInt8(ascii: "{"))
-        body.append(key: "collapse_key", context.request.collapseKey, in: context.document)
-        if context.request.hasPriority {
+        body.append(key: "collapse_key", request.collapseKey, in: request.document)
+        if request.hasPriority {
             body.append(key: "priority")
-            body.append(context.request.priority == .high ? "\"high\"" : "\"normal\"")
+            body.append(request.priority == .high ? "\"high\"" : "\"normal\"")
         }
-        if let seconds = context.request.secondsLeft(at: context.now) {
+        if let seconds = request.secondsLeft(at: context.now) {
             body.append(key: "time_to_live")
             body.append(decimal: seconds)
         }
         if isShown {
             body.append(key: "notification")
             body.append(UInt8(ascii: "{"))
-            appendTitleAndBody(context)
-            body.append(key: "sound", context.message.sound, in: context.document)
-            appendTag(context)
+            appendTitleAndBody(context, of: request)
+            body.append(key: "sound", context.message.sound, in: request.document)
+            appendTag(context, of: request)
             body.append(UInt8(ascii: "}"))
         }
-        try appendData(context, carried)
+        try appendData(context, of: request, carried)
         body.append(UInt8(ascii: "}"))
     }
 
-    private mutating func appendTitleAndBody(_ context: MessageContext) {
+    private mutating func appendTitleAndBody(_ context: MessageContext, of request: PushRequest) {
         let message = context.message
-        body.append(key: "title", message.title, in: context.document)
+        body.append(key: "title", message.title, in: request.document)
         guard let subtitle = message.subtitle else {
-            body.append(key: "body", message.body, in: context.document)
+            body.append(key: "body", message.body, in: request.document)
             return
         }
         body.append(key: "body")
         body.append(UInt8(ascii: "\""))
-        body.append(jsonContent: context.document.span(subtitle))
+        body.append(jsonContent: request.document.span(subtitle))
         if let text = message.body {
             body.append("\\n")
-            body.append(jsonContent: context.document.span(text))
+            body.append(jsonContent: request.document.span(text))
         }
         body.append(UInt8(ascii: "\""))
     }
 
-    private mutating func appendData(_ context: MessageContext, _ carried: MessageFields) throws(PayloadError) {
-        let dataCount = context.message.data.map { context.document.childCount(of: $0) } ?? 0
+    private mutating func appendData(_ context: MessageContext, of request: PushRequest, _ carried: MessageFields)
+        throws(PayloadError)
+    {
+        let dataCount = context.message.data.map { request.document.childCount(of: $0) } ?? 0
         if carried.isEmpty && dataCount == 0 { return }
         body.append(key: "data")
         body.append(UInt8(ascii: "{"))
-        try body.append(appDataOf: context, carried)
+        try body.append(appDataOf: context, carried, in: request.document)
         body.append(UInt8(ascii: "}"))
     }
 
-    private mutating func appendAndroid(_ context: MessageContext, isShown: Bool) {
-        let request = context.request
+    private mutating func appendAndroid(_ context: MessageContext, of request: PushRequest, isShown: Bool) {
         let isTagged = isShown && (!context.message.fields.isDisjoint(with: [.sound, .badge]) || context.collapseID != nil)
         guard request.collapseKey != nil || request.hasPriority || request.expiresAt != nil || isTagged else { return }
         body.append(key: "android")
         body.append(UInt8(ascii: "{"))
-        body.append(key: "collapse_key", request.collapseKey, in: context.document)
+        body.append(key: "collapse_key", request.collapseKey, in: request.document)
         if request.hasPriority {
             body.append(key: "priority")
             body.append(request.priority == .high ? "\"HIGH\"" : "\"NORMAL\"")
@@ -98,15 +99,15 @@ extension RenderedPayload {
             body.append(decimal: seconds)
             body.append("s\"")
         }
-        if isTagged { appendAndroidNotification(context) }
+        if isTagged { appendAndroidNotification(context, of: request) }
         body.append(UInt8(ascii: "}"))
     }
 
-    private mutating func appendAndroidNotification(_ context: MessageContext) {
+    private mutating func appendAndroidNotification(_ context: MessageContext, of request: PushRequest) {
         body.append(key: "notification")
         body.append(UInt8(ascii: "{"))
-        body.append(key: "sound", context.message.sound, in: context.document)
-        appendTag(context)
+        body.append(key: "sound", context.message.sound, in: request.document)
+        appendTag(context, of: request)
         if let badge = context.message.badge {
             body.append(key: "notification_count")
             body.append(decimal: badge)
@@ -114,11 +115,11 @@ extension RenderedPayload {
         body.append(UInt8(ascii: "}"))
     }
 
-    private mutating func appendTag(_ context: MessageContext) {
+    private mutating func appendTag(_ context: MessageContext, of request: PushRequest) {
         guard let collapseID = context.collapseID else { return }
         body.append(key: "tag")
         body.append(UInt8(ascii: "\""))
-        collapseID.append(to: &body, from: context.document)
+        collapseID.append(to: &body, from: request.document)
         body.append(UInt8(ascii: "\""))
     }
 }

@@ -29,38 +29,38 @@ extension RenderedPayload {
     ///
     /// A toast's `launch` argument holds the app's data as `name=value` pairs, percent-encoded and joined by `&`. A badge is a
     /// notification of its own on Windows and a call sends one notification: the number travels with the data.
-    mutating func renderWNS(_ context: MessageContext) throws(PayloadError) {
+    mutating func renderWNS(_ context: MessageContext, of request: PushRequest) throws(PayloadError) {
         let isToast = context.shows(.texts)
         let placed: MessageFields = isToast ? [.title, .subtitle, .body, .imageURL, .sound] : []
         let carried = context.message.fields.subtracting(placed)
-        try context.checkData(beside: carried, for: .windows)
+        try context.checkData(in: request.document, beside: carried, for: .windows)
         if isToast {
             contentType = .xml
-            appendToast(context, carried)
+            appendToast(context, of: request, carried)
         } else {
             contentType = .octetStream
             body.append(UInt8(ascii: "{"))
-            try body.append(appDataOf: context, carried)
+            try body.append(appDataOf: context, carried, in: request.document)
             body.append(UInt8(ascii: "}"))
         }
-        appendWNSHeaders(context, isToast ? .toast : .raw)
+        appendWNSHeaders(context, of: request, isToast ? .toast : .raw)
     }
 
-    private mutating func appendToast(_ context: MessageContext, _ carried: MessageFields) {
+    private mutating func appendToast(_ context: MessageContext, of request: PushRequest, _ carried: MessageFields) {
         let message = context.message
         body.append("<toast")
-        appendLaunch(context, carried)
+        appendLaunch(context, of: request, carried)
         body.append("><visual><binding template=\"ToastGeneric\">")
-        appendLine(message.title, in: context.document)
-        appendLine(message.subtitle, in: context.document)
-        appendLine(message.body, in: context.document)
+        appendLine(message.title, in: request.document)
+        appendLine(message.subtitle, in: request.document)
+        appendLine(message.body, in: request.document)
         if let image = message.imageURL {
             body.append("<image placement=\"hero\" src=\"")
-            body.append(xml: context.document.span(image))
+            body.append(xml: request.document.span(image))
             body.append("\"/>")
         }
         body.append("</binding></visual>")
-        if let sound = message.sound { appendAudio(context.document.span(sound)) }
+        if let sound = message.sound { appendAudio(request.document.span(sound)) }
         body.append("</toast>")
     }
 
@@ -85,8 +85,8 @@ extension RenderedPayload {
         body.append("\"/>")
     }
 
-    private mutating func appendLaunch(_ context: MessageContext, _ carried: MessageFields) {
-        let document = context.document
+    private mutating func appendLaunch(_ context: MessageContext, of request: PushRequest, _ carried: MessageFields) {
+        let document = request.document
         let dataCount = context.message.data.map { document.childCount(of: $0) } ?? 0
         if carried.isEmpty && dataCount == 0 { return }
         body.append(" launch=\"")
@@ -117,17 +117,17 @@ extension RenderedPayload {
 
     /// The headers of WNS (PNS protocols, section 3.3): kept for a device that is away as long as the request lives, and not at
     /// all once it has no time left.
-    private mutating func appendWNSHeaders(_ context: MessageContext, _ type: WNSType) {
+    private mutating func appendWNSHeaders(_ context: MessageContext, of request: PushRequest, _ type: WNSType) {
         headers.append(header: "X-WNS-Type", type.headerValue)
-        let seconds = context.request.secondsLeft(at: context.now)
+        let seconds = request.secondsLeft(at: context.now)
         headers.append(header: "X-WNS-Cache-Policy", seconds == 0 ? "no-cache" : "cache")
         if let seconds, seconds > 0 { headers.append(header: "X-WNS-TTL", decimal: seconds) }
         if type == .toast, let collapseID = context.collapseID {
             headers.append(header: "X-WNS-Tag")
-            collapseID.appendTag(to: &headers, from: context.document)
+            collapseID.appendTag(to: &headers, from: request.document)
             headers.endLine()
         }
-        if context.request.hasPriority { headers.append(header: "X-WNS-PRIORITY", context.request.wnsPriority) }
+        if request.hasPriority { headers.append(header: "X-WNS-PRIORITY", request.wnsPriority) }
         headers.append(header: "X-WNS-RequestForStatus", "true")
     }
 }

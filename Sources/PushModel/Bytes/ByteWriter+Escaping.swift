@@ -4,9 +4,10 @@ private let replacement: StaticString = "\u{FFFD}"
 extension ByteWriter {
     /// Appends `text` as a JSON string with its quotes (RFC 8259, section 7); what is not UTF-8 becomes U+FFFD.
     public mutating func append(json text: Span<UInt8>) {
-        append(UInt8(ascii: "\""))
+        if text.endOfPlainText(from: 0) == text.count { return append(quoting: text) }
+        append("\"")
         append(jsonContent: text)
-        append(UInt8(ascii: "\""))
+        append("\"")
     }
 
     /// Appends `text` as a JSON string with its quotes.
@@ -16,25 +17,19 @@ extension ByteWriter {
 
     /// Appends `text` escaped for the inside of a JSON string, without quotes.
     public mutating func append(jsonContent text: Span<UInt8>) {
-        var plain = 0
-        var index = 0
+        var unescaped = 0
+        var index = text.endOfPlainText(from: 0)
         while index < text.count {
             let byte = text[index]
-            if byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
-                index += 1
-                continue
-            }
             let step = byte < 0x80 ? 0 : UTF8Scalars.length(at: index, in: text)
-            if step > 0 {
-                index += step
-                continue
+            if step == 0 {
+                append(text.extracting(unescaped..<index))
+                if byte < 0x80 { append(jsonEscapeOf: byte) } else { append(replacement) }
+                unescaped = index + 1
             }
-            append(text.extracting(plain..<index))
-            if byte < 0x80 { append(jsonEscapeOf: byte) } else { append(replacement) }
-            index += 1
-            plain = index
+            index = text.endOfPlainText(from: index + max(step, 1))
         }
-        append(text.extracting(plain..<index))
+        append(text.extracting(unescaped..<index))
     }
 
     /// Appends `text` escaped for XML 1.0, valid both as an attribute's value and as text; what XML cannot hold becomes U+FFFD.

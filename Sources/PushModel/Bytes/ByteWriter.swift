@@ -1,52 +1,127 @@
-/// Bytes under construction: a reused array with the few ways of appending that requests, payloads and results need.
+/// Bytes under construction: reused room with the few ways of appending that requests, payloads and results need.
 ///
-/// Nothing here allocates once the array has grown to the size of what is usually written.
-public struct ByteWriter: Sendable, Equatable {
-    /// What was written so far.
-    public var bytes: [UInt8]
+/// Nothing here allocates once the room has grown to the size of what is usually written. All of the room is initialised, so that
+/// an append is one look at what is left of it and one copy; to append to an array costs three times as much.
+public struct ByteWriter: Sendable {
+    @usableFromInline var storage: [UInt8]
+    @usableFromInline var end = 0
 
     /// An empty writer with room for `capacity` bytes.
     public init(capacity: Int = 0) {
-        bytes = []
-        bytes.reserveCapacity(capacity)
+        storage = [UInt8](repeating: 0, count: capacity)
     }
 
+    /// An empty writer that uses `room`, whatever that holds.
+    public init(reusing room: consuming [UInt8]) {
+        storage = room
+    }
+
+    /// The room, with what was written at its front: to be lent to whoever sends it, and taken back by `init(reusing:)`.
+    @inlinable public var room: [UInt8] { storage }
+
     /// The number of bytes written.
-    public var count: Int { bytes.count }
+    @inlinable public var count: Int { end }
+
+    /// What was written so far, without copying it.
+    public var span: Span<UInt8> {
+        @_lifetime(borrow self) @inline(__always) get { storage.span.extracting(first: end) }
+    }
+
+    /// A copy of what was written so far.
+    public var bytes: [UInt8] { Array(storage[..<end]) }
+
+    /// What was written so far as text; what is not UTF-8 is replaced.
+    public var text: String { String(decoding: storage[..<end], as: UTF8.self) }
+
+    /// The byte written last, or nil when there is none.
+    public var last: UInt8? { end > 0 ? storage[end - 1] : nil }
 
     /// Forgets what was written and keeps the room.
     public mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+        end = 0
     }
 
     /// Appends one byte.
     @inlinable public mutating func append(_ byte: UInt8) {
-        bytes.append(byte)
+        if end == storage.count { grow(for: 1) }
+        storage[end] = byte
+        end += 1
     }
 
     /// Appends `text` as UTF-8. A literal goes to the overload for literals, which makes no `String` of it.
     @_disfavoredOverload public mutating func append(_ text: String) {
-        bytes.append(contentsOf: text.utf8)
+        var text = text
+        text.withUTF8 { unsafe append(copying: UnsafeRawBufferPointer($0)) }
     }
 
     /// Appends a literal as UTF-8.
-    @inlinable public mutating func append(_ text: StaticString) {
-        text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+    @inlinable @inline(__always) public mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { unsafe append(copying: UnsafeRawBufferPointer($0)) }
     }
 
     /// Appends bytes as they are.
-    @inlinable public mutating func append(_ span: Span<UInt8>) {
-        unsafe span.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+    public mutating func append(_ span: Span<UInt8>) {
+        unsafe span.withUnsafeBytes { unsafe append(copying: $0) }
     }
 
     /// Appends all that another writer holds.
-    @inlinable public mutating func append(_ other: borrowing ByteWriter) {
-        append(other.bytes.span)
+    public mutating func append(_ other: borrowing ByteWriter) {
+        append(other.span)
     }
 
+    /// Appends `text` as it is between quotation marks, as most strings are written; in one piece, because there are many.
+    ///
+    /// The room for it and two bytes more is there or is made, so that all three places lie in it.
+    mutating func append(quoting text: Span<UInt8>) {
+        let byteCount = text.count + 2
+        if byteCount > storage.count - end { grow(for: byteCount) }
+        let place = end
+        unsafe text.withUnsafeBytes { text in
+            unsafe storage.withUnsafeMutableBytes { room in
+                let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: room[place..<place + byteCount])
+                unsafe piece[0] = UInt8(ascii: "\"")
+                unsafe UnsafeMutableRawBufferPointer(rebasing: piece[1...]).copyMemory(from: text)
+                unsafe piece[byteCount - 1] = UInt8(ascii: "\"")
+            }
+        }
+        end += byteCount
+    }
+
+    /// The one way in which other bytes get into the room, always in line: of a literal nothing is left but a few moves.
+    ///
+    /// Nothing is written outside the room: where there are not `source.count` bytes behind `end`, `grow` makes them.
+    @inlinable @inline(__always) mutating func append(copying source: UnsafeRawBufferPointer) {
+        guard source.count > 0, let bytes = source.baseAddress else { return }
+        if source.count > storage.count - end { grow(for: source.count) }
+        let place = end
+        unsafe storage.withUnsafeMutableBytes { room in
+            unsafe room.baseAddress.unsafelyUnwrapped.advanced(by: place).copyMemory(from: bytes, byteCount: source.count)
+        }
+        end += source.count
+    }
+
+    /// Makes room for at least `byteCount` bytes behind those written, and twice as much as there was.
+    @usableFromInline mutating func grow(for byteCount: Int) {
+        let missing = max(byteCount, storage.count, 64)
+        storage.append(contentsOf: repeatElement(0, count: missing))
+    }
+}
+
+extension ByteWriter: Equatable {
+    /// Whether the same was written to both.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.storage[..<left.end] == right.storage[..<right.end]
+    }
+}
+
+extension ByteWriter {
     /// Appends `value` in decimal digits, with a minus sign if it is negative.
     public mutating func append(decimal value: Int64) {
-        // From the last digit to the first, then in one piece: every append of its own checks that the array is ours and has room.
+        if value >= 0 && value < 10 {
+            append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value))
+            return
+        }
+        // From the last digit to the first, then in one piece.
         var digits = InlineArray<20, UInt8>(repeating: 0)
         var start = digits.count
         var rest = value.magnitude
@@ -65,11 +140,6 @@ public struct ByteWriter: Sendable, Equatable {
     /// Appends `value` in decimal digits.
     public mutating func append(decimal value: Int) {
         append(decimal: Int64(value))
-    }
-
-    /// The bytes as text; what is not UTF-8 is replaced.
-    public var text: String {
-        String(decoding: bytes, as: UTF8.self)
     }
 
     /// Appends `value` as 16 small hexadecimal digits.

@@ -12,16 +12,22 @@ extension JSONDocument {
         }
         var key = object + 1
         for position in 1..<count {
-            key = Int(tokens[Int(tokens[key].next)].next)
+            key = nextKey(after: key)
+            let name = text(of: Node(index: Int32(key)))
             var earlier = object + 1
             for _ in 0..<position {
-                if equals(text(of: Node(index: Int32(earlier))), text(of: Node(index: Int32(key)))) {
+                if equals(text(of: Node(index: Int32(earlier))), name) {
                     noteDuplicate(key)
                     break
                 }
-                earlier = Int(tokens[Int(tokens[earlier].next)].next)
+                earlier = nextKey(after: earlier)
             }
         }
+    }
+
+    /// The key of the member that follows that of `key`.
+    private func nextKey(after key: Int) -> Int {
+        Int(tokens[Int(tokens[key].next)].next)
     }
 
     private mutating func noteDuplicateKeysSorted(of object: Int, count: Int) {
@@ -30,7 +36,7 @@ extension JSONDocument {
         var key = object + 1
         for position in 0..<count {
             keys.append(key)
-            if position < count - 1 { key = Int(tokens[Int(tokens[key].next)].next) }
+            if position < count - 1 { key = nextKey(after: key) }
         }
         keys.sort { left, right in
             let order = compare(text(of: Node(index: Int32(left))), text(of: Node(index: Int32(right))))
@@ -49,10 +55,8 @@ extension JSONDocument {
     /// Orders by length, then bytes; negative when `left` comes first.
     private func compare(_ left: Text, _ right: Text) -> Int {
         guard left.length == right.length else { return Int(left.length - right.length) }
-        for offset in 0..<Int(left.length) {
-            let difference = Int(bytes[Int(left.start) + offset]) - Int(bytes[Int(right.start) + offset])
-            if difference != 0 { return difference }
-        }
+        let (left, right) = (span(left), span(right))
+        for index in left.indices where left[index] != right[index] { return Int(left[index]) - Int(right[index]) }
         return 0
     }
 }

@@ -15,12 +15,10 @@ extension JSONDocument {
         return Self.cut(path)
     }
 
-    /// The JSON Pointer of the innermost value whose reading had begun, when `open` had not ended.
-    func pointer(toOpen open: [JSONReader.Container]) -> String {
+    /// The JSON Pointer that leads from the root over `steps`.
+    func pointer(over steps: [JSONReader.Step]) -> String {
         var path = ByteWriter()
-        for container in open where container.isReadingChild {
-            append(container.lastKey.map { Node(index: $0) }, position: Int(container.childCount) - 1, to: &path)
-        }
+        for step in steps { append(step.key, position: step.position, to: &path) }
         return Self.cut(path)
     }
 
@@ -57,8 +55,9 @@ extension JSONDocument {
     /// The first bytes of `path` that may be written, without half a character or half an escape at the end.
     private static func cut(_ path: ByteWriter) -> String {
         guard path.count > maximumPointerByteCount else { return path.text }
+        let bytes = path.bytes
         var end = maximumPointerByteCount
-        while end > 0 && (path.bytes[end] & 0xC0 == 0x80 || path.bytes[end - 1] == UInt8(ascii: "~")) { end -= 1 }
-        return String(decoding: path.bytes[..<end], as: UTF8.self) + "…"
+        while end > 0 && (bytes[end] & 0xC0 == 0x80 || bytes[end - 1] == UInt8(ascii: "~")) { end -= 1 }
+        return String(decoding: bytes[..<end], as: UTF8.self) + "…"
     }
 }

@@ -29,29 +29,32 @@ public struct JSONDocument: Sendable {
         /// The value's range in `bytes`: raw text, or the decoded content of a string.
         var start: Int32
         var length: Int32
-        /// The index of the first token after this value and all that is in it.
+        /// The index of the first token after this value and all that is in it; while it is being read, the token of the container
+        /// around it, or -1.
         var next: Int32
         /// The number of members or elements.
         var childCount: Int32 = 0
     }
 
     /// The text as received, followed by the decoded content of strings that had escapes and by texts added later.
-    public internal(set) var bytes: [UInt8] = []
+    var content = ByteWriter()
+    /// Room for tokens; those of the text stand at its front, the root's first.
     var tokens: [Token] = []
     /// The keys that stand in their object before, in the order in which the objects end; at most 16.
     public internal(set) var duplicateKeys: [Node] = []
-    /// Empty between readings: memory for the containers that a reader has open.
-    var openContainers: [JSONReader.Container] = []
 
     /// An empty document without a `root`; `read` fills it.
     public init() {}
 
     /// Forgets the text and keeps the room, unless a rare giant made it large.
     public mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 16)
-        tokens.removeAll(keepingCapacity: tokens.capacity <= 1 << 14)
-        duplicateKeys.removeAll()
+        if content.room.count > 1 << 16 { content = ByteWriter() } else { content.removeAll() }
+        if tokens.count > 1 << 14 { tokens = [] }
+        if !duplicateKeys.isEmpty { duplicateKeys.removeAll() }
     }
+
+    /// A copy of the text as received, followed by the decoded content of strings that had escapes and by texts added later.
+    public var bytes: [UInt8] { content.bytes }
 
     /// The outermost value of a text that was read without an error.
     public var root: Node { Node(index: 0) }
@@ -71,18 +74,18 @@ public struct JSONDocument: Sendable {
     /// The bytes of `text`.
     @_lifetime(borrow self)
     public borrowing func span(_ text: Text) -> Span<UInt8> {
-        bytes.span.extracting(Int(text.start)..<Int(text.start) + Int(text.length))
+        content.span.extracting(Int(text.start)..<Int(text.start) + Int(text.length))
     }
 
     /// `text` as a `String`; for messages and tests, not for the path of every request.
     public func string(_ text: Text) -> String {
-        String(decoding: bytes[Int(text.start)..<Int(text.start) + Int(text.length)], as: UTF8.self)
+        String(decoding: content.room[Int(text.start)..<Int(text.start) + Int(text.length)], as: UTF8.self)
     }
 
     /// Adds text that did not stand in the record, so that it can be handled like the rest.
     public mutating func add(_ span: Span<UInt8>) -> Text {
-        let text = Text(start: Int32(bytes.count), length: Int32(span.count))
-        unsafe span.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        let text = Text(start: Int32(content.count), length: Int32(span.count))
+        content.append(span)
         return text
     }
 
@@ -145,26 +148,22 @@ public struct JSONDocument: Sendable {
 
     /// Whether `text` is exactly `literal`.
     public func equals(_ text: Text, _ literal: StaticString) -> Bool {
-        guard literal.utf8CodeUnitCount == Int(text.length) else { return false }
-        return literal.withUTF8Buffer { candidate in
-            for offset in 0..<Int(text.length) where unsafe candidate[offset] != bytes[Int(text.start) + offset] { return false }
+        guard literal.utf8CodeUnitCount == text.count else { return false }
+        let bytes = span(text)
+        return literal.withUTF8Buffer { letters in
+            for index in bytes.indices where unsafe letters[index] != bytes[index] { return false }
             return true
         }
     }
 
     /// Whether `text` is exactly `string`.
     public func equals(_ text: Text, _ string: String) -> Bool {
-        let start = Int(text.start)
-        return bytes[start..<start + text.count].elementsEqual(string.utf8)
+        span(text).equals(string.utf8Span.span)
     }
 
     /// Whether two texts have the same bytes.
     public func equals(_ left: Text, _ right: Text) -> Bool {
-        guard left.length == right.length else { return false }
-        for offset in 0..<Int(left.length) where bytes[Int(left.start) + offset] != bytes[Int(right.start) + offset] {
-            return false
-        }
-        return true
+        left.length == right.length && span(left).equals(span(right))
     }
 
     /// The integer at `node`, or nil when it is no number, has a fraction or exponent, or does not fit 64 bits.

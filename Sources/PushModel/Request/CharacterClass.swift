@@ -1,20 +1,35 @@
 /// A class of characters that a name may be made of; ASCII only.
 struct CharacterClass: Sendable {
-    /// What is allowed, to follow the words "may hold only".
-    let explanation: String
-    private let allowed: [Bool]
-    private let starting: [Bool]
+    /// A bit for each character of ASCII.
+    private struct Bitmap {
+        private var low: UInt64 = 0
+        private var high: UInt64 = 0
 
-    private init(_ explanation: String, start: ((UInt8) -> Bool)? = nil, _ isAllowed: (UInt8) -> Bool) {
+        init(_ isMember: (UInt8) -> Bool) {
+            for byte in UInt8(0)..<64 where isMember(byte) { low |= 1 << UInt64(byte) }
+            for byte in UInt8(64)..<128 where isMember(byte) { high |= 1 << UInt64(byte - 64) }
+        }
+
+        @inline(__always) func contains(_ byte: UInt8) -> Bool {
+            byte < 0x80 && (byte < 64 ? low : high) &>> UInt64(byte) & 1 == 1
+        }
+    }
+
+    /// What is allowed, to follow the words "may hold only".
+    let explanation: StaticString
+    private let allowed: Bitmap
+    private let starting: Bitmap
+
+    private init(_ explanation: StaticString, start: ((UInt8) -> Bool)? = nil, _ isAllowed: (UInt8) -> Bool) {
         self.explanation = explanation
-        allowed = (0...UInt8.max).map { $0 < 0x80 && isAllowed($0) }
-        starting = start.map { mayStart in (0...UInt8.max).map { $0 < 0x80 && mayStart($0) } } ?? allowed
+        allowed = Bitmap(isAllowed)
+        starting = start.map(Bitmap.init) ?? allowed
     }
 
     /// Whether every character is allowed, the first one as a first one; so of an empty text, too.
     func matches(_ text: Span<UInt8>) -> Bool {
-        guard text.isEmpty || starting[Int(text[0])] else { return false }
-        for index in text.indices where !allowed[Int(text[index])] { return false }
+        guard text.isEmpty || starting.contains(text[0]) else { return false }
+        for index in text.indices where !allowed.contains(text[index]) { return false }
         return true
     }
 

@@ -58,7 +58,9 @@ struct FieldReader {
             return nil
         }
         let text = document.text(of: node)
-        guard range.contains(characterCount(document.span(text))) else {
+        // A character has at least one byte: most texts need no counting.
+        let isWithin = text.count <= range.upperBound && (range.lowerBound == 0 || range.lowerBound == 1 && !text.isEmpty)
+        guard isWithin || range.contains(characterCount(document.span(text))) else {
             let limit = "at least \(range.lowerBound) and at most \(range.upperBound)"
             fault(at: node, in: document, "This has \(characterCount(document.span(text))) characters; \(limit) are allowed.")
             return nil
@@ -133,7 +135,8 @@ struct FieldReader {
         let before = faultCount
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
-            if characterCount(document.span(document.text(of: key))) > nameLength {
+            let name = document.text(of: key)
+            if name.count > nameLength && characterCount(document.span(name)) > nameLength {
                 fault(at: key, in: document, "This name has more than \(nameLength) characters.")
             }
             _ = text(value, document, 0...valueLength)

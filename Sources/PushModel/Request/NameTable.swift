@@ -1,20 +1,42 @@
 /// Finds what a field's name stands for, by length and bytes, without hashing or making a string.
 struct NameTable<Value: Sendable>: Sendable {
-    private let entries: [(name: [UInt8], value: Value)]
+    private struct Entry {
+        /// The first eight bytes as one number, which few names of a length share.
+        let head: UInt64
+        let name: [UInt8]
+        let value: Value
+
+        init(name: [UInt8], value: Value) {
+            head = name.span.head
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Sorted by length.
+    private let entries: [Entry]
+    /// At `n` where the names of `n` bytes begin, at `n + 1` where they end.
+    private let starts: [Int]
     /// All names, for messages.
     let list: String
 
     init(_ entries: [(String, Value)]) {
-        self.entries = entries.map { (Array($0.0.utf8), $0.1) }
         list = entries.map(\.0).joined(separator: ", ")
+        self.entries = entries.map { Entry(name: Array($0.0.utf8), value: $0.1) }.sorted { $0.name.count < $1.name.count }
+        let lengths = self.entries.map(\.name.count)
+        starts = (0...(lengths.last ?? 0) + 1).map { length in lengths.count { $0 < length } }
     }
 
     func value(of text: JSONDocument.Text, in document: borrowing JSONDocument) -> Value? {
-        let candidate = document.span(text)
-        for entry in entries where entry.name.count == candidate.count {
-            var index = 0
-            while index < candidate.count && candidate[index] == entry.name[index] { index += 1 }
-            if index == candidate.count { return entry.value }
+        value(of: document.span(text))
+    }
+
+    func value(of name: Span<UInt8>) -> Value? {
+        guard name.count < starts.count - 1 else { return nil }
+        let head = name.head
+        let entries = entries.span
+        for index in starts[name.count]..<starts[name.count + 1] where entries[index].head == head {
+            if name.count <= 8 || entries[index].name.span.equals(name) { return entries[index].value }
         }
         return nil
     }

@@ -20,18 +20,19 @@ public enum Platform: UInt8, Sendable, CaseIterable {
     ///
     /// Names are compared exactly; the documentation's `fcmV1` is accepted too.
     public init?(name: String) {
-        switch name {
-        case "apple", "apns": self = .apple
-        case "fcmv1", "fcmV1", "fcm": self = .fcmv1
-        case "gcm": self = .gcm
-        case "windows", "wns": self = .windows
-        case "adm": self = .adm
-        case "baidu": self = .baidu
-        case "browser": self = .browser
-        case "xiaomi": self = .xiaomi
-        default: return nil
-        }
+        self.init(name.utf8Span.span)
     }
+
+    /// The platform called `name`, as UTF-8.
+    public init?(_ name: Span<UInt8>) {
+        guard let platform = Self.names.value(of: name) else { return nil }
+        self = platform
+    }
+
+    private static let names = NameTable<Platform>([
+        ("apple", .apple), ("apns", .apple), ("fcmv1", .fcmv1), ("fcmV1", .fcmv1), ("fcm", .fcmv1), ("gcm", .gcm),
+        ("windows", .windows), ("wns", .windows), ("adm", .adm), ("baidu", .baidu), ("browser", .browser), ("xiaomi", .xiaomi),
+    ])
 
     /// Whether a `message` can be formatted natively for the platform; the others take `payloads` only.
     public var formatsMessages: Bool {

@@ -60,6 +60,14 @@ public struct PushRequest: Sendable {
     /// An empty request, to be read into.
     public init() {}
 
+    /// Forgets everything and keeps the document's room.
+    mutating func removeAll() {
+        var emptied = PushRequest()
+        swap(&emptied.document, &document)
+        emptied.document.removeAll()
+        self = emptied
+    }
+
     /// Who is to get a push: exactly one kind, never "nobody named, so everybody".
     public enum Audience: Sendable, Equatable {
         /// Not read yet; no request that is sent has it.

@@ -14,17 +14,18 @@ public struct RecordHeaders: Sendable {
     /// Longer values are ignored, as if the header were not there.
     public static let maximumValueByteCount = 1024
 
-    private var bytes: [UInt8] = []
-    private var starts = [Int](repeating: 0, count: Name.allCases.count)
-    private var counts = [Int](repeating: -1, count: Name.allCases.count)
+    private var bytes = ByteWriter()
+    /// Where in `bytes` the value of each name stands; nowhere is a length of -1.
+    private var starts = SIMD16<Int32>(repeating: 0)
+    private var counts = SIMD16<Int32>(repeating: -1)
 
     /// No headers.
     public init() {}
 
     /// Forgets the record before.
     public mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
-        for index in counts.indices { counts[index] = -1 }
+        bytes.removeAll()
+        counts = SIMD16(repeating: -1)
     }
 
     /// Takes in one header if it is known; the last of several with one name counts, and one that is not UTF-8 is ignored.
@@ -32,9 +33,9 @@ public struct RecordHeaders: Sendable {
         guard value.count <= Self.maximumValueByteCount, UTF8Scalars.isWellFormed(value) else { return }
         for (index, spelling) in Name.spellings.enumerated() where spelling.count == name.count {
             guard Self.equalIgnoringCase(name, spelling) else { continue }
-            starts[index] = bytes.count
-            counts[index] = value.count
-            unsafe value.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+            starts[index] = Int32(bytes.count)
+            counts[index] = Int32(value.count)
+            bytes.append(value)
             return
         }
     }
@@ -44,7 +45,8 @@ public struct RecordHeaders: Sendable {
     public borrowing func value(_ name: Name) -> Span<UInt8>? {
         let index = name.rawValue
         guard counts[index] >= 0 else { return nil }
-        return bytes.span.extracting(starts[index]..<starts[index] + counts[index])
+        let start = Int(starts[index])
+        return bytes.span.extracting(start..<start + Int(counts[index]))
     }
 
     /// The value of `name`, else that of `fallback`, or nil when the record has neither.

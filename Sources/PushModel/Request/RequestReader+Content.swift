@@ -64,7 +64,7 @@ extension RequestReader {
             fields.fault(at: element, in: document, "A device has a platform and a handle.")
             return
         }
-        if let name = fields.text(platform, document, 1...32), Platform(name: document.string(name)) == nil {
+        if let name = fields.text(platform, document, 1...32), Platform(document.span(name)) == nil {
             fields.fault(at: platform, in: document, "There is no such platform.")
         }
         _ = fields.text(handle, document, 1...4096, .visible)
@@ -88,16 +88,17 @@ extension RequestReader {
     func readMessage(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
         guard let object = fields.object(value, request.document) else { return }
         var message = PushRequest.Message()
+        var hasContent = false
         var members = request.document.children(of: object)
         while let (key, value) = members.next(in: request.document) {
             guard let field = MessageField.names.value(of: request.document.text(of: key), in: request.document) else {
                 fields.unknown(key, in: request.document)
                 continue
             }
+            if field == .title || field == .body || field == .data { hasContent = true }
             read(field, value, request.document, into: &message, &fields)
         }
-        let document = request.document
-        if ["title", "body", "data"].allSatisfy({ (name: StaticString) in document.member(name, of: object) == nil }) {
+        if !hasContent {
             fields.fault(at: value, in: request.document, "A message needs at least one of title, body and data.")
         }
         request.message = message
@@ -146,7 +147,7 @@ extension RequestReader {
         var seen: PlatformSet = []
         var members = request.document.children(of: object)
         while let (key, payload) = members.next(in: request.document) {
-            guard let platform = Platform(name: request.document.string(request.document.text(of: key))) else {
+            guard let platform = Platform(request.document.span(request.document.text(of: key))) else {
                 fields.fault(at: key, in: request.document, "There is no such platform.")
                 continue
             }
@@ -234,8 +235,7 @@ extension PushRequest {
         guard let payloads else { return nil }
         var members = document.children(of: payloads)
         while let (key, value) = members.next(in: document) {
-            if document.equals(document.text(of: key), platform.name) { return value }
-            if Platform(name: document.string(document.text(of: key))) == platform { return value }
+            if Platform(document.span(document.text(of: key))) == platform { return value }
         }
         return nil
     }

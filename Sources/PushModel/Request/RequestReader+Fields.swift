@@ -15,6 +15,21 @@ extension RequestReader {
         case options, labels, replay
 
         static let names = NameTable<Field>()
+
+        var presence: PresentFields {
+            switch self {
+            case .audience: .audience
+            case .message: .message
+            case .payloads: .payloads
+            case .template: .template
+            case .timeToLive: .timeToLive
+            case .expiresAt: .expiresAt
+            case .schemaVersion, .id, .source, .tenant, .hub, .createdAt, .platforms, .notBefore, .priority, .collapseKey,
+                .dedupe,
+                .orderingKey, .options, .labels, .replay:
+                []
+            }
+        }
     }
 
     private enum ReplayField: String, CaseIterable {
@@ -28,16 +43,34 @@ extension RequestReader {
 
     private static let priorities = NameTable<PushRequest.Priority>()
 
+    /// Fields that rules between fields ask for: whether they stand in the request, with or without a fault.
+    struct PresentFields: OptionSet {
+        let rawValue: UInt8
+        static let audience = Self(rawValue: 1 << 0)
+        static let message = Self(rawValue: 1 << 1)
+        static let payloads = Self(rawValue: 1 << 2)
+        static let template = Self(rawValue: 1 << 3)
+        static let timeToLive = Self(rawValue: 1 << 4)
+        static let expiresAt = Self(rawValue: 1 << 5)
+    }
+
     /// Reads the members of `body`; a field at fault is left out of `request`.
-    func readFields(of body: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
+    ///
+    /// - Returns: The fields that `checkWhole` looks at, as far as they are there.
+    func readFields(
+        of body: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader
+    ) -> PresentFields {
+        var present: PresentFields = []
         var members = request.document.children(of: body)
         while let (key, value) = members.next(in: request.document) {
             guard let field = Field.names.value(of: request.document.text(of: key), in: request.document) else {
                 fields.unknown(key, in: request.document)
                 continue
             }
+            present.formUnion(field.presence)
             read(field, value, into: &request, &fields)
         }
+        return present
     }
 
     private func read(_ field: Field, _ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
@@ -81,7 +114,7 @@ extension RequestReader {
         guard let list = fields.distinctStrings(value, document, 1...8, length: 1...32) else { return set }
         var elements = document.children(of: list)
         while let (_, element) = elements.next(in: document) {
-            guard let platform = Platform(name: document.string(document.text(of: element))) else {
+            guard let platform = Platform(document.span(document.text(of: element))) else {
                 let known = Platform.allCases.map { String(describing: $0) }.joined(separator: ", ")
                 fields.fault(at: element, in: document, "No such platform; known are \(known), apns, fcm and wns.")
                 continue

@@ -39,9 +39,7 @@ public struct RequestReader: Sendable {
     public func read(
         _ value: Span<UInt8>, headers: borrowing RecordHeaders, origin: RecordOrigin, into request: inout PushRequest
     ) -> Reading {
-        let document = Self.emptied(&request.document)
-        request = PushRequest()
-        request.document = document
+        request.removeAll()
         guard value.count <= Self.maximumRecordByteCount else {
             identify(&request, Attributes(headers), origin)
             let message = "The record has \(value.count) bytes; \(Self.maximumRecordByteCount) are allowed."
@@ -69,8 +67,8 @@ public struct RequestReader: Sendable {
     {
         var fields = FieldReader(strictness, base: attributes.envelope == nil ? "" : "/data")
         if let body = body(attributes, request.document, &fields) {
-            readFields(of: body, into: &request, &fields)
-            checkWhole(request, body, &fields)
+            let present = readFields(of: body, into: &request, &fields)
+            checkWhole(request, present, &fields)
         }
         for key in request.document.duplicateKeys {
             fields.fault(at: key, in: request.document, "This name stands twice in one object.")
@@ -89,14 +87,6 @@ public struct RequestReader: Sendable {
         if let data = document.member("data", of: envelope), document.kind(of: data) == .object { return data }
         fields.fault(pointer: "", "A structured-mode CloudEvent holds the request as an object in data.")
         return nil
-    }
-
-    /// Takes the document out, so that its room is kept while everything else of the request starts anew.
-    private static func emptied(_ document: inout JSONDocument) -> JSONDocument {
-        var taken = JSONDocument()
-        swap(&taken, &document)
-        taken.removeAll()
-        return taken
     }
 
     /// Settles the request's identity: body, then CloudEvents attribute, then the record's place.
@@ -151,23 +141,21 @@ public struct RequestReader: Sendable {
     }
 
     /// The rules that concern several fields.
-    private func checkWhole(_ request: borrowing PushRequest, _ body: JSONDocument.Node, _ fields: inout FieldReader) {
-        let document = request.document
-        if document.member("audience", of: body) == nil {
+    private func checkWhole(_ request: borrowing PushRequest, _ present: PresentFields, _ fields: inout FieldReader) {
+        if !present.contains(.audience) {
             fields.fault(pointer: "/audience", "An audience must be named; to reach every device, say {\"broadcast\": true}.")
         }
-        let contents: [StaticString] = ["message", "payloads", "template"]
-        if contents.allSatisfy({ document.member($0, of: body) == nil }) {
+        if present.isDisjoint(with: [.message, .payloads, .template]) {
             fields.fault(pointer: "", "One of message, payloads and template must be there.")
         }
         if request.template != nil && (request.message != nil || request.payloads != nil) {
             fields.fault(pointer: "/template", "A template cannot be sent together with message or payloads.")
         }
-        if document.member("ttl_seconds", of: body) != nil && document.member("expires_at", of: body) != nil {
+        if present.isSuperset(of: [.timeToLive, .expiresAt]) {
             fields.fault(pointer: "/ttl_seconds", "Only one of ttl_seconds and expires_at may be there.")
         }
         // What a content at fault would have covered is not known.
-        let isComplete = request.payloads != nil || document.member("payloads", of: body) == nil
+        let isComplete = request.payloads != nil || !present.contains(.payloads)
         if isComplete && (request.message != nil || request.payloads != nil) { checkPlatforms(request, &fields) }
     }
 

@@ -86,7 +86,7 @@ public struct DeliveryReport: Sendable {
     public var throttleWait: Int64 = 0
     /// The time spent in calls, in milliseconds.
     public var hubTime: Int64 = 0
-    private var bytes: [UInt8] = []
+    private var bytes = ByteWriter()
 
     /// An empty report.
     public init() {}
@@ -95,8 +95,8 @@ public struct DeliveryReport: Sendable {
     public mutating func removeAll() {
         calls.removeAll(keepingCapacity: true)
         attempts.removeAll(keepingCapacity: true)
-        faults.removeAll(keepingCapacity: true)
-        bytes.removeAll(keepingCapacity: true)
+        if !faults.isEmpty { faults.removeAll(keepingCapacity: true) }
+        bytes.removeAll()
         firstAttemptAt = nil
         throttleWait = 0
         hubTime = 0
@@ -115,7 +115,7 @@ public struct DeliveryReport: Sendable {
         guard end > 0 else { return nil }
         let kept = text.extracting(0..<end)
         let start = bytes.count
-        unsafe kept.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        bytes.append(kept)
         return Text(start: Int32(start), length: Int32(kept.count))
     }
 

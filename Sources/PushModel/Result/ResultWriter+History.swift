@@ -14,8 +14,8 @@ extension ResultWriter {
             json.append("\",\"outcome\":\"")
             json.append((call.outcome ?? .cancelled).rawValue)
             json.append("\"")
-            append("notification_id", call.notificationID, report, to: &json)
-            append("tracking_id", call.trackingID, report, to: &json)
+            json.append(",\"notification_id\":", call.notificationID, in: report)
+            json.append(",\"tracking_id\":", call.trackingID, in: report)
             if call.httpStatus > 0 {
                 json.append(",\"http_status\":")
                 json.append(decimal: call.httpStatus)
@@ -32,7 +32,7 @@ extension ResultWriter {
         json.append("]")
     }
 
-    func appendAttempts(_ report: borrowing DeliveryReport, to json: inout ByteWriter) {
+    func appendAttempts(_ report: borrowing DeliveryReport, _ time: inout TimestampText, to json: inout ByteWriter) {
         guard !report.attempts.isEmpty else { return }
         json.append(",\"attempts\":[")
         for index in report.attempts.indices {
@@ -42,7 +42,7 @@ extension ResultWriter {
             json.append(",\"send\":")
             json.append(decimal: attempt.call)
             json.append(",\"started_at\":\"")
-            json.append(attempt.startedAt)
+            json.append(attempt.startedAt, by: &time)
             json.append("\",\"duration_ms\":")
             json.append(wait: attempt.duration)
             json.append(",\"result\":\"")
@@ -61,8 +61,7 @@ extension ResultWriter {
                 json.append(",\"backoff_ms\":")
                 json.append(wait: backoff)
             }
-            json.append(",\"bytes_sent\":")
-            json.append(attempt.bytesSent ? "true}" : "false}")
+            json.append(attempt.bytesSent ? ",\"bytes_sent\":true}" : ",\"bytes_sent\":false}")
         }
         json.append("]")
     }
@@ -82,18 +81,19 @@ extension ResultWriter {
     }
 
     func appendTimings(
-        _ report: borrowing DeliveryReport, origin: RecordOrigin, now: Timestamp, to json: inout ByteWriter
+        _ report: borrowing DeliveryReport, origin: RecordOrigin, now: Timestamp, _ time: inout TimestampText,
+        to json: inout ByteWriter
     ) {
         json.append(",\"timings\":{\"published_at\":\"")
-        json.append(origin.timestamp)
+        json.append(origin.timestamp, by: &time)
         json.append("\",\"consumed_at\":\"")
-        json.append(report.consumedAt)
+        json.append(report.consumedAt, by: &time)
         if let first = report.firstAttemptAt {
             json.append("\",\"first_attempt_at\":\"")
-            json.append(first)
+            json.append(first, by: &time)
         }
         json.append("\",\"finished_at\":\"")
-        json.append(now)
+        json.append(now, by: &time)
         json.append("\",\"queue_ms\":")
         json.append(wait: Self.milliseconds(from: origin.timestamp, to: report.consumedAt))
         json.append(",\"throttle_wait_ms\":")
@@ -120,19 +120,18 @@ extension ResultWriter {
         json.append(decimal: origin.offset)
         json.append("\"}")
     }
-
-    private func append(
-        _ name: StaticString, _ text: DeliveryReport.Text?, _ report: borrowing DeliveryReport, to json: inout ByteWriter
-    ) {
-        guard let text else { return }
-        json.append(",\"")
-        json.append(name)
-        json.append("\":")
-        json.append(json: report.span(text))
-    }
 }
 
 extension ByteWriter {
+    /// Appends `key`, which brings its comma and colon, with a text of the report, if there is one.
+    @inline(__always) fileprivate mutating func append(
+        _ key: StaticString, _ text: DeliveryReport.Text?, in report: borrowing DeliveryReport
+    ) {
+        guard let text else { return }
+        append(key)
+        append(json: report.span(text))
+    }
+
     /// Appends a number of milliseconds; clocks of publisher, broker and worker differ, but a wait is never shown as negative.
     mutating func append(wait milliseconds: Int64) {
         append(decimal: max(0, milliseconds))

@@ -30,35 +30,39 @@ public struct ResultWriter: Sendable {
         to json: inout ByteWriter
     ) {
         let conclusion = report.conclusion
+        var time = TimestampText()
         json.append("{\"schema_version\":1,\"result_id\":\"")
         Self.appendResultID(origin, to: &json)
         json.append("\",\"request_id\":")
         json.append(json: request.document.span(request.id))
-        append("source", request.source, request.document, to: &json)
-        append("tenant", request.tenant, request.document, to: &json)
+        json.append(",\"source\":", request.source, in: request.document)
+        json.append(",\"tenant\":", request.tenant, in: request.document)
         if let hub = request.hub {
-            append("hub", hub, request.document, to: &json)
+            json.append(",\"hub\":", hub, in: request.document)
         } else {
             json.append(defaultHub)
         }
-        json.append(",\"kind\":\"final\"")
-        append("state", conclusion.state.rawValue, to: &json)
-        append("outcome", conclusion.outcome.rawValue, to: &json)
-        if report.calls.contains(where: { $0.outcome == .success }) { append("hub_state", "Enqueued", to: &json) }
-        append("replay_safety", Self.replaySafety(conclusion, report).rawValue, to: &json)
+        json.append(",\"kind\":\"final\",\"state\":\"")
+        json.append(conclusion.state.rawValue)
+        json.append("\",\"outcome\":\"")
+        json.append(conclusion.outcome.rawValue)
+        if report.calls.contains(where: { $0.outcome == .success }) { json.append("\",\"hub_state\":\"Enqueued") }
+        json.append("\",\"replay_safety\":\"")
+        json.append(Self.replaySafety(conclusion, report).rawValue)
+        json.append("\"")
         appendError(conclusion, report, to: &json)
         json.append(",\"attempt_count\":")
         json.append(decimal: report.attemptCount)
         if request.options.resultDetail != .none { appendSends(report, to: &json) }
-        if request.options.resultDetail == .attempts { appendAttempts(report, to: &json) }
+        if request.options.resultDetail == .attempts { appendAttempts(report, &time, to: &json) }
         appendTargets(report, to: &json)
-        appendTimings(report, origin: origin, now: now, to: &json)
+        appendTimings(report, origin: origin, now: now, &time, to: &json)
         appendOrigin(origin, to: &json)
-        appendRaw("replay", request.replay, request.document, to: &json)
-        appendRaw("labels", request.labels, request.document, to: &json)
+        json.append(",\"replay\":", verbatim: request.replay, in: request.document)
+        json.append(",\"labels\":", verbatim: request.labels, in: request.document)
         json.append(worker)
         json.append(",\"at\":\"")
-        json.append(now)
+        json.append(now, by: &time)
         json.append("\"}")
     }
 
@@ -67,7 +71,8 @@ public struct ResultWriter: Sendable {
     /// The topic enters as its 64-bit FNV-1a hash, because a topic's name may be longer than an id.
     public static func appendResultID(_ origin: RecordOrigin, to writer: inout ByteWriter) {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in origin.topic.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let topic = origin.topic.utf8Span.span
+        for index in topic.indices { hash = (hash ^ UInt64(topic[index])) &* 0x100_0000_01b3 }
         writer.append("final.")
         writer.append(hexadecimal: hash)
         writer.append(UInt8(ascii: "."))
@@ -147,36 +152,24 @@ public struct ResultWriter: Sendable {
         }
         json.append("]")
     }
+}
 
-    private func append(
-        _ name: StaticString, _ text: PushRequest.Text?, _ document: borrowing JSONDocument, to json: inout ByteWriter
+extension ByteWriter {
+    /// Appends `key`, which brings its comma and colon, with a string of the request, if there is one.
+    @inline(__always) fileprivate mutating func append(
+        _ key: StaticString, _ text: PushRequest.Text?, in document: borrowing JSONDocument
     ) {
         guard let text else { return }
-        append(name: name, to: &json)
-        json.append(json: document.span(text))
+        append(key)
+        append(json: document.span(text))
     }
 
-    /// Appends a word of the contract, in which nothing needs to be escaped.
-    private func append(_ name: StaticString, _ word: String, to json: inout ByteWriter) {
-        json.append(",\"")
-        json.append(name)
-        json.append("\":\"")
-        json.append(word)
-        json.append("\"")
-    }
-
-    private func append(name: StaticString, to json: inout ByteWriter) {
-        json.append(",\"")
-        json.append(name)
-        json.append("\":")
-    }
-
-    /// Copies a valid value of the request as it was written.
-    private func appendRaw(
-        _ name: StaticString, _ node: PushRequest.Node?, _ document: borrowing JSONDocument, to json: inout ByteWriter
+    /// Appends `key` with a valid value of the request as it was written.
+    @inline(__always) fileprivate mutating func append(
+        _ key: StaticString, verbatim node: PushRequest.Node?, in document: borrowing JSONDocument
     ) {
         guard let node else { return }
-        append(name: name, to: &json)
-        json.append(document.span(document.text(of: node)))
+        append(key)
+        append(document.span(document.text(of: node)))
     }
 }

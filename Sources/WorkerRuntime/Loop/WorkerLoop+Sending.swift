@@ -54,7 +54,7 @@ extension WorkerLoop {
         inFlight += 1
         let id = ExchangeID(flight, call: index)
         let deadline = MonotonicTime(nanoseconds: now).advanced(by: configuration.requestTimeout)
-        connections.submit(id: id.number, request: buffer.bytes, deadline: deadline)
+        connections.submit(id: id.number, request: buffer.room, byteCount: buffer.count, deadline: deadline)
         Failpoint.pass(.requestWritten)
     }
 
@@ -75,9 +75,7 @@ extension WorkerLoop {
     func handleCompletions() {
         while let completion = connections.nextCompletion() {
             inFlight -= 1
-            var buffer = ByteWriter()
-            buffer.bytes = completion.request
-            if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(buffer) }
+            if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(ByteWriter(reusing: completion.request)) }
             let id = ExchangeID(number: completion.id)
             let flight = flights[id.flight]
             switch completion.outcome {

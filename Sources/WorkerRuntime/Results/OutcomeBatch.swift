@@ -44,14 +44,14 @@ struct OutcomeBatch: Sendable {
 
     /// The bytes at `range`.
     @_lifetime(borrow self)
-    borrowing func span(_ range: Range<Int>) -> Span<UInt8> { bytes.bytes.span.extracting(range) }
+    borrowing func span(_ range: Range<Int>) -> Span<UInt8> { bytes.span.extracting(range) }
 
     /// Forgets the records; a batch that had grown far beyond the usual gives its room back.
     mutating func removeAll() {
         records.removeAll(keepingCapacity: true)
         headers.removeAll(keepingCapacity: true)
         sharedText = nil
-        if bytes.bytes.capacity > 8 << 20 { bytes = ByteWriter() } else { bytes.removeAll() }
+        if bytes.room.count > 8 << 20 { bytes = ByteWriter() } else { bytes.removeAll() }
     }
 
     /// Appends a record, whose parts `write` adds.
@@ -191,7 +191,7 @@ struct OutcomeBatch: Sendable {
         /// Whether this record has a header of that name already.
         func hasHeader(_ name: StaticString) -> Bool {
             let wanted = Array("\(name)".utf8)
-            return headers[firstHeader...].contains { bytes.bytes[$0.name].elementsEqual(wanted) }
+            return headers[firstHeader...].contains { bytes.room[$0.name].elementsEqual(wanted) }
         }
 
         mutating func copyKey(_ span: Span<UInt8>) {

@@ -19,7 +19,7 @@ struct ResultRecorder {
         batch.add(.results, of: .init(slot: flight.slot, offset: flight.origin.offset)) { record in
             record.setKey { $0.append(request.document.span(id)) }
             record.setValue { writer.append(flight.report, of: request, origin: flight.origin, at: now, to: &$0) }
-            let start = record.share(names.text.bytes.span)
+            let start = record.share(names.text.span)
             record.addHeader(names.contentType, from: start)
             record.addHeader(names.specificationVersion, from: start)
             record.addHeader(names.id, from: start) { ResultWriter.appendResultID(flight.origin, to: &$0) }

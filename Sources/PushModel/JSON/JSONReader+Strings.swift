@@ -1,0 +1,106 @@
+extension JSONReader {
+    /// Reads a string with its quotes.
+    @inline(__always) mutating func readString(
+        _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>, _ content: inout ByteWriter
+    ) throws(Reason) {
+        let start = index + 1
+        index = source.endOfPlainText(from: start)
+        guard index < source.count, source[index] == UInt8(ascii: "\"") else {
+            return try readRichString(from: start, source, &tokens, &content)
+        }
+        add(.string, start, index - start, to: &tokens)
+        index += 1
+    }
+
+    /// Reads the rest of a string that is not plain; one with escapes is decoded to the end of `content`.
+    private mutating func readRichString(
+        from start: Int, _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>, _ content: inout ByteWriter
+    ) throws(Reason) {
+        try skipText(source)
+        if source[index] == UInt8(ascii: "\"") {
+            add(.string, start, index - start, to: &tokens)
+            index += 1
+            return
+        }
+        let decoded = content.count
+        var copied = start
+        while source[index] != UInt8(ascii: "\"") {
+            content.append(source.extracting(copied..<index))
+            try readEscape(source, into: &content)
+            copied = index
+            try skipText(source)
+        }
+        content.append(source.extracting(copied..<index))
+        add(.string, decoded, content.count - decoded, to: &tokens)
+        index += 1
+    }
+
+    /// Goes on to the next quotation mark or backslash, before which there is nothing that a string must not hold.
+    private mutating func skipText(_ source: Span<UInt8>) throws(Reason) {
+        while true {
+            index = source.endOfPlainText(from: index)
+            guard index < source.count else { throw .unexpectedEnd }
+            let byte = source[index]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return }
+            guard byte >= 0x20 else { throw .invalidString }
+            let step = UTF8Scalars.length(at: index, in: source)
+            guard step > 0 else { throw .invalidUTF8 }
+            index += step
+        }
+    }
+
+    /// Reads the escape at `index`; a wrong one is reported where it begins.
+    private mutating func readEscape(_ source: Span<UInt8>, into content: inout ByteWriter) throws(Reason) {
+        let start = index
+        guard index + 1 < source.count else { throw .unexpectedEnd }
+        let letter = source[index + 1]
+        index += 2
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): content.append(letter)
+        case UInt8(ascii: "b"): content.append(0x08)
+        case UInt8(ascii: "f"): content.append(0x0C)
+        case UInt8(ascii: "n"): content.append(0x0A)
+        case UInt8(ascii: "r"): content.append(0x0D)
+        case UInt8(ascii: "t"): content.append(0x09)
+        case UInt8(ascii: "u"):
+            guard let scalar = try readScalar(source) else {
+                index = start
+                throw .invalidString
+            }
+            for unit in scalar.utf8 { content.append(unit) }
+        default:
+            index = start
+            throw .invalidString
+        }
+    }
+
+    /// Reads the digits behind `\u`, with a second escape behind half a surrogate pair; nil when they are no character.
+    private mutating func readScalar(_ source: Span<UInt8>) throws(Reason) -> Unicode.Scalar? {
+        guard let high = try readHexadecimal(source) else { return nil }
+        guard high & 0xFC00 == 0xD800 else { return Unicode.Scalar(high) }
+        for expected in [UInt8(ascii: "\\"), UInt8(ascii: "u")] {
+            guard index < source.count else { throw .unexpectedEnd }
+            guard source[index] == expected else { return nil }
+            index += 1
+        }
+        guard let low = try readHexadecimal(source), low & 0xFC00 == 0xDC00 else { return nil }
+        return Unicode.Scalar(0x10000 + (high & 0x3FF) << 10 + (low & 0x3FF))
+    }
+
+    /// Reads four hexadecimal digits; nil when there is something else.
+    private mutating func readHexadecimal(_ source: Span<UInt8>) throws(Reason) -> UInt32? {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard index < source.count else { throw .unexpectedEnd }
+            let byte = source[index]
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt32(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt32(byte - UInt8(ascii: "a") + 10)
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = value << 4 | UInt32(byte - UInt8(ascii: "A") + 10)
+            default: return nil
+            }
+            index += 1
+        }
+        return value
+    }
+}

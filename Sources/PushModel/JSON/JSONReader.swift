@@ -1,0 +1,234 @@
+/// Reads a text without recursion, so that no input can exhaust the stack.
+///
+/// Only what concerns the innermost open container is at hand; the way back to those around it stands in the tokens. These are lent
+/// as a span, so that nobody has to ask for each of them whose array it is; the small steps are always in line, because for a text
+/// of three hundred bytes to call them cost as much as what they do.
+struct JSONReader {
+    typealias Reason = JSONError.Reason
+    typealias Token = JSONDocument.Token
+
+    /// One step of the way to a value: the key of a member, or the position of an element.
+    struct Step {
+        var key: JSONDocument.Node?
+        var position: Int
+    }
+
+    /// Where in the text the reader stands.
+    var index = 0
+    /// The tokens written.
+    private var tokenCount = 0
+    /// The token of the innermost object or array whose end was not yet seen, or -1.
+    private var container = -1
+    private var isObject = false
+    private var childCount: Int32 = 0
+    /// Whether the reader stands in its last child, rather than before or behind it.
+    private var isReadingChild = false
+    private var depth = 0
+    /// The objects in which a key may stand twice, in the order in which they end.
+    private(set) var objectsToSearch: [Int] = []
+
+    /// Reads `source`, or goes on where there was no room for more.
+    ///
+    /// - Parameters:
+    ///   - source: The text; always the same.
+    ///   - tokens: Takes the tokens; with those that were written before.
+    ///   - content: The text, too; takes the strings that have to be decoded.
+    /// - Returns: Whether all was read; if not, there is no room for another value and its key.
+    /// - Throws: The first fault; `index` is where it is.
+    mutating func read(
+        _ source: Span<UInt8>, into tokens: inout MutableSpan<Token>, decoding content: inout ByteWriter
+    ) throws(Reason) -> Bool {
+        if tokenCount == 0 {
+            skipBlanks(source)
+            guard index < source.count else { throw index == 0 ? .empty : .unexpectedEnd }
+        }
+        repeat {
+            guard tokenCount + 2 <= tokens.count else { return false }
+            try readValue(source, &tokens, &content)
+            try closeContainers(source, &tokens, content)
+        } while container >= 0
+        skipBlanks(source)
+        guard index == source.count else { throw .trailingBytes }
+        return true
+    }
+
+    /// The way from the root to the innermost value whose reading had begun and not ended.
+    func openSteps(in document: borrowing JSONDocument) -> [Step] {
+        var steps: [Step] = []
+        if isReadingChild {
+            // A value's token is added when it has been read, so the last one is its key.
+            let key = isObject ? JSONDocument.Node(index: Int32(tokenCount - 1)) : nil
+            steps.append(Step(key: key, position: Int(childCount) - 1))
+        }
+        var inner = container
+        while inner >= 0, case let outer = Int(document.tokens[inner].next), outer >= 0 {
+            let key = document.tokens[outer].kind == .object ? JSONDocument.Node(index: Int32(inner - 1)) : nil
+            steps.append(Step(key: key, position: Int(document.tokens[outer].childCount) - 1))
+            inner = outer
+        }
+        return steps.reversed()
+    }
+
+    /// Adds the token of a value that has been read.
+    @inline(__always) mutating func add(
+        _ kind: JSONDocument.Kind, _ start: Int, _ length: Int, to tokens: inout MutableSpan<Token>
+    ) {
+        tokens[tokenCount] = Token(
+            kind: kind, start: Int32(truncatingIfNeeded: start), length: Int32(truncatingIfNeeded: length),
+            next: Int32(truncatingIfNeeded: tokenCount + 1))
+        tokenCount += 1
+    }
+}
+
+extension JSONReader {
+    /// Reads a scalar, or opens a container, and whatever keys stand before it.
+    @inline(__always) private mutating func readValue(
+        _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>, _ content: inout ByteWriter
+    ) throws(Reason) {
+        if isObject { try readKey(source, &tokens, &content) }
+        skipBlanks(source)
+        childCount += 1
+        isReadingChild = container >= 0
+        guard index < source.count else { throw .unexpectedEnd }
+        switch source[index] {
+        case UInt8(ascii: "\""): try readString(source, &tokens, &content)
+        case UInt8(ascii: "{"): try openContainer(.object, &tokens)
+        case UInt8(ascii: "["): try openContainer(.array, &tokens)
+        case UInt8(ascii: "t"): try readWord("true", .true, source, &tokens)
+        case UInt8(ascii: "f"): try readWord("false", .false, source, &tokens)
+        case UInt8(ascii: "n"): try readWord("null", .null, source, &tokens)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try readNumber(source, &tokens)
+        default: throw .unexpectedByte
+        }
+    }
+
+    @inline(__always) private mutating func readKey(
+        _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>, _ content: inout ByteWriter
+    ) throws(Reason) {
+        skipBlanks(source)
+        guard index < source.count else { throw .unexpectedEnd }
+        guard source[index] == UInt8(ascii: "\"") else { throw .unexpectedByte }
+        try readString(source, &tokens, &content)
+        skipBlanks(source)
+        guard index < source.count else { throw .unexpectedEnd }
+        guard source[index] == UInt8(ascii: ":") else { throw .unexpectedByte }
+        index += 1
+    }
+
+    private mutating func openContainer(_ kind: JSONDocument.Kind, _ tokens: inout MutableSpan<Token>) throws(Reason) {
+        guard depth < JSONDocument.maximumDepth else { throw .nestedTooDeeply }
+        if container >= 0 { tokens[container].childCount = childCount }
+        let opened = tokenCount
+        add(kind, index, 0, to: &tokens)
+        tokens[opened].next = Int32(container)
+        container = opened
+        isObject = kind == .object
+        childCount = 0
+        isReadingChild = false
+        depth += 1
+        index += 1
+    }
+
+    /// After a value: closes what ends here and stops at the comma before the next value.
+    @inline(__always) private mutating func closeContainers(
+        _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>, _ content: borrowing ByteWriter
+    ) throws(Reason) {
+        while container >= 0 {
+            isReadingChild = false
+            skipBlanks(source)
+            guard index < source.count else { throw .unexpectedEnd }
+            let byte = source[index]
+            if byte == UInt8(ascii: ","), childCount > 0 {
+                index += 1
+                return
+            }
+            guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
+                guard childCount == 0 else { throw .unexpectedByte }
+                return
+            }
+            index += 1
+            closeContainer(&tokens, content)
+        }
+    }
+
+    /// Notes the end of the innermost container, and goes back to the one around it.
+    private mutating func closeContainer(_ tokens: inout MutableSpan<Token>, _ content: borrowing ByteWriter) {
+        let closed = container
+        container = Int(tokens[closed].next)
+        tokens[closed].length = Int32(index) - tokens[closed].start
+        tokens[closed].next = Int32(tokenCount)
+        tokens[closed].childCount = childCount
+        if isObject && childCount > 1 && hasAlikeKeys(closed, tokens, content.span) { objectsToSearch.append(closed) }
+        depth -= 1
+        isObject = container >= 0 && tokens[container].kind == .object
+        childCount = container >= 0 ? tokens[container].childCount : 0
+    }
+
+    /// Whether two keys of an object agree in length, first and last byte, as equal ones do, or seem to; most objects have none, and
+    /// 64 bits tell most others apart.
+    private func hasAlikeKeys(_ object: Int, _ tokens: borrowing MutableSpan<Token>, _ bytes: Span<UInt8>) -> Bool {
+        var seen: UInt64 = 0
+        var key = object + 1
+        for _ in 0..<childCount {
+            let (start, length) = (Int(tokens[key].start), Int(tokens[key].length))
+            let ends = length > 0 ? 3 &* Int(bytes[start]) &+ Int(bytes[start + length - 1]) : 0
+            let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: ends &+ 7 &* length)
+            if seen & bit != 0 { return true }
+            seen |= bit
+            let value = Int(tokens[key].next)
+            key = Int(tokens[value].next)
+        }
+        return false
+    }
+
+    @inline(__always) private mutating func skipBlanks(_ source: Span<UInt8>) {
+        while index < source.count, source[index] <= 0x20 {
+            switch source[index] {
+            case 0x20, 0x09, 0x0A, 0x0D: index += 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func readWord(
+        _ word: StaticString, _ kind: JSONDocument.Kind, _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>
+    ) throws(Reason) {
+        let length = word.utf8CodeUnitCount
+        let available = min(length, source.count - index)
+        let matches = word.withUTF8Buffer { letters in
+            for offset in 0..<available where unsafe letters[offset] != source[index + offset] { return false }
+            return true
+        }
+        guard matches else { throw .unexpectedByte }
+        guard available == length else { throw .unexpectedEnd }
+        add(kind, index, length, to: &tokens)
+        index += length
+    }
+
+    private mutating func readNumber(_ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>) throws(Reason) {
+        let start = index
+        if source[index] == UInt8(ascii: "-") { index += 1 }
+        let leading = index
+        guard skipDigits(source) > 0 else { throw .invalidNumber }
+        if source[leading] == UInt8(ascii: "0") && index > leading + 1 {
+            index = leading + 1
+            throw .invalidNumber
+        }
+        if index < source.count && source[index] == UInt8(ascii: ".") {
+            index += 1
+            guard skipDigits(source) > 0 else { throw .invalidNumber }
+        }
+        if index < source.count && source[index] | 0x20 == UInt8(ascii: "e") {
+            index += 1
+            if index < source.count && (source[index] == UInt8(ascii: "+") || source[index] == UInt8(ascii: "-")) { index += 1 }
+            guard skipDigits(source) > 0 else { throw .invalidNumber }
+        }
+        add(.number, start, index - start, to: &tokens)
+    }
+
+    @inline(__always) private mutating func skipDigits(_ source: Span<UInt8>) -> Int {
+        let start = index
+        while index < source.count && source[index] &- UInt8(ascii: "0") < 10 { index += 1 }
+        return index - start
+    }
+}
