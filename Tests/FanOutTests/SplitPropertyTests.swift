@@ -46,6 +46,34 @@ struct SplitPropertyTests {
         }
     }
 
+    /// With no tag twice there is nothing to share, so the calls are as many as the fewest boxes of 6 that hold all conjunctions.
+    @Test(arguments: 0..<40)
+    func conjunctionsArePackedIntoTheFewestCalls(seed: Int) throws {
+        var random = SeededRandom(seed + 40)
+        let sizes = (0..<random.below(6) + 3).map { _ in random.below(5) + 2 }
+        var number = 0
+        let terms = sizes.map { size in
+            let tags = (0..<size).map { "t\(number + $0)" }
+            number += size
+            return "(" + tags.joined(separator: " && ") + ")"
+        }
+        let split = try SplitExpression(parsing: Array(terms.joined(separator: " || ").utf8))
+        #expect(split.parts.count == fewestBoxes(sizes, []), "\(sizes)")
+    }
+
+    /// Tries every way to put `sizes` into boxes of 6.
+    private func fewestBoxes(_ sizes: [Int], _ rooms: [Int]) -> Int {
+        guard let size = sizes.first else { return rooms.count }
+        let rest = Array(sizes.dropFirst())
+        var fewest = fewestBoxes(rest, rooms + [6 - size])
+        for (box, room) in rooms.enumerated() where room >= size {
+            var rooms = rooms
+            rooms[box] -= size
+            fewest = min(fewest, fewestBoxes(rest, rooms))
+        }
+        return fewest
+    }
+
     /// Nil for an expression that was refused, which none is whose parts are small enough.
     private func split(_ condition: Condition) -> SplitExpression? {
         do throws(TagExpressionError) {
