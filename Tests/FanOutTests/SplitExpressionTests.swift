@@ -41,6 +41,12 @@ struct SplitExpressionTests {
                 "(a || b || c) && (w || x || y || z)",
                 ["((a || b) && (w || x || y || z))", "(c && (w || x || y || z))"]
             ),
+            ("(a || b || c) && (a || d || e) && x && x", ["((a || ((b || c) && (d || e))) && x)"]),
+            // What distribution makes twice, or makes a part of something else.
+            (
+                "(c || d || e || f) && (a || b) && (c || g || d || e) && (b || c || d || a || e) && (b || h || g)",
+                ["((c || d || e) && a && (h || g))", "((c || d || e) && b)", "((f && g && b) || (f && g && a))"]
+            ),
             (
                 "p && q && r && (a || b || c) && !s",
                 ["(p && q && r && (a || b) && !s)", "(p && q && r && c && !s)"]

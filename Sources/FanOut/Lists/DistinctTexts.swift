@@ -17,10 +17,10 @@ struct DistinctTexts: Sendable {
         self.ignoresCase = ignoresCase
     }
 
-    /// Forgets the texts and keeps the room, unless a rare giant made it large.
+    /// Forgets the texts.
     mutating func removeAll() {
-        texts.removeAll(keepingCapacity: texts.capacity <= 1 << 12)
-        slots.removeAll(keepingCapacity: slots.capacity <= 1 << 13)
+        texts.removeAll(keepingCapacity: texts.capacity <= 1 << 10)
+        slots = []
     }
 
     /// Adds a text.

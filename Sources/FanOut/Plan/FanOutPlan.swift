@@ -61,6 +61,7 @@ public struct FanOutPlan: Sendable {
         targets.removeAll(keepingCapacity: true)
         bytes.removeAll()
         mayReachTwice = false
+        if !names.texts.isEmpty { names.removeAll() }
     }
 
     /// The header's value.

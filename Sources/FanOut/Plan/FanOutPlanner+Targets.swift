@@ -8,7 +8,6 @@ extension FanOutPlanner {
     ) throws(RequestFault) {
         // In one call a name may stand twice; between two it would ring twice.
         let isLong = request.document.childCount(of: list) > TagExpression.maxTagsJoinedByOr
-        if isLong { plan.names.removeAll() }
         var joiner = TagJoiner()
         var elements = request.document.children(of: list)
         while let (_, element) = elements.next(in: request.document) {

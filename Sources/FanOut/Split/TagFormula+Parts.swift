@@ -3,6 +3,8 @@ extension TagFormula {
     /// More parts than any request may become calls; products of long lists could be millions.
     static let maxParts = 320
 
+    private static let maxPartsCompared = 64
+
     /// Whether a hub takes this as one expression.
     var fits: Bool { size <= (isAnyOfTags ? TagExpression.maxTagsJoinedByOr : TagExpression.maxTagsOtherwise) }
 
@@ -54,7 +56,9 @@ extension TagFormula {
         if size <= capacity { return [self] }
         switch self {
         case .literal: return nil
-        case .group(.all, let operands): return Self.products(of: operands[...], upTo: capacity)
+        case .group(.all, let operands):
+            guard let products = Self.products(of: operands[...], upTo: capacity) else { return nil }
+            return Self.packed(Self.withoutContained(products.map { $0.shortened() }), upTo: capacity)
         case .group(.any, let operands):
             var parts: [TagFormula] = []
             for operand in operands {
@@ -78,6 +82,23 @@ extension TagFormula {
             best = left.flatMap { part in right.map { .joined(.all, [part, $0]) } }.filter { $0 != .never }
         }
         return best
+    }
+
+    /// Leaves out parts that reach nobody whom another one does not reach, as far as it shows.
+    private static func withoutContained(_ parts: [TagFormula]) -> [TagFormula] {
+        // Every part is compared with every other one; where there are too many for that, the request has too many calls anyway.
+        guard parts.count <= maxPartsCompared else { return parts }
+        var kept: [TagFormula] = []
+        for part in parts where !kept.contains(where: { part.implies($0) }) {
+            kept.removeAll { $0.implies(part) }
+            kept.append(part)
+        }
+        return kept
+    }
+
+    /// Whether `other` follows from what this needs.
+    private func implies(_ other: TagFormula) -> Bool {
+        necessary.reduce(other) { $0.given($1) } == .always
     }
 
     /// Joins parts by OR as long as there is room, the largest first: with parts of 1…6 tags this makes the fewest.
