@@ -5,7 +5,8 @@
 /// over them. A conjunction cannot be split: whoever asks for 7 tags at once is refused.
 ///
 /// A hub rings a device once for each call that reaches it. So a part leaves out what another one reaches where there is room for
-/// that; where there is none, `mayOverlap` says so. For an expression with no tag twice there never is (the proof stands at `TagFormula.separated`).
+/// that; where there is none, `mayOverlap` says so. For an expression with no tag twice there never is (why, stands at
+/// `TagFormula.separated`).
 public struct SplitExpression: Sendable, Equatable {
     /// The expressions, in an order that depends on the text alone; at least one.
     public let parts: [TagExpression]
