@@ -89,6 +89,17 @@ struct FanOutPlannerTests {
         }
     }
 
+    @Test func aHandleThatStandsThereTwiceIsSentToOnce() throws {
+        var planning = Planning()
+        try planning.plan(
+            devices([("apns", "aa"), ("apple", "AA"), ("wns", "aa"), ("wns", "AA"), ("windows", "AA"), ("fcm", "aa")]))
+        #expect(planning.plan.calls.map { planning.handles(of: $0) } == [["aa"], ["aa"], ["aa", "AA"]])
+        guard case .device = planning.plan.calls[0].target else {
+            Issue.record("one handle needs no batch")
+            return
+        }
+    }
+
     @Test func handlesOfSeveralPlatformsGoTheirOwnWays() throws {
         var planning = Planning()
         try planning.plan(

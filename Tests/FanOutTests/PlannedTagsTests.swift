@@ -90,15 +90,44 @@ struct PlannedTagsTests {
         #expect(try planning.tags() == [written])
     }
 
-    @Test func theHubsLimitsOfTagsHold() throws {
+    @Test func anExpressionBeyondTheLimitsIsSplitIfItCanBe() throws {
         var planning = Planning.forApple
-        let twenty = (0..<20).map { "t\($0)" }.joined(separator: " || ")
-        try planning.plan(#""audience":{"tag_expression":"\#(twenty)"}"#)
-        #expect(try planning.fault(#""audience":{"tag_expression":"\#(twenty) || t20"}"#).code == .tagLimitExceeded)
+        let many = (0..<21).map { "t\($0)" }
+        try planning.plan(#""audience":{"tag_expression":"\#(many.joined(separator: " || "))"}"#)
+        #expect(try planning.tags() == ["(\(many.prefix(20).joined(separator: " || ")))", "t20"])
+        #expect(planning.plan.calls.map(\.chunk) == [0, 1])
+        #expect(planning.plan.mayReachTwice)
         try planning.plan(#""audience":{"tag_expression":"a && b && c && d && e && !f"}"#)
+        #expect(!planning.plan.mayReachTwice)
         let fault = try planning.fault(#""audience":{"tag_expression":"a && b && c && d && e && !f && g"}"#)
         #expect(fault.code == .tagLimitExceeded)
         #expect(fault.pointer == "/audience/tag_expression")
+        #expect(fault.message.contains("7"))
+        let lists = ["x", "y"].map { name in "(\((0..<30).map { "\(name)\($0)" }.joined(separator: " || ")))" }
+        let many16 = try planning.fault(#""audience":{"tag_expression":"\#(lists.joined(separator: " && "))"}"#)
+        #expect(many16.code == .tagLimitExceeded)
+        #expect(many16.message.contains("100"))
+    }
+
+    @Test func namesThatStandThereTwiceAreSentOnceAcrossCalls() throws {
+        var planning = Planning.forApple
+        let users = (0..<20).map { "u\($0)" }
+        try planning.plan(#""audience":{"users":\#(list(users + ["U3", "u20", "U19"]))}"#)
+        #expect(try planning.tags().map { try TagExpression(parsing: $0).tags.count } == [20, 1])
+        try planning.plan(#""audience":{"users":\#(list(users + ["U3", "U19"]))}"#)
+        #expect(try planning.tags().count == 1)
+    }
+
+    @Test(arguments: [("username:", "", true), ("$UserId:{", "}", false)])
+    func onlyTagsThatADeviceCanHaveSeveralOfMayReachItTwice(prefix: String, suffix: String, mayReachTwice: Bool) throws {
+        var configuration = FanOutPlanner.Configuration()
+        configuration.userTag = (prefix, suffix)
+        configuration.defaultPlatforms = PlatformSet(.apple)
+        var planning = Planning(configuration)
+        try planning.plan(#""audience":{"users":\#(list((0..<21).map { "u\($0)" }))}"#)
+        #expect(planning.plan.mayReachTwice == mayReachTwice)
+        try planning.plan(#""audience":{"users":\#(list((0..<20).map { "u\($0)" }))}"#)
+        #expect(!planning.plan.mayReachTwice)
     }
 
     @Test(arguments: ["a b", "a &", "(a", "a)", " ", "&&", "a+b", "é", "a\\r\\nX: y", "a\\u0000", "$x", "()"])

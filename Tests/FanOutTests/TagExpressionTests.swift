@@ -93,7 +93,8 @@ struct TagExpressionTests {
         let reasons: [TagExpressionError.Reason] = [
             .empty, .tooLong(byteCount: 5000), .expectedTag, .expectedOperator, .singleOperatorCharacter,
             .unmatchedClosingParenthesis, .unclosedParenthesis, .invalidCharacter, .tag(.malformedReservedTag), .tooDeep,
-            .tooManyTags(count: 21, limit: 20), .tooManyTags(count: 7, limit: 6),
+            .tooManyTags(count: 21, limit: 20), .tooManyTags(count: 7, limit: 6), .cannotBeSplit(size: 7), .tooManyParts,
+            .reachesNobody,
         ]
         #expect(Set(reasons.map { TagExpressionError($0, at: 7).description }).count == reasons.count)
         #expect(TagExpressionError(.expectedTag, at: 7).description.contains("character 8"))

@@ -13,6 +13,8 @@ public struct FanOutPlan: Sendable {
             self.start = start
             count = end - start
         }
+
+        var range: Range<Int> { start..<start + count }
     }
 
     /// Whom one call reaches. To reach everybody somebody has to say `broadcast`; leaving something out cannot.
@@ -39,8 +41,15 @@ public struct FanOutPlan: Sendable {
 
     /// The calls: by platform, then by part of the audience. The same request always gives the same list.
     public internal(set) var calls: [Call] = []
+    /// Whether a device could be reached by two calls of one platform, and so ring twice.
+    ///
+    /// A hub knows a handle again within one call only. Devices that have several of more than 20 names, or that fulfil several parts
+    /// of an expression which no split keeps apart, are in two calls; there is no way to say it to a hub that they should not be.
+    public internal(set) var mayReachTwice = false
     /// Whom the calls of each platform reach, while the plan is made.
     var targets: [Target] = []
+    /// The names of a list that needs several calls, while the plan is made.
+    var names = DistinctTexts(ignoringCase: true)
     var bytes = ByteWriter()
 
     /// A plan without calls.
@@ -51,11 +60,13 @@ public struct FanOutPlan: Sendable {
         calls.removeAll(keepingCapacity: true)
         targets.removeAll(keepingCapacity: true)
         bytes.removeAll()
+        mayReachTwice = false
+        if !names.texts.isEmpty { names.removeAll() }
     }
 
     /// The header's value.
     @_lifetime(borrow self)
     public borrowing func span(_ tags: Tags) -> Span<UInt8> {
-        bytes.span.extracting(tags.start..<tags.start + tags.count)
+        bytes.span.extracting(tags.range)
     }
 }

@@ -1,6 +1,10 @@
 public import PushModel
 
-/// Turns an audience into hub calls: 20 tags joined by OR in each, for every platform that the content is for.
+/// Turns an audience into the fewest hub calls that reach it, for every platform that the content is for.
+///
+/// Names become tags, 20 joined by OR in each call; handles go 1,000 at a time; an expression beyond the hub's limits is split
+/// (`SplitExpression`). What stands twice in a list, for tags in whatever case, is sent once. Whether a device could be in two calls
+/// all the same is said by `FanOutPlan.mayReachTwice`.
 public struct FanOutPlanner: Sendable {
     /// What the planner needs to know beside the request.
     public struct Configuration: Sendable, Equatable {
@@ -24,11 +28,37 @@ public struct FanOutPlanner: Sendable {
     /// Handles that one direct batch carries at most (hub-protocol section 3.8).
     public static let maximumHandlesPerBatch = 1000
 
+    /// Audiences that are lists of names.
+    public enum NameKind: Sendable, CaseIterable {
+        /// Users, whose tags have a pattern.
+        case users
+        /// Ids of installations, whose tags the hub makes.
+        case installations
+        /// Tags as they are.
+        case categories
+    }
+
     private let configuration: Configuration
+    private let users: TagPattern
+    private let installations = TagPattern(prefix: "$InstallationId:{", suffix: "}")
+    private let categories = TagPattern()
 
     /// A planner.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
+        users = TagPattern(prefix: configuration.userTag.prefix, suffix: configuration.userTag.suffix)
+    }
+
+    /// The calls of a list that is too long to be held, with their tags as `plan` would make them.
+    ///
+    /// - Parameter kind: What the names are.
+    /// - Returns: A stream without names.
+    public func stream(of kind: NameKind) -> TagStream {
+        switch kind {
+        case .users: TagStream(users)
+        case .installations: TagStream(installations)
+        case .categories: TagStream(categories)
+        }
     }
 
     /// Plans `request` in place of what `plan` held; after a fault the plan has no calls.
@@ -50,11 +80,10 @@ public struct FanOutPlanner: Sendable {
         case .none:
             throw RequestFault(.schemaInvalid, "/audience", "An audience must be named.")
         case .broadcast: plan.targets.append(.broadcast)
-        case .users(let list): try addTargets(list, Pattern(user: configuration.userTag), request, &plan)
-        case .installations(let list):
-            try addTargets(list, Pattern(prefix: "$InstallationId:{", suffix: "}", countsAffixes: false), request, &plan)
-        case .categories(let list): try addTargets(list, Pattern(), request, &plan)
-        case .tagExpression(let text): plan.targets.append(.tags(try expression(text, request, &plan)))
+        case .users(let list): try addTargets(list, users, request, &plan)
+        case .installations(let list): try addTargets(list, installations, request, &plan)
+        case .categories(let list): try addTargets(list, categories, request, &plan)
+        case .tagExpression(let text): try addExpression(text, request, &plan)
         case .devices(let list):
             // A device has one platform, so these are calls already.
             return try addDeviceCalls(list, request, to: &plan)
@@ -95,119 +124,5 @@ public struct FanOutPlanner: Sendable {
         throw RequestFault(
             .tagLimitExceeded, "/audience",
             "This audience needs \(plan.calls.count) hub calls; one request may need \(configuration.maximumCalls).")
-    }
-}
-
-extension FanOutPlanner {
-    /// What surrounds every name of a list to make it a tag.
-    private struct Pattern {
-        var prefix = ""
-        var suffix = ""
-        /// The length of a tag is limited; that of an installation id inside its braces is the id's own matter.
-        var countsAffixes = true
-
-        init(prefix: String = "", suffix: String = "", countsAffixes: Bool = true) {
-            self.prefix = prefix
-            self.suffix = suffix
-            self.countsAffixes = countsAffixes
-        }
-
-        /// The pattern of a user's tag, which may be the hub's own `$UserId:{…}`.
-        init(user: (prefix: String, suffix: String)) {
-            self.init(prefix: user.prefix, suffix: user.suffix, countsAffixes: !user.prefix.hasPrefix("$"))
-        }
-
-        func count(_ name: Int) -> Int { countsAffixes ? prefix.utf8.count + name + suffix.utf8.count : name }
-    }
-
-    /// Packs a list of names into expressions of at most 20 tags joined by OR, in the list's order.
-    private func addTargets(
-        _ list: PushRequest.Node, _ pattern: Pattern, _ request: borrowing PushRequest, _ plan: inout FanOutPlan
-    ) throws(RequestFault) {
-        let count = request.document.childCount(of: list)
-        var elements = request.document.children(of: list)
-        var start = 0
-        var position = 0
-        while let (_, element) = elements.next(in: request.document) {
-            let place = position % TagExpression.maxTagsJoinedByOr
-            let left = min(count - position + place, TagExpression.maxTagsJoinedByOr)
-            if place == 0 {
-                start = plan.bytes.count
-                if left > 1 { plan.bytes.append("(") }
-            } else {
-                plan.bytes.append(" || ")
-            }
-            try append(element, pattern, request, &plan)
-            position += 1
-            guard place == left - 1 else { continue }
-            if left > 1 { plan.bytes.append(")") }
-            if let tags = FanOutPlan.Tags(start: start, end: plan.bytes.count) { plan.targets.append(.tags(tags)) }
-        }
-    }
-
-    private func append(
-        _ element: PushRequest.Node, _ pattern: Pattern, _ request: borrowing PushRequest, _ plan: inout FanOutPlan
-    ) throws(RequestFault) {
-        let name = request.document.text(of: element)
-        guard pattern.count(name.count) <= HubTag.maxLength else {
-            throw RequestFault(
-                .tagExpressionInvalid, request.document.pointer(to: element),
-                "The tag would have \(pattern.count(name.count)) characters; \(HubTag.maxLength) are allowed.")
-        }
-        plan.bytes.append(pattern.prefix)
-        plan.bytes.append(request.document.span(name))
-        plan.bytes.append(pattern.suffix)
-    }
-
-    /// Parses a tag expression, checks it against the hub's limits and writes it with all its parentheses.
-    private func expression(
-        _ text: PushRequest.Text, _ request: borrowing PushRequest, _ plan: inout FanOutPlan
-    ) throws(RequestFault) -> FanOutPlan.Tags {
-        let pointer = "/audience/tag_expression"
-        let expression: TagExpression
-        do {
-            expression = try TagExpression(parsing: request.document.string(text))
-        } catch {
-            throw RequestFault(isLimit(error) ? .tagLimitExceeded : .tagExpressionInvalid, pointer, error.description)
-        }
-        let start = plan.bytes.count
-        plan.bytes.append(expression.description)
-        guard let tags = FanOutPlan.Tags(start: start, end: plan.bytes.count) else {
-            throw RequestFault(.tagExpressionInvalid, pointer, "The expression names no tag.")
-        }
-        return tags
-    }
-
-    private func isLimit(_ error: TagExpressionError) -> Bool {
-        if case .tooManyTags = error.reason { true } else { false }
-    }
-
-    /// One direct call for a single handle of a platform, batches for more.
-    private func addDeviceCalls(
-        _ list: PushRequest.Node, _ request: borrowing PushRequest, to plan: inout FanOutPlan
-    ) throws(RequestFault) {
-        guard request.template == nil else {
-            throw RequestFault(.schemaInvalid, "/template", "A template cannot be sent to device handles.")
-        }
-        var handles = [[JSONDocument.Text]](repeating: [], count: Platform.allCases.count)
-        var elements = request.document.children(of: list)
-        while let (_, element) = elements.next(in: request.document) {
-            guard let name = request.document.member("platform", of: element),
-                let platform = Platform(name: request.document.string(request.document.text(of: name))),
-                let handle = request.document.member("handle", of: element)
-            else { continue }
-            handles[Int(platform.rawValue)].append(request.document.text(of: handle))
-        }
-        for platform in Platform.allCases {
-            var rest = handles[Int(platform.rawValue)][...]
-            var chunk = 0
-            while !rest.isEmpty {
-                let batch = Array(rest.prefix(Self.maximumHandlesPerBatch))
-                let target: FanOutPlan.Target = batch.count == 1 ? .device(batch[0]) : .devices(batch)
-                plan.calls.append(.init(platform: platform, target: target, chunk: chunk))
-                rest = rest.dropFirst(batch.count)
-                chunk += 1
-            }
-        }
     }
 }

@@ -94,10 +94,8 @@ extension HubTag.Problem: CustomStringConvertible {
 extension UInt8 {
     /// A letter, a digit or one of `_ @ # . : -`.
     var isTagCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "_@#.:-".utf8.contains(self)
-        }
+        // A bit for each of them: `#`, `-`, `.`, the digits and `:` in the first word; `@`, the letters and `_` in the second.
+        let word: UInt64 = self < 64 ? 0x07FF_6008_0000_0000 : 0x07FF_FFFE_87FF_FFFF
+        return self < 128 && word >> UInt64(self & 63) & 1 == 1
     }
 }

@@ -40,6 +40,13 @@ public struct TagExpression: Sendable, Hashable {
         nodes = try parser.parse()
     }
 
+    /// An expression that is known to be within the limits.
+    ///
+    /// - Parameter nodes: The steps in postfix order.
+    init(nodes: [Node]) {
+        self.nodes = nodes
+    }
+
     /// Devices that have at least one of some tags.
     ///
     /// - Parameter tags: 1…20 tags.

@@ -22,8 +22,14 @@ public struct TagExpressionError: Error, Sendable, Equatable {
         case tag(HubTag.Problem)
         /// More than `TagExpression.maxDepth` parentheses and `!` are open at once.
         case tooDeep
-        /// Too many tags, each occurrence counted: 20 are allowed when `||` is the only operator, else 6.
+        /// Too many tags, each occurrence counted: 20 are allowed when `||` is the only operator, else 6; 320 in what is split.
         case tooManyTags(count: Int, limit: Int)
+        /// So many tags must be looked at together, by `&&`, that no part of the expression has as few as 6.
+        case cannotBeSplit(size: Int)
+        /// Every way to split the expression makes hundreds of calls.
+        case tooManyParts
+        /// No device can fulfil the condition, such as `a && !a`.
+        case reachesNobody
     }
 
     /// What is wrong.
@@ -58,9 +64,18 @@ extension TagExpressionError: CustomStringConvertible {
         case .tag(let problem): "\(problem) (the fault is at character \(position + 1) of the expression)"
         case .tooDeep: "more than \(TagExpression.maxDepth) '(' and '!' are open at character \(position + 1)"
         case .tooManyTags(let count, let limit):
-            limit == TagExpression.maxTagsJoinedByOr
-                ? "an expression with '||' alone has at most \(limit) tags, this one has \(count)"
-                : "an expression with '&&' or '!' has at most \(limit) tags, this one has \(count)"
+            switch limit {
+            case TagExpression.maxTagsJoinedByOr:
+                "an expression with '||' alone has at most \(limit) tags, this one has \(count)"
+            case TagExpression.maxTagsOtherwise:
+                "an expression with '&&' or '!' has at most \(limit) tags, this one has \(count)"
+            default: "an expression that is split over several calls has at most \(limit) tags, this one has \(count)"
+            }
+        case .cannotBeSplit(let size):
+            "the expression joins \(size) tags by '&&'; \(TagExpression.maxTagsOtherwise) are allowed in one call, and '&&' cannot be "
+                + "split over several"
+        case .tooManyParts: "the expression would have to be split into more than \(TagFormula.maxParts) calls"
+        case .reachesNobody: "the expression contradicts itself, so that it reaches no device"
         }
     }
 }

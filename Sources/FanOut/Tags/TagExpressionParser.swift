@@ -21,6 +21,16 @@ struct TagExpressionParser {
     /// - Returns: The expression in postfix order.
     /// - Throws: `TagExpressionError`, for the leftmost fault; limits on the number of tags come last.
     mutating func parse() throws(TagExpressionError) -> [TagExpression.Node] {
+        let nodes = try read()
+        if let excess = excess(of: nodes) { throw excess }
+        return nodes
+    }
+
+    /// Reads the whole text, however many tags are in it.
+    ///
+    /// - Returns: The expression in postfix order.
+    /// - Throws: `TagExpressionError`, for the leftmost fault.
+    mutating func read() throws(TagExpressionError) -> [TagExpression.Node] {
         guard bytes.count <= TagExpression.maxByteCount else {
             throw TagExpressionError(.tooLong(byteCount: bytes.count), at: TagExpression.maxByteCount)
         }
@@ -30,12 +40,14 @@ struct TagExpressionParser {
         if let byte = peek() {
             throw byte == UInt8(ascii: ")") ? TagExpressionError(.unmatchedClosingParenthesis, at: index) : misplaced(byte)
         }
-        let limit =
-            TagExpression.isOrOnly(nodes) ? TagExpression.maxTagsJoinedByOr : TagExpression.maxTagsOtherwise
-        guard tagPositions.count <= limit else {
-            throw TagExpressionError(.tooManyTags(count: tagPositions.count, limit: limit), at: tagPositions[limit])
-        }
         return nodes
+    }
+
+    /// How the expression that was read exceeds the hub's limits; nil when it does not.
+    func excess(of nodes: [TagExpression.Node]) -> TagExpressionError? {
+        let limit = TagExpression.isOrOnly(nodes) ? TagExpression.maxTagsJoinedByOr : TagExpression.maxTagsOtherwise
+        guard tagPositions.count > limit else { return nil }
+        return TagExpressionError(.tooManyTags(count: tagPositions.count, limit: limit), at: tagPositions[limit])
     }
 
     private mutating func parseOr() throws(TagExpressionError) {

@@ -9,6 +9,9 @@ struct CallPreview {
     private let head: [String]
     private let body: [UInt8]
     private let limit: Int
+    private let part: Int
+    /// Bytes of the whole request, its head included.
+    let byteCount: Int
 
     /// - Parameters:
     ///   - call: The call.
@@ -24,6 +27,8 @@ struct CallPreview {
             case .devices(let handles): "\(handles.count) devices"
             }
         body = payload.body.bytes
+        part = call.chunk + 1
+        byteCount = request.count
         limit = Self.limit(call.platform, payload.contentType)
         let text = String(decoding: request, as: UTF8.self)
         let end = text.range(of: "\r\n\r\n")
@@ -46,7 +51,10 @@ struct CallPreview {
     }
 
     /// One line that says what it is.
-    var title: String { "\(platform), to \(audience), \(body.count) of at most \(limit) bytes" }
+    var title: String {
+        let whole = part > 1 ? "\(platform), part \(part)" : platform
+        return "\(whole), to \(audience), \(body.count) of at most \(limit) bytes"
+    }
 
     /// The request.
     var lines: [String] {
@@ -57,6 +65,7 @@ struct CallPreview {
     var json: [UInt8] {
         var object = JSONObject()
         object.add("platform", platform)
+        object.add("part", part)
         object.add("audience", audience)
         object.add("request_line", head.first)
         object.add("headers", texts: Array(head.dropFirst()))

@@ -9,11 +9,15 @@ extension Command {
         examples: [
             "pushfan explain request.json",
             "echo '{\"audience\":{\"users\":[\"alice\"]},\"message\":{\"title\":\"Hi\"}}' | pushfan explain -",
-            "pushfan explain hub_throttled", "pushfan explain --codes",
+            "pushfan explain --call-time 250ms request.json", "pushfan explain hub_throttled", "pushfan explain --codes",
         ],
         groups: [
             FlagGroup("Selection", [Flag("codes", nil, "List what every answer of the hub and every failed call means")]),
             .output(),
+            FlagGroup(
+                "Estimate",
+                [Flag("call-time", "TIME", "How long the hub is thought to take for a call", default: "100ms")]
+                    + FlagGroup.settings([("max-in-flight", "N", "worker.max_in_flight")])),
             FlagGroup(
                 "Connection",
                 FlagGroup.settings([("hub-name", "NAME", "hub.name"), ("user-tag", "TEXT", "hub.user_tag")])
@@ -88,15 +92,21 @@ enum ExplainCommand {
         var checker = RequestChecker(now: invocation.surroundings.now())
         RequestInput.read(bytes, named: name == "-" ? "standard input" : Sanitised.line(name), into: &checker)
         for fault in checker.faults { invocation.streams.note("pushfan explain: \(fault.text)") }
-        var preview = try RequestPreview(invocation.settings(), now: invocation.surroundings.now())
+        let callTime = try invocation.arguments.duration("call-time") ?? .milliseconds(100)
+        var preview = try RequestPreview(invocation.settings(), callTime: callTime, now: invocation.surroundings.now())
+        var whole: PlanEstimate?
         var isGood = checker.faults.isEmpty
         var objects: [[UInt8]] = []
         for request in checker.valid {
             let explained = preview.explain(request)
             isGood = isGood && explained.fault == nil
             objects.append(explained.json)
+            if whole == nil { whole = explained.estimate } else { whole?.add(explained.estimate) }
             if let fault = explained.fault { invocation.streams.note("pushfan explain: \(fault)") }
             if invocation.arguments.format() == .table { try invocation.streams.out(explained.text) }
+        }
+        if let whole, objects.count > 1, invocation.arguments.format() == .table {
+            try invocation.streams.out("\nin all: \(whole.text)")
         }
         if invocation.arguments.format() != .table { try invocation.streams.out(invocation.arguments.format(), Table(), objects) }
         return isGood ? .done : .failed

@@ -16,6 +16,8 @@ struct RequestPreview {
         var json: [UInt8] = []
         /// Why nothing would be sent.
         var fault: String?
+        /// What its calls cost.
+        var estimate: PlanEstimate
     }
 
     private let planner: FanOutPlanner
@@ -23,14 +25,20 @@ struct RequestPreview {
     private var formatter = PayloadFormatter()
     private let now: Timestamp
     private let isPlaceholder: Bool
+    private let limits: PlanEstimate.Limits
     private var identifiers = RequestIdentifier()
     private var generator = SystemRandomNumberGenerator()
 
     /// A preview with the settings of a worker; a hub that is not set is replaced by names that say so.
     ///
+    /// - Parameters:
+    ///   - settings: Those of the worker.
+    ///   - callTime: How long the hub is thought to take for a call.
+    ///   - now: Milliseconds since 1970.
     /// - Throws: A hub that is set, but wrong.
-    init(_ settings: Settings, now: Int64) throws(CommandFailure) {
+    init(_ settings: Settings, callTime: Duration, now: Int64) throws(CommandFailure) {
         self.now = Timestamp(milliseconds: now)
+        limits = PlanEstimate.Limits(callsAtOnce: settings.worker.maxInFlight, callTime: callTime)
         planner = FanOutPlanner(settings.planning())
         isPlaceholder = settings.hub.connectionString == nil
         do throws(HubAuthError) {
@@ -64,14 +72,16 @@ struct RequestPreview {
             json.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
         var plan = FanOutPlan()
         var calls: [CallPreview] = []
-        var failure: RequestFault?
+        var estimate = PlanEstimate(limits)
         do throws(RequestFault) {
             try planner.plan(request, into: &plan)
             for call in plan.calls { calls.append(try preview(call, plan, request)) }
         } catch {
-            failure = error
+            return refused(outgoing, error)
         }
-        return render(outgoing, calls, failure)
+        for call in calls { estimate.add(callOf: call.byteCount) }
+        if plan.mayReachTwice { estimate.noteOverlap() }
+        return render(outgoing, calls, estimate)
     }
 
     private mutating func preview(
@@ -96,31 +106,32 @@ struct RequestPreview {
         return CallPreview(call, request: bytes.bytes, payload)
     }
 
-    private func render(_ outgoing: OutgoingRequest, _ calls: [CallPreview], _ failure: RequestFault?) -> Explained {
-        var explained = Explained()
+    private func refused(_ outgoing: OutgoingRequest, _ failure: RequestFault) -> Explained {
+        let pointer = failure.pointer.isEmpty ? "" : Sanitised.line(failure.pointer) + ": "
+        let fault = "\(failure.code.rawValue): \(pointer)\(failure.message)"
+        var error = JSONObject()
+        error.add("code", failure.code.rawValue)
+        error.add("pointer", failure.pointer)
+        error.add("message", failure.message)
         var object = JSONObject()
         object.add("id", outgoing.id)
-        var lines = [
-            "\(outgoing.id.map { "request \($0)" } ?? "a request that gets its id when it is written"): \(calls.count) calls"
-        ]
-        if isPlaceholder && !calls.isEmpty { lines.append("(no hub is set; the address and policy below stand for yours)") }
-        if let failure {
-            let pointer = failure.pointer.isEmpty ? "" : Sanitised.line(failure.pointer) + ": "
-            explained.fault = "\(failure.code.rawValue): \(pointer)\(failure.message)"
-            lines = ["nothing would be sent: \(explained.fault ?? "")"]
-            var error = JSONObject()
-            error.add("code", failure.code.rawValue)
-            error.add("pointer", failure.pointer)
-            error.add("message", failure.message)
-            object.add("error", raw: error.bytes)
-        } else {
-            object.add("calls", array: calls.map(\.json))
-            for (index, call) in calls.enumerated() {
-                lines += ["", "call \(index + 1) of \(calls.count): \(call.title)"] + call.lines
-            }
+        object.add("error", raw: error.bytes)
+        return Explained(
+            text: "nothing would be sent: \(fault)", json: object.bytes, fault: fault, estimate: PlanEstimate(limits))
+    }
+
+    private func render(_ outgoing: OutgoingRequest, _ calls: [CallPreview], _ estimate: PlanEstimate) -> Explained {
+        let name = outgoing.id.map { "request \($0)" } ?? "a request that gets its id when it is written"
+        var lines = ["\(name): \(estimate.text)"]
+        if estimate.mayReachTwice { lines.append("(a device that is in several parts of the audience rings once for each)") }
+        if isPlaceholder { lines.append("(no hub is set; the address and policy below stand for yours)") }
+        for (index, call) in calls.enumerated() {
+            lines += ["", "call \(index + 1) of \(calls.count): \(call.title)"] + call.lines
         }
-        explained.text = lines.joined(separator: "\n")
-        explained.json = object.bytes
-        return explained
+        var object = JSONObject()
+        object.add("id", outgoing.id)
+        object.add("plan", raw: estimate.json)
+        object.add("calls", array: calls.map(\.json))
+        return Explained(text: lines.joined(separator: "\n"), json: object.bytes, fault: nil, estimate: estimate)
     }
 }

@@ -1,0 +1,67 @@
+import PushModel
+
+/// What surrounds a name to make it a tag, and a tag to make it one of several.
+struct TagPattern: Sendable {
+    /// The most characters that a name may have; the hub counts a tag's own prefix and suffix, but of the tags that it reserves
+    /// only what stands between the braces.
+    let longestName: Int
+    /// Whether a device can have the tags of two names; an installation has one id, and one user's.
+    let mayRepeatOnDevice: Bool
+    fileprivate let opening: [UInt8]
+    fileprivate let joint: [UInt8]
+    fileprivate let suffix: [UInt8]
+
+    init(prefix: String = "", suffix: String = "") {
+        let isReserved = prefix.utf8.first == UInt8(ascii: "$")
+        longestName = HubTag.maxLength - (isReserved ? 0 : prefix.utf8.count + suffix.utf8.count)
+        mayRepeatOnDevice = !isReserved
+        opening = Array("(\(prefix)".utf8)
+        joint = Array("\(suffix) || \(prefix)".utf8)
+        self.suffix = Array(suffix.utf8)
+    }
+
+    /// The length of the tag of a name with `count` characters, as the hub counts it.
+    func tagLength(_ count: Int) -> Int { HubTag.maxLength - longestName + count }
+
+    /// The fault of a name that makes too long a tag.
+    func tooLong(_ count: Int, at pointer: String) -> RequestFault {
+        RequestFault(
+            .tagExpressionInvalid, pointer,
+            "The tag would have \(tagLength(count)) characters; \(HubTag.maxLength) are allowed.")
+    }
+}
+
+/// Writes tags joined by OR, as many as one call takes.
+struct TagJoiner: Sendable {
+    private var start = 0
+    private var count = 0
+
+    /// Whether no further tag has room.
+    var isFull: Bool { count == TagExpression.maxTagsJoinedByOr }
+
+    /// Writes the tag of `name` behind those before it; only as long as it is not full.
+    mutating func add(_ name: Span<UInt8>, _ pattern: borrowing TagPattern, to bytes: inout ByteWriter) {
+        if count == 0 {
+            start = bytes.count
+            bytes.append(pattern.opening.span)
+        } else {
+            bytes.append(pattern.joint.span)
+        }
+        bytes.append(name)
+        count += 1
+    }
+
+    /// Ends the expression; nil when there is no tag in it. The next tag begins another one.
+    mutating func close(_ pattern: borrowing TagPattern, _ bytes: inout ByteWriter) -> FanOutPlan.Tags? {
+        guard count > 0 else { return nil }
+        bytes.append(pattern.suffix.span)
+        if count > 1 {
+            bytes.append(UInt8(ascii: ")"))
+        } else {
+            // A single tag stands without the parenthesis that opened for it.
+            start += 1
+        }
+        count = 0
+        return FanOutPlan.Tags(start: start, end: bytes.count)
+    }
+}

@@ -1,0 +1,117 @@
+/// Splitting one condition into several that a hub takes, each in a call of its own.
+extension TagFormula {
+    /// More parts than any request may become calls; products of long lists could be millions.
+    static let maxParts = 320
+
+    private static let maxPartsCompared = 64
+
+    /// Whether a hub takes this as one expression.
+    var fits: Bool { size <= (isAnyOfTags ? TagExpression.maxTagsJoinedByOr : TagExpression.maxTagsOtherwise) }
+
+    /// The fewest tags of an expression that is a part of this one: those that have to be looked at together.
+    var smallestPartSize: Int {
+        switch self {
+        case .literal: 1
+        case .group(.any, let operands): operands.map(\.smallestPartSize).max() ?? 0
+        case .group(.all, let operands): operands.reduce(0) { $0 + $1.smallestPartSize }
+        }
+    }
+
+    private var isTag: Bool { if case .literal(let literal) = self { !literal.isNegated } else { false } }
+
+    /// Whether `||` is all that joins its tags, and none is negated.
+    private var isAnyOfTags: Bool { operands(of: .any).allSatisfy(\.isTag) }
+
+    /// Parts that fit, of which any is true where this is true.
+    ///
+    /// Tags that stand alone fill expressions of 20; what they leave over goes where mixed expressions have room.
+    ///
+    /// - Returns: The fewest parts that follow the formula's structure; nil when there are none or more than `maxParts`.
+    func fittingParts() -> [TagFormula]? {
+        if fits { return [self] }
+        let operands = operands(of: .any)
+        var tags = operands.filter(\.isTag)
+        var parts: [TagFormula] = []
+        if tags.count < operands.count {
+            let mixed = TagFormula.joined(.any, operands.filter { !$0.isTag })
+            guard let mixedParts = mixed.parts(upTo: TagExpression.maxTagsOtherwise) else { return nil }
+            parts = mixedParts
+        }
+        let rooms = parts.map { TagExpression.maxTagsOtherwise - $0.size }
+        let limit = TagExpression.maxTagsJoinedByOr
+        let lists = (max(0, tags.count - rooms.reduce(0, +)) + limit - 1) / limit
+        for (part, room) in rooms.enumerated() where tags.count > lists * limit {
+            let moved = tags.suffix(min(room, tags.count - lists * limit))
+            parts[part] = .joined(.any, [parts[part]] + moved)
+            tags.removeLast(moved.count)
+        }
+        for start in stride(from: 0, to: tags.count, by: limit) {
+            parts.append(.joined(.any, Array(tags[start..<min(start + limit, tags.count)])))
+        }
+        return parts.count <= Self.maxParts ? parts : nil
+    }
+
+    /// Parts of at most `capacity` tags, any of which is true where this is true; nil when there are none.
+    private func parts(upTo capacity: Int) -> [TagFormula]? {
+        if size <= capacity { return [self] }
+        switch self {
+        case .literal: return nil
+        case .group(.all, let operands):
+            guard let products = Self.products(of: operands[...], upTo: capacity) else { return nil }
+            return Self.packed(Self.withoutContained(products.map { $0.shortened() }), upTo: capacity)
+        case .group(.any, let operands):
+            var parts: [TagFormula] = []
+            for operand in operands {
+                guard let more = operand.parts(upTo: capacity) else { return nil }
+                parts += more
+            }
+            return Self.packed(parts, upTo: capacity)
+        }
+    }
+
+    /// Parts of a conjunction: every part of the first operand with every part of the others, the capacity shared out among the
+    /// operands in the way that makes the fewest.
+    private static func products(of operands: ArraySlice<TagFormula>, upTo capacity: Int) -> [TagFormula]? {
+        guard let first = operands.first else { return [.always] }
+        let others = operands.dropFirst()
+        var best: [TagFormula]?
+        for share in stride(from: 1, through: min(capacity - others.count, first.size), by: 1) {
+            guard let left = first.parts(upTo: share), let right = products(of: others, upTo: capacity - share),
+                left.count * right.count <= best.map({ $0.count - 1 }) ?? maxParts
+            else { continue }
+            best = left.flatMap { part in right.map { .joined(.all, [part, $0]) } }.filter { $0 != .never }
+        }
+        return best
+    }
+
+    /// Leaves out parts that reach nobody whom another one does not reach, as far as it shows.
+    private static func withoutContained(_ parts: [TagFormula]) -> [TagFormula] {
+        // Every part is compared with every other one; where there are too many for that, the request has too many calls anyway.
+        guard parts.count <= maxPartsCompared else { return parts }
+        var kept: [TagFormula] = []
+        for part in parts where !kept.contains(where: { part.implies($0) }) {
+            kept.removeAll { $0.implies(part) }
+            kept.append(part)
+        }
+        return kept
+    }
+
+    /// Whether `other` follows from what this needs.
+    private func implies(_ other: TagFormula) -> Bool {
+        necessary.reduce(other) { $0.given($1) } == .always
+    }
+
+    /// Joins parts by OR as long as there is room, the largest first: with parts of 1…6 tags this makes the fewest.
+    private static func packed(_ parts: [TagFormula], upTo capacity: Int) -> [TagFormula] {
+        let sizes = parts.map(\.size)
+        let largestFirst = parts.indices.sorted { (sizes[$1], $0) < (sizes[$0], $1) }
+        var bins: [(room: Int, parts: [TagFormula])] = []
+        for index in largestFirst {
+            let bin = bins.firstIndex { $0.room >= sizes[index] } ?? bins.count
+            if bin == bins.count { bins.append((capacity, [])) }
+            bins[bin].room -= sizes[index]
+            bins[bin].parts.append(parts[index])
+        }
+        return bins.map { .joined(.any, $0.parts) }
+    }
+}

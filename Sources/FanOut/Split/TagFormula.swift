@@ -1,0 +1,149 @@
+/// A condition on tags as a tree in which nothing but tags is negated: the form in which an expression is rewritten.
+///
+/// Every step of the rewriting yields a tree with the same meaning. Trees are kept simple: a group never holds a group of its
+/// own kind, nor the same operand twice, nor a tag beside its negation.
+indirect enum TagFormula: Hashable, Sendable {
+    /// A tag, by its number in the expression's vocabulary, or its negation.
+    struct Literal: Hashable, Sendable {
+        let tag: Int
+        var isNegated = false
+
+        var negated: Literal { Literal(tag: tag, isNegated: !isNegated) }
+    }
+
+    /// How a group joins its operands.
+    enum Join: Hashable, Sendable {
+        case any, all
+
+        /// The other one.
+        var dual: Join { self == .any ? .all : .any }
+    }
+
+    case literal(Literal)
+    case group(Join, [TagFormula])
+
+    /// True of every device.
+    static let always = TagFormula.group(.all, [])
+    /// True of no device.
+    static let never = TagFormula.group(.any, [])
+
+    /// The simple group of `operands`, which may be less than a group.
+    static func joined(_ join: Join, _ operands: [TagFormula]) -> TagFormula {
+        let absorbing = TagFormula.group(join.dual, [])
+        var kept: [TagFormula] = []
+        var seen: Set<TagFormula> = []
+        for operand in operands.lazy.flatMap({ $0.operands(of: join) }) where seen.insert(operand).inserted {
+            if operand == absorbing { return absorbing }
+            if case .literal(let literal) = operand, seen.contains(.literal(literal.negated)) { return absorbing }
+            kept.append(operand)
+        }
+        return kept.count == 1 ? kept[0] : .group(join, kept)
+    }
+
+    /// What `join` joins here: the operands of a group of that kind, else the formula as the only one.
+    func operands(of join: Join) -> [TagFormula] {
+        if case .group(join, let operands) = self { operands } else { [self] }
+    }
+
+    /// The number of tags, each as often as it occurs: what the hub's limits count.
+    var size: Int {
+        switch self {
+        case .literal: 1
+        case .group(_, let operands): operands.reduce(0) { $0 + $1.size }
+        }
+    }
+
+    /// True where this is false.
+    var negated: TagFormula {
+        switch self {
+        case .literal(let literal): .literal(literal.negated)
+        case .group(let join, let operands): .group(join.dual, operands.map(\.negated))
+        }
+    }
+
+    /// How often each tag occurs.
+    var occurrences: [Int: Int] {
+        var counts: [Int: Int] = [:]
+        forEachLiteral { counts[$0.tag, default: 0] += 1 }
+        return counts
+    }
+
+    /// The tags and negations without which this is not true, as far as they show.
+    var necessary: [Literal] {
+        operands(of: .all).compactMap { if case .literal(let literal) = $0 { literal } else { nil } }
+    }
+
+    /// What is left of the condition for devices of which `literal` is true.
+    func given(_ literal: Literal) -> TagFormula {
+        switch self {
+        case .literal(literal): .always
+        case .literal(literal.negated): .never
+        case .literal: self
+        case .group(let join, let operands): .joined(join, operands.map { $0.given(literal) })
+        }
+    }
+
+    private func forEachLiteral(_ body: (Literal) -> Void) {
+        switch self {
+        case .literal(let literal): body(literal)
+        case .group(_, let operands): for operand in operands { operand.forEachLiteral(body) }
+        }
+    }
+}
+
+extension TagFormula {
+    /// The same condition with fewer tags, where operands of a group share something: `(a && b) || (a && c)` becomes
+    /// `a && (b || c)`, `a || (a && b)` becomes `a`, and `a || (!a && b)` becomes `a || b`.
+    func shortened() -> TagFormula {
+        guard case .group(let join, let operands) = self else { return self }
+        var formula = TagFormula.joined(join, operands.map { $0.shortened() }).withoutWhatIsKnown()
+        while let shorter = formula.withSharedOnce() { formula = shorter }
+        return formula
+    }
+
+    /// Inside `a && …` the rest is asked of devices with `a` only, and inside `a || …` of those without.
+    private func withoutWhatIsKnown() -> TagFormula {
+        guard case .group(let join, let operands) = self else { return self }
+        let occurrences = occurrences
+        var formula = self
+        for case .literal(let literal) in operands where occurrences[literal.tag, default: 0] > 1 {
+            let known = join == .all ? literal : literal.negated
+            let rest = formula.operands(of: join).map { $0 == .literal(literal) ? $0 : $0.given(known) }
+            formula = .joined(join, rest)
+        }
+        return formula
+    }
+
+    /// Writes the factor that most operands share once, before the rest of them; nil when no two operands share any.
+    private func withSharedOnce() -> TagFormula? {
+        guard case .group(let join, let operands) = self else { return nil }
+        let factors = operands.map { $0.operands(of: join.dual) }
+        guard let shared = Self.mostShared(factors) else { return nil }
+        let rests = factors.filter { $0.contains(shared) }.map { factors in
+            TagFormula.joined(join.dual, factors.filter { $0 != shared })
+        }
+        let merged = TagFormula.joined(join.dual, [shared, TagFormula.joined(join, rests).shortened()])
+        var result: [TagFormula] = []
+        var isMerged = false
+        for (operand, factors) in zip(operands, factors) {
+            if !factors.contains(shared) {
+                result.append(operand)
+            } else if !isMerged {
+                result.append(merged)
+                isMerged = true
+            }
+        }
+        return .joined(join, result)
+    }
+
+    /// What occurs in most of the lists, the first of several; nil when nothing occurs in two.
+    private static func mostShared(_ lists: [[TagFormula]]) -> TagFormula? {
+        var counts: [TagFormula: Int] = [:]
+        for factor in lists.joined() { counts[factor, default: 0] += 1 }
+        var best: (factor: TagFormula, count: Int)?
+        for factor in lists.joined() {
+            if let count = counts[factor], count > max(best?.count ?? 1, 1) { best = (factor, count) }
+        }
+        return best?.factor
+    }
+}

@@ -1,0 +1,79 @@
+import FanOut
+import PushModel
+import Testing
+
+struct StreamTests {
+    private let planner = FanOutPlanner()
+
+    private func text(_ span: borrowing Span<UInt8>) -> String {
+        String(decoding: span.indices.map { span[$0] }, as: UTF8.self)
+    }
+
+    @Test(arguments: [0, 1, 2, 19, 20, 21, 40, 41, 1000])
+    func aStreamOfNamesGivesTheCallsOfTheList(count: Int) throws {
+        for (kind, field) in [
+            (FanOutPlanner.NameKind.users, "users"), (.installations, "installations"), (.categories, "categories"),
+        ] {
+            let names = (0..<min(count, kind == .categories ? 200 : count)).map { "n\($0)" }
+            var stream = planner.stream(of: kind)
+            var calls: [String] = []
+            for name in names where try stream.add(Array(name.utf8).span) {
+                #expect(stream.chunk == calls.count)
+                calls.append(text(stream.tags))
+            }
+            while stream.finish() {
+                #expect(stream.chunk == calls.count)
+                calls.append(text(stream.tags))
+            }
+            guard !names.isEmpty else {
+                #expect(calls.isEmpty)
+                continue
+            }
+            var configuration = FanOutPlanner.Configuration.generous
+            configuration.defaultPlatforms = PlatformSet(.apple)
+            var planning = Planning(configuration)
+            try planning.plan(#""audience":{"\#(field)":\#(list(names))}"#)
+            #expect(calls == (try planning.tags()))
+        }
+    }
+
+    @Test(arguments: ["", "a b", "a) || everyone", "a\r\nX: y", "é", "$UserId:{x}", "a=b", String(repeating: "x", count: 112)])
+    func whatMakesNoTagIsRefusedAndTheCallStaysAsItWas(name: String) throws {
+        var stream = planner.stream(of: .users)
+        _ = try stream.add(Array("alice".utf8).span)
+        #expect(throws: RequestFault.self) { _ = try stream.add(Array(name.utf8).span) }
+        let isComplete = stream.finish()
+        #expect(isComplete)
+        #expect(text(stream.tags) == "username:alice")
+    }
+
+    @Test func handlesAreBatchedByThousandsForEachPlatform() throws {
+        var stream = HandleStream()
+        var calls: [String] = []
+        func note() {
+            calls.append(
+                "\(stream.platform.name) \(stream.chunk) \(stream.count) \(text(stream.handle(0))) \(text(stream.handle(stream.count - 1)))"
+            )
+        }
+        for number in 0..<4500 {
+            let platform = number % 3 == 0 ? Platform.windows : .apple
+            if try stream.add(Array("h\(number)".utf8).span, of: platform) { note() }
+        }
+        while stream.finish() { note() }
+        #expect(
+            calls == [
+                "apple 0 1000 h1 h1499", "windows 0 1000 h0 h2997", "apple 1 1000 h1501 h2999", "apple 2 1000 h3001 h4499",
+                "windows 1 500 h3000 h4497",
+            ])
+        #expect(stream.count == 0)
+    }
+
+    @Test(arguments: ["", "a b", "a\r\n", "é", String(repeating: "x", count: 4097)])
+    func whatIsNoHandleIsRefusedWithoutBeingRepeated(handle: String) throws {
+        var stream = HandleStream()
+        let fault = try #require(throws: RequestFault.self) { _ = try stream.add(Array(handle.utf8).span, of: .apple) }
+        #expect(handle.isEmpty || !fault.message.contains(handle))
+        let isComplete = stream.finish()
+        #expect(!isComplete)
+    }
+}
