@@ -32,7 +32,8 @@ extension HubClient {
         var isDotsOnly = true
         for index in id.indices {
             switch id[index] {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"): isDotsOnly = false
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                isDotsOnly = false
             case UInt8(ascii: "."): break
             default: return false
             }

@@ -36,7 +36,8 @@ struct FeedbackTests {
         #expect(answer.status == 200 && answer.headers["Content-Type"] == "application/octet-stream")
         let registration = try #require(answer.text.firstMatch(of: /<RegistrationId>([0-9-]+)<\/RegistrationId>/)).1
         #expect(
-            answer.text == #"<?xml version="1.0" encoding="utf-16"?><PnsFeedback xmlns:i="http://www.w3.org/2001/XMLSchema-instance" "#
+            answer.text
+                == #"<?xml version="1.0" encoding="utf-16"?><PnsFeedback xmlns:i="http://www.w3.org/2001/XMLSchema-instance" "#
                 + #"xmlns="http://schemas.microsoft.com/netservices/2010/10/servicebus/connect">"#
                 + "<FeedbackTime>2026-01-01T00:00:00Z</FeedbackTime><NotificationSystemError>ExpiredChannel</NotificationSystemError>"
                 + "<Platform>apns</Platform><PnsHandle>handle-bob</PnsHandle><RegistrationId>\(registration)</RegistrationId>"

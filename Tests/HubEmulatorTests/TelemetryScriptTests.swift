@@ -13,8 +13,10 @@ struct TelemetryScriptTests {
         ("state=a b", .badValue(field: "state", value: "a b", expected: "a word of letters and digits")),
         ("state=Processing/soon", .badValue(field: "state", value: "soon", expected: duration)),
         ("state=Completed,state=Abandoned", .endlessState("Completed")),
-        ("hidden=2d", .badValue(field: "hidden", value: "2d", expected: duration)), ("hidden,hidden=1s", .repeatedField("hidden")),
-        ("apple.Success=1", .needs(field: "apple.Success", other: "state")), ("counts=none", .needs(field: "counts", other: "state")),
+        ("hidden=2d", .badValue(field: "hidden", value: "2d", expected: duration)),
+        ("hidden,hidden=1s", .repeatedField("hidden")),
+        ("apple.Success=1", .needs(field: "apple.Success", other: "state")),
+        ("counts=none", .needs(field: "counts", other: "state")),
         ("state=Completed,counts=all", .badValue(field: "counts", value: "all", expected: "none")),
         ("state=Completed,apple.Success=x", .badValue(field: "apple.Success", value: "x", expected: "0 to 1000000000")),
         ("state=Completed,nokia.Success=1", .badValue(field: "nokia.Success", value: "nokia", expected: "one of \(platforms)")),
@@ -56,8 +58,11 @@ struct TelemetryScriptTests {
     }
 
     @Test(arguments: [
-        ("refuse=BadChannel", "Completed Apns.BadChannel=2", []), ("refuse=BadChannel,device=HANDLE-BOB",
-            "Completed Apns.Success=1 Apns.BadChannel=1", ["ann"]),
+        ("refuse=BadChannel", "Completed Apns.BadChannel=2", []),
+        (
+            "refuse=BadChannel,device=HANDLE-BOB",
+            "Completed Apns.Success=1 Apns.BadChannel=1", ["ann"]
+        ),
         ("refuse=Melted,platform=apple,count=1", "Completed Apns.Success=1 Apns.Melted=1", ["ann"]),
         ("refuse=Throttled,platform=gcm", "Completed Apns.Success=2", ["ann", "bob"]),
         ("refuse=Throttled,every=2", "Completed Apns.Success=1 Apns.Throttled=1", ["bob"]),

@@ -106,8 +106,11 @@ struct TelemetryTests {
         ("hidden=1s,state=Processing/1s,state=Abandoned", "404 Processing Abandoned Abandoned Abandoned"),
         ("state=Unknown", "Unknown Unknown Unknown Unknown Unknown"),
         ("state=NoTargetFound", "NoTargetFound NoTargetFound NoTargetFound NoTargetFound NoTargetFound"),
-        ("state=DetailedStateAvailable/4s", "DetailedStateAvailable DetailedStateAvailable DetailedStateAvailable "
-            + "DetailedStateAvailable Completed"),
+        (
+            "state=DetailedStateAvailable/4s",
+            "DetailedStateAvailable DetailedStateAvailable DetailedStateAvailable "
+                + "DetailedStateAvailable Completed"
+        ),
         ("state=Cancelled", "Cancelled Cancelled Cancelled Cancelled Cancelled"),
         ("state=Frozen/1s", "Frozen Completed Completed Completed Completed"),
     ])
@@ -158,7 +161,9 @@ struct TelemetryTests {
         var seen: [String] = []
         for _ in 0..<3 {
             let details = try #require(Markup.read(try hub.telemetry(id).body))
-            seen.append(["EnqueueTime", "StartTime", "EndTime"].map { String(details.value($0)?.suffix(3) ?? "-") }.joined(separator: " "))
+            seen.append(
+                ["EnqueueTime", "StartTime", "EndTime"].map { String(details.value($0)?.suffix(3) ?? "-") }.joined(separator: " ")
+            )
             hub.advance(seconds: 1)
         }
         #expect(seen == ["00Z - -", "00Z 01Z -", "00Z 01Z 02Z"])
@@ -209,7 +214,8 @@ struct TelemetryTests {
         ("4995f50796f046d6a61aa7580af3c9c7-20260101000000-586152-24", 404),
         ("4995f50796f046d6a61aa7580af3c9c7_20260101000000_586152_24_QNHQueueab-S1", 404), ("x", 400),
         ("4995F50796F046D6A61AA7580AF3C9C7-1", 400), ("4995f50796f046d6a61aa7580af3c9c7", 400),
-        ("4995f50796f046d6a61aa7580af3c9c7-%00", 400), ("4995f50796f046d6a61aa7580af3c9c7-\(String(repeating: "1", count: 200))", 400),
+        ("4995f50796f046d6a61aa7580af3c9c7-%00", 400),
+        ("4995f50796f046d6a61aa7580af3c9c7-\(String(repeating: "1", count: 200))", 400),
     ])
     func anIDIsUnknownOrMalformed(_ id: String, _ status: Int) throws {
         #expect(try hub().telemetry(id).status == status)

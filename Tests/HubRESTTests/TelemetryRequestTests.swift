@@ -7,7 +7,9 @@ import Testing
 struct TelemetryRequestTests {
     private static let id = "4995f50796f046d6a61aa7580af3c9c7-20260101000000-586152-24"
 
-    private func write(_ calling: inout Calling, _ id: [UInt8], now: Int64 = Calling.now) throws -> (serial: UInt64?, text: String) {
+    private func write(_ calling: inout Calling, _ id: [UInt8], now: Int64 = Calling.now) throws -> (
+        serial: UInt64?, text: String
+    ) {
         var writer = ByteWriter()
         writer.append("left over")
         let serial = try calling.client.writeTelemetryRequest(of: id.span, now: now, into: &writer)
@@ -44,7 +46,8 @@ struct TelemetryRequestTests {
     }
 
     @Test(arguments: [
-        "", ".", "..", "a/b", "a?b", "a#b", "a b", "a\r\nX: y", "a%2F..", "$batch", "é", "\u{0}", String(repeating: "x", count: 257),
+        "", ".", "..", "a/b", "a?b", "a#b", "a b", "a\r\nX: y", "a%2F..", "$batch", "é", "\u{0}",
+        String(repeating: "x", count: 257),
     ])
     func anIDThatNoHubGivesIsNotAskedFor(id: String) throws {
         var calling = try Calling()

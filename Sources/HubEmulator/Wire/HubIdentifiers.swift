@@ -30,7 +30,8 @@ struct HubIdentifiers: RandomNumberGenerator, Sendable {
         for index in bytes.indices {
             let byte = bytes[index]
             let isDigit = byte &- 0x30 < 10
-            if index < 32 ? !isDigit && byte &- 0x61 > 5 : !isDigit && (byte | 0x20) &- 0x61 > 25 && byte != 0x2D && byte != 0x5F {
+            if index < 32 ? !isDigit && byte &- 0x61 > 5 : !isDigit && (byte | 0x20) &- 0x61 > 25 && byte != 0x2D && byte != 0x5F
+            {
                 return false
             }
         }

@@ -79,7 +79,8 @@ struct OutcomeHistoryTests {
         for round in 0..<40 {
             let deadline = Int64(1 + random.below(2_000_000))
             let terms = OutcomeTracking.Terms(
-                firstWait: Int64(random.below(5000)), interval: Int64(10 + random.below(20_000)), jitter: Int64(random.below(2000)),
+                firstWait: Int64(random.below(5000)), interval: Int64(10 + random.below(20_000)),
+                jitter: Int64(random.below(2000)),
                 visibilityLimit: Int64(1 + random.below(Int(deadline))), deadline: deadline)
             #expect(terms.problems().isEmpty)
             let polls = follow(&random, terms, wanders: round % 4 == 0)

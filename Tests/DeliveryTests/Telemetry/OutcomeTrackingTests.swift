@@ -110,7 +110,8 @@ struct OutcomeTrackingTests {
         arguments: [
             (OutcomeTracking.Terms(), 0), (OutcomeTracking.Terms(firstWait: -1), 1), (OutcomeTracking.Terms(interval: 9), 1),
             (OutcomeTracking.Terms(jitter: -1), 1), (OutcomeTracking.Terms(deadline: 86_400_001), 1),
-            (OutcomeTracking.Terms(visibilityLimit: 10, deadline: 9), 1), (OutcomeTracking.Terms(visibilityLimit: 0, deadline: 0), 2),
+            (OutcomeTracking.Terms(visibilityLimit: 10, deadline: 9), 1),
+            (OutcomeTracking.Terms(visibilityLimit: 0, deadline: 0), 2),
         ])
     func termsOutOfRangeAreNamed(terms: OutcomeTracking.Terms, problems: Int) {
         #expect(terms.problems().count == problems)

@@ -31,7 +31,9 @@ struct OutcomeVerdictTests {
     }
 
     /// No state but the final ones ends the tracking, whatever is counted.
-    @Test(arguments: [.enqueued, .detailedStateAvailable, .scheduled, .processing, .unknown, .other("Paused"), nil] as [NotificationState?])
+    @Test(
+        arguments: [.enqueued, .detailedStateAvailable, .scheduled, .processing, .unknown, .other("Paused"), nil]
+            as [NotificationState?])
     func anotherStateHasNoVerdictBeforeTheDeadline(state: NotificationState?) {
         #expect(verdict(telemetry(state, ["Success": 1])) == nil)
     }

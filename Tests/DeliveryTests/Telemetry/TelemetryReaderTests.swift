@@ -86,15 +86,20 @@ struct TelemetryReaderTests {
     @Test(
         arguments: [
             ("<NotificationDetails/>", nil, 0), ("\u{FEFF} <NotificationDetails />\n<!-- end -->", nil, 0),
-            ("<?xml version='1.0'?><n:NotificationDetails a='>' n:b=\"/\" ><n:State >Completed</n:State ></n:NotificationDetails>",
-                .completed, 0),
+            (
+                "<?xml version='1.0'?><n:NotificationDetails a='>' n:b=\"/\" ><n:State >Completed</n:State ></n:NotificationDetails>",
+                .completed, 0
+            ),
             (Specimen.details("<State/>"), nil, 0), (Specimen.details("<State i:nil=\"true\"></State>"), nil, 0),
             (Specimen.details("<State><![CDATA[Completed]]></State>"), .completed, 0),
             (Specimen.details("<State>Com&#112;lete&#x64;</State>"), .completed, 0),
             (Specimen.details("<!--a--><New><State>Unknown</State><![CDATA[</]]>&b</New><State>Enqueued</State>"), .enqueued, 0),
             (Specimen.details("<ApnsOutcomeCounts/>"), nil, 0),
-            (Specimen.details("<ApnsOutcomeCounts><Sum>7</Sum><Outcome><Count>1</Count><X/><Name>Success</Name></Outcome>"
-                + "</ApnsOutcomeCounts>"), nil, 1),
+            (
+                Specimen.details(
+                    "<ApnsOutcomeCounts><Sum>7</Sum><Outcome><Count>1</Count><X/><Name>Success</Name></Outcome>"
+                        + "</ApnsOutcomeCounts>"), nil, 1
+            ),
             (Specimen.details("<PnsErrorDetailsUri>javascript:x</PnsErrorDetailsUri><PnsErrorDetails/>"), nil, 0),
         ] as [(String, NotificationState?, Int)])
     func everySpellingOfXMLIsRead(text: String, state: NotificationState?, successes: Int) throws {
@@ -130,14 +135,23 @@ struct TelemetryReaderTests {
             (Specimen.details("<OutcomeCounts/><é-OutcomeCounts/>"), .invalidWord),
             (Specimen.details(Specimen.list("Apns", []) + Specimen.list("Apns", [])), .unexpected("OutcomeCounts")),
             (Specimen.details(Specimen.list("Apns", [("Success", -1)])), .invalidCount),
-            (Specimen.details("<ApnsOutcomeCounts><Outcome><Name>Success</Name><Count></Count></Outcome></ApnsOutcomeCounts>"),
-                .invalidCount),
-            (Specimen.details("<ApnsOutcomeCounts><Outcome><Name>a</Name><Count>9223372036854775808</Count></Outcome>"
-                + "</ApnsOutcomeCounts>"), .invalidCount),
-            (Specimen.details("<ApnsOutcomeCounts><Outcome><Name>Success</Name></Outcome></ApnsOutcomeCounts>"),
-                .unexpected("Outcome")),
-            (Specimen.details("<ApnsOutcomeCounts><Outcome><Name>a</Name><Name>a</Name></Outcome></ApnsOutcomeCounts>"),
-                .unexpected("Name")),
+            (
+                Specimen.details("<ApnsOutcomeCounts><Outcome><Name>Success</Name><Count></Count></Outcome></ApnsOutcomeCounts>"),
+                .invalidCount
+            ),
+            (
+                Specimen.details(
+                    "<ApnsOutcomeCounts><Outcome><Name>a</Name><Count>9223372036854775808</Count></Outcome>"
+                        + "</ApnsOutcomeCounts>"), .invalidCount
+            ),
+            (
+                Specimen.details("<ApnsOutcomeCounts><Outcome><Name>Success</Name></Outcome></ApnsOutcomeCounts>"),
+                .unexpected("Outcome")
+            ),
+            (
+                Specimen.details("<ApnsOutcomeCounts><Outcome><Name>a</Name><Name>a</Name></Outcome></ApnsOutcomeCounts>"),
+                .unexpected("Name")
+            ),
             (Specimen.details(Specimen.list("Apns", [("", 1)])), .invalidWord),
             (Specimen.details(Specimen.list("Apns", (0...512).map { ("N\($0)", 1) })), .tooManyCounts),
             (Specimen.details(String(repeating: " ", count: NotificationTelemetry.maximumByteCount)), .tooLarge),
@@ -165,7 +179,8 @@ struct TelemetryReaderTests {
         var random = SeededRandom(seed)
         let pieces = [
             "<NotificationDetails>", "</NotificationDetails>", "<State>", "</State>", "Completed", "<ApnsOutcomeCounts>",
-            "</ApnsOutcomeCounts>", "<Outcome>", "</Outcome>", "<Name>", "</Name>", "Success", "<Count>", "</Count>", "7", "<a b='",
+            "</ApnsOutcomeCounts>", "<Outcome>", "</Outcome>", "<Name>", "</Name>", "Success", "<Count>", "</Count>", "7",
+            "<a b='",
             "'/>", "&amp;", "&#x", ";", "<![CDATA[", "]]>", "<!--", "-->", "<?", "?>", "<!", "<", ">", "/", "é", "\u{0}", " ",
         ]
         for round in 0..<300 {
