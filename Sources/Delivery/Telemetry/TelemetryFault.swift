@@ -18,6 +18,8 @@ public enum TelemetryFault: Error, Sendable, Equatable, CustomStringConvertible 
     case invalidCount
     /// More counts than any hub has names for.
     case tooManyCounts
+    /// XML, but an element of a list of refused devices is not `PnsFeedback`.
+    case otherEntry
 
     /// One plain sentence; nothing of the answer is repeated.
     public var description: String {
@@ -31,6 +33,7 @@ public enum TelemetryFault: Error, Sendable, Equatable, CustomStringConvertible 
         case .invalidWord: "a state, an outcome or a platform is not a word"
         case .invalidCount: "a count is not a whole number"
         case .tooManyCounts: "the answer has too many counts"
+        case .otherEntry: "the list holds something that is not a PnsFeedback element"
         }
     }
 }

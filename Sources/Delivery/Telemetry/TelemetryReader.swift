@@ -38,7 +38,7 @@ private struct TelemetryReader: ~Escapable {
     mutating func read() throws(TelemetryFault) -> NotificationTelemetry {
         guard case .start(let root) = try scanner.next() else { throw .otherRoot }
         guard scanner.isName(root, "NotificationDetails") else { throw .otherRoot }
-        while let name = try child(of: "NotificationDetails") { try readElement(name) }
+        while let name = try scanner.child(of: "NotificationDetails") { try readElement(name) }
         guard try scanner.next() == .finished else { throw .otherRoot }
         // .NET's FcmOutcomeCounts is another name of GcmOutcomeCounts: the same devices, not more of them.
         if lists.contains("gcm") { telemetry.counts.removeAll { $0.platform == "fcm" } }
@@ -52,130 +52,44 @@ private struct TelemetryReader: ~Escapable {
         if scanner.isName(name, "State") {
             guard !hasState else { throw .unexpected("State") }
             hasState = true
-            let word = try text(of: "State", limit: Self.maximumWordLength)
+            let word = try scanner.text(of: "State", limit: Self.maximumWordLength)
             if !word.isEmpty { telemetry.state = NotificationState(word: try Self.word(word)) }
         } else if scanner.isName(name, "NotificationId") {
             guard telemetry.notificationID == nil else { throw .unexpected("NotificationId") }
-            telemetry.notificationID = String(decoding: try text(of: "NotificationId", limit: 256), as: UTF8.self)
+            telemetry.notificationID = String(decoding: try scanner.text(of: "NotificationId", limit: 256), as: UTF8.self)
         } else if scanner.isName(name, "PnsErrorDetailsUri") {
             guard !hasDetails else { throw .unexpected("PnsErrorDetailsUri") }
             hasDetails = true
-            let uri = try text(of: "PnsErrorDetailsUri", limit: 4096)
+            let uri = try scanner.text(of: "PnsErrorDetailsUri", limit: 4096)
             telemetry.errorDetails = ErrorDetailsLink(String(decoding: uri, as: UTF8.self))
         } else if let platform = try platform(ofList: name) {
             guard !lists.contains(platform) else { throw .unexpected("OutcomeCounts") }
             lists.append(platform)
-            while let entry = try child(of: "OutcomeCounts") {
-                if scanner.isName(entry, "Outcome") { try readCount(platform) } else { try skipElement() }
+            while let entry = try scanner.child(of: "OutcomeCounts") {
+                if scanner.isName(entry, "Outcome") { try readCount(platform) } else { try scanner.skipElement() }
             }
         } else {
-            try skipElement()
+            try scanner.skipElement()
         }
     }
 
     private mutating func readCount(_ platform: String) throws(TelemetryFault) {
         var outcome: PNSOutcome?
         var count: Int?
-        while let name = try child(of: "Outcome") {
+        while let name = try scanner.child(of: "Outcome") {
             if scanner.isName(name, "Name") {
                 guard outcome == nil else { throw .unexpected("Name") }
-                outcome = PNSOutcome(word: try Self.word(try text(of: "Name", limit: Self.maximumWordLength)))
+                outcome = PNSOutcome(word: try Self.word(try scanner.text(of: "Name", limit: Self.maximumWordLength)))
             } else if scanner.isName(name, "Count") {
                 guard count == nil else { throw .unexpected("Count") }
-                count = try Self.number(try text(of: "Count", limit: Self.maximumWordLength))
+                count = try Self.number(try scanner.text(of: "Count", limit: Self.maximumWordLength))
             } else {
-                try skipElement()
+                try scanner.skipElement()
             }
         }
         guard let outcome, let count else { throw .unexpected("Outcome") }
         guard telemetry.counts.count < Self.maximumCounts else { throw .tooManyCounts }
         telemetry.counts.append(NotificationTelemetry.Count(platform: platform, outcome: outcome, count: count))
-    }
-
-    /// The next child of an element that holds elements only; nil at its end.
-    private mutating func child(of parent: String) throws(TelemetryFault) -> Range<Int>? {
-        while true {
-            switch try scanner.next() {
-            case .start(let name): return name
-            case .end: return nil
-            case .text(let range):
-                guard range.allSatisfy({ XMLScanner.isBlank(scanner.text[$0]) }) else { throw .unexpected(parent) }
-            case .literal, .finished: throw .unexpected(parent)
-            }
-        }
-    }
-
-    private mutating func skipElement() throws(TelemetryFault) {
-        var depth = 1
-        while depth > 0 {
-            switch try scanner.next() {
-            case .start: depth += 1
-            case .end: depth -= 1
-            case .text, .literal: break
-            case .finished: return
-            }
-        }
-    }
-
-    /// The text of an element that holds nothing else, references resolved, without surrounding blanks.
-    private mutating func text(of element: String, limit: Int) throws(TelemetryFault) -> [UInt8] {
-        var bytes: [UInt8] = []
-        while true {
-            switch try scanner.next() {
-            case .end:
-                while let last = bytes.last, XMLScanner.isBlank(last) { bytes.removeLast() }
-                let start = bytes.firstIndex { !XMLScanner.isBlank($0) } ?? 0
-                if start > 0 { bytes.removeFirst(start) }
-                guard bytes.count <= limit, UTF8Scalars.isWellFormed(bytes.span), bytes.allSatisfy({ $0 >= 0x20 }) else {
-                    throw .unexpected(element)
-                }
-                return bytes
-            case .text(let range): try appendCharacters(range, to: &bytes)
-            case .literal(let range): for position in range { bytes.append(scanner.text[position]) }
-            case .start, .finished: throw .unexpected(element)
-            }
-            // What surrounds the text may be blank for a while, but not for ever.
-            guard bytes.count <= 4 * limit + 1024 else { throw .unexpected(element) }
-        }
-    }
-
-    private func appendCharacters(_ range: Range<Int>, to bytes: inout [UInt8]) throws(TelemetryFault) {
-        var position = range.lowerBound
-        while position < range.upperBound {
-            let byte = scanner.text[position]
-            if byte == UInt8(ascii: "&") {
-                position = try appendReference(at: position, in: range, to: &bytes)
-            } else {
-                bytes.append(byte)
-                position += 1
-            }
-        }
-    }
-
-    /// Resolves the reference at `start`; gives the position behind its semicolon.
-    private func appendReference(
-        at start: Int, in range: Range<Int>, to bytes: inout [UInt8]
-    ) throws(TelemetryFault) -> Int {
-        var end = start + 1
-        while end < range.upperBound, end - start <= 10, scanner.text[end] != UInt8(ascii: ";") { end += 1 }
-        guard end < range.upperBound, scanner.text[end] == UInt8(ascii: ";") else { throw .malformed(offset: start) }
-        let name = String(decoding: (start + 1..<end).map { scanner.text[$0] }, as: UTF8.self)
-        switch name {
-        case "lt": bytes.append(UInt8(ascii: "<"))
-        case "gt": bytes.append(UInt8(ascii: ">"))
-        case "amp": bytes.append(UInt8(ascii: "&"))
-        case "quot": bytes.append(UInt8(ascii: "\""))
-        case "apos": bytes.append(UInt8(ascii: "'"))
-        default:
-            guard name.hasPrefix("#") else { throw .malformed(offset: start) }
-            let isHexadecimal = name.dropFirst().hasPrefix("x")
-            let digits = name.dropFirst(isHexadecimal ? 2 : 1)
-            guard digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: isHexadecimal ? 16 : 10),
-                let scalar = Unicode.Scalar(value)
-            else { throw .malformed(offset: start) }
-            bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-        }
-        return end + 1
     }
 
     /// The platform of an element that is a list of counts; nil for any other element.

@@ -25,10 +25,15 @@ struct XMLScanner: ~Escapable {
     /// The names of the open elements, the outermost first.
     private var open: [Range<Int>] = []
     private var hasRoot = false
+    private let allowsSeveralRoots: Bool
     private var isAtEmptyElement = false
 
-    @_lifetime(copy text) init(_ text: Span<UInt8>) {
+    /// - Parameters:
+    ///   - text: The XML.
+    ///   - allowsSeveralRoots: Whether one document may follow another.
+    @_lifetime(copy text) init(_ text: Span<UInt8>, allowsSeveralRoots: Bool = false) {
         self.text = text
+        self.allowsSeveralRoots = allowsSeveralRoots
         if holds("\u{FEFF}", at: 0) { index = 3 }
     }
 
@@ -56,7 +61,7 @@ struct XMLScanner: ~Escapable {
                 return try tag()
             }
         }
-        guard hasRoot, open.isEmpty else { throw .malformed(offset: index) }
+        guard hasRoot || allowsSeveralRoots, open.isEmpty else { throw .malformed(offset: index) }
         return .finished
     }
 
@@ -114,7 +119,7 @@ struct XMLScanner: ~Escapable {
             guard let opened = open.popLast(), isSame(opened, name) else { throw .malformed(offset: name.lowerBound) }
             return .end
         }
-        guard !(hasRoot && open.isEmpty) else { throw .malformed(offset: name.lowerBound) }
+        guard allowsSeveralRoots || !hasRoot || !open.isEmpty else { throw .malformed(offset: name.lowerBound) }
         guard open.count < Self.maximumDepth else { throw .tooDeep }
         isAtEmptyElement = try attributes()
         open.append(name)
