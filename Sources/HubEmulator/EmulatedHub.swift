@@ -6,7 +6,7 @@ import Synchronization
 /// A notification hub in memory: its REST data plane, its answers, and a record of what would have rung on which device.
 ///
 /// It verifies tokens, evaluates tags and fills in templates as the service does, and can misbehave on demand (``Fault``). The
-/// hub's own paths begin with its name; `/devices`, `/calls` and `/faults` show and script the emulator, without a token.
+/// hub's own paths begin with its name; `/devices`, `/calls`, `/faults` and `/telemetry` show and script the emulator, without a token.
 public final class EmulatedHub: Sendable {
     let configuration: HubEmulatorConfiguration
     /// Milliseconds since 1970.
@@ -19,6 +19,8 @@ public final class EmulatedHub: Sendable {
     /// Protects the server's life.
     private let server = Mutex<HTTPServer?>(nil)
     private let journal: CallJournal?
+    /// Signs the links to error details and feedback.
+    let blobs: BlobAccess
 
     /// Makes a hub that does not listen yet; ``handle(_:)`` works at once.
     ///
@@ -45,6 +47,7 @@ public final class EmulatedHub: Sendable {
             comparesHost: configuration.checksHost)
         let seed = configuration.seed ?? UInt64(bitPattern: clock()) &* 0x9E37_79B9_7F4A_7C15
         state = Mutex(HubState(configuration, seed: seed))
+        blobs = BlobAccess(seed: seed)
         if let path = configuration.devicesFile { try loadDevices(from: path) }
     }
 
@@ -147,6 +150,8 @@ public final class EmulatedHub: Sendable {
         case .sendBatch: sendBatch(call)
         case .schedule: schedule(call)
         case .cancelSchedule(let id): cancelSchedule(call, id: id)
+        case .telemetry(let id): telemetry(call, id: id)
+        case .feedbackContainer: feedbackContainer(call)
         case .createRegistrationID: createRegistrationID(call)
         case .createRegistration: createRegistration(call)
         case .listRegistrations: listRegistrations(call)

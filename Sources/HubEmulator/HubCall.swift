@@ -40,6 +40,9 @@ struct APIVersion: Comparable, Sendable {
     /// The first version in which throttling is answered 429 instead of 403; the exact month is not documented.
     static let answers429 = APIVersion(unchecked: "2017-04")
 
+    /// The first version whose telemetry tells where the refused devices are named; the send must have it too.
+    static let namesErrorDetails = APIVersion(unchecked: "2016-07")
+
     let text: String
 
     private init(unchecked text: String) {

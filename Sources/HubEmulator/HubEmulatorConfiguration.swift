@@ -23,7 +23,7 @@ public struct HubEmulatorConfiguration: Sendable {
         case full
         /// Everything but headers and bodies.
         case light
-        /// Nothing, and of what rang only the counts; for measurements.
+        /// Nothing, no telemetry either, and of what rang only the counts; for measurements.
         case off
     }
 
@@ -43,13 +43,15 @@ public struct HubEmulatorConfiguration: Sendable {
     public var trustsForwardedProto = false
     /// Faults to begin with, in the order in which they are tried.
     public var faults: [Fault] = []
+    /// What telemetry is to show, and whom push services are to refuse; in the order in which the lines are tried.
+    public var telemetry: [TelemetryScript] = []
     /// A file with a JSON array of installations to begin with.
     public var devicesFile: String?
     /// A file to which every call is appended as a line of JSON. Default: none.
     public var journalFile: String?
     /// What is kept of the calls. Default full.
     public var recording = Recording.full
-    /// Calls and rings that are kept, each. Default 1,000,000.
+    /// Calls, rings and notifications that are kept, each. Default 1,000,000.
     public var maximumRecords = 1_000_000
     /// Threads that serve. Default 1, range 1 to 64.
     public var threadCount = 1

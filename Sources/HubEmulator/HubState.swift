@@ -14,48 +14,65 @@ struct HubState: Sendable {
     var devices: DeviceLog
     var calls: CallLog
     var faults: FaultScript
+    var plan: TelemetryPlan
+    var telemetry: TelemetryLog
     var identifiers: HubIdentifiers
     /// In the order of their times.
     private(set) var scheduled: [Scheduled] = []
     /// The times of the newest test sends, for their limit.
     var testSends: [Int64] = []
-    private let keepsRings: Bool
+    private let keepsRecords: Bool
 
     init(_ configuration: HubEmulatorConfiguration, seed: UInt64) {
         devices = DeviceLog(capacity: configuration.maximumRecords)
         calls = CallLog(
             capacity: configuration.maximumRecords, detailedCount: configuration.recording == .full ? 100_000 : 0)
         faults = FaultScript(configuration.faults)
+        plan = TelemetryPlan(configuration.telemetry)
+        telemetry = TelemetryLog(capacity: configuration.maximumRecords)
         identifiers = HubIdentifiers(seed: seed)
-        keepsRings = configuration.recording != .off
+        keepsRecords = configuration.recording != .off
     }
 
-    /// Rings on every device that a notification reaches.
+    /// Rings on every device that a notification reaches and no push service refuses.
     ///
     /// - Parameters:
     ///   - notification: What is delivered.
     ///   - now: Milliseconds since 1970.
     ///   - limit: Most devices, chosen at random among those that match; `nil` for all.
-    /// - Returns: The deliveries.
+    /// - Returns: What became of it.
     @discardableResult
-    mutating func deliver(_ notification: Notification, now: Int64, limit: Int? = nil) -> [Delivery] {
-        var deliveries = notification.deliveries(to: registrations)
-        if let limit, deliveries.count > limit {
-            deliveries.shuffle(using: &identifiers)
-            deliveries.removeSubrange(limit...)
+    mutating func deliver(_ notification: Notification, now: Int64, limit: Int? = nil) -> Reach {
+        var reach = notification.reach(in: registrations)
+        if let limit, reach.rung.count > limit {
+            reach.rung.shuffle(using: &identifiers)
+            reach.rung.removeSubrange(limit...)
         }
-        for delivery in deliveries {
+        plan.refuseDevices(of: &reach)
+        for delivery in reach.rung {
             let ring = Ring(
                 notificationID: notification.id, callID: notification.callID, at: now, format: notification.format,
-                template: delivery.template, body: keepsRings ? delivery.body : [],
-                headers: keepsRings ? delivery.headers : [:], collapseKey: delivery.collapseKey)
+                template: delivery.template, body: keepsRecords ? delivery.body : [],
+                headers: keepsRecords ? delivery.headers : [:], collapseKey: delivery.collapseKey)
             devices.ring(ring, on: delivery.device, handle: delivery.handle)
         }
-        return deliveries
+        return reach
+    }
+
+    /// Delivers a notification that was just accepted.
+    ///
+    /// - Returns: On how many devices it rang.
+    mutating func accept(_ notification: Notification, _ call: HubCall) -> Int {
+        let now = call.moment.milliseconds
+        let reach = deliver(notification, now: now)
+        remember(notification, call)
+        tell(reach, of: notification, now: now)
+        return reach.rung.count
     }
 
     /// Keeps a notification until `due`.
-    mutating func schedule(_ notification: Notification, due: Int64) {
+    mutating func schedule(_ notification: Notification, _ call: HubCall, due: Int64) {
+        remember(notification, call, due: due)
         let position = scheduled.firstIndex { $0.due > due } ?? scheduled.count
         scheduled.insert(Scheduled(notification: notification, due: due), at: position)
     }
@@ -63,9 +80,10 @@ struct HubState: Sendable {
     /// Forgets a scheduled notification.
     ///
     /// - Returns: Whether there was one.
-    mutating func cancelSchedule(_ id: String) -> Bool {
+    mutating func cancelSchedule(_ id: String, now: Int64) -> Bool {
         guard let position = scheduled.firstIndex(where: { $0.notification.id == id }) else { return false }
         scheduled.remove(at: position)
+        telemetry.change(id) { $0.canceled(at: now) }
         return true
     }
 
@@ -76,12 +94,34 @@ struct HubState: Sendable {
         guard let first = scheduled.first, first.due <= now else { return }
         let ready = scheduled.prefix { $0.due <= now }
         scheduled.removeFirst(ready.count)
-        for message in ready { deliver(message.notification, now: message.due) }
+        for message in ready {
+            let reach = deliver(message.notification, now: message.due)
+            tell(reach, of: message.notification, now: message.due)
+        }
     }
 
     /// Writes a registration and remembers its device.
     mutating func write(_ registration: Registration) {
         registrations.write(registration)
         devices.meet(registration.deviceKey, handle: registration.handle)
+    }
+
+    /// Begins the telemetry of a notification; only the standard tier has any.
+    private mutating func remember(_ notification: Notification, _ call: HubCall, due: Int64? = nil) {
+        guard keepsRecords, call.tier == .standard else { return }
+        telemetry.append(TelemetryRecord(notification, call, progress: plan.progress(for: call.request), due: due))
+    }
+
+    /// Completes the telemetry of a notification.
+    private mutating func tell(_ reach: Reach, of notification: Notification, now: Int64) {
+        guard keepsRecords else { return }
+        let feedback = reach.refused.map { refusal in
+            PNSFeedback(
+                at: now, outcome: refusal.outcome, platform: refusal.delivery.device.platform, handle: refusal.delivery.handle,
+                registrationID: refusal.delivery.registrationID,
+                installationID: registrations[refusal.delivery.registrationID]?.installationID,
+                notificationID: notification.id)
+        }
+        telemetry.change(notification.id) { $0.delivered(reach, refused: feedback) }
     }
 }

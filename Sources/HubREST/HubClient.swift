@@ -31,8 +31,9 @@ public struct HubClient: Sendable {
     /// The boundary of a direct batch's parts, the one that the official SDKs use.
     private static let usualBoundary = "nh-batch-multipart-boundary"
 
-    private var tokens: SASTokenCache
+    var tokens: SASTokenCache
     private let heads: [[UInt8]]
+    let telemetryHead: TelemetryHead
 
     /// A client of one hub.
     ///
@@ -44,6 +45,7 @@ public struct HubClient: Sendable {
         tokens = try SASTokenCache(
             audience: configuration.endpoint.audience(of: configuration.hub), primary: configuration.credential,
             secondary: configuration.secondaryCredential, lifetime: configuration.tokenLifetime)
+        telemetryHead = TelemetryHead(configuration, userAgent: userAgent)
         heads = Operation.allCases.map { operation in
             let path = "\(configuration.endpoint.pathPrefix)\(configuration.hub)/\(operation.path)"
             let query = "?api-version=\(configuration.apiVersion)\(operation.flags)"

@@ -17,11 +17,12 @@ struct Calling {
     var request = PushRequest()
     var plan = FanOutPlan()
 
-    init(endpoint: String = "sb://contoso.servicebus.windows.net/", secondary: String? = nil) throws {
+    init(endpoint: String = "sb://contoso.servicebus.windows.net/", secondary: String? = nil, apiVersion: String? = nil) throws {
         let string = "Endpoint=\(endpoint);SharedAccessKeyName=Send;SharedAccessKey=\(Self.key)"
         let connection = try ConnectionString(parsing: string)
         var configuration = HubConfiguration(
             endpoint: connection.endpoint, hub: try HubName("newshub"), credential: connection.credential)
+        if let apiVersion { configuration.apiVersion = apiVersion }
         if let secondary {
             configuration.secondaryCredential = SASCredential(policy: "Send", key: SecretKey(secondary))
         }

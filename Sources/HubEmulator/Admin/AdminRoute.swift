@@ -10,11 +10,17 @@ enum AdminRoute: Equatable {
     case setFaults
     case addFaults
     case clearFaults
+    case telemetry
+    case setTelemetry
+    case addTelemetry
+    case clearTelemetry
+    /// What a link to error details or feedback leads to.
+    case blob
     case live
     /// A path of the emulator with a method that it does not know.
     case methodNotAllowed(allowed: String)
 
-    private static let collections = ["devices", "calls", "faults", "livez"]
+    private static let collections = ["devices", "calls", "faults", "telemetry", "blobs", "livez"]
 
     /// Whether a hub of this name could not be told from the emulator's own paths.
     static func isReserved(_ name: String) -> Bool { collections.contains(name.lowercased()) }
@@ -29,8 +35,12 @@ enum AdminRoute: Equatable {
         case "/devices/rung": methods = ["DELETE": .resetRings]
         case "/calls": methods = ["GET": .calls, "DELETE": .resetCalls]
         case "/faults": methods = ["GET": .faults, "PUT": .setFaults, "POST": .addFaults, "DELETE": .clearFaults]
+        case "/telemetry":
+            methods = ["GET": .telemetry, "PUT": .setTelemetry, "POST": .addTelemetry, "DELETE": .clearTelemetry]
         case "/livez": methods = ["GET": .live]
-        default: return nil
+        default:
+            guard path.hasPrefix("/blobs/") else { return nil }
+            methods = ["GET": .blob]
         }
         let found = methods.first { $0.key == request.method || ($0.key == "GET" && request.method == "HEAD") }
         self = found?.value ?? .methodNotAllowed(allowed: methods.map(\.key).joined(separator: ", "))

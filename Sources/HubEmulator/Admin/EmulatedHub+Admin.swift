@@ -28,6 +28,15 @@ extension EmulatedHub {
             return HTTPServerResponse(status: 204)
         case .setFaults, .addFaults:
             return armFaults(request, replacing: route == .setFaults)
+        case .telemetry:
+            return Self.json(ReportWriter.json(telemetry: state.withLock { $0.plan.entries }))
+        case .clearTelemetry:
+            state.withLock { $0.plan = TelemetryPlan() }
+            return HTTPServerResponse(status: 204)
+        case .setTelemetry, .addTelemetry:
+            return scriptTelemetry(request, replacing: route == .setTelemetry)
+        case .blob:
+            return blob(request)
         }
     }
 
@@ -42,26 +51,40 @@ extension EmulatedHub {
         return response
     }
 
-    /// Faults as lines of text, or as a JSON array of strings.
     private func armFaults(_ request: HTTPServerRequest, replacing: Bool) -> HTTPServerResponse {
-        var lines: [String]
-        var document = JSONDocument()
-        if request.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "[") {
-            guard (try? document.read(request.body.span)) != nil else {
-                return .text("the body is not valid JSON\n", status: 400)
-            }
-            lines = []
-            document.forEachElement(of: document.root) { lines.append(document.string(document.text(of: $0))) }
-        } else {
-            lines = String(decoding: request.body, as: UTF8.self).split(whereSeparator: \.isNewline).map { $0.trimmingBlanks }
-        }
+        guard let lines = Self.lines(of: request) else { return Self.notJSON }
         var faults: [Fault] = []
-        for line in lines where !line.isEmpty {
+        for line in lines {
             do { faults.append(try Fault(parsing: line)) } catch { return .text("\(error)\n", status: 400) }
         }
         arm(faults, replacing: replacing)
         return Self.json(ReportWriter.json(faults: state.withLock { $0.faults.entries }))
     }
+
+    private func scriptTelemetry(_ request: HTTPServerRequest, replacing: Bool) -> HTTPServerResponse {
+        guard let lines = Self.lines(of: request) else { return Self.notJSON }
+        var scripts: [TelemetryScript] = []
+        for line in lines {
+            do { scripts.append(try TelemetryScript(parsing: line)) } catch { return .text("\(error)\n", status: 400) }
+        }
+        script(scripts, replacing: replacing)
+        return Self.json(ReportWriter.json(telemetry: state.withLock { $0.plan.entries }))
+    }
+
+    /// The lines of a script, from lines of text or a JSON array of strings; `nil` when it begins like one and is none.
+    private static func lines(of request: HTTPServerRequest) -> [String]? {
+        var lines: [String] = []
+        if request.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "[") {
+            var document = JSONDocument()
+            guard (try? document.read(request.body.span)) != nil else { return nil }
+            document.forEachElement(of: document.root) { lines.append(document.string(document.text(of: $0))) }
+        } else {
+            lines = String(decoding: request.body, as: UTF8.self).split(whereSeparator: \.isNewline).map { $0.trimmingBlanks }
+        }
+        return lines.filter { !$0.isEmpty }
+    }
+
+    private static var notJSON: HTTPServerResponse { .text("the body is not valid JSON\n", status: 400) }
 
     private static func json(_ body: [UInt8]) -> HTTPServerResponse {
         HTTPServerResponse(status: 200, headers: ["Content-Type": "application/json; charset=utf-8"], body: body)

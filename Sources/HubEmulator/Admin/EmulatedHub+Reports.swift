@@ -54,6 +54,18 @@ extension EmulatedHub {
         }
     }
 
+    /// Scripts what telemetry shows of the notifications that come, and whom push services refuse.
+    ///
+    /// - Parameters:
+    ///   - scripts: Tried in this order.
+    ///   - replacing: Whether the lines that were there before go; otherwise the new ones come behind them.
+    public func script(_ scripts: [TelemetryScript], replacing: Bool = true) {
+        state.withLock { state in
+            if replacing { state.plan = TelemetryPlan() }
+            state.plan.append(scripts)
+        }
+    }
+
     /// Registers a device as an installation, in place of the one with the same id.
     ///
     /// - Parameter device: The device.

@@ -23,6 +23,16 @@ struct ReportWriter {
         }
     }
 
+    static func json(telemetry: [TelemetryPlan.Entry]) -> [UInt8] {
+        array(telemetry) { report, entry in
+            report.object { report in
+                report.member("telemetry", entry.script.text)
+                report.member("met", entry.metCount)
+                report.member("struck", entry.struckCount)
+            }
+        }
+    }
+
     private static func array<Element>(_ elements: [Element], _ write: (inout ReportWriter, Element) -> Void) -> [UInt8] {
         var report = ReportWriter()
         report.array(elements, write)

@@ -98,8 +98,17 @@ enum FaultParser {
         return number
     }
 
-    /// `200ms`, `10s`, `2m`; up to a day.
     private static func duration(_ field: String, _ value: String) throws(FaultError) -> Duration {
+        guard let duration = Duration(scripted: value) else {
+            throw .badValue(field: field, value: value, expected: "a duration such as 200ms, 10s or 2m, at most a day")
+        }
+        return duration
+    }
+}
+
+extension Duration {
+    /// Reads `200ms`, `10s` or `2m`; up to a day.
+    init?(scripted value: String) {
         let digits = value.prefix { $0.isASCII && $0.isNumber }
         let milliseconds: Int? =
             switch value.dropFirst(digits.count) {
@@ -108,11 +117,12 @@ enum FaultParser {
             case "m": 60_000
             default: nil
             }
-        guard let milliseconds, let number = Int(digits), number <= 86_400_000 / milliseconds else {
-            throw .badValue(field: field, value: value, expected: "a duration such as 200ms, 10s or 2m, at most a day")
-        }
-        return .milliseconds(number * milliseconds)
+        guard let milliseconds, let number = Int(digits), number <= 86_400_000 / milliseconds else { return nil }
+        self = .milliseconds(number * milliseconds)
     }
+
+    /// The time in milliseconds, parts of one cut off.
+    var wholeMilliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }
 
 extension StringProtocol {

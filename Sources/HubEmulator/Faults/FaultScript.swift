@@ -44,7 +44,7 @@ extension FaultScript.Entry {
         guard metCount > fault.after, (metCount - fault.after) % fault.every == 0 else { return false }
         if case .outage(let duration, _) = fault.effect {
             guard outageEnd == nil else { return false }
-            outageEnd = now + duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+            outageEnd = now + duration.wholeMilliseconds
             return true
         }
         return fault.count.map { struckCount < $0 } ?? true
@@ -52,7 +52,8 @@ extension FaultScript.Entry {
 }
 
 extension Fault.Conditions {
-    fileprivate func areMet(by request: HTTPServerRequest) -> Bool {
+    /// Whether a request is one of those that the conditions name.
+    func areMet(by request: HTTPServerRequest) -> Bool {
         if let method, !method.equalsIgnoringCase(request.method) { return false }
         if let path, !request.target.lowercased().contains(path.lowercased()) { return false }
         if let format, request.headers["ServiceBusNotification-Format"]?.equalsIgnoringCase(format) != true { return false }

@@ -55,7 +55,7 @@ extension EmulatedHub {
             var notification = try reader.notification(to: try reader.taggedAudience())
             let id = state.withLock { state in
                 notification.id = state.identifiers.scheduledID(at: call.moment)
-                state.schedule(notification, due: time.milliseconds)
+                state.schedule(notification, call, due: time.milliseconds)
                 return notification.id
             }
             return HubAnswer(
@@ -67,7 +67,7 @@ extension EmulatedHub {
     /// `DELETE /schedulednotifications/{id}`.
     func cancelSchedule(_ call: HubCall, id: String) -> HubAnswer {
         guard call.tier == .standard else { return call.refusedByTier() }
-        let wasThere = state.withLock { $0.cancelSchedule(id) }
+        let wasThere = state.withLock { $0.cancelSchedule(id, now: call.moment.milliseconds) }
         return wasThere ? .empty(200) : .error(404, "The scheduled notification does not exist")
     }
 
@@ -75,7 +75,7 @@ extension EmulatedHub {
         let (id, count) = state.withLock { state in
             var notification = notification
             notification.id = state.identifiers.notificationID(at: call.moment)
-            return (notification.id, state.deliver(notification, now: call.moment.milliseconds).count)
+            return (notification.id, state.accept(notification, call))
         }
         var answer = HubAnswer.empty(201)
         answer.notificationID = id
@@ -88,21 +88,21 @@ extension EmulatedHub {
     /// A test send: at most 10 devices at random, at most 10 calls in a minute, and the outcome as XML.
     private func test(_ notification: Notification, _ call: HubCall) -> HubAnswer {
         let now = call.moment.milliseconds
-        let deliveries: [Delivery]? = state.withLock { state in
+        let reach: Reach? = state.withLock { state in
             state.testSends.removeAll { $0 <= now - 60_000 }
             guard state.testSends.count < 10 else { return nil }
             state.testSends.append(now)
             return state.deliver(notification, now: now, limit: 10)
         }
-        guard let deliveries else {
+        guard let reach else {
             var answer = HubAnswer.error(
                 call.apiVersion >= .answers429 ? 429 : 403, "At most 10 test sends are allowed in a minute")
             answer.headers = ["Retry-After": "60"]
             return answer
         }
         var answer = HubAnswer.body(
-            201, TestOutcome.xml(deliveries), contentType: "application/xml; charset=utf-8")
-        answer.rungCount = deliveries.count
+            201, TestOutcome.xml(reach), contentType: "application/xml; charset=utf-8")
+        answer.rungCount = reach.rung.count
         answer.collapseKey = notification.collapseKey
         return answer
     }
@@ -140,25 +140,33 @@ extension EmulatedHub {
 
 /// The body of a test send's answer; readers depend on the order of its elements.
 private enum TestOutcome {
-    static func xml(_ deliveries: [Delivery]) -> [UInt8] {
+    private static let success = "The Notification was successfully sent to the Push Notification System"
+    private static let wrongToken = "The Token obtained from the Token Provider is wrong"
+    private static let badHandle = "The Push Notification System handle for the registration is invalid"
+
+    static func xml(_ reach: Reach) -> [UInt8] {
         var writer = XMLWriter()
         writer.element(
             "NotificationOutcome", [("xmlns", XMLWriter.serviceBus), ("xmlns:i", XMLWriter.schemaInstance)]
         ) { writer in
-            writer.element("Success", text: String(deliveries.count))
-            writer.element("Failure", text: "0")
+            writer.element("Success", text: String(reach.rung.count))
+            writer.element("Failure", text: String(reach.refused.count))
             writer.element("Results") { writer in
-                for delivery in deliveries {
-                    writer.element("RegistrationResult") { writer in
-                        writer.element("ApplicationPlatform", text: delivery.device.platform.format)
-                        writer.element("PnsHandle", text: delivery.handle)
-                        writer.element("RegistrationId", text: delivery.registrationID)
-                        writer.element(
-                            "Outcome", text: "The Notification was successfully sent to the Push Notification System")
-                    }
+                for delivery in reach.rung { write(delivery, success, to: &writer) }
+                for refusal in reach.refused {
+                    write(refusal.delivery, refusal.outcome == "WrongToken" ? wrongToken : badHandle, to: &writer)
                 }
             }
         }
         return writer.bytes
+    }
+
+    private static func write(_ delivery: Delivery, _ outcome: String, to writer: inout XMLWriter) {
+        writer.element("RegistrationResult") { writer in
+            writer.element("ApplicationPlatform", text: delivery.device.platform.format)
+            writer.element("PnsHandle", text: delivery.handle)
+            writer.element("RegistrationId", text: delivery.registrationID)
+            writer.element("Outcome", text: outcome)
+        }
     }
 }

@@ -52,32 +52,35 @@ struct Delivery: Sendable {
 }
 
 extension Notification {
-    /// The deliveries, in the order of the registrations, each handle once.
+    /// Whom it reaches, in the order of the registrations, each handle once.
     ///
     /// A device with several templates gets each of them; the same template twice on one handle is one delivery.
     ///
     /// - Parameter store: The hub's registrations.
     /// - Returns: What each device gets.
-    func deliveries(to store: RegistrationStore) -> [Delivery] {
+    func reach(in store: RegistrationStore) -> Reach {
         var seen: Set<DeliveryKey> = []
-        var deliveries: [Delivery] = []
+        var reach = Reach()
         switch audience {
         case .handles(let handles):
-            guard case .native(let platform) = content else { return [] }
+            guard case .native(let platform) = content else { return reach }
             for handle in handles {
                 let key = DeviceKey(platform: platform, handle: handle)
-                guard seen.insert(DeliveryKey(device: key, template: nil)).inserted else { continue }
-                deliveries.append(
+                guard seen.insert(DeliveryKey(device: key, template: nil)).inserted else {
+                    reach.skipped.append(platform)
+                    continue
+                }
+                reach.rung.append(
                     Delivery(
                         device: key, handle: handle, registrationID: "", template: nil, body: body, headers: headers,
                         collapseKey: collapseKey))
             }
         case .everyone:
-            store.forEachMatch(of: nil) { add($0, to: &deliveries, &seen) }
+            store.forEachMatch(of: nil) { add($0, to: &reach, &seen) }
         case .tags(let expression):
-            store.forEachMatch(of: expression) { add($0, to: &deliveries, &seen) }
+            store.forEachMatch(of: expression) { add($0, to: &reach, &seen) }
         }
-        return deliveries
+        return reach
     }
 
     private struct DeliveryKey: Hashable {
@@ -85,23 +88,29 @@ extension Notification {
         let template: String?
     }
 
-    private func add(_ registration: Registration, to deliveries: inout [Delivery], _ seen: inout Set<DeliveryKey>) {
+    private func add(_ registration: Registration, to reach: inout Reach, _ seen: inout Set<DeliveryKey>) {
         let key = registration.deviceKey
         switch (content, registration.template) {
         case (.native(let platform), nil) where platform == registration.platform:
-            guard seen.insert(DeliveryKey(device: key, template: nil)).inserted else { return }
-            deliveries.append(
+            guard seen.insert(DeliveryKey(device: key, template: nil)).inserted else {
+                reach.skipped.append(platform)
+                return
+            }
+            reach.rung.append(
                 Delivery(
                     device: key, handle: registration.handle, registrationID: registration.id, template: nil, body: body,
                     headers: headers, collapseKey: collapseKey))
         case (.template(let properties), let template?):
             let identity = (template.name ?? "") + "\u{0}" + template.text
-            guard seen.insert(DeliveryKey(device: key, template: identity)).inserted else { return }
+            guard seen.insert(DeliveryKey(device: key, template: identity)).inserted else {
+                reach.skipped.append(registration.platform)
+                return
+            }
             let body = template.body.rendered(properties)
             let headers = template.renderedHeaders(properties, followedBy: headers)
             var document = JSONDocument()
             let isRead = registration.platform.takesJSON && (try? document.read(body.span)) != nil
-            deliveries.append(
+            reach.rung.append(
                 Delivery(
                     device: key, handle: registration.handle, registrationID: registration.id,
                     template: template.name ?? "", body: body, headers: headers,

@@ -21,6 +21,23 @@ struct HubIdentifiers: RandomNumberGenerator, Sendable {
         "\(hex(32))-\(moment.compact)-\(next() % 900_000 + 100_000)-\(next() % 64)"
     }
 
+    /// Whether `text` may name a notification, scheduled ones included: 32 small hexadecimal digits, then the rest.
+    static func isNotificationID(_ text: String) -> Bool {
+        let bytes = text.utf8.span
+        guard bytes.count > 33, bytes.count <= 128, bytes[32] == UInt8(ascii: "-") || bytes[32] == UInt8(ascii: "_") else {
+            return false
+        }
+        for index in bytes.indices {
+            let byte = bytes[index]
+            let isDigit = byte &- 0x30 < 10
+            if index < 32 ? !isDigit && byte &- 0x61 > 5 : !isDigit && (byte | 0x20) &- 0x61 > 25 && byte != 0x2D && byte != 0x5F
+            {
+                return false
+            }
+        }
+        return true
+    }
+
     /// `{32 hex}_{yyyyMMddHHmmss}_{digits}_{digits}_QNHQueue{hex}-S{digits}`
     mutating func scheduledID(at moment: Moment) -> String {
         "\(hex(32))_\(moment.compact)_\(next() % 900_000 + 100_000)_\(next() % 64)_QNHQueue\(hex(8))-S\(next() % 16)"

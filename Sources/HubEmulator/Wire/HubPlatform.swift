@@ -79,6 +79,15 @@ enum HubPlatform: UInt8, CaseIterable, Sendable {
         }
     }
 
+    /// The element of a notification's telemetry that holds the outcome counts.
+    var countsElement: String {
+        switch self {
+        case .apple: "ApnsOutcomeCounts"
+        case .windows: "WnsOutcomeCounts"
+        case .windowsphone, .gcm, .fcmv1, .adm, .baidu, .browser, .xiaomi: elementPrefix + "OutcomeCounts"
+        }
+    }
+
     /// Whether a native body must be JSON.
     var takesJSON: Bool {
         switch self {

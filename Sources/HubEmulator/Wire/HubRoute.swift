@@ -7,6 +7,8 @@ enum HubOperation: Sendable, Equatable {
     case sendBatch
     case schedule
     case cancelSchedule(id: String)
+    case telemetry(id: String)
+    case feedbackContainer
     case createRegistrationID
     case createRegistration
     case listRegistrations
@@ -26,6 +28,8 @@ enum HubOperation: Sendable, Equatable {
         case .sendBatch: "send.batch"
         case .schedule: "schedule"
         case .cancelSchedule: "schedule.cancel"
+        case .telemetry: "telemetry"
+        case .feedbackContainer: "feedback"
         case .createRegistrationID: "registration.id"
         case .createRegistration: "registration.create"
         case .listRegistrations: "registration.list"
@@ -41,10 +45,11 @@ enum HubOperation: Sendable, Equatable {
     }
 
     /// The rights of which a policy needs one ("Notification Hubs security"; installations are not in its table, and are
-    /// treated like single registrations).
+    /// treated like single registrations; telemetry and feedback, which are not either, like sends that a manager may do too).
     func rights(hasFilter: Bool) -> SASRights {
         switch self {
         case .send, .sendBatch, .schedule, .cancelSchedule: .send
+        case .telemetry, .feedbackContainer: [.send, .manage]
         case .listByTag: .manage
         case .listRegistrations: hasFilter ? [.listen, .manage] : .manage
         default: [.listen, .manage]
@@ -84,6 +89,8 @@ enum HubRoute: Sendable, Equatable {
         switch (collection, path.count) {
         case ("messages", 1): return choose(method, ["POST": .send])
         case ("messages", 2) where path[1].equalsIgnoringCase("$batch"): return choose(method, ["POST": .sendBatch])
+        case ("messages", 2): return choose(method, ["GET": .telemetry(id: path[1])])
+        case ("feedbackcontainer", 1): return choose(method, ["GET": .feedbackContainer])
         case ("schedulednotifications", 1): return choose(method, ["POST": .schedule])
         case ("schedulednotifications", 2): return choose(method, ["DELETE": .cancelSchedule(id: path[1])])
         case ("registrationids", 1): return choose(method, ["POST": .createRegistrationID])

@@ -27,6 +27,9 @@ struct Moment: Sendable {
     /// RFC 3339 in UTC with milliseconds.
     var rfc3339: String { String(decoding: digits, as: UTF8.self) }
 
+    /// As .NET writes a date and time in XML: no fraction of a second, or seven digits of it.
+    var dotNet: String { text(20, 3) == "000" ? text(0, 19) + "Z" : text(0, 23) + "0000Z" }
+
     /// `yyyyMMddHHmmss`, as in notification ids.
     var compact: String { String(decoding: digits.prefix(19).filter { $0 &- 0x30 < 10 }, as: UTF8.self) }
 

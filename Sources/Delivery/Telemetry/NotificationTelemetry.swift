@@ -1,0 +1,73 @@
+import PushModel
+
+/// What the hub tells of one notification: `NotificationDetails` (hub-protocol, section 5.3).
+public struct NotificationTelemetry: Sendable, Equatable {
+    /// How many devices of one push service ended with one outcome.
+    public struct Count: Sendable, Equatable {
+        /// The hub's format name (`apple`, `fcmv1`, `windowsphone`, …); of an undocumented list its prefix in small letters.
+        public var platform: String
+        /// The outcome.
+        public var outcome: PNSOutcome
+        /// The number of devices, 0 or more.
+        public var count: Int
+
+        /// A count of these parts.
+        public init(platform: String, outcome: PNSOutcome, count: Int) {
+            self.platform = platform
+            self.outcome = outcome
+            self.count = count
+        }
+    }
+
+    /// The id, as the hub repeats it.
+    public var notificationID: String?
+    /// Where it stands; nil when the answer does not say.
+    public var state: NotificationState?
+    /// The counts in the answer's order, those of zero included.
+    public var counts: [Count] = []
+    /// Where the hub lists the devices that were refused; api-version 2016-07 and later.
+    public var errorDetails: ErrorDetailsLink?
+
+    /// Telemetry of a state and counts.
+    public init(state: NotificationState? = nil, counts: [Count] = []) {
+        self.state = state
+        self.counts = counts
+    }
+
+    /// The devices whose push service took the notification.
+    public var successCount: Int { sum { $0 == .success } }
+
+    /// The devices that were not reached, or perhaps not; handles that were merely skipped do not count.
+    public var failureCount: Int { sum { $0 != .success && $0 != .duplicate } }
+
+    /// The sum of the counts whose class satisfies `isMeant`; a sum beyond 64 bits stays at their end.
+    private func sum(_ isMeant: (Outcome) -> Bool) -> Int {
+        var sum = 0
+        for entry in counts where isMeant(entry.outcome.outcome) {
+            let (next, isTooLarge) = sum.addingReportingOverflow(entry.count)
+            sum = isTooLarge ? .max : next
+        }
+        return sum
+    }
+}
+
+/// The link to a notification's error details. It carries a signature that opens them, so no description shows it.
+public struct ErrorDetailsLink: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The link, an absolute `https` or `http` URI.
+    public let uri: String
+
+    /// Always `<redacted>`.
+    public var description: String { "<redacted>" }
+    /// Always `<redacted>`.
+    public var debugDescription: String { description }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+
+    /// Takes a link; nil for what is no `https` or `http` URI of 2,048 printable ASCII characters at most.
+    public init?(_ text: String) {
+        guard text.hasPrefix("https://") || text.hasPrefix("http://"), text.utf8.count <= 2048,
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "<") })
+        else { return nil }
+        uri = text
+    }
+}

@@ -1,0 +1,36 @@
+/// What came of one question for a notification's telemetry.
+public enum PollAnswer: Sendable, Equatable {
+    /// The hub told where the notification stands.
+    case telemetry(NotificationTelemetry)
+    /// 404: not visible yet, or never; the two look the same.
+    case notVisible
+    /// The hub asks to wait so many milliseconds; nil when it does not say how long.
+    case throttled(retryAfter: Int64?)
+    /// 403 without a wait: the hub's tier has no telemetry, or the policy lacks the right.
+    case forbidden
+    /// No question can be answered otherwise: the hub refuses this one for good.
+    case refused
+    /// No usable answer came; the next one may be.
+    case failed
+
+    /// Classes the end of a call; a question changes nothing, so it may be put again whatever happened to it.
+    ///
+    /// - Parameters:
+    ///   - result: How the call ended.
+    ///   - retryAfter: The wait that the hub asks for, in milliseconds.
+    ///   - telemetry: What the body of a 200 says, if it could be read.
+    public init(_ result: CallResult, retryAfter: Int64? = nil, telemetry: NotificationTelemetry? = nil) {
+        guard case .answered(let status, let hasRetryAfter, _) = result else {
+            self = .failed
+            return
+        }
+        switch status {
+        case 200: self = telemetry.map { .telemetry($0) } ?? .failed
+        case 404: self = .notVisible
+        case 429: self = .throttled(retryAfter: retryAfter)
+        case 403, 503: self = hasRetryAfter ? .throttled(retryAfter: retryAfter) : status == 403 ? .forbidden : .failed
+        case 400, 402, 405...407, 409...428, 430...499: self = .refused
+        default: self = .failed
+        }
+    }
+}

@@ -1,0 +1,121 @@
+public import PushModel
+
+/// A device that a push service refused, as the hub's error details and feedback list it (hub-protocol, section 5.7).
+///
+/// Handles are secrets: no description shows them.
+public struct RefusedDevice: Sendable, Equatable {
+    /// Why.
+    public var outcome: PNSOutcome
+    /// The hub's format name (`apple`, `fcmv1`, …), or another word in small letters.
+    public var platform: String
+    /// The handle.
+    public var handle: String
+    /// The handle that the push service wants instead.
+    public var newHandle: String?
+    /// When the hub was told.
+    public var time: Timestamp?
+    /// The registration that holds the handle.
+    public var registrationID: String?
+    /// The installation that does.
+    public var installationID: String?
+    /// The notification that was refused.
+    public var notificationID: String?
+
+    init(outcome: PNSOutcome, platform: String, handle: String) {
+        self.outcome = outcome
+        self.platform = platform
+        self.handle = handle
+    }
+}
+
+extension RefusedDevice: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Platform and reason.
+    public var description: String { "RefusedDevice(\(platform), \(outcome.word))" }
+    /// As `description`.
+    public var debugDescription: String { description }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// The refused devices of one blob, as far as it can be read.
+public struct RefusedDeviceList: Sendable, Equatable {
+    /// The most bytes that are read of one blob.
+    public static let maximumByteCount = 16 << 20
+
+    /// The devices, in the blob's order.
+    public private(set) var devices: [RefusedDevice] = []
+    /// What is wrong behind them; nil when the whole blob was read. The hub may still be writing.
+    public private(set) var fault: TelemetryFault?
+
+    /// Reads a blob: `PnsFeedback` documents one behind another, in UTF-8 whatever they declare.
+    public init(reading blob: Span<UInt8>) {
+        guard blob.count <= Self.maximumByteCount else {
+            fault = .tooLarge
+            return
+        }
+        var scanner = XMLScanner(blob, allowsSeveralRoots: true)
+        do throws(TelemetryFault) {
+            while case .start(let name) = try scanner.next() {
+                guard scanner.isName(name, "PnsFeedback") else { throw .otherEntry }
+                devices.append(try Self.device(from: &scanner))
+            }
+        } catch {
+            fault = error
+        }
+    }
+
+    private static func device(from scanner: inout XMLScanner) throws(TelemetryFault) -> RefusedDevice {
+        var fields: [Field: String] = [:]
+        while let name = try scanner.child(of: "PnsFeedback") {
+            guard let field = Field.allCases.first(where: { scanner.isName(name, $0.element) }) else {
+                try scanner.skipElement()
+                continue
+            }
+            let text = String(decoding: try scanner.text(of: "\(field.element)", limit: 4096), as: UTF8.self)
+            guard !text.isEmpty else { continue }
+            guard fields.updateValue(text, forKey: field) == nil else { throw .unexpected("\(field.element)") }
+        }
+        guard let word = fields[.error], let handle = fields[.handle], let platform = fields[.platform] else {
+            throw .unexpected("PnsFeedback")
+        }
+        guard Self.isWord(word), Self.isWord(platform) else { throw .invalidWord }
+        var device = RefusedDevice(outcome: PNSOutcome(word: word), platform: Self.formatName(platform), handle: handle)
+        device.newHandle = fields[.newHandle]
+        device.time = fields[.time].flatMap { Timestamp(Array($0.utf8).span) }
+        device.registrationID = fields[.registration]
+        device.installationID = fields[.installation]
+        device.notificationID = fields[.notification]
+        return device
+    }
+
+    private enum Field: CaseIterable {
+        case time, error, platform, handle, newHandle, registration, installation, notification
+
+        var element: StaticString {
+            switch self {
+            case .time: "FeedbackTime"
+            case .error: "NotificationSystemError"
+            case .platform: "Platform"
+            case .handle: "PnsHandle"
+            case .newHandle: "NewPnsHandle"
+            case .registration: "RegistrationId"
+            case .installation: "InstallationId"
+            case .notification: "NotificationId"
+            }
+        }
+    }
+
+    /// The format name of a platform that feedback names as installations do.
+    private static func formatName(_ platform: String) -> String {
+        switch platform.lowercased() {
+        case "apns": "apple"
+        case "wns": "windows"
+        case "mpns": "windowsphone"
+        case let other: other
+        }
+    }
+
+    private static func isWord(_ text: String) -> Bool {
+        text.utf8.count <= 64 && text.utf8.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 }
+    }
+}

@@ -1,0 +1,35 @@
+/// The newest notifications, found by id.
+struct TelemetryLog: Sendable {
+    private var records: BoundedQueue<TelemetryRecord>
+    /// How many records were added before each one, by id.
+    private var ordinals: [String: Int] = [:]
+    private var droppedCount = 0
+
+    /// - Parameter capacity: Notifications that are remembered; older ones become unknown.
+    init(capacity: Int) {
+        records = BoundedQueue(capacity: capacity)
+    }
+
+    mutating func append(_ record: TelemetryRecord) {
+        if let dropped = records.append(record) {
+            ordinals[dropped.id] = nil
+            droppedCount += 1
+        }
+        ordinals[record.id] = droppedCount + records.count - 1
+    }
+
+    /// The record of a notification.
+    subscript(_ id: String) -> TelemetryRecord? {
+        ordinals[id].flatMap { records[$0 - droppedCount] }
+    }
+
+    /// Changes the record of a notification, if it is remembered.
+    mutating func change(_ id: String, _ change: (inout TelemetryRecord) -> Void) {
+        guard let ordinal = ordinals[id], var record = records[ordinal - droppedCount] else { return }
+        change(&record)
+        records[ordinal - droppedCount] = record
+    }
+
+    /// Every device that a push service refused, in the order of the notifications.
+    var feedback: [PNSFeedback] { records.elements.flatMap(\.refused) }
+}

@@ -1,0 +1,91 @@
+/// One line of the telemetry's script: how the telemetry of notifications comes about, or which devices a push service refuses.
+///
+/// Written as fields joined by commas, on the command line and at run time alike: `hidden=10s,state=Processing/20s` or
+/// `refuse=ExpiredChannel,device=abc`. ``TelemetryParser`` lists the fields.
+public struct TelemetryScript: Sendable, Equatable {
+    /// What the line says.
+    enum Effect: Sendable, Equatable {
+        /// How the telemetry of a notification comes about.
+        case progress(Progress)
+        /// A device does not ring, and is counted under `outcome`; a field that is `nil` meets every device.
+        case refusal(outcome: String, device: String?, platform: HubPlatform?)
+    }
+
+    /// What is shown of one notification, and when.
+    struct Progress: Sendable, Equatable {
+        /// How long the id stays unknown; `nil` for good.
+        var hidden: Duration? = .zero
+        /// What follows, one behind another; behind the last one that ends comes what really became of the notification.
+        var steps: [Step] = []
+        /// The state of a scheduled notification that was taken back; clients disagree on its spelling.
+        var canceledState = "Canceled"
+    }
+
+    /// One state on the way.
+    struct Step: Sendable, Equatable {
+        let state: String
+        /// How long it lasts; `nil` for good.
+        let duration: Duration?
+        /// What is counted meanwhile; `nil` for what was really delivered, once the state is `Completed`, and nothing before.
+        var counts: OutcomeCounts?
+    }
+
+    /// The line as it was written.
+    public let text: String
+    let effect: Effect
+    /// Which sends a progress is for.
+    var conditions = Fault.Conditions()
+    /// So many notifications, or devices, that it is for pass first.
+    var after = 0
+    /// Only every so many-th is met.
+    var every = 1
+    /// How many it meets; `nil` for all.
+    var count: Int?
+
+    /// Reads a line.
+    ///
+    /// - Parameter text: Fields joined by commas.
+    /// - Throws: ``TelemetryScriptError`` naming the field.
+    public init(parsing text: String) throws(TelemetryScriptError) {
+        self = try TelemetryParser.parse(text)
+    }
+
+    init(text: String, effect: Effect) {
+        self.text = text
+        self.effect = effect
+    }
+}
+
+/// What is wrong with a line of the telemetry's script.
+public enum TelemetryScriptError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// There are no fields.
+    case empty
+    /// No such field.
+    case unknownField(String)
+    /// The field's value is not allowed; `expected` says what is.
+    case badValue(field: String, value: String, expected: String)
+    /// A field stands twice.
+    case repeatedField(String)
+    /// A field that means nothing without another one before it.
+    case needs(field: String, other: String)
+    /// Two fields that exclude each other.
+    case conflict(String, String)
+    /// A state behind one that never ends.
+    case endlessState(String)
+
+    /// One plain sentence.
+    public var description: String {
+        switch self {
+        case .empty: "a line needs at least one of hidden, state, canceled and refuse"
+        case .unknownField(let field):
+            "'\(field)' is not a field of a telemetry script; known are \(TelemetryParser.fieldNames.joined(separator: ", "))"
+                + " and counts such as apple.Success=3"
+        case .badValue(let field, let value, let expected): "'\(field)' cannot be '\(value)': expected \(expected)"
+        case .repeatedField(let field): "'\(field)' is given twice"
+        case .needs(let field, let other): "'\(field)' needs '\(other)' before it"
+        case .conflict(let first, let second): "'\(first)' and '\(second)' cannot be in one line"
+        case .endlessState(let state):
+            "nothing can follow 'state=\(state)', which never ends; write how long, such as state=\(state)/10s"
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// Writes the telemetry of one notification; .NET's reader skips elements that are out of order, so it is the order of its contract.
+struct TelemetryWriter {
+    private static let declaration = "<?xml version=\"1.0\" encoding=\"utf-8\"?>"
+    private static let beforeDetails: [HubPlatform] = [.apple, .windowsphone, .windows, .gcm, .adm]
+    private static let behindDetails: [HubPlatform] = [.fcmv1, .baidu, .browser, .xiaomi]
+
+    let record: TelemetryRecord
+    let shown: TelemetryRecord.Shown
+    /// `sb://host/hub/messages/{id}?…`
+    let location: String
+    /// Where the refused devices are told, for api-versions that know it.
+    let errorDetailsURI: String?
+
+    var xml: [UInt8] {
+        var writer = XMLWriter()
+        let namespaces = [("xmlns", XMLWriter.serviceBus), ("xmlns:i", XMLWriter.schemaInstance)]
+        writer.element("NotificationDetails", namespaces) { writer in
+            writer.element("NotificationId", text: record.id)
+            writer.element("Location", text: location)
+            writer.element("State", text: shown.state)
+            writer.element("EnqueueTime", text: Moment(milliseconds: record.queuedAt).dotNet)
+            if let time = shown.startedAt { writer.element("StartTime", text: Moment(milliseconds: time).dotNet) }
+            if let time = shown.endedAt { writer.element("EndTime", text: Moment(milliseconds: time).dotNet) }
+            writer.element("NotificationBody", text: String(decoding: record.body, as: UTF8.self))
+            if let tags = record.tags { writer.element("Tags", text: tags) }
+            writer.element("TargetPlatforms", text: record.targetPlatforms)
+            for platform in Self.beforeDetails { writeCounts(of: platform, to: &writer) }
+            if let errorDetailsURI { writer.element("PnsErrorDetailsUri", text: errorDetailsURI) }
+            for platform in Self.behindDetails { writeCounts(of: platform, to: &writer) }
+        }
+        return Array(Self.declaration.utf8) + writer.bytes
+    }
+
+    private func writeCounts(of platform: HubPlatform, to writer: inout XMLWriter) {
+        let entries = shown.counts.entries.filter { $0.platform == platform }
+        guard !entries.isEmpty else { return }
+        writer.element(platform.countsElement) { writer in
+            for entry in entries {
+                writer.element("Outcome") { writer in
+                    writer.element("Name", text: entry.name)
+                    writer.element("Count", text: String(entry.count))
+                }
+            }
+        }
+    }
+}

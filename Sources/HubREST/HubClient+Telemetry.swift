@@ -1,0 +1,63 @@
+public import HubAuth
+public import PushModel
+
+extension HubClient {
+    /// Writes the question what became of a notification, `GET /messages/{id}`, in place of what `writer` held.
+    ///
+    /// - Parameters:
+    ///   - notificationID: The id that the hub gave the send, as `HubAnswer.notificationID` shows it.
+    ///   - now: Seconds since 1970, for the token.
+    ///   - writer: Takes the request; empty afterwards when there is none.
+    /// - Returns: The number of the token that was used; nil when no hub can have given such an id, so that there is nothing to ask.
+    /// - Throws: `HubAuthError.signing` when OpenSSL cannot sign.
+    public mutating func writeTelemetryRequest(
+        of notificationID: Span<UInt8>, now: Int64, into writer: inout ByteWriter
+    ) throws(HubAuthError) -> UInt64? {
+        writer.removeAll()
+        guard Self.isUsable(notificationID) else { return nil }
+        let token = try tokens.token(now: now)
+        writer.append(telemetryHead.beforeID.span)
+        writer.append(notificationID)
+        writer.append(telemetryHead.behindID.span)
+        writer.append(token.headerValue.span)
+        writer.append("\r\n\r\n")
+        return token.serial
+    }
+
+    /// Whether an id can be a path segment as it stands: 1 to 256 unreserved characters (RFC 3986, 2.3), not dots alone.
+    ///
+    /// The id came from outside; anything else in it could end the segment, the line or the request.
+    private static func isUsable(_ id: Span<UInt8>) -> Bool {
+        guard (1...256).contains(id.count) else { return false }
+        var isDotsOnly = true
+        for index in id.indices {
+            switch id[index] {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                isDotsOnly = false
+            case UInt8(ascii: "."): break
+            default: return false
+            }
+        }
+        return !isDotsOnly
+    }
+}
+
+/// What stands before and behind the id in a question for telemetry.
+struct TelemetryHead: Sendable {
+    /// The first version that has telemetry and its error details ("Notification message telemetry").
+    private static let oldestVersion = "2016-07"
+
+    let beforeID: [UInt8]
+    let behindID: [UInt8]
+
+    init(_ configuration: HubConfiguration, userAgent: String) {
+        beforeID = Array("GET \(configuration.endpoint.pathPrefix)\(configuration.hub)/messages/".utf8)
+        behindID = Array(
+            """
+            ?api-version=\(max(configuration.apiVersion, Self.oldestVersion)) HTTP/1.1\r
+            Host: \(configuration.endpoint.authority)\r
+            User-Agent: \(userAgent)\r
+            Authorization:\u{20}
+            """.utf8)
+    }
+}
