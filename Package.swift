@@ -67,6 +67,7 @@ let package = Package(
         pure("Delivery", ["PushModel"]),
         pure("HTTP1"),
         pure("Observability"),
+        pure("ResultQuery", ["PushModel"]),
 
         // adapter
         wrapper("EventLoop", ["CLinux"]),
@@ -108,8 +109,8 @@ let package = Package(
         wrapper(
             "Console",
             [
-                "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "Kafka", "HubREST",
-                "HubAuth", "HTTPServing", "HTTP1",
+                "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "ResultQuery", "Kafka",
+                "HubREST", "HubAuth", "HTTPServing", "HTTP1",
             ]),
 
         // bench
@@ -143,6 +144,7 @@ let package = Package(
         tests("DeliveryTests", ["Delivery", "PushModel"]),
         tests("HTTP1Tests", ["HTTP1"]),
         tests("ObservabilityTests", ["Observability"]),
+        tests("ResultQueryTests", ["ResultQuery", "PushModel"]),
         tests("HubAuthTests", ["HubAuth", "Crypto"]),
         tests("CurlHTTPTests", ["CurlHTTP", "CCurl", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
@@ -157,7 +159,8 @@ let package = Package(
         tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
-        tests("ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "HTTPServing", "HubEmulator", "HubAuth"]),
+        tests(
+            "ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "ResultQuery", "HTTPServing", "HubEmulator", "HubAuth"]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],
     swiftLanguageModes: [.v6]

@@ -43,6 +43,19 @@ import Testing
         #expect(try parse("- -- --name").operands == ["-", "--name"])
     }
 
+    @Test(arguments: [
+        ("-hub:shop", ["-hub:shop"]), ("-label.campaign:a state:failed", ["-label.campaign:a", "state:failed"]),
+        ("-hub_state:x -n5 a", ["-hub_state:x", "a"]), ("-n 5:1", []),
+    ])
+    func whatExcludesIsNoFlagWhereAFilterMayStand(line: String, operands: [String]) throws {
+        let words = line.split(separator: " ").map(String.init)
+        #expect(try ArgumentParser.parse(words, for: .resultsList).operands == operands)
+    }
+
+    @Test func whereNoFilterMayStandItIsAFlag() {
+        #expect(throws: CommandFailure.self) { try parse("-hub:shop") }
+    }
+
     @Test func everySettingIsAFlag() throws {
         let settings = try parse("--bootstrap a:1 --kafka.group_id=g --retry.base 2s").settings
         #expect(settings.map(\.key) == ["kafka.bootstrap_servers", "kafka.group_id", "retry.base"])

@@ -22,10 +22,13 @@ import Testing
         ("explain", .usage), ("explain hub_throttled", .done), ("explain no_such_code", .nothingMatched),
         ("explain --codes", .done),
         ("explain /no/such/file", .usage), ("results show", .usage), ("results list --since yesterday", .usage),
-        ("results list --limit 0", .usage), ("results tail -o json", .usage), ("healthcheck --live --ready", .usage),
+        ("results list --limit 0", .usage), ("healthcheck --live --ready", .usage),
         ("healthcheck ftp://a", .usage), ("healthcheck --listen 127.0.0.1:0", .configuration),
         ("healthcheck http://127.0.0.1:1/livez", .unreachable), ("emulator --fault bogus=1", .usage),
         ("emulator --policy nokey", .usage), ("emulator --cert a.pem", .usage), ("emulator --listen nowhere", .usage),
+        ("results list state:faild", .usage), ("results list -stat:failed", .usage), ("results list failed", .usage),
+        ("results tail until:1h", .usage), ("results tail -o json", .usage), ("failed since:yesterday", .usage),
+        ("failed --state nonsense", .usage), ("results show a b", .usage), ("help filters", .done),
         ("topics create --partitions 0", .usage), ("topics check --timeout soon", .usage),
     ])
     func commandLinesEndWithTheDocumentedCode(line: String, code: ExitCode) {
@@ -36,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "topics check", "topics create", "results list", "results show x", "results tail", "enqueue --user a --title x",
+        "topics check", "topics create", "results list", "results show x", "results tail", "failed", "enqueue --user a --title x",
     ])
     func anUnreachableBrokerIsNamed(line: String) {
         let outcome = Harness().run(line + " --bootstrap 127.0.0.1:1 --timeout 300ms")
@@ -67,5 +70,9 @@ import Testing
         #expect(Harness().run("enqeue").messages.contains("did you mean 'enqueue'?"))
         #expect(Harness().run("topics chekc").messages.contains("did you mean 'topics check'?"))
         #expect(Harness().run("explain hub_throtled").messages.contains("did you mean hub_throttled?"))
+        let filter = Harness().run("failed hub:a eror:hub_timeout")
+        #expect(filter.messages.contains("the filter, position 7: 'eror' is no field of a result; there are request, state"))
+        #expect(filter.messages.contains("did you mean error?"))
+        #expect(Harness().run("failed state:faild").messages.contains("did you mean failed?"))
     }
 }

@@ -45,7 +45,7 @@ struct Harness {
 }
 
 /// Remembers what is written.
-private final class Sink: Sendable {
+final class Sink: Sendable {
     private let bytes = Mutex<[UInt8]>([])
 
     func add(_ more: [UInt8]) { bytes.withLock { $0 += more } }
@@ -71,10 +71,10 @@ final class Broker {
     }
 
     /// Writes values to the results topic.
-    func writeResults(_ values: [String]) throws {
+    func writeResults(_ values: [String], at timestamp: Int64? = nil) throws {
         let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
         let topic = try producer.topic(named: "push.results.v1")
-        for value in values { try producer.produce(to: topic, key: nil, value: Array(value.utf8).span) }
+        for value in values { try producer.produce(to: topic, key: nil, value: Array(value.utf8).span, timestamp: timestamp) }
         try producer.flush(timeout: .seconds(10))
         producer.close(timeout: .zero)
     }

@@ -14,9 +14,16 @@ import Testing
         "origin":{"topic":"push.requests.v1","partition":7,"offset":"181920"},"worker":{"id":"w-3"},"at":"2026-11-20T12:01:31.000Z"}
         """
 
-    @Test func aRequestsLifeIsTold() throws {
-        let record = try #require(ResultRecord(json: Array(Self.partial.utf8), partition: 0, offset: 0, timestamp: 0))
-        let story = ResultStory(record, Streams.Traits()).text
+    private func story(_ id: String, _ results: [String], isWide: Bool = false) -> String {
+        var life = RequestLife(id: id)
+        for (index, json) in results.enumerated() {
+            life.take(Array(json.utf8).span, partition: 0, offset: Int64(index), timestamp: Int64(index))
+        }
+        return ResultStory(life, Streams.Traits(), isWide: isWide).text
+    }
+
+    @Test func aRequestsLifeIsTold() {
+        let story = story("p-1", [Self.partial])
         #expect(
             story == """
                 request  p-1
@@ -34,6 +41,52 @@ import Testing
                 """)
     }
 
+    private static let retrying = """
+        {"request_id":"p-1","kind":"interim","state":"retrying","outcome":"throttled","attempt_count":1,"hub":"prod-shop",\
+        "attempts":[{"n":1,"send":1,"started_at":"2026-11-20T12:00:00.121Z","http_status":429}],"at":"2026-11-20T12:00:00.200Z"}
+        """
+    private static let telemetry = """
+        {"request_id":"p-1","kind":"outcome","state":"failed","outcome":"no_target","hub_state":"Abandoned","replay_safety":"safe",\
+        "attempt_count":2,"sends":[{"index":0,"platform":"apple","pns_outcomes":{"Success":3,"ExpiredChannel":1}},\
+        {"index":1,"platform":"fcmv1"}],"at":"2026-11-20T12:10:00.000Z"}
+        """
+    private static let replay = """
+        {"request_id":"j-1:p-1","kind":"final","state":"failed","outcome":"auth","error":{"code":"hub_unauthorized"},\
+        "replay":{"root_request_id":"p-1","parent_request_id":"p-1","generation":1,"job_id":"j-1","actor":"ann","reason":"outage"},\
+        "at":"2026-11-20T13:00:00.000Z"}
+        """
+
+    @Test func outcomesAndReplaysBelongToTheLife() {
+        let story = story("p-1", [Self.retrying, Self.partial, Self.telemetry, Self.replay, Self.replay])
+        let expected = """
+            2026-11-20T12:00:00.200Z  interim    retrying after 1 attempts
+            2026-11-20T12:01:31.000Z  result     partial after 2 attempts, 1 min 31 s after it was published
+            2026-11-20T12:10:00.000Z  outcome    Abandoned; apple: Success 3, ExpiredChannel 1
+            2026-11-20T13:00:00.000Z  replay     j-1:p-1 failed: hub_unauthorized (generation 1, job j-1, by ann, because outage)
+            2026-11-20T13:00:00.000Z  replay     j-1:p-1 failed: hub_unauthorized (generation 1, job j-1, by ann, because outage)
+            """
+        #expect(story.hasSuffix(expected))
+        #expect(story.hasPrefix("request  p-1\nstate    failed (no_target)\n"))
+        // Those of the interim result are the same ones, and told by the final.
+        #expect(story.split(separator: "\n").count { $0.contains("  attempt  ") } == 2)
+    }
+
+    @Test func whileNothingIsFinalTheLastResultTellsTheAttempts() {
+        let story = story("p-1", [Self.retrying, Self.retrying])
+        #expect(story.split(separator: "\n").count { $0.contains("  attempt  ") } == 1)
+        #expect(story.contains("state    retrying (throttled)"))
+    }
+
+    @Test func aReplayNamesWhatItRepeats() {
+        #expect(
+            story("j-1:p-1", [Self.replay]).contains("\nrepeats  p-1 (generation 1, job j-1, by ann, because outage)\n"))
+    }
+
+    @Test func aWideStoryTellsTheCalls() {
+        #expect(story("p-1", [Self.partial], isWide: true).contains("  call       1 to fcmv1: throttled\n"))
+        #expect(!story("p-1", [Self.partial]).contains("  call  "))
+    }
+
     @Test(arguments: ["", "7", "null", "[]", "{}", #"{"request_id":7}"#, "{", "\u{0}", #"{"request_id":"a""#])
     func whatIsNoResultIsPassedOver(json: String) {
         #expect(ResultRecord(json: Array(json.utf8), partition: 0, offset: 0, timestamp: 0) == nil)
@@ -46,7 +99,7 @@ import Testing
     ])
     func strangeResultsAreToldWithoutHarm(json: String) throws {
         let record = try #require(ResultRecord(json: Array(json.utf8), partition: 0, offset: 0, timestamp: 0))
-        let story = ResultStory(record, Streams.Traits()).text
+        let story = story(record.requestID, [json], isWide: true)
         #expect(story.hasPrefix("request  a"))
         #expect(!story.contains("\u{1B}"))
     }
@@ -62,9 +115,48 @@ import Testing
         #expect(shown.output == Self.partial + "\n")
         #expect(broker.harness.run("results show p-1 --wait").code == .done)
         #expect(broker.harness.run("results show nobody --wait --timeout 200ms").code == .temporary)
-        let filtered = broker.harness.run("results list --error hub_throttled --state partial")
-        #expect(filtered.lines.count == 2)
-        #expect(filtered.lines[1].contains("p-1"))
+        for line in ["--error hub_throttled --state partial", "error:hub_* state:partial,failed -hub:other platform:fcm"] {
+            let filtered = broker.harness.run("results list " + line)
+            #expect(filtered.lines.count == 2)
+            #expect(filtered.lines.last?.contains("p-1") == true)
+        }
+        #expect(broker.harness.run("results list -error:* -o ndjson").lines.map { $0.contains("other") } == [true])
+    }
+
+    @Test func theNewestStandWhereTheyAreWanted() throws {
+        let broker = try Broker()
+        // Written in another order than that of their times.
+        for (name, time) in [("c", 3), ("a", 1), ("b", 2)] {
+            try broker.writeResults([#"{"at":"x","request_id":"\#(name)"}"#], at: 1_795_262_400_000 + Int64(time))
+        }
+        let ids = { (line: String) in
+            broker.harness.run("results list -o csv " + line).lines.dropFirst().map { String($0.split(separator: ",")[1]) }
+        }
+        #expect(ids("") == ["a", "b", "c"])
+        #expect(ids("--newest first") == ["c", "b", "a"])
+        #expect(ids("--newest first -n 2") == ["c", "b"])
+        #expect(ids("-n 2") == ["b", "c"])
+    }
+
+    @Test func everyFormatHasItsShape() throws {
+        let broker = try Broker()
+        try broker.writeResults([Self.partial])
+        let run = { (line: String) in broker.harness.run(line) }
+        #expect(run("results list -o json").output == "[\n" + Self.partial + "\n]\n")
+        let wide = run("results list -o wide")
+        try #require(wide.lines.count == 2)
+        #expect(
+            wide.lines[0].hasSuffix("MESSAGE") && wide.lines[1].contains("apple,fcmv1")
+                && wide.lines[1].hasSuffix("429 four times"))
+        let csv = run("results list -o csv")
+        try #require(csv.lines.count == 2)
+        #expect(csv.lines[0] == "at,request,state,outcome,error,hub,platforms,attempts,replay,took_ms,worker,kind,message")
+        #expect(
+            csv.lines[1]
+                == "2026-11-20T12:01:31.000Z,p-1,partial,throttled,hub_throttled,prod-shop,\"apple,fcmv1\",2,safe,91100,w-3,"
+                + "final,429 four times")
+        #expect(run("results show p-1 -o csv").output == csv.output)
+        #expect(run("results show p-1 -o ndjson").output == Self.partial + "\n")
     }
 
     @Test func tailFollowsUntilItHasEnough() throws {

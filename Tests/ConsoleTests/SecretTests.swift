@@ -22,7 +22,8 @@ import Testing
 
     @Test(arguments: [
         "config show --origin", "config show -o json", "config check", "help --all", "help settings", "enqueue --help",
-        "topics check --timeout 200ms", "results list --timeout 200ms", "enqueue --user a --title x --timeout 200ms",
+        "topics check --timeout 200ms", "failed SharedAccessKey=CANARYkey", "failed --timeout 200ms",
+        "results list --timeout 200ms", "enqueue --user a --title x --timeout 200ms",
         "config check --kafka.properties sasl.password=CANARYpassword,nonsense", "config check --hub.secondary_key=",
         "explain /dev/stdin", "enqueue --device apple:CANARYhandle0123456789 --titel x",
         "enqueue --device nokia:CANARYhandle0123456789 --title x", "enqueue --device apple:CANARYhandle0123456789",

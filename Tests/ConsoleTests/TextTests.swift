@@ -87,9 +87,36 @@ import Testing
         #expect(TimeText.duration(text) == nil)
     }
 
-    @Test(arguments: [("1h", -3_600_000), ("now", 0), ("2026-11-21T12:00:00Z", 0), ("2026-11-21T13:00:00+02:00", -3_600_000)])
-    func momentsAreReadAgainstTheClock(text: String, difference: Int64) {
-        #expect(TimeText.moment(text, now: 1_795_262_400_000, isPast: true)?.milliseconds == 1_795_262_400_000 + difference)
+    @Test func csvQuotesWhatNeedsIt() {
+        #expect(CSV.line(["a", "b,c", "d\"e", " f", "", "g\nh"]) == "a,\"b,c\",\"d\"\"e\",\" f\",,\"g\nh\"")
+    }
+
+    @Test func wideColumnsAreForWideTablesAndCSV() {
+        var table = Table([.init(title: "A"), .init(title: "TOOK MS", isNumber: true, isWide: true), .init(title: "B")])
+        table.add("x", "-", "y,z")
+        #expect(table.narrow.lines(Streams.Traits()) == ["A  B", "x  y,z"])
+        #expect(table.lines(Streams.Traits()) == ["A  TOOK MS  B", "x        -  y,z"])
+        #expect(table.csv == ["a,took_ms,b", "x,,\"y,z\""])
+    }
+
+    @Test func progressTellsShareRateAndTimeLeft() {
+        let text = ScanProgress.text(topic: "t", done: 250_000, total: 1_000_000, after: .milliseconds(500))
+        #expect(text == "reading t: 25 % of 1000000, 500000 a second, 2 s left")
+        #expect(ScanProgress.text(topic: "t", done: 0, total: 10, after: .zero) == "reading t: 0 % of 10, 0 a second")
+    }
+
+    @Test func statusIsForTerminalsOnly() {
+        let written = Sink()
+        var traits = Streams.Traits()
+        for isTerminal in [false, true] {
+            traits.isErrorTerminal = isTerminal
+            let streams = Streams(
+                traits: traits, write: { _ in true }, writeError: written.add,
+                readInput: { () throws(CommandFailure) in [] })
+            streams.showStatus("half")
+            streams.showStatus(nil)
+        }
+        #expect(written.text == "\rhalf\u{1B}[K\r\u{1B}[K")
     }
 
     @Test func identifiersAreUlidsThatSortByTheirMaking() {

@@ -4,6 +4,6 @@ extension Command {
         .help, .version,
         .enqueue, .explain,
         .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck,
-        .resultsList, .resultsShow, .resultsTail,
+        .resultsList, .resultsShow, .resultsTail, .failed,
     ]
 }

@@ -1,11 +1,13 @@
+import ResultQuery
 import Settings
 
 extension Command {
-    /// `pushfan help`: the overview, a command's page, and pages on settings and exit codes.
+    /// `pushfan help`: the overview, a command's page, and pages on settings, filters and exit codes.
     static let help = Command(
-        "help", .everyone, "Explain a command, the settings or the exit codes", operands: "[COMMAND|settings|exit-codes]",
+        "help", .everyone, "Explain a command, the settings, filters or the exit codes",
+        operands: "[COMMAND|settings|filters|exit-codes]",
         maximumOperands: 2,
-        examples: ["pushfan help enqueue", "pushfan help settings", "pushfan help --all"],
+        examples: ["pushfan help enqueue", "pushfan help settings", "pushfan help filters", "pushfan help --all"],
         groups: [FlagGroup("Selection", [Flag("all", nil, "Show the page of every command")])],
         readOn: "pushfan help exit-codes", acceptsSettings: false, run: HelpCommand.run)
 }
@@ -22,6 +24,8 @@ private enum HelpCommand {
             try invocation.streams.out(page.overview(of: invocation.program.commands))
         } else if words == ["settings"] {
             try settings(invocation.streams)
+        } else if words == ["filters"] {
+            try filters(invocation.streams)
         } else if words == ["exit-codes"] {
             try exitCodes(invocation.streams)
         } else if let found = invocation.program.find(words), found.wordCount == words.count {
@@ -47,6 +51,36 @@ private enum HelpCommand {
             table.add(definition.name, definition.defaultText ?? "-", definition.summary)
         }
         for line in table.lines(Streams.Traits()) { try streams.out(line) }
+    }
+
+    private static func filters(_ streams: Streams) throws(CommandFailure) {
+        try streams.out(
+            """
+            A filter is terms with blanks between them, and all of them hold: state:failed hub:shop since:1h
+            -hub:test excludes. state:failed,partial is one or the other. label.campaign:"new year" has a blank.
+            error:hub_* has any ending; in quotes a * is a * . 'attempts:>2' is in quotes because of the shell.
+            2026-11-21T10:00Z, 2026-11-21 (in UTC) and 90m (ago) are moments: since:2026-11-21 until:90m
+
+            """)
+        var table = Table("TERM", "VALUES", "MEANING")
+        table.wrapsCells = true
+        for field in ResultField.allCases {
+            table.add(field.rawValue + ":", values(field), field.summary)
+        }
+        table.add("label.NAME:", "any text", "a label of the request")
+        table.add("since:", "a moment", "the result was written then or later")
+        table.add("until:", "a moment", "the result was written before")
+        for line in table.lines(streams.traits) { try streams.out(line) }
+    }
+
+    private static func values(_ field: ResultField) -> String {
+        switch field.values {
+        case .words where field == .error: "an error code"
+        case .words(let words): words.joined(separator: ", ")
+        case .text: "any text"
+        case .number: "a number, such as 3, >2 or <=5"
+        case .duration: "a length of time, such as >30s"
+        }
     }
 
     private static func exitCodes(_ streams: Streams) throws(CommandFailure) {

@@ -2,7 +2,8 @@ import Settings
 
 /// Reads a command line by the flags of one command.
 ///
-/// `--name value`, `--name=value`, `-n value`, `-nvalue`; switches take no value; `--` ends the flags; `-` is an operand.
+/// `--name value`, `--name=value`, `-n value`, `-nvalue`; switches take no value; `--` ends the flags; `-` is an operand, and where
+/// a filter may stand, `-hub:shop` is one.
 struct ArgumentParser {
     private let command: Command
     private var result = Arguments()
@@ -34,11 +35,18 @@ struct ArgumentParser {
             rest = []
         } else if argument.hasPrefix("--") {
             try takeLong(argument.dropFirst(2))
-        } else if argument.hasPrefix("-") && argument.count > 1 {
+        } else if argument.hasPrefix("-") && argument.count > 1 && !isNegatedTerm(argument) {
             try takeShort(argument)
         } else {
             result.operands.append(argument)
         }
+    }
+
+    /// More than one letter before a colon: no flag with its value looks like that.
+    private func isNegatedTerm(_ argument: String) -> Bool {
+        guard command.acceptsFilter, let colon = argument.firstIndex(of: ":") else { return false }
+        let name = argument[..<colon].dropFirst()
+        return name.count > 1 && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
     }
 
     private mutating func takeLong(_ text: Substring) throws(CommandFailure) {

@@ -18,6 +18,8 @@ public struct Command: Sendable {
     public let operands: String
     /// The most operands there may be.
     public let maximumOperands: Int
+    /// The operands are a filter: `-hub:shop` is one of them, and no flag.
+    public let acceptsFilter: Bool
     /// Three or more lines that can be run as they are.
     public let examples: [String]
     /// The flags, grouped.
@@ -37,6 +39,7 @@ public struct Command: Sendable {
     ///   - summary: One sentence without a full stop.
     ///   - operands: What stands behind the flags in the usage line.
     ///   - maximumOperands: The most operands there may be.
+    ///   - acceptsFilter: Whether the operands are a filter.
     ///   - examples: At least three lines that can be run as they are.
     ///   - groups: The flags, grouped; `--help` is added.
     ///   - readOn: Where to read on.
@@ -44,14 +47,15 @@ public struct Command: Sendable {
     ///   - run: Does the work.
     public init(
         _ name: String, _ section: Section, _ summary: String, operands: String = "", maximumOperands: Int = 0,
-        examples: [String], groups: [FlagGroup] = [], readOn: String, acceptsSettings: Bool = true,
-        run: @escaping @Sendable (Invocation) throws(CommandFailure) -> ExitCode
+        acceptsFilter: Bool = false, examples: [String], groups: [FlagGroup] = [], readOn: String,
+        acceptsSettings: Bool = true, run: @escaping @Sendable (Invocation) throws(CommandFailure) -> ExitCode
     ) {
         self.name = name
         self.section = section
         self.summary = summary
         self.operands = operands
         self.maximumOperands = maximumOperands
+        self.acceptsFilter = acceptsFilter
         self.examples = examples
         self.groups = groups
         self.readOn = readOn

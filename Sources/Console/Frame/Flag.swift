@@ -88,7 +88,7 @@ public struct FlagGroup: Sendable {
 
 extension FlagGroup {
     /// How the output looks; every command that writes data has it.
-    public static func output(_ formats: [OutputFormat] = OutputFormat.allCases, and more: [Flag] = []) -> FlagGroup {
+    public static func output(_ formats: [OutputFormat] = OutputFormat.common, and more: [Flag] = []) -> FlagGroup {
         let names = formats.map(\.rawValue)
         let format = Flag(
             "output", names.joined(separator: "|"), "How the data looks", letter: "o", default: names.first, choices: names)

@@ -81,6 +81,13 @@ public final class Streams: Sendable {
         writeError(Array(text.utf8) + [UInt8(ascii: "\n")])
     }
 
+    /// Shows how far something is, in place of what was shown before; nil takes it away. On a terminal only.
+    func showStatus(_ text: String?) {
+        guard traits.isErrorTerminal else { return }
+        // Carriage return, the text, and erase to the end of the line (ECMA-48, EL).
+        writeError(Array("\r\(text ?? "")\u{1B}[K".utf8))
+    }
+
     /// All of standard input.
     ///
     /// - Throws: It cannot be read.

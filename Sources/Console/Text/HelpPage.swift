@@ -37,7 +37,7 @@ struct HelpPage {
             if !members.isEmpty { lines += ["", title(section.rawValue + ":")] + members.map(row) }
         }
         return lines.joined(separator: "\n")
-            + "\n\nRead on: pushfan help COMMAND, pushfan help settings, pushfan help exit-codes."
+            + "\n\nRead on: pushfan help COMMAND, settings, filters or exit-codes."
     }
 
     /// The commands of one group.

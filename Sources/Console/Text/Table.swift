@@ -4,6 +4,8 @@ public struct Table {
     struct Column {
         let title: String
         var isNumber = false
+        /// Left out of a table that is not wide.
+        var isWide = false
     }
 
     /// Columns of a terminal that a table with wrapping cells takes at most.
@@ -28,7 +30,28 @@ public struct Table {
 
     /// Adds a row; control characters in it are replaced.
     public mutating func add(_ cells: String...) {
+        add(cells)
+    }
+
+    /// Adds a row; control characters in it are replaced.
+    mutating func add(_ cells: [String]) {
         rows.append(cells.map { Sanitised.line($0, atMost: 4096) })
+    }
+
+    /// The table without its wide columns.
+    var narrow: Table {
+        guard columns.contains(where: \.isWide) else { return self }
+        let kept = columns.indices.filter { !columns[$0].isWide }
+        var table = Table(kept.map { columns[$0] })
+        table.wrapsCells = wrapsCells
+        table.rows = rows.map { row in kept.map { row[$0] } }
+        return table
+    }
+
+    /// The lines of CSV, the columns' names first; where the table has `-`, there is nothing.
+    var csv: [String] {
+        [CSV.line(columns.map { $0.title.lowercased().replacing(" ", with: "_") })]
+            + rows.map { row in CSV.line(row.map { $0 == "-" ? "" : $0 }) }
     }
 
     /// The lines, headings first; the last column is cut, or every long cell wrapped, where the terminal ends.
@@ -94,8 +117,9 @@ extension Streams {
     /// - Throws: As `out` does.
     func out(_ format: OutputFormat, _ table: Table, _ objects: [[UInt8]]) throws(CommandFailure) {
         switch format {
-        case .table:
-            for line in table.lines(traits) { try out(line) }
+        case .table: for line in table.narrow.lines(traits) { try out(line) }
+        case .wide: for line in table.lines(traits) { try out(line) }
+        case .csv: for line in table.csv { try out(line) }
         case .ndjson:
             for object in objects { try out(object + [UInt8(ascii: "\n")]) }
         case .json:

@@ -1,4 +1,5 @@
 import PushModel
+import ResultQuery
 
 /// The flags that describe one request, and the JSON they become.
 enum RequestFlags {
@@ -63,7 +64,7 @@ enum RequestFlags {
         try addContent(arguments, to: &request)
         if let life = try arguments.duration("ttl") { request.add("ttl_seconds", Int(life.components.seconds)) }
         if let text = arguments.value("not-before") {
-            guard let moment = TimeText.moment(text, now: now, isPast: false) else {
+            guard let moment = TimeWords.moment(text, now: now, isPast: false) else {
                 throw .usage("--not-before: \(Sanitised.quoted(text)) is no time; expected 2026-11-21T17:00:00Z or 10m")
             }
             request.add("not_before", moment.text)

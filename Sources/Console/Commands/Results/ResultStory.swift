@@ -1,87 +1,65 @@
 import PushModel
+import ResultQuery
 
-/// One result told as the life of its request, in plain text.
+/// The life of one request in plain text: what it came to, and how.
 struct ResultStory {
-    private let record: ResultRecord
+    private let life: RequestLife
     private let traits: Streams.Traits
-    private var document = JSONDocument()
+    private let isWide: Bool
 
-    init(_ record: ResultRecord, _ traits: Streams.Traits) {
-        self.record = record
+    /// The story of a request.
+    ///
+    /// - Parameters:
+    ///   - life: Its results and those of its replays.
+    ///   - traits: Whether there are colours.
+    ///   - isWide: Each call is told as well.
+    init(_ life: RequestLife, _ traits: Streams.Traits, isWide: Bool = false) {
+        self.life = life
         self.traits = traits
-        // Read once before: what is no JSON never became a record.
-        try? document.read(record.json.span)
+        self.isWide = isWide
     }
 
     /// Several lines, the last without its end.
     var text: String {
-        let root = document.root
-        let state = Colour.of(state: record.state)?.paint(record.state, traits) ?? Sanitised.line(record.state)
-        var lines = ["request  \(Sanitised.line(record.requestID))", "state    \(state) (\(Sanitised.line(record.outcome)))"]
-        if !record.hub.isEmpty { lines.append("hub      \(Sanitised.line(record.hub))") }
-        if let safety = document.text("replay_safety", of: root) { lines.append("replay   \(Sanitised.line(safety))") }
-        lines += errorLines(root)
-        lines.append("")
-        lines += publishing(root)
-        document.member("attempts", of: root).map { attempts in
-            document.forEachElement(of: attempts) { lines.append(attempt($0, root)) }
+        var events: [StoryEvent] = []
+        for record in life.own {
+            let telling = ResultTelling(record)
+            if isTeller(record) { events += telling.attempts(isWide: isWide) }
+            events.append(telling.ending)
         }
-        let timings = document.member("timings", of: root)
-        let total = timings.flatMap { document.integer("total_ms", of: $0) }
-        let after = total.map { ", \(TimeText.length(milliseconds: $0)) after it was published" } ?? ""
-        lines.append(event(record.at, "result", "\(record.state) after \(record.attemptCount) attempts\(after)"))
-        return lines.joined(separator: "\n")
+        events += life.replays.map { ResultTelling($0).replay }
+        let ordered = events.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+        return (heading + [""] + ordered.map(\.element.line)).joined(separator: "\n")
     }
 
-    private func errorLines(_ root: JSONDocument.Node) -> [String] {
-        guard let code = record.errorCode else { return [] }
-        var lines = ["error    \(Sanitised.line(code)): \(Sanitised.line(record.errorMessage ?? ""))"]
-        if let remedy = ErrorCode(rawValue: code)?.explanation.remedy { lines.append("remedy   \(remedy)") }
+    /// Whether a result's attempts are told. Every result tells them from the beginning: while none is final, the last is enough.
+    private func isTeller(_ record: ResultRecord) -> Bool {
+        if life.final != nil { return record.kind == "final" }
+        return record.partition == life.own.last?.partition && record.offset == life.own.last?.offset
+    }
+
+    private var heading: [String] {
+        guard let latest = life.latest else { return [] }
+        let telling = ResultTelling(latest)
+        let state = Colour.of(state: latest.state)?.paint(latest.state, traits) ?? Sanitised.line(latest.state)
+        var lines = ["request  \(Sanitised.line(latest.requestID))", "state    \(state) (\(Sanitised.line(latest.outcome)))"]
+        if !latest.hub.isEmpty { lines.append("hub      \(Sanitised.line(latest.hub))") }
+        if let safety = latest.replaySafety { lines.append("replay   \(Sanitised.line(safety))") }
+        if let code = latest.errorCode {
+            lines.append("error    \(Sanitised.line(code)): \(Sanitised.line(latest.errorMessage ?? ""))")
+            if let remedy = ErrorCode(rawValue: code)?.explanation.remedy { lines.append("remedy   \(remedy)") }
+        }
+        if let origin = telling.origin { lines.append("repeats  \(Sanitised.line(origin))") }
         return lines
     }
+}
 
-    private func publishing(_ root: JSONDocument.Node) -> [String] {
-        var lines: [String] = []
-        let timings = document.member("timings", of: root)
-        if let origin = document.member("origin", of: root), let topic = document.text("topic", of: origin) {
-            let partition = document.integer("partition", of: origin) ?? 0
-            let place = "to \(topic), partition \(partition), offset \(document.text("offset", of: origin) ?? "?")"
-            let at = timings.flatMap { document.text("published_at", of: $0) } ?? ""
-            lines.append(event(at, "published", place))
-        }
-        if let timings, let at = document.text("consumed_at", of: timings) {
-            let wait = document.integer("queue_ms", of: timings).map {
-                ", after \(TimeText.length(milliseconds: $0)) in the queue"
-            }
-            let worker = document.member("worker", of: root).flatMap { document.text("id", of: $0) } ?? "a worker"
-            lines.append(event(at, "consumed", "by \(worker)\(wait ?? "")"))
-        }
-        return lines
-    }
+/// Something that happened to a request.
+struct StoryEvent {
+    let at: String
+    let what: String
+    let detail: String
 
-    private func attempt(_ attempt: JSONDocument.Node, _ root: JSONDocument.Node) -> String {
-        let number = document.integer("n", of: attempt) ?? 0
-        var words = "\(number)"
-        if let platform = platform(ofSend: document.integer("send", of: attempt), root) { words += " to \(platform)" }
-        if let status = document.integer("http_status", of: attempt) { words += ": status \(status)" }
-        if let code = document.text("error_code", of: attempt) { words += " (\(code))" }
-        if let length = document.integer("duration_ms", of: attempt) { words += ", \(TimeText.length(milliseconds: length))" }
-        if let wait = document.integer("backoff_ms", of: attempt) {
-            words += ", then waited \(TimeText.length(milliseconds: wait))"
-        }
-        return event(document.text("started_at", of: attempt) ?? "", "attempt", words)
-    }
-
-    private func platform(ofSend index: Int64?, _ root: JSONDocument.Node) -> String? {
-        guard let index, let sends = document.member("sends", of: root) else { return nil }
-        var found: String?
-        document.forEachElement(of: sends) { send in
-            if document.integer("index", of: send) == index { found = document.text("platform", of: send) }
-        }
-        return found
-    }
-
-    private func event(_ at: String, _ what: String, _ detail: String) -> String {
-        Sanitised.line(at.padding(to: 26) + what.padding(to: 11) + detail)
-    }
+    /// One line.
+    var line: String { Sanitised.line(at.padding(to: 26) + what.padding(to: 11) + detail) }
 }

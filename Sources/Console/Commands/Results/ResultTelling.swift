@@ -1,0 +1,131 @@
+import PushModel
+import ResultQuery
+
+/// What one result tells, as events.
+struct ResultTelling {
+    private let record: ResultRecord
+    private var document = JSONDocument()
+    private var root: JSONDocument.Node { document.root }
+
+    init(_ record: ResultRecord) {
+        self.record = record
+        // Read once before: what is no result never became a record.
+        _ = document.readResult(record.json.span)
+    }
+
+    /// How the request was published and consumed, and each attempt; in a wide story also each call.
+    func attempts(isWide: Bool) -> [StoryEvent] {
+        var events = publishing
+        if let attempts = document.member("attempts", of: root) {
+            document.forEachElement(of: attempts) { events.append(attempt($0)) }
+        }
+        guard isWide, let sends = document.member("sends", of: root) else { return events }
+        document.forEachElement(of: sends) { events.append(call($0)) }
+        return events
+    }
+
+    /// The result itself.
+    var ending: StoryEvent {
+        switch record.kind {
+        case "outcome": return StoryEvent(at: record.at, what: "outcome", detail: telemetry)
+        case "interim":
+            return StoryEvent(at: record.at, what: "interim", detail: "\(record.state) after \(record.attemptCount) attempts")
+        default:
+            let after = record.totalMilliseconds.map { ", \(TimeText.length(milliseconds: $0)) after it was published" } ?? ""
+            return StoryEvent(
+                at: record.at, what: "result", detail: "\(record.state) after \(record.attemptCount) attempts\(after)")
+        }
+    }
+
+    /// The result of a replay, in the story of what it repeats.
+    var replay: StoryEvent {
+        let code = record.errorCode.map { ": \($0)" } ?? ""
+        let job = job.map { " (\($0))" } ?? ""
+        return StoryEvent(at: record.at, what: "replay", detail: "\(record.requestID) \(record.state)\(code)\(job)")
+    }
+
+    /// Which request this one is a replay of; nil when it is none.
+    var origin: String? {
+        guard let replay = document.member("replay", of: root), let parent = document.text("parent_request_id", of: replay)
+        else { return nil }
+        let first = document.text("root_request_id", of: replay).flatMap { $0 == parent ? nil : ", at first \($0)" } ?? ""
+        return parent + first + (job.map { " (\($0))" } ?? "")
+    }
+
+    private var job: String? {
+        guard let replay = document.member("replay", of: root) else { return nil }
+        let parts = [
+            document.integer("generation", of: replay).map { "generation \($0)" },
+            document.text("job_id", of: replay).map { "job \($0)" }, document.text("actor", of: replay).map { "by \($0)" },
+            document.text("reason", of: replay).map { "because \($0)" },
+        ].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    private var publishing: [StoryEvent] {
+        var events: [StoryEvent] = []
+        let timings = document.member("timings", of: root)
+        if let origin = document.member("origin", of: root), let topic = document.text("topic", of: origin) {
+            let partition = document.integer("partition", of: origin) ?? 0
+            let place = "to \(topic), partition \(partition), offset \(document.text("offset", of: origin) ?? "?")"
+            let at = timings.flatMap { document.text("published_at", of: $0) } ?? ""
+            events.append(StoryEvent(at: at, what: "published", detail: place))
+        }
+        if let timings, let at = document.text("consumed_at", of: timings) {
+            let wait = document.integer("queue_ms", of: timings).map {
+                ", after \(TimeText.length(milliseconds: $0)) in the queue"
+            }
+            events.append(StoryEvent(at: at, what: "consumed", detail: "by \(record.worker ?? "a worker")\(wait ?? "")"))
+        }
+        return events
+    }
+
+    private func attempt(_ attempt: JSONDocument.Node) -> StoryEvent {
+        let number = document.integer("n", of: attempt) ?? 0
+        var words = "\(number)"
+        if let platform = platform(ofSend: document.integer("send", of: attempt)) { words += " to \(platform)" }
+        if let status = document.integer("http_status", of: attempt) { words += ": status \(status)" }
+        if let code = document.text("error_code", of: attempt) { words += " (\(code))" }
+        if let length = document.integer("duration_ms", of: attempt) { words += ", \(TimeText.length(milliseconds: length))" }
+        if let wait = document.integer("backoff_ms", of: attempt) {
+            words += ", then waited \(TimeText.length(milliseconds: wait))"
+        }
+        return StoryEvent(at: document.text("started_at", of: attempt) ?? "", what: "attempt", detail: words)
+    }
+
+    private func call(_ send: JSONDocument.Node) -> StoryEvent {
+        var words = "\(document.integer("index", of: send) ?? 0) to \(document.text("platform", of: send) ?? "?")"
+        words += ": \(document.text("outcome", of: send) ?? "unknown")"
+        if let code = document.text("error_code", of: send) { words += " (\(code))" }
+        if let count = document.integer("payload_bytes", of: send) { words += ", \(count) bytes" }
+        if let id = document.text("notification_id", of: send) { words += ", notification \(id)" }
+        if let id = document.text("tracking_id", of: send) { words += ", tracking \(id)" }
+        return StoryEvent(at: record.at, what: "call", detail: words)
+    }
+
+    /// What the hub's telemetry counted, such as `Completed; apple: Success 3, ExpiredChannel 1`.
+    private var telemetry: String {
+        var parts = [document.text("hub_state", of: root) ?? record.state]
+        guard let sends = document.member("sends", of: root) else { return parts[0] }
+        document.forEachElement(of: sends) { send in
+            guard let outcomes = document.member("pns_outcomes", of: send) else { return }
+            var counts: [String] = []
+            document.forEachMember(of: outcomes) { name, count in
+                counts.append("\(document.string(name)) \(document.integer(at: count) ?? 0)")
+            }
+            if !counts.isEmpty {
+                parts.append("\(document.text("platform", of: send) ?? "?"): \(counts.joined(separator: ", "))")
+            }
+        }
+        return parts.joined(separator: "; ")
+    }
+
+    private func platform(ofSend index: Int64?) -> String? {
+        guard let index, let sends = document.member("sends", of: root) else { return nil }
+        var found: String?
+        document.forEachElement(of: sends) { send in
+            if document.integer("index", of: send) == index { found = document.text("platform", of: send) }
+        }
+        return found
+    }
+}

@@ -1,0 +1,48 @@
+/// Says on a terminal how far a long reading is; a short one says nothing.
+struct ScanProgress {
+    /// What takes no longer needs no explanation.
+    private static let patience = Duration.milliseconds(700)
+    private static let interval = Duration.milliseconds(200)
+
+    private let topic: String
+    private let total: Int64
+    private let streams: Streams
+    private let start = ContinuousClock.now
+    private var next: ContinuousClock.Instant
+    private var isShown = false
+
+    /// A reading that begins now.
+    ///
+    /// - Parameters:
+    ///   - topic: What is read.
+    ///   - total: The number of records, as far as it can be known.
+    ///   - streams: Where the terminal is.
+    init(topic: String, total: Int64, _ streams: Streams) {
+        self.topic = topic
+        self.total = total
+        self.streams = streams
+        next = start + Self.patience
+    }
+
+    /// Shows how far it is, but not too often.
+    mutating func show(remaining: Int64) {
+        let now = ContinuousClock.now
+        guard now >= next, total > 0 else { return }
+        next = now + Self.interval
+        isShown = true
+        streams.showStatus(Self.text(topic: topic, done: total - remaining, total: total, after: now - start))
+    }
+
+    /// Takes away what was shown.
+    func end() {
+        if isShown { streams.showStatus(nil) }
+    }
+
+    /// `reading push.results.v1: 43 % of 1000000, 350000 a second, 2 s left`.
+    static func text(topic: String, done: Int64, total: Int64, after time: Duration) -> String {
+        let seconds = Double(max(1, time.wholeMilliseconds)) / 1000
+        let rate = Int64(Double(done) / seconds)
+        let left = rate > 0 ? ", \((total - done + rate - 1) / rate) s left" : ""
+        return "reading \(topic): \(done * 100 / max(1, total)) % of \(total), \(rate) a second\(left)"
+    }
+}

@@ -1,0 +1,63 @@
+import Kafka
+import ResultQuery
+
+/// `pushfan results show`.
+enum ShowCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        guard let id = invocation.arguments.operands.first else {
+            throw .usage("which request? give its id", hint: "`pushfan results list` lists the newest")
+        }
+        let filter = try invocation.filter([])
+        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
+        let scan = ResultScan(invocation, try invocation.settings(), timeout: timeout)
+        let isWaiting = invocation.arguments.has("wait")
+        if isWaiting { Interruption.catchSignals() }
+        // Open before the search, so that nothing comes unseen between the two.
+        let later = isWaiting ? try scan.openAtEnd() : nil
+        defer { later?.close() }
+        var life = RequestLife(id: id)
+        var backward = BackwardScan(scan, filter, now: invocation.surroundings.now())
+        while backward.reached > life.beginning {
+            guard try backward.readNext({ life.take($0) }) else { break }
+        }
+        if let later { try follow(later, &life, until: Deadline(after: timeout), scan, invocation) }
+        guard let latest = life.latest else {
+            throw isWaiting
+                ? CommandFailure(.temporary, "no result for \(Sanitised.quoted(id)) has come in time")
+                : CommandFailure(.nothingMatched, "there is no result for \(Sanitised.quoted(id))", hint: "--wait waits for one")
+        }
+        try write(life, latest, invocation)
+        guard isWaiting, life.final == nil else { return .done }
+        throw CommandFailure(.temporary, "the final result has not come in time")
+    }
+
+    /// Reads what comes until the final result is there, and says what came before it.
+    private static func follow(
+        _ later: TopicReader, _ life: inout RequestLife, until deadline: Deadline, _ scan: ResultScan, _ invocation: Invocation
+    ) throws(CommandFailure) {
+        while life.final == nil && !deadline.hasPassed {
+            if Interruption.isRequested { throw CommandFailure(Interruption.exitCode, "interrupted") }
+            let known = life.own.count
+            let result = later.read(timeout: deadline.step) { life.take($0) }
+            if case .error(let error) = result, error.isAuthorization || error.isFatal { throw scan.failure(error) }
+            if life.own.count > known, life.final == nil, let latest = life.own.last {
+                invocation.streams.note(ResultTable.line(latest, isWide: true, Streams.Traits()))
+            }
+        }
+    }
+
+    private static func write(
+        _ life: RequestLife, _ latest: ResultRecord, _ invocation: Invocation
+    ) throws(CommandFailure) {
+        let format = invocation.arguments.format()
+        switch format {
+        case .table, .wide:
+            let story = ResultStory(life, invocation.streams.traits, isWide: format == .wide)
+            try invocation.streams.out(story.text)
+        case .json: try invocation.streams.out(latest.line + [UInt8(ascii: "\n")])
+        case .ndjson, .csv:
+            let records = life.own + life.replays
+            try invocation.streams.out(format, ResultTable.of(records), records.map(\.line))
+        }
+    }
+}

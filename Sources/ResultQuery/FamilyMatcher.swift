@@ -1,0 +1,47 @@
+public import PushModel
+
+/// Finds the results of one request, and those of its replays.
+public struct FamilyMatcher: Sendable {
+    /// What a result is to the request.
+    public enum Relation: Sendable {
+        /// It is one of the request's own.
+        case own
+        /// It is that of a replay, or of a replay of a replay.
+        case replay
+    }
+
+    private let request: String
+    private let bytes: [UInt8]
+    /// After a match, the result.
+    public private(set) var document = JSONDocument()
+
+    /// A matcher for the request with this id.
+    public init(request: String) {
+        self.request = request
+        bytes = Array(request.utf8)
+    }
+
+    /// What a record of the results topic is to the request.
+    ///
+    /// - Parameter json: The record's value.
+    /// - Returns: nil for what has nothing to do with it, and for what is no result.
+    public mutating func relation(_ json: Span<UInt8>) -> Relation? {
+        guard mayName(json), document.readResult(json) else { return nil }
+        let root = document.root
+        if document.text("request_id", of: root) == request { return .own }
+        guard let replay = document.member("replay", of: root) else { return nil }
+        let isOfFamily =
+            document.text("root_request_id", of: replay) == request || document.text("parent_request_id", of: replay) == request
+        return isOfFamily ? .replay : nil
+    }
+
+    /// Whether the id stands somewhere in the record as it is, or something is escaped and only reading can tell.
+    private func mayName(_ json: Span<UInt8>) -> Bool {
+        for start in json.indices {
+            if json[start] == UInt8(ascii: "\\") { return true }
+            guard json[start] == bytes.first ?? UInt8(ascii: "\""), start + bytes.count <= json.count else { continue }
+            if json.extracting(start..<start + bytes.count).equals(bytes) { return true }
+        }
+        return false
+    }
+}

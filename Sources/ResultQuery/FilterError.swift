@@ -1,0 +1,23 @@
+/// Why a text is no filter.
+public struct FilterError: Error, Sendable, Equatable {
+    /// Where the fault begins, counted in characters from 1.
+    public var position: Int
+    /// What stands there; it is a person's text and may hold anything.
+    public var word: String
+    /// What is wrong with it and what is allowed; goes on behind the word.
+    public var reason: String
+    /// Words of which one was probably meant; empty when any text may stand there.
+    public var allowed: [String]
+
+    init(at position: Int, _ word: String, _ reason: String, allowed: [String] = []) {
+        self.position = position
+        self.word = word
+        self.reason = reason
+        self.allowed = allowed
+    }
+}
+
+extension FilterError: CustomStringConvertible {
+    /// The whole sentence.
+    public var description: String { "position \(position): '\(word)' \(reason)" }
+}

@@ -1,0 +1,125 @@
+public import PushModel
+
+extension ResultFilter {
+    /// Whether a result written at this moment, in milliseconds since 1970, can be wanted.
+    public func covers(_ moment: Int64) -> Bool {
+        moment >= since ?? .min && moment < until ?? .max
+    }
+
+    /// Whether every term holds for the result in `document`; the time is not looked at.
+    public func matches(_ document: JSONDocument) -> Bool {
+        terms.allSatisfy { $0.holds(for: document) }
+    }
+}
+
+extension ResultFilter.Term {
+    /// Whether the term holds for a result.
+    func holds(for document: JSONDocument) -> Bool {
+        var isFound = false
+        subject.forEachValue(in: document) { node in
+            isFound = isFound || accepts(node, document)
+        }
+        return isFound != isNegated
+    }
+
+    /// Whether one of the values is this text; whether the term is negated is not looked at.
+    func accepts(_ text: Span<UInt8>) -> Bool {
+        for value in values {
+            switch value {
+            case .text(let wanted): if text.equals(wanted) { return true }
+            case .pattern(let pattern): if text.matches(pattern) { return true }
+            case .number: continue
+            }
+        }
+        return false
+    }
+
+    private func accepts(_ node: JSONDocument.Node, _ document: JSONDocument) -> Bool {
+        if document.kind(of: node) == .string { return accepts(document.span(document.text(of: node))) }
+        guard let number = document.integer(at: node) else { return false }
+        return values.contains { value in
+            if case .number(let comparison, let limit) = value { comparison.holds(number, limit) } else { false }
+        }
+    }
+}
+
+extension ResultFilter.Comparison {
+    fileprivate func holds(_ number: Int64, _ limit: Int64) -> Bool {
+        switch self {
+        case .equal: number == limit
+        case .more: number > limit
+        case .atLeast: number >= limit
+        case .less: number < limit
+        case .atMost: number <= limit
+        }
+    }
+}
+
+extension ResultFilter.Subject {
+    /// Calls `body` with every value that a record has for the subject.
+    fileprivate func forEachValue(in document: JSONDocument, _ body: (JSONDocument.Node) -> Void) {
+        switch self {
+        case .field(let field):
+            for place in field.places { place.forEachValue(in: document, body) }
+        case .label(let name):
+            guard let labels = document.member("labels", of: document.root) else { return }
+            var isFound = false
+            document.forEachMember(of: labels) { key, value in
+                guard !isFound, document.equals(key, name) else { return }
+                isFound = true
+                body(value)
+            }
+        }
+    }
+}
+
+extension ResultField.Place {
+    fileprivate func forEachValue(in document: JSONDocument, _ body: (JSONDocument.Node) -> Void) {
+        switch self {
+        case .member(let name):
+            if let value = document.member(name, of: document.root) { body(value) }
+        case .inner(let name, let inner):
+            if let object = document.member(name, of: document.root), let value = document.member(inner, of: object) {
+                body(value)
+            }
+        case .each(let name, let inner):
+            guard let array = document.member(name, of: document.root) else { return }
+            document.forEachElement(of: array) { element in
+                if let value = document.member(inner, of: element) { body(value) }
+            }
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether these are the bytes.
+    func equals(_ bytes: [UInt8]) -> Bool {
+        guard count == bytes.count else { return false }
+        for index in bytes.indices where self[index] != bytes[index] { return false }
+        return true
+    }
+
+    /// Whether `pattern`, in which `*` stands for any bytes, is all of the text. A star that took too little takes one byte more.
+    func matches(_ pattern: [UInt8]) -> Bool {
+        let wildcard = UInt8(ascii: "*")
+        var position = 0
+        var index = 0
+        var star: (position: Int, index: Int)?
+        while index < count {
+            if position < pattern.count, pattern[position] == wildcard {
+                star = (position, index)
+                position += 1
+            } else if position < pattern.count, pattern[position] == self[index] {
+                position += 1
+                index += 1
+            } else if let last = star {
+                star = (last.position, last.index + 1)
+                position = last.position + 1
+                index = last.index + 1
+            } else {
+                return false
+            }
+        }
+        return pattern[position...].allSatisfy { $0 == wildcard }
+    }
+}

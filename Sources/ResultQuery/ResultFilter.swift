@@ -1,0 +1,158 @@
+import PushModel
+
+/// Which results are wanted: every term holds, and the result was written between two moments.
+///
+/// Text and meaning:
+///
+///     state:failed hub:shop,toys -platform:apple label.campaign:"new year" 'attempts:>2' since:1h
+///
+/// Terms stand behind one another and all hold. Of values with commas one is enough. A minus excludes; what a record lacks is
+/// excluded by nothing. `*` stands for any characters, but not in quotes. In quotes, `\"` and `\\` stand for a quote and a backslash.
+public struct ResultFilter: Sendable, Equatable {
+    /// What a term is about.
+    public enum Subject: Sendable, Equatable {
+        case field(ResultField)
+        /// The label of this name.
+        case label(String)
+    }
+
+    /// How a number is compared.
+    public enum Comparison: String, Sendable, CaseIterable {
+        case atLeast = ">="
+        case atMost = "<="
+        case more = ">"
+        case less = "<"
+        case equal = "="
+    }
+
+    /// One of the values of a term.
+    public enum Value: Sendable, Equatable {
+        /// Exactly this, in UTF-8.
+        case text([UInt8])
+        /// This, in which `*` stands for any characters.
+        case pattern([UInt8])
+        /// A number, or milliseconds.
+        case number(Comparison, Int64)
+    }
+
+    /// One condition.
+    public struct Term: Sendable, Equatable {
+        /// What it is about.
+        public let subject: Subject
+        /// It holds for records that have none of the values.
+        public let isNegated: Bool
+        /// One of them is enough.
+        public let values: [Value]
+    }
+
+    /// All of them hold.
+    public private(set) var terms: [Term] = []
+    /// The first moment at which a result may have been written, in milliseconds since 1970.
+    public private(set) var since: Int64?
+    /// The first moment at which a result was written too late.
+    public private(set) var until: Int64?
+
+    /// A filter that lets everything through.
+    public init() {}
+
+    /// Reads a filter.
+    ///
+    /// - Parameters:
+    ///   - text: The filter as a person writes it; an empty one lets everything through.
+    ///   - now: Milliseconds since 1970, against which `since:1h` counts.
+    /// - Throws: `FilterError` that names the position and what is allowed there.
+    public init(_ text: String, now: Int64) throws(FilterError) {
+        var parser = FilterParser(text, now: now)
+        self = try parser.parse()
+    }
+
+    /// Adds a condition on a field: one of the words.
+    public mutating func require(_ field: ResultField, _ words: [String]) {
+        add(Term(subject: .field(field), isNegated: false, values: words.map { .text(Array($0.utf8)) }))
+    }
+
+    /// Adds all that another filter demands.
+    public mutating func add(_ other: ResultFilter) {
+        terms += other.terms
+        if let since = other.since { add(since: since) }
+        if let until = other.until { add(until: until) }
+    }
+
+    mutating func add(_ term: Term) { terms.append(term) }
+
+    mutating func add(since moment: Int64) { since = max(since ?? moment, moment) }
+
+    mutating func add(until moment: Int64) { until = min(until ?? moment, moment) }
+
+    /// A term is about this field.
+    public func mentions(_ field: ResultField) -> Bool {
+        terms.contains { $0.subject == .field(field) }
+    }
+}
+
+extension ResultFilter: CustomStringConvertible {
+    /// The filter as text that means the same at any time.
+    public var description: String {
+        var words = terms.map(\.description)
+        if let since { words.append("since:" + Self.text(since)) }
+        if let until { words.append("until:" + Self.text(until)) }
+        return words.joined(separator: " ")
+    }
+
+    private static func text(_ milliseconds: Int64) -> String {
+        var writer = ByteWriter()
+        writer.append(Timestamp(milliseconds: milliseconds))
+        return writer.text
+    }
+}
+
+extension ResultFilter.Term: CustomStringConvertible {
+    /// The term as text.
+    public var description: String {
+        (isNegated ? "-" : "") + subject.name + ":" + values.map { $0.text(of: subject) }.joined(separator: ",")
+    }
+}
+
+extension ResultFilter.Subject {
+    /// The name in front of the colon.
+    public var name: String {
+        switch self {
+        case .field(let field): field.rawValue
+        case .label(let name): "label." + name
+        }
+    }
+
+    /// What its values are.
+    public var values: ResultField.Values {
+        switch self {
+        case .field(let field): field.values
+        case .label: .text
+        }
+    }
+}
+
+extension ResultFilter.Value {
+    fileprivate func text(of subject: ResultFilter.Subject) -> String {
+        switch self {
+        case .pattern(let bytes): return String(decoding: bytes, as: UTF8.self)
+        case .number(let comparison, let number):
+            let sign = comparison == .equal ? "" : comparison.rawValue
+            return sign + String(number) + (subject.values == .duration ? "ms" : "")
+        case .text(let bytes):
+            let text = String(decoding: bytes, as: UTF8.self)
+            if case .words(let words) = subject.values, !words.contains(text) { return Self.quoted(text) }
+            let isPlain = !text.isEmpty && text.unicodeScalars.allSatisfy { $0 != "*" && FilterParser.isPlain($0) }
+            return isPlain ? text : Self.quoted(text)
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { quoted.append("\\") }
+            quoted.append(scalar)
+        }
+        quoted.append("\"")
+        return String(quoted)
+    }
+}

@@ -1,0 +1,110 @@
+/// Looks at the first members of a record, to pass over what a filter does not want without reading all of it.
+///
+/// Results begin with their plain members: ids, hub, kind, state, outcome. Of a million results most are told apart by them, at
+/// about a tenth of what reading costs. It only ever rules out what reading would rule out too, and leaves every doubt to that.
+struct ResultGlance: Sendable {
+    private struct Probe: Sendable {
+        let name: StaticString
+        let term: ResultFilter.Term
+    }
+
+    private let probes: [Probe]
+
+    /// Looks out for the terms about texts that are members of the record itself.
+    init(_ filter: ResultFilter) {
+        let probes = filter.terms.compactMap { term -> Probe? in
+            guard case .field(let field) = term.subject, field.values != .number, field.values != .duration,
+                field.places.count == 1, case .member(let name) = field.places[0]
+            else { return nil }
+            return Probe(name: name, term: term)
+        }
+        self.probes = Array(probes.prefix(UInt64.bitWidth))
+    }
+
+    /// Whether the record cannot match: one of its members does not, or it is no JSON.
+    func rulesOut(_ json: Span<UInt8>) -> Bool {
+        var members = PlainMembers()
+        var seen: UInt64 = 0
+        var openCount = probes.count
+        while openCount > 0, let member = members.next(in: json) {
+            for index in probes.indices where json.extracting(member.name).equals(probes[index].name) {
+                // Of members with one name the first counts.
+                guard seen & 1 << UInt64(index) == 0 else { continue }
+                guard member.isText else { return false }
+                let term = probes[index].term
+                if term.accepts(json.extracting(member.value)) == term.isNegated { return true }
+                seen |= 1 << UInt64(index)
+                openCount -= 1
+            }
+        }
+        return false
+    }
+}
+
+/// The members at the beginning of an object, one after another, up to the first that is not plain: a container, or text with an escape.
+private struct PlainMembers {
+    struct Member {
+        let name: Range<Int>
+        let value: Range<Int>
+        let isText: Bool
+    }
+
+    private var index = 0
+    private var isInside = false
+
+    mutating func next(in json: Span<UInt8>) -> Member? {
+        guard skip(isInside ? UInt8(ascii: ",") : UInt8(ascii: "{"), in: json) else { return nil }
+        isInside = true
+        guard let name = text(in: json), skip(UInt8(ascii: ":"), in: json) else { return nil }
+        if let value = text(in: json) { return Member(name: name, value: value, isText: true) }
+        let start = index
+        while index < json.count, Self.isPartOfNumberOrWord(json[index]) { index += 1 }
+        return index > start ? Member(name: name, value: start..<index, isText: false) : nil
+    }
+
+    /// Skips blanks and the byte; false when something else is there.
+    private mutating func skip(_ byte: UInt8, in json: Span<UInt8>) -> Bool {
+        skipBlanks(in: json)
+        guard index < json.count, json[index] == byte else { return false }
+        index += 1
+        return true
+    }
+
+    private mutating func skipBlanks(in json: Span<UInt8>) {
+        while index < json.count, json[index] == 0x20 || (0x09...0x0D).contains(json[index]) { index += 1 }
+    }
+
+    /// The range of a string's content, behind which reading goes on; nil when there is no string, or one that is not plain.
+    private mutating func text(in json: Span<UInt8>) -> Range<Int>? {
+        skipBlanks(in: json)
+        guard index < json.count, json[index] == UInt8(ascii: "\"") else { return nil }
+        var end = index + 1
+        while end < json.count, json[end] != UInt8(ascii: "\"") {
+            guard json[end] != UInt8(ascii: "\\") else { return nil }
+            end += 1
+        }
+        guard end < json.count else { return nil }
+        defer { index = end + 1 }
+        return index + 1..<end
+    }
+
+    private static func isPartOfNumberOrWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "E"),
+            UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether these are the bytes of a literal.
+    fileprivate func equals(_ literal: StaticString) -> Bool {
+        guard count == literal.utf8CodeUnitCount else { return false }
+        return literal.withUTF8Buffer { letters in
+            for index in 0..<count where unsafe letters[index] != self[index] { return false }
+            return true
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import PushModel
+import Testing
+
+@testable import Console
+
+/// Whoever meets a code in a result can ask what it means.
+@Suite struct ExplainCodeTests {
+    @Test(arguments: ErrorCode.allCases)
+    func everyCodeOfAResultHasAPage(code: ErrorCode) {
+        let page = Harness().run("explain \(code.rawValue)")
+        #expect(page.code == .done)
+        #expect(page.messages.isEmpty)
+        let explanation = code.explanation
+        for line in ["Cause   " + explanation.cause, "Effect  " + explanation.effect, "Remedy  " + explanation.remedy] {
+            #expect(page.lines.contains(Substring(line)))
+        }
+        let json = Harness().run("explain \(code.rawValue) -o json")
+        #expect(json.output.contains(#""remedy":"#) && json.output.contains(#""code":"\#(code.rawValue)""#))
+    }
+
+    /// The closed list of the message contract, section 3.6: a code that is added there needs a page here.
+    @Test func theContractsListIsComplete() {
+        let contract = [
+            "schema_invalid", "record_too_large", "unknown_hub", "expired_in_queue", "duplicate", "tag_expression_invalid",
+            "tag_limit_exceeded", "payload_too_large", "payload_rejected", "hub_unauthorized", "hub_forbidden", "hub_not_found",
+            "hub_quota", "hub_throttled", "hub_unavailable", "hub_timeout", "connect_failed", "tls_failed", "dns_failed",
+            "response_invalid", "circuit_open", "cancelled", "worker_shutdown", "internal",
+        ]
+        #expect(ErrorCode.allCases.map(\.rawValue) == contract)
+    }
+
+    @Test func theFilterPageNamesEveryField() {
+        let page = Harness().run("help filters")
+        for name in ["request:", "state:", "error:", "platform:", "label.NAME:", "since:", "until:", "job:"] {
+            #expect(page.lines.contains { $0.hasPrefix(name) }, "\(name)")
+        }
+    }
+}

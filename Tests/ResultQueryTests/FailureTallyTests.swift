@@ -1,0 +1,65 @@
+import PushModel
+import Testing
+
+@testable import ResultQuery
+
+@Suite struct FailureTallyTests {
+    private static func record(
+        _ id: String, code: String? = "hub_throttled", hub: String = "shop", safety: String = "safe", sends: String = ""
+    ) -> String {
+        let error = code.map { #""error":{"code":"\#($0)"},"# } ?? ""
+        return #"{"request_id":"\#(id)",\#(error)"hub":"\#(hub)","replay_safety":"\#(safety)","sends":[\#(sends)]}"#
+    }
+
+    private static func send(_ platform: String, _ outcome: String) -> String {
+        #"{"platform":"\#(platform)","outcome":"\#(outcome)"}"#
+    }
+
+    private func tally(_ records: [(json: String, time: Int64)]) throws -> FailureTally {
+        var tally = FailureTally()
+        for record in records { tally.add(try #require(Records.read(record.json)), writtenAt: record.time) }
+        return tally
+    }
+
+    @Test func resultsOfOneCauseAreCountedTogether() throws {
+        let apple = Self.send("apple", "throttled")
+        let tally = try tally([
+            (Self.record("b", sends: apple), 20), (Self.record("a", sends: apple), 10),
+            (Self.record("c", safety: "ambiguous", sends: apple), 30), (Self.record("d", hub: "toys", sends: apple), 40),
+            (Self.record("e", code: "hub_timeout", sends: apple), 50),
+        ])
+        #expect(tally.count == 5)
+        #expect(tally.groups.map(\.count) == [3, 1, 1])
+        let first = try #require(tally.groups.first)
+        #expect(first.cause == FailureTally.Cause(code: "hub_throttled", hub: "shop", platforms: ["apple"]))
+        #expect(first.first == 10 && first.last == 30)
+        #expect(first.safety == [.safe: 2, .ambiguous: 1])
+        #expect(first.latestRequest == "c")
+        // Of groups of one size the order is always the same.
+        #expect(tally.groups[1...].map(\.cause.code) == ["hub_throttled", "hub_timeout"])
+    }
+
+    @Test func onlyPlatformsThatFailedArePartOfTheCause() throws {
+        let sends = [("apple", "success"), ("fcmv1", "throttled"), ("windows", "ambiguous"), ("fcmv1", "throttled")]
+        let tally = try tally([(Self.record("a", sends: sends.map { Self.send($0.0, $0.1) }.joined(separator: ",")), 1)])
+        #expect(tally.groups.map(\.cause.platforms) == [["fcmv1", "windows"]])
+    }
+
+    @Test func everyResultIsCountedOnce() throws {
+        let tally = try tally([
+            (Self.record("a"), 1), (Self.record("b", sends: Self.send("apple", "throttled") + "," + Self.send("adm", "auth")), 1),
+            (Self.record("c", code: nil), 1), (Records.least, 1), (Records.partial, 1),
+        ])
+        #expect(tally.groups.reduce(0) { $0 + $1.count } == 5)
+    }
+
+    @Test(arguments: [
+        Records.least,
+        #"{"request_id":"a","error":7,"hub":null,"sends":[7,{},{"outcome":7,"platform":"x"}],"replay_safety":"new"}"#,
+    ])
+    func strangeResultsHaveNoCause(json: String) throws {
+        let group = try #require(try tally([(json, 5)]).groups.first)
+        #expect(group.cause == FailureTally.Cause(code: "", hub: "", platforms: []))
+        #expect(group.safety.isEmpty)
+    }
+}

@@ -1,0 +1,87 @@
+import Testing
+
+@testable import ResultQuery
+
+@Suite struct FilterParserTests {
+    @Test(arguments: [
+        ("", ""), ("  \t ", ""), ("state:failed", "state:failed"), ("state:failed,partial", "state:failed,partial"),
+        ("  state:failed   hub:shop ", "state:failed hub:shop"), ("-hub:test", "-hub:test"),
+        ("hub:\"a b\"", "hub:\"a b\""), ("hub:\"shop\"", "hub:shop"), ("hub:\"\"", "hub:\"\""),
+        ("hub:\"a\\\"b\\\\c\"", "hub:\"a\\\"b\\\\c\""), ("hub:a,\"b,c\",d", "hub:a,\"b,c\",d"),
+        ("request:push.requests.v1:0:17", "request:push.requests.v1:0:17"), ("error:hub_*", "error:hub_*"),
+        ("hub:\"a*\"", "hub:\"a*\""), ("hub:*", "hub:*"), ("attempts:3", "attempts:3"), ("attempts:=3", "attempts:3"),
+        ("attempts:>2", "attempts:>2"), ("attempts:>=2,<=0", "attempts:>=2,<=0"), ("status:<500", "status:<500"),
+        ("took:>1m30s", "took:>90000ms"), ("queued:0s", "queued:0ms"), ("platform:apns,fcm,wns", "platform:apple,fcmv1,windows"),
+        ("platform:template", "platform:template"), ("label.campaign:mlb", "label.campaign:mlb"),
+        ("state:\"paused\"", "state:\"paused\""), ("safety:duplicate_risk", "safety:duplicate_risk"),
+        ("since:1h", "since:2026-11-21T11:00:00.000Z"), ("until:now", "until:2026-11-21T12:00:00.000Z"),
+        ("until:2026-11-21T10:00Z", "until:2026-11-21T10:00:00.000Z"), ("since:2026-11-21", "since:2026-11-21T00:00:00.000Z"),
+        ("since:2026-11-21T10:00+01:00", "since:2026-11-21T09:00:00.000Z"),
+        ("since:\"2026-11-21T10:00:00.5Z\"", "since:2026-11-21T10:00:00.500Z"),
+        ("since:2h since:1h since:3h", "since:2026-11-21T11:00:00.000Z"),
+        ("until:1h until:2h", "until:2026-11-21T10:00:00.000Z"),
+        ("since:1h hub:a until:now hub:b", "hub:a hub:b since:2026-11-21T11:00:00.000Z until:2026-11-21T12:00:00.000Z"),
+        ("kind:outcome", "kind:outcome"), ("hub_state:NoTargetFound", "hub_state:NoTargetFound"), ("hub:größe", "hub:größe"),
+    ])
+    func aFilterReads(text: String, canonical: String) throws {
+        let filter = try ResultFilter(text, now: noon)
+        #expect(filter.description == canonical)
+        #expect(try ResultFilter(canonical, now: 0) == filter, "the canonical text means the same at any time")
+    }
+
+    @Test(arguments: [
+        ("failed", 1, "failed", "is no term"), ("hub:a failed", 7, "failed", "is no term"), (":a", 1, ":a", "is no term"),
+        ("-", 1, "-", "is no term"), ("-:a", 1, "-:a", "is no term"), ("\"hub\":a", 1, "\"hub\":a", "is no term"),
+        ("a,b:c", 1, "a", "is no term"), ("hub:a  stat:failed", 8, "stat", "is no field"),
+        ("-stat:failed", 2, "stat", "is no field"),
+        ("user:alice", 1, "user", "is no field"), ("label:a", 1, "label", "is no field"),
+        ("label.:a", 1, "label.", "is no label"),
+        ("label.Größe:a", 1, "label.Größe", "is no label"), ("state:", 7, "", "is no value"),
+        ("state: hub:a", 7, " ", "is no value"),
+        ("state:,failed", 7, ",", "is no value"), ("state:failed,", 14, "", "is no value"),
+        ("state:faild", 7, "faild", "is no state"),
+        ("state:failed,sent,Failed", 19, "Failed", "is no state"), ("error:timeout", 7, "timeout", "is no error"),
+        ("platform:nokia", 10, "nokia", "is no platform"), ("hub:\"a", 5, "\"a", "has no closing quote"),
+        ("hub:\"a\\", 5, "\"a", "has no closing quote"), ("hub:a\"b\"", 6, "\"", "cannot stand here"),
+        ("hub:\"a\"b", 8, "b", "cannot stand here"), ("attempts:many", 10, "many", "is no number"),
+        ("attempts:>", 10, ">", "is no number"), ("attempts:-1", 10, "-1", "is no number"),
+        ("attempts:+1", 10, "+1", "is no number"),
+        ("attempts:=>1", 10, "=>1", "is no number"), ("attempts:1.5", 10, "1.5", "is no number"),
+        ("attempts:9223372036854775808", 10, "9223372036854775808", "is no number"), ("took:5", 6, "5", "is no length"),
+        ("since:yesterday", 7, "yesterday", "is no time"), ("since:2026-13-01", 7, "2026-13-01", "is no time"),
+        ("since:2026-11-21T10:00", 7, "2026-11-21T10:00", "is no time"), ("since:1h,2h", 10, "2h", "one moment too many"),
+        ("-since:1h", 1, "-since", "write until instead"), ("hub:a -until:1h", 7, "-until", "write since instead"),
+    ])
+    func whatIsNoFilterIsPointedAt(text: String, position: Int, word: String, reason: String) {
+        let error = #expect(throws: FilterError.self) { try ResultFilter(text, now: noon) }
+        #expect(error?.position == position)
+        #expect(error?.word == word)
+        #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
+    }
+
+    @Test func faultsNameWhatIsAllowed() {
+        let field = #expect(throws: FilterError.self) { try ResultFilter("stat:failed", now: noon) }
+        #expect(field?.allowed.contains("state") == true)
+        for name in FilterParser.names { #expect(field?.reason.contains(name) == true) }
+        let state = #expect(throws: FilterError.self) { try ResultFilter("state:faild", now: noon) }
+        #expect(state?.allowed.contains("failed") == true)
+        #expect(state?.description.hasPrefix("position 7: 'faild' is no state; there are scheduled, ") == true)
+    }
+
+    @Test func aFilterHasALimit() throws {
+        let fits = "hub:" + String(repeating: "a", count: FilterParser.maximumLength - 4)
+        #expect(try ResultFilter(fits, now: noon).terms.count == 1)
+        let error = #expect(throws: FilterError.self) { try ResultFilter(fits + "a", now: noon) }
+        #expect(error?.position == FilterParser.maximumLength + 1)
+    }
+
+    @Test func filtersAddUp() throws {
+        var filter = try ResultFilter("hub:a since:2h until:now", now: noon)
+        filter.add(try ResultFilter("-state:sent since:1h until:30m", now: noon))
+        filter.require(.kind, ["final", "outcome"])
+        #expect(
+            filter.description
+                == "hub:a -state:sent kind:final,outcome since:2026-11-21T11:00:00.000Z until:2026-11-21T11:30:00.000Z")
+        #expect(filter.mentions(.state) && filter.mentions(.kind) && !filter.mentions(.outcome))
+    }
+}
