@@ -156,7 +156,7 @@ let package = Package(
                 "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability",
                 "Delivery",
             ]),
-        tests("HubEmulatorTests", ["HubEmulator", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
+        tests("HubEmulatorTests", ["HubEmulator", "HubREST", "Delivery", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
         tests(

@@ -72,7 +72,7 @@ public struct HandleStream: Sendable {
     @_lifetime(borrow self)
     public borrowing func handle(_ position: Int) -> Span<UInt8> {
         let start = position == 0 ? 0 : complete.ends[position - 1]
-        return complete.bytes.bytes.span.extracting(start..<complete.ends[position])
+        return complete.bytes.span.extracting(start..<complete.ends[position])
     }
 
     /// Makes the call of a platform the complete one; the room of the one before is for the next.

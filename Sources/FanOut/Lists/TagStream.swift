@@ -51,7 +51,7 @@ public struct TagStream: Sendable {
     /// The value of the complete call's header, until the next name; empty before a call is complete.
     public var tags: Span<UInt8> {
         @_lifetime(borrow self)
-        borrowing get { bytes.bytes.span.extracting(complete?.range ?? 0..<0) }
+        borrowing get { bytes.span.extracting(complete?.range ?? 0..<0) }
     }
 
     private mutating func begin() {

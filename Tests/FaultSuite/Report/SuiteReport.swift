@@ -19,13 +19,7 @@ struct SuiteReport {
         var text = Self.row(
             outcome.name, Self.number(outcome.seconds), "\(outcome.requests)", "\(kills)", "\(outcome.results)", repeats,
             Self.verdict(of: outcome))
-        if let reason = outcome.failure ?? outcome.lacking { text += "\n    \(reason)" }
-        for finding in outcome.violations {
-            text +=
-                "\n    \(outcome.mustFail.isEmpty ? "VIOLATED" : "caught"): \(finding.invariant.rawValue): "
-                + "\(Self.number(finding.measured)), allowed \(Self.number(finding.allowed))"
-            for example in finding.examples { text += "\n        \(example)" }
-        }
+        for line in Self.reasons(of: outcome) { text += "\n    \(line)" }
         return text
     }
 
@@ -48,7 +42,9 @@ struct SuiteReport {
         lines.append(
             bad.isEmpty
                 ? "\(outcomes.count) scenarios, every invariant held"
-                : "\(outcomes.count) scenarios, \(bad.count) failed: \(bad.map(\.name).joined(separator: ", "))")
+                : "\(outcomes.count) scenarios, \(bad.count) failed:")
+        // Once more, because of a long log often the end alone is looked at.
+        for outcome in bad { lines += ["  \(outcome.name)"] + Self.reasons(of: outcome).map { "    \($0)" } }
         return lines.joined(separator: "\n")
     }
 
@@ -113,6 +109,19 @@ extension SuiteReport {
             ("calls per second and worker in the worst hub outage", Self.number(largest(.outageCalls))),
             ("longest time from a fault's end to the next result", "\(Self.number(largest(.resumption))) ms"),
         ]
+    }
+
+    /// Why a scenario came to what it did: what kept it from running, or what did not hold, with examples.
+    private static func reasons(of outcome: ScenarioOutcome) -> [String] {
+        var lines: [String] = []
+        if let reason = outcome.failure ?? outcome.lacking { lines.append(reason) }
+        for finding in outcome.violations {
+            lines.append(
+                "\(outcome.mustFail.isEmpty ? "VIOLATED" : "caught"): \(finding.invariant.rawValue): "
+                    + "\(number(finding.measured)), allowed \(number(finding.allowed))")
+            lines += finding.examples.map { "    \($0)" }
+        }
+        return lines
     }
 
     private static func verdict(of outcome: ScenarioOutcome) -> String {

@@ -33,6 +33,10 @@ extension Command {
                     Flag("devices", "FILE", "A JSON array of installations to begin with"),
                     Flag("fault", "TEXT", "What is to go wrong, such as status=503,every=10 or reset=after", isRepeatable: true),
                     Flag(
+                        "telemetry", "TEXT",
+                        "What is told of notifications, such as hidden=10s,state=Abandoned, or refuse=ExpiredChannel",
+                        isRepeatable: true),
+                    Flag(
                         "record", "WORD", "How much of each call GET /calls shows", default: "full",
                         choices: ["full", "light", "off"]),
                     Flag("journal", "FILE", "Append every call as a line of JSON, whatever --record says"),
@@ -41,7 +45,7 @@ extension Command {
                     FlagGroup.configFile,
                 ]),
         ],
-        readOn: "GET /devices, /calls and /faults at the address; pushfan help worker", run: EmulatorCommand.run)
+        readOn: "GET /devices, /calls, /faults and /telemetry at the address; pushfan help worker", run: EmulatorCommand.run)
 
     private static let tierNames = HubEmulatorConfiguration.Tier.allCases.map(\.rawValue)
 }
@@ -103,6 +107,13 @@ enum EmulatorCommand {
                 configuration.faults.append(try Fault(parsing: text))
             } catch {
                 throw .usage("--fault \(Sanitised.line(text)): \(error)")
+            }
+        }
+        for text in arguments.values("telemetry") {
+            do throws(TelemetryScriptError) {
+                configuration.telemetry.append(try TelemetryScript(parsing: text))
+            } catch {
+                throw .usage("--telemetry \(Sanitised.line(text)): \(error)")
             }
         }
         return configuration
