@@ -7,6 +7,10 @@ public struct KafkaSettings: Sendable {
     public struct Topics: Sendable {
         /// Requests are read from here.
         public let requests: String
+        /// Urgent requests are read from here.
+        public let requestsHigh: String
+        /// Requests that go to many are read from here.
+        public let requestsBulk: String
         /// Results are written here.
         public let results: String
         /// Records that cannot be understood are written here.
@@ -33,7 +37,8 @@ public struct KafkaSettings: Sendable {
         groupID = try values.value(SettingsSchema.groupID)
         properties = values[SettingsSchema.properties] ?? []
         topics = try Topics(
-            requests: values.value(SettingsSchema.requestsTopic), results: values.value(SettingsSchema.resultsTopic),
+            requests: values.value(SettingsSchema.requestsTopic), requestsHigh: values.value(SettingsSchema.requestsHighTopic),
+            requestsBulk: values.value(SettingsSchema.requestsBulkTopic), results: values.value(SettingsSchema.resultsTopic),
             deadLetter: values.value(SettingsSchema.deadLetterTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
@@ -47,6 +52,8 @@ public struct WorkerSettings: Sendable {
     public let id: String
     /// Hub calls that may be under way at once.
     public let maxInFlight: Int
+    /// How the lanes of requests share the worker.
+    public let laneWeights: LaneWeights
     /// Offsets of one partition that are read beyond its oldest unfinished request.
     public let window: Int
     /// How long a drain may take; zero parks calls at once.
@@ -59,6 +66,11 @@ public struct WorkerSettings: Sendable {
     init(_ values: SettingValues) throws(SettingsError) {
         id = try values.value(SettingsSchema.workerID)
         maxInFlight = try values.value(SettingsSchema.maxInFlight)
+        var weights = LaneWeights()
+        weights.high = try values.value(SettingsSchema.highWeight)
+        weights.normal = try values.value(SettingsSchema.normalWeight)
+        weights.bulk = try values.value(SettingsSchema.bulkWeight)
+        laneWeights = weights
         window = try values.value(SettingsSchema.window)
         drainTimeout = try values.value(SettingsSchema.drainTimeout)
         commitInterval = try values.value(SettingsSchema.commitInterval)

@@ -48,11 +48,14 @@ extension Settings {
         configuration.sessionTimeout = kafka.sessionTimeout
         configuration.transactionTimeout = kafka.transactionTimeout
         configuration.topics.requests = kafka.topics.requests
+        configuration.topics.requestsHigh = kafka.topics.requestsHigh
+        configuration.topics.requestsBulk = kafka.topics.requestsBulk
         configuration.topics.results = kafka.topics.results
         configuration.topics.deadLetters = kafka.topics.deadLetter
         configuration.guarantee = kafka.guarantee
         configuration.requestTimeout = hub.requestTimeout
         configuration.maxInFlight = worker.maxInFlight
+        configuration.laneWeights = worker.laneWeights
         configuration.window = worker.window
         configuration.commitInterval = worker.commitInterval
         configuration.drainTimeout = worker.drainTimeout

@@ -50,6 +50,8 @@ final class Flight {
     var epoch = 0
     /// The partition's slot in that assignment.
     var slot = 0
+    /// The lane whose queue its calls wait in.
+    var lane = Lane.normal
     /// Where the record stands.
     var origin = RecordOrigin(topic: "", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
     /// When the record was taken, monotonic nanoseconds.
@@ -71,11 +73,12 @@ final class Flight {
     }
 
     /// Gets the flight ready for the next record.
-    func begin(epoch: Int, slot: Int, origin: RecordOrigin, now: Timestamp, monotonic: Int64) {
+    func begin(epoch: Int, slot: Int, lane: Lane = .normal, origin: RecordOrigin, now: Timestamp, monotonic: Int64) {
         generation &+= 1
         isActive = true
         self.epoch = epoch
         self.slot = slot
+        self.lane = lane
         self.origin = origin
         receivedAt = monotonic
         report.removeAll()

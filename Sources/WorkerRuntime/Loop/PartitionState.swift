@@ -6,6 +6,8 @@ import PushModel
 /// One assigned partition, as the loop sees it.
 struct PartitionState {
     let id: TopicPartition
+    /// Whose requests it holds.
+    let lane: Lane
     /// What is finished; nil until the first record says where the partition begins.
     var ledger: OffsetLedger?
     /// Whether a read may find a record; after an empty one, only a wake-up can change that.
@@ -19,12 +21,17 @@ struct PartitionState {
     /// When the last record that was taken was published.
     var lastTimestamp: Timestamp?
     let lag: Gauge
+    let consumed: Counter
 
-    init(_ id: TopicPartition, committed: LedgerCommit?, ledger: OffsetLedger?, lag: Gauge) {
+    init(
+        _ id: TopicPartition, _ lane: Lane, committed: LedgerCommit?, ledger: OffsetLedger?, lag: Gauge, consumed: Counter
+    ) {
         self.id = id
+        self.lane = lane
         self.ledger = ledger
         self.committed = committed
         self.lag = lag
+        self.consumed = consumed
     }
 
     /// Whether the mark has moved over offsets that hold no record, which nothing else would commit.

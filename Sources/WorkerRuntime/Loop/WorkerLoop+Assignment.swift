@@ -30,14 +30,17 @@ extension WorkerLoop {
 
     /// Says how many records were not read yet, and how old the oldest of them can be: as old as the last one that was read.
     private func measureLag() {
-        var oldest = wallClock
-        for slot in partitions.indices {
-            guard let marks = consumer.watermarks(slot: slot) else { continue }
-            let count = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
-            partitions[slot].lag.set(Int(count))
-            if count > 0, let last = partitions[slot].lastTimestamp { oldest = min(oldest, last) }
+        for lane in Lane.allCases {
+            var oldest = wallClock
+            for slot in laneSlots[lane.rawValue].slots {
+                guard let marks = consumer.watermarks(slot: slot) else { continue }
+                let count = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
+                partitions[slot].lag.set(Int(count))
+                if count > 0, let last = partitions[slot].lastTimestamp { oldest = min(oldest, last) }
+            }
+            metrics.lagSeconds(of: configuration.topics.requests(of: lane))
+                .set(Double(wallClock.milliseconds - oldest.milliseconds) / 1000)
         }
-        metrics.lagSeconds.set(Double(wallClock.milliseconds - oldest.milliseconds) / 1000)
     }
 
     /// Asks a broker that failed whether it is back: a member that keeps its partitions hears nothing of that otherwise.
@@ -100,9 +103,8 @@ extension WorkerLoop {
         var states: [PartitionState] = []
         var starts: [(partition: TopicPartition, start: StartOffset)] = []
         for position in positions {
-            let lag = metrics.lag(of: position.partition)
             guard let offset = position.offset else {
-                states.append(PartitionState(position.partition, committed: nil, ledger: nil, lag: lag))
+                states.append(partitionState(position.partition, committed: nil, ledger: nil))
                 starts.append((position.partition, .beginning))
                 continue
             }
@@ -114,8 +116,7 @@ extension WorkerLoop {
                 return
             }
             let ledger = OffsetLedger(start: offset, finished: finished, window: configuration.window)
-            states.append(
-                PartitionState(position.partition, committed: LedgerCommit(position), ledger: ledger, lag: lag))
+            states.append(partitionState(position.partition, committed: LedgerCommit(position), ledger: ledger))
             starts.append((position.partition, .offset(offset)))
         }
         do throws(KafkaError) {
@@ -125,8 +126,19 @@ extension WorkerLoop {
             return
         }
         partitions = states
+        for lane in Lane.allCases {
+            laneSlots[lane.rawValue] = (partitions.indices.filter { partitions[$0].lane == lane }, 0)
+        }
         metrics.assignedPartitions.set(partitions.count)
         health.joined()
+    }
+
+    private func partitionState(
+        _ id: TopicPartition, committed: LedgerCommit?, ledger: OffsetLedger?
+    ) -> PartitionState {
+        let lane = Lane.allCases.first { configuration.topics.requests(of: $0) == id.topic } ?? .normal
+        return PartitionState(
+            id, lane, committed: committed, ledger: ledger, lag: metrics.lag(of: id), consumed: metrics.consumed(from: id.topic))
     }
 
     /// Begins the assignment anew where the group stands, because somebody else has moved its positions.
@@ -228,6 +240,7 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive { abandon(flight) }
         for state in partitions { metrics.forgetLag(of: state.id) }
         partitions = []
+        for lane in laneSlots.indices { laneSlots[lane] = ([], 0) }
         pendingAssignment = []
         epoch += 1
         outbox.removeAll()

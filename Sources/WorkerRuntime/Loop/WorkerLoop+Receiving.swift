@@ -10,20 +10,25 @@ extension WorkerLoop {
     /// Records of one partition in a row before the next one has its turn.
     private static let recordsPerTurn = 64
 
-    /// Reads records, partition by partition, while there is room for their calls.
+    /// Reads records while there is room for their calls, lane by lane, and of each lane partition by partition.
     func receiveRecords() {
         guard canReceive else { return }
-        let count = partitions.count
-        for step in 0..<count {
-            let slot = (nextSlot + step) % count
+        for lane in Lane.allCases { receiveRecords(of: lane) }
+    }
+
+    private func receiveRecords(of lane: Lane) {
+        let (slots, first) = laneSlots[lane.rawValue]
+        guard !slots.isEmpty, hasRoom(lane) else { return }
+        for step in slots.indices {
+            let slot = slots[(first + step) % slots.count]
             startParked(slot)
             var budget = Self.recordsPerTurn
-            while budget > 0 && canReceive && partitions[slot].canRead {
+            while budget > 0 && canReceive && hasRoom(lane) && partitions[slot].canRead {
                 receiveRecord(slot)
                 budget -= 1
             }
         }
-        nextSlot = (nextSlot + 1) % max(count, 1)
+        laneSlots[lane.rawValue].first = (first + 1) % slots.count
     }
 
     private func receiveRecord(_ slot: Int) {
@@ -49,11 +54,11 @@ extension WorkerLoop {
         if let mark = partitions[slot].ledger?.lowWaterMark, origin.offset < mark { beginAgain(slot, at: origin.offset, mark) }
         let reception = partitions[slot].ledger?.received(origin.offset)
         if reception == .alreadyFinished { return }
-        metrics.recordsConsumed.increment()
+        partitions[slot].consumed.increment()
         Failpoint.pass(.fetched)
         partitions[slot].lastTimestamp = origin.timestamp
         let flight = flights.take()
-        flight.begin(epoch: epoch, slot: slot, origin: origin, now: wallClock, monotonic: now)
+        flight.begin(epoch: epoch, slot: slot, lane: partitions[slot].lane, origin: origin, now: wallClock, monotonic: now)
         headers.removeAll()
         record.forEachHeader { name, value in
             if let value { headers.add(name: name, value: value) }
@@ -111,7 +116,7 @@ extension WorkerLoop {
     }
 
     private func noteDeadLetter(_ origin: RecordOrigin, _ failure: UnreadableRecord) {
-        metrics.deadLettered(failure.reason)
+        metrics.deadLettered(failure.reason, topic: origin.topic)
         log.warning(
             .deadLettered, "a record could not be understood and goes to the dead-letter topic",
             [
@@ -146,7 +151,7 @@ extension WorkerLoop {
             let delay = start.milliseconds - wallClock.milliseconds
             wait(flight, index, until: now + min(delay, Self.longestWait) * 1_000_000)
         } else {
-            ready.append(CallID(flight: flight.index, call: index), generation: flight.generation)
+            ready.append(CallID(flight: flight.index, call: index), generation: flight.generation, to: flight.lane)
         }
     }
 
@@ -198,7 +203,7 @@ extension WorkerLoop {
     private func reject(_ flight: Flight) {
         flight.report.calls.removeAll(keepingCapacity: true)
         let code = flight.report.faults.first?.code ?? .schemaInvalid
-        metrics.rejected(code)
+        metrics.rejected(code, topic: flight.origin.topic)
         log.info(
             .requestRejected, "a request was refused before any hub call",
             [.requestID: .string(flight.request.document.string(flight.request.id)), .code: .string(code.rawValue)])

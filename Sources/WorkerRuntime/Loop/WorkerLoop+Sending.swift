@@ -17,7 +17,7 @@ extension WorkerLoop {
     /// Hands ready calls to connections, as far as the limit and the hub allow.
     func sendCalls() {
         while !ready.isEmpty, maySend, circuit.mayStart(now: now) {
-            guard let next = ready.removeFirst() else { return }
+            guard let next = ready.removeNext() else { return }
             if isReady(next.call, next.generation) { send(flights[next.call.flight], next.call.call) }
         }
     }
@@ -233,7 +233,7 @@ extension WorkerLoop {
                 continue
             }
             flight.calls[entry.call.call].phase = .ready
-            ready.append(entry.call, generation: entry.generation)
+            ready.append(entry.call, generation: entry.generation, to: flight.lane)
         }
     }
 

@@ -58,12 +58,13 @@ final class WorkerLoop {
     var assignedAt: Int64 = 0
     /// Jobs that the committer gets later, with monotonic nanoseconds.
     var deferredJobs: [(due: Int64, job: Committer.Job)] = []
-    /// Where the next round of reading begins, so that no partition is always the first.
-    var nextSlot = 0
+    /// The slots of each lane's partitions, by lane, and which of them the next round of reading begins with, so that none is always
+    /// the first.
+    var laneSlots = Lane.allCases.map { _ in (slots: [Int](), first: 0) }
 
     // Requests in work.
     var flights = FlightPool()
-    var ready = CallQueue()
+    var ready: ReadyCalls
     var timers = TimerHeap()
     var pause = HubPause()
     var circuit = CircuitBreaker()
@@ -101,7 +102,8 @@ final class WorkerLoop {
         _ configuration: WorkerConfiguration, services: WorkerServices, health: WorkerHealth, control: WorkerControl
     ) throws {
         self.configuration = configuration
-        metrics = WorkerMetrics(services.metrics, hub: configuration.hubName, topic: configuration.topics.requests)
+        metrics = WorkerMetrics(services.metrics, hub: configuration.hubName)
+        ready = ReadyCalls(configuration.laneWeights)
         log = services.log
         self.health = health
         self.control = control
@@ -141,7 +143,7 @@ final class WorkerLoop {
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
     func run() throws {
         committer.submit(.prepare)
-        try consumer.subscribe([configuration.topics.requests])
+        try consumer.subscribe(Lane.allCases.map { configuration.topics.requests(of: $0) })
         while mode != .stopped {
             readClocks()
             health.turned(at: now)
@@ -186,7 +188,7 @@ final class WorkerLoop {
 
     /// When the loop must turn again, whatever happens.
     private func wakeTime() -> Int64 {
-        if canReceive && partitions.contains(where: \.canRead) { return now }
+        if canReceive && Lane.allCases.contains(where: mayHaveRecords) { return now }
         if !ready.isEmpty && maySend { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = now + 200_000_000
@@ -199,11 +201,19 @@ final class WorkerLoop {
         return wake
     }
 
-    /// Whether records may be read: not while draining, and not while enough calls wait for their turn.
+    /// Whether records may be read: not while draining, and not while more is finished than could be committed.
     var canReceive: Bool {
         guard mode == .running, !partitions.isEmpty, isProducerReady else { return false }
         guard !isCommitOverdue, outbox.records.count < Self.maximumUncommitted else { return false }
-        return ready.count + inFlight < configuration.maxInFlight && flights.activeCount < Self.maximumFlights
+        return flights.activeCount < Self.maximumFlights
+    }
+
+    /// Whether a lane's records may be read, as far as its own calls go: enough of them wait when they could take all that is free.
+    /// One may always wait, so that a lane has its turn however much the others have under way.
+    func hasRoom(_ lane: Lane) -> Bool { ready.count(of: lane) < max(1, configuration.maxInFlight - inFlight) }
+
+    private func mayHaveRecords(_ lane: Lane) -> Bool {
+        hasRoom(lane) && laneSlots[lane.rawValue].slots.contains { partitions[$0].canRead }
     }
 
     /// Whether a call may be handed to a connection now.

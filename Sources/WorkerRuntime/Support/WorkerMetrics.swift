@@ -6,8 +6,6 @@ import PushModel
 final class WorkerMetrics {
     private let metrics: PushfanMetrics
     private let hub: String
-    private let topic: String
-    let recordsConsumed: Counter
     let unknownFields: Counter
     let resultsPublished: Counter
     let resultsFailed: Counter
@@ -15,7 +13,6 @@ final class WorkerMetrics {
     let rebalances: Counter
     let assignedPartitions: Gauge
     let oldestWaiting: Gauge
-    let lagSeconds: Gauge
     let sendLimit: Gauge
     let circuitState: Gauge
     private let inFlight: Gauge
@@ -28,11 +25,9 @@ final class WorkerMetrics {
     private var throttledBefore: Int64 = 0
     private var nextSecond: Int64 = 0
 
-    init(_ metrics: PushfanMetrics, hub: String, topic: String) {
+    init(_ metrics: PushfanMetrics, hub: String) {
         self.metrics = metrics
         self.hub = hub
-        self.topic = topic
-        recordsConsumed = metrics.recordsConsumed.series([topic])
         unknownFields = metrics.unknownFields
         resultsPublished = metrics.resultsPublished
         resultsFailed = metrics.resultsFailed
@@ -40,7 +35,6 @@ final class WorkerMetrics {
         rebalances = metrics.rebalances
         assignedPartitions = metrics.assignedPartitions
         oldestWaiting = metrics.oldestWaiting.series([hub])
-        lagSeconds = metrics.consumerLagSeconds.series([topic])
         sendLimit = metrics.sendLimit.series([hub])
         circuitState = metrics.circuitState.series([hub])
         inFlight = metrics.inflightSends.series([hub])
@@ -84,7 +78,7 @@ final class WorkerMetrics {
         publishToFinal.observe(nanoseconds: max(0, milliseconds) * 1_000_000)
     }
 
-    func rejected(_ code: ErrorCode) {
+    func rejected(_ code: ErrorCode, topic: String) {
         let reason =
             switch code {
             case .recordTooLarge: "too_large"
@@ -96,7 +90,7 @@ final class WorkerMetrics {
         metrics.recordsRejected.series([topic, reason]).increment()
     }
 
-    func deadLettered(_ reason: String) {
+    func deadLettered(_ reason: String, topic: String) {
         metrics.recordsRejected.series([topic, "poison"]).increment()
         metrics.deadLetters.series([reason]).increment()
     }
@@ -104,6 +98,11 @@ final class WorkerMetrics {
     func retryScheduled(_ code: ErrorCode?) {
         metrics.retriesScheduled.series([hub, code?.rawValue ?? "none"]).increment()
     }
+
+    /// Counts the records that are read from a topic.
+    func consumed(from topic: String) -> Counter { metrics.recordsConsumed.series([topic]) }
+
+    func lagSeconds(of topic: String) -> Gauge { metrics.consumerLagSeconds.series([topic]) }
 
     func lag(of partition: TopicPartition) -> Gauge {
         metrics.consumerLagRecords.series([partition.topic, "\(partition.partition)"])

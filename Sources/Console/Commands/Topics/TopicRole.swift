@@ -18,6 +18,8 @@ struct TopicRole {
         let record = RequestReader.maximumRecordByteCount
         return [
             TopicRole(role: "requests", name: topics.requests, days: 7, recordByteCount: record),
+            TopicRole(role: "requests-high", name: topics.requestsHigh, days: 7, recordByteCount: record),
+            TopicRole(role: "requests-bulk", name: topics.requestsBulk, days: 7, recordByteCount: record),
             TopicRole(role: "results", name: topics.results, days: 14, recordByteCount: record / 2),
             TopicRole(role: "deadletter", name: topics.deadLetter, days: 30, recordByteCount: record),
         ]
