@@ -11,6 +11,8 @@ public struct KafkaSettings: Sendable {
         public let requestsHigh: String
         /// Requests that go to many are read from here.
         public let requestsBulk: String
+        /// Requests wait here that must not be sent yet, for 10 s, 1 min, 10 min and 1 h.
+        public let delays: [String]
         /// Results are written here.
         public let results: String
         /// Records that cannot be understood are written here.
@@ -38,7 +40,9 @@ public struct KafkaSettings: Sendable {
         properties = values[SettingsSchema.properties] ?? []
         topics = try Topics(
             requests: values.value(SettingsSchema.requestsTopic), requestsHigh: values.value(SettingsSchema.requestsHighTopic),
-            requestsBulk: values.value(SettingsSchema.requestsBulkTopic), results: values.value(SettingsSchema.resultsTopic),
+            requestsBulk: values.value(SettingsSchema.requestsBulkTopic),
+            delays: SettingsSchema.delayTopics.map { (key) throws(SettingsError) in try values.value(key) },
+            results: values.value(SettingsSchema.resultsTopic),
             deadLetter: values.value(SettingsSchema.deadLetterTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)

@@ -50,6 +50,7 @@ extension Settings {
         configuration.topics.requests = kafka.topics.requests
         configuration.topics.requestsHigh = kafka.topics.requestsHigh
         configuration.topics.requestsBulk = kafka.topics.requestsBulk
+        configuration.topics.delays = kafka.topics.delays
         configuration.topics.results = kafka.topics.results
         configuration.topics.deadLetters = kafka.topics.deadLetter
         configuration.guarantee = kafka.guarantee

@@ -1,3 +1,5 @@
+import Delivery
+
 extension WorkerConfiguration {
     /// The names of the topics that a worker reads and writes.
     public struct Topics: Sendable, Equatable {
@@ -7,6 +9,8 @@ extension WorkerConfiguration {
         public var requestsHigh: String
         /// Where requests come from that go to many.
         public var requestsBulk: String
+        /// Where requests wait that must not be sent yet, one topic for each length of `DelayLanes`; empty to let them wait in memory.
+        public var delays: [String]
         /// Where final results go.
         public var results: String
         /// Where records go that cannot be understood.
@@ -21,6 +25,7 @@ extension WorkerConfiguration {
             self.requests = requests
             requestsHigh = family.lane("high")
             requestsBulk = family.lane("bulk")
+            delays = DelayLanes.names.map { family.topic("delay-\($0)") }
             results = family.topic("results")
             deadLetters = family.topic("deadletter")
         }
@@ -35,7 +40,7 @@ extension WorkerConfiguration {
         }
 
         /// Every topic, each once.
-        public var all: [String] { [requestsHigh, requests, requestsBulk, results, deadLetters] }
+        public var all: [String] { [requestsHigh, requests, requestsBulk] + delays + [results, deadLetters] }
     }
 }
 

@@ -74,7 +74,7 @@ import Testing
         var environment = try environment("--kafka.topics.results production --hub.name production", [:])
         environment.connect(to: broker, topics, hub: connection, name: "w")
         #expect(!environment.all.values.contains { $0.contains("production") })
-        #expect(try environment.settings().kafka.topics.results == "s")
+        #expect(try environment.settings().kafka.topics.results == "r.results")
     }
 
     @Test func otherProgramsGetNoSetting() throws {

@@ -144,13 +144,7 @@ public final class Consumer {
     /// - Returns: The offsets; no request is sent.
     public func watermarks(slot: Int) -> Watermarks? {
         guard partitionQueues.indices.contains(slot) else { return nil }
-        let queue = partitionQueues[slot]
-        let partition = assignment[slot]
-        var low: Int64 = 0
-        var high: Int64 = 0
-        let result = rd_kafka_get_watermark_offsets(queue.client.pointer, partition.topic, partition.partition, &low, &high)
-        guard result == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0 else { return nil }
-        return Watermarks(low: low, high: high)
+        return partitionQueues[slot].client.watermarks(of: assignment[slot])
     }
 
     /// Leaves the group and frees everything; a second call does nothing.
@@ -179,6 +173,17 @@ public struct Watermarks: Sendable, Equatable {
     public let low: Int64
     /// The offset that the next record will get.
     public let high: Int64
+}
+
+extension ClientHandle {
+    /// The oldest and the next offset of a partition as the last fetch reported them; nil before the first.
+    func watermarks(of partition: TopicPartition) -> Watermarks? {
+        var low: Int64 = 0
+        var high: Int64 = 0
+        let result = rd_kafka_get_watermark_offsets(pointer, partition.topic, partition.partition, &low, &high)
+        guard result == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0 else { return nil }
+        return Watermarks(low: low, high: high)
+    }
 }
 
 extension Consumer {

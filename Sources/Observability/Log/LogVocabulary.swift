@@ -61,6 +61,8 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case sendFinished = "send_finished"
     /// One call failed and will be made again.
     case retryScheduled = "retry_scheduled"
+    /// A request waits in a delay lane.
+    case requestDelayed = "request_delayed"
     /// The hub asked to wait.
     case hubThrottled = "hub_throttled"
     /// The hub does not accept the key.

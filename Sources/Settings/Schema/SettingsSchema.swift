@@ -1,3 +1,4 @@
+import Delivery
 import Observability
 import WorkerRuntime
 
@@ -15,6 +16,12 @@ public enum SettingsSchema {
         "requests_high", nil, "The topic that urgent requests are read from; named after kafka.topics.requests by default.")
     static let requestsBulkTopic = topic(
         "requests_bulk", nil, "The topic that requests to many are read from; named after kafka.topics.requests by default.")
+    /// One for each length of `DelayLanes`.
+    static let delayTopics = DelayLanes.names.map { length in
+        topic(
+            "delay_\(length)", nil,
+            "The topic where requests wait \(length) before they go on; named after kafka.topics.requests by default.")
+    }
     static let resultsTopic = topic("results", "push.results.v1", "The topic that results are written to.")
     static let deadLetterTopic = topic("deadletter", "push.deadletter.v1", "The topic for records that cannot be understood.")
     static let guarantee =
@@ -102,22 +109,23 @@ public enum SettingsSchema {
         ) as SettingKey<LogFormat>
 
     /// Every key, in the order in which people read them.
-    public static let all: [SettingDefinition] = [
-        bootstrapServers.definition, groupID.definition, properties.definition, requestsTopic.definition,
-        requestsHighTopic.definition, requestsBulkTopic.definition, resultsTopic.definition, deadLetterTopic.definition,
-        guarantee.definition, sessionTimeout.definition,
-        transactionTimeout.definition, workerID.definition, maxInFlight.definition, highWeight.definition,
-        normalWeight.definition, bulkWeight.definition, window.definition,
-        drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
-        secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
-        connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,
-        authorityFile.definition,
-        platforms.definition, userTag.definition, proxy.definition, maxAttempts.definition, retryBase.definition,
-        retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
-    ]
+    public static let all: [SettingDefinition] =
+        [
+            bootstrapServers.definition, groupID.definition, properties.definition,
+        ] + topics.map(\.definition) + [
+            guarantee.definition, sessionTimeout.definition,
+            transactionTimeout.definition, workerID.definition, maxInFlight.definition, highWeight.definition,
+            normalWeight.definition, bulkWeight.definition, window.definition,
+            drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
+            secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
+            connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,
+            authorityFile.definition,
+            platforms.definition, userTag.definition, proxy.definition, maxAttempts.definition, retryBase.definition,
+            retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
+        ]
 
     /// The keys that name topics.
-    static let topics = [requestsTopic, requestsHighTopic, requestsBulkTopic, resultsTopic, deadLetterTopic]
+    static let topics = [requestsTopic, requestsHighTopic, requestsBulkTopic] + delayTopics + [resultsTopic, deadLetterTopic]
 
     /// The hub's words for platforms, and the names of the services behind them.
     private static let platformWords: [(word: String, value: String)] = [
@@ -136,7 +144,7 @@ public enum SettingsSchema {
         let family = TopicFamily(requests: requests)
         return [
             (requestsHighTopic.definition, family.lane("high")), (requestsBulkTopic.definition, family.lane("bulk")),
-        ]
+        ] + zip(delayTopics, DelayLanes.names).map { ($0.definition, family.topic("delay-\($1)")) }
     }
 
     private static func topic(_ role: String, _ name: String?, _ summary: String) -> SettingKey<String> {

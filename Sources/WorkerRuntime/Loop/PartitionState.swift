@@ -3,17 +3,28 @@ import Kafka
 import Observability
 import PushModel
 
+/// What the records of a partition are.
+enum PartitionRole: Equatable {
+    /// New requests of a lane.
+    case requests(Lane)
+    /// Requests that wait in a delay lane, by its place in `DelayLanes.lengths`.
+    case delay(Int)
+
+    var isDelay: Bool { if case .delay = self { true } else { false } }
+}
+
 /// One assigned partition, as the loop sees it.
 struct PartitionState {
     let id: TopicPartition
-    /// Whose requests it holds.
-    let lane: Lane
+    let role: PartitionRole
     /// What is finished; nil until the first record says where the partition begins.
     var ledger: OffsetLedger?
     /// Whether a read may find a record; after an empty one, only a wake-up can change that.
     var mayHaveRecords = true
     /// A record that lies beyond the window and waits for it to move.
     var parked: Flight?
+    /// The first record of a delay lane, when it is not yet to be looked at; all behind it stay unread.
+    var head: Flight?
     /// Whether something finished since the last commit.
     var isDirty = false
     /// Where the group stands; nil if it has no position.
@@ -24,10 +35,11 @@ struct PartitionState {
     let consumed: Counter
 
     init(
-        _ id: TopicPartition, _ lane: Lane, committed: LedgerCommit?, ledger: OffsetLedger?, lag: Gauge, consumed: Counter
+        _ id: TopicPartition, _ role: PartitionRole, committed: LedgerCommit?, ledger: OffsetLedger?, lag: Gauge,
+        consumed: Counter
     ) {
         self.id = id
-        self.lane = lane
+        self.role = role
         self.ledger = ledger
         self.committed = committed
         self.lag = lag
@@ -41,5 +53,8 @@ struct PartitionState {
     }
 
     /// Whether a record may be read now.
-    var canRead: Bool { mayHaveRecords && parked == nil && ledger?.hasRoom ?? true }
+    var canRead: Bool { mayHaveRecords && !isBlocked && head == nil }
+
+    /// Whether the window has to move before the next record can be taken.
+    var isBlocked: Bool { parked != nil || !(ledger?.hasRoom ?? true) }
 }

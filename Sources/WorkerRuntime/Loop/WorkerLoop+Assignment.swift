@@ -21,10 +21,18 @@ extension WorkerLoop {
         }
         metrics.everySecond(now) {
             expireWaitingCalls()
+            noteReaderEvents()
             measureLag()
             metrics.oldestWaiting.set(oldestWaitingSeconds())
             metrics.circuitState.set(circuit.state.code)
             probeBroker()
+        }
+    }
+
+    /// Takes what the reader of delay lanes says about itself.
+    private func noteReaderEvents() {
+        while let event = delayReader.nextEvent() {
+            if case .error(let error) = event { noteKafkaError(error) }
         }
     }
 
@@ -40,6 +48,10 @@ extension WorkerLoop {
             }
             metrics.lagSeconds(of: configuration.topics.requests(of: lane))
                 .set(Double(wallClock.milliseconds - oldest.milliseconds) / 1000)
+        }
+        for slot in delayedPartitions.slots {
+            guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
+            partitions[slot].lag.set(Int(max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))))
         }
     }
 
@@ -102,7 +114,11 @@ extension WorkerLoop {
         guard epoch == self.epoch, mode == .running || mode == .stopped else { return }
         var states: [PartitionState] = []
         var starts: [(partition: TopicPartition, start: StartOffset)] = []
-        for position in positions {
+        // Those of delay lanes stand behind all others, because they have a reader of their own.
+        let requestCount = positions.count { !role(of: $0.partition).isDelay }
+        for position in positions.filter({ !role(of: $0.partition).isDelay })
+            + positions.filter({ role(of: $0.partition).isDelay })
+        {
             guard let offset = position.offset else {
                 states.append(partitionState(position.partition, committed: nil, ledger: nil))
                 starts.append((position.partition, .beginning))
@@ -120,25 +136,34 @@ extension WorkerLoop {
             starts.append((position.partition, .offset(offset)))
         }
         do throws(KafkaError) {
-            try consumer.assign(starts)
+            try consumer.assign(Array(starts[..<requestCount]))
+            try delayReader.start(Array(starts[requestCount...]))
         } catch {
             noteKafkaError(error)
             return
         }
         partitions = states
         for lane in Lane.allCases {
-            laneSlots[lane.rawValue] = (partitions.indices.filter { partitions[$0].lane == lane }, 0)
+            laneSlots[lane.rawValue] = (partitions.indices.filter { partitions[$0].role == .requests(lane) }, 0)
         }
+        delayedPartitions = DelayedPartitions()
+        delayedPartitions.slots = requestCount..<partitions.count
+        delayedPartitions.mayHaveRecords = true
         metrics.assignedPartitions.set(partitions.count)
         health.joined()
+    }
+
+    private func role(of partition: TopicPartition) -> PartitionRole {
+        if let lane = configuration.topics.delays.firstIndex(of: partition.topic) { return .delay(lane) }
+        return .requests(Lane.allCases.first { configuration.topics.requests(of: $0) == partition.topic } ?? .normal)
     }
 
     private func partitionState(
         _ id: TopicPartition, committed: LedgerCommit?, ledger: OffsetLedger?
     ) -> PartitionState {
-        let lane = Lane.allCases.first { configuration.topics.requests(of: $0) == id.topic } ?? .normal
-        return PartitionState(
-            id, lane, committed: committed, ledger: ledger, lag: metrics.lag(of: id), consumed: metrics.consumed(from: id.topic))
+        PartitionState(
+            id, role(of: id), committed: committed, ledger: ledger, lag: metrics.lag(of: id),
+            consumed: metrics.consumed(from: id.topic))
     }
 
     /// Begins the assignment anew where the group stands, because somebody else has moved its positions.
@@ -190,7 +215,9 @@ extension WorkerLoop {
 
     /// Whether a device may have heard of the request: then its result is ours to write.
     func mustFinish(_ flight: Flight) -> Bool {
-        flight.calls.contains(where: \.mayHaveArrived)
+        // Of one from a delay lane that was not sent since, its record says what was.
+        guard flight.wasSent else { return false }
+        return flight.calls.contains(where: \.mayHaveArrived)
             || flight.report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous }
     }
 
@@ -241,6 +268,8 @@ extension WorkerLoop {
         for state in partitions { metrics.forgetLag(of: state.id) }
         partitions = []
         for lane in laneSlots.indices { laneSlots[lane] = ([], 0) }
+        delayedPartitions = DelayedPartitions()
+        delayReader.stop()
         pendingAssignment = []
         epoch += 1
         outbox.removeAll()

@@ -25,7 +25,7 @@ extension WorkerLoop {
     /// Counts the record as done: its outcome is in the outbox.
     func settle(_ flight: Flight) {
         if flight.epoch == epoch {
-            partitions[flight.slot].ledger?.finished(flight.origin.offset)
+            partitions[flight.slot].ledger?.finished(flight.offset)
             partitions[flight.slot].isDirty = true
         }
         flights.release(flight)

@@ -36,7 +36,10 @@ final class WorkerLoop {
     let poller: Poller
     let wakeUp: WakeUp
     let kafkaWakeUp: WakeUp
+    let delayWakeUp: WakeUp
     let consumer: Consumer
+    /// Reads the partitions of delay lanes that the consumer's group assigned.
+    let delayReader: PartitionReader
     let connections: ConnectionPool
     /// Replaced when one of its calls never ends.
     var committer: Committer
@@ -62,6 +65,10 @@ final class WorkerLoop {
     /// the first.
     var laneSlots = Lane.allCases.map { _ in (slots: [Int](), first: 0) }
 
+    var delayedPartitions = DelayedPartitions()
+    /// The delay lanes that can be written to; none before the producer is ready.
+    var delayLanes = DelayLanes([])
+
     // Requests in work.
     var flights = FlightPool()
     var ready: ReadyCalls
@@ -82,6 +89,7 @@ final class WorkerLoop {
     // Results.
     var recorder: ResultRecorder
     let deadLetters: DeadLetterRecorder
+    let delayRecorder: DelayRecorder
     /// What is finished and not yet offered to the committer.
     var outbox = OutcomeBatch()
     var spareBatch = OutcomeBatch()
@@ -111,12 +119,15 @@ final class WorkerLoop {
         wakeUp = control.wakeUp
         kafkaWakeUp = try WakeUp()
         try poller.add(wakeUp.fileDescriptor, token: Token.wakeUp, interest: .readable)
+        delayWakeUp = try WakeUp()
         try poller.add(kafkaWakeUp.fileDescriptor, token: Token.kafka, interest: .readable)
+        try poller.add(delayWakeUp.fileDescriptor, token: Token.delayed, interest: .readable)
         consumer = try Consumer(
             configuration.kafka, groupID: configuration.groupID,
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.workerID : nil,
             sessionTimeout: configuration.sessionTimeout, reportsPartitionEnd: true,
             wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
+        delayReader = try PartitionReader(configuration.kafka, wakeUpFileDescriptor: delayWakeUp.fileDescriptor)
         connections = try ConnectionPool(configuration.connections, poller: poller, tokenBase: 0)
         hub = try HubClient(configuration.hub, userAgent: "pushfan/\(configuration.version)")
         planner = FanOutPlanner(configuration.planning)
@@ -124,6 +135,7 @@ final class WorkerLoop {
         recorder = ResultRecorder(
             workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
+        delayRecorder = DelayRecorder(group: configuration.groupID)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
         metrics.sendLimit.set(configuration.maxInFlight)
     }
@@ -138,12 +150,13 @@ final class WorkerLoop {
     enum Token {
         static let wakeUp: UInt64 = 1 << 62
         static let kafka: UInt64 = 1 << 62 + 1
+        static let delayed: UInt64 = 1 << 62 + 2
     }
 
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
     func run() throws {
         committer.submit(.prepare)
-        try consumer.subscribe(Lane.allCases.map { configuration.topics.requests(of: $0) })
+        try consumer.subscribe(Lane.allCases.map { configuration.topics.requests(of: $0) } + configuration.topics.delays)
         while mode != .stopped {
             readClocks()
             health.turned(at: now)
@@ -155,6 +168,7 @@ final class WorkerLoop {
             handleCompletions()
             handleTimers()
             receiveRecords()
+            receiveDelayed()
             sendCalls()
             finishDraining()
             offerCommit()
@@ -177,7 +191,11 @@ final class WorkerLoop {
             case Token.wakeUp: _ = wakeUp.drain()
             case Token.kafka:
                 _ = kafkaWakeUp.drain()
-                for slot in partitions.indices { partitions[slot].mayHaveRecords = true }
+                for slot in 0..<delayedPartitions.slots.lowerBound { partitions[slot].mayHaveRecords = true }
+            case Token.delayed:
+                _ = delayWakeUp.drain()
+                for slot in delayedPartitions.slots { partitions[slot].mayHaveRecords = true }
+                delayedPartitions.mayHaveRecords = true
             default:
                 Failpoint.pass(.answerUnread)
                 connections.handle(event)
@@ -189,10 +207,12 @@ final class WorkerLoop {
     /// When the loop must turn again, whatever happens.
     private func wakeTime() -> Int64 {
         if canReceive && Lane.allCases.contains(where: mayHaveRecords) { return now }
+        if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
         if !ready.isEmpty && maySend { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = now + 200_000_000
         if let due = timers.nextDue { wake = min(wake, due) }
+        if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
         if !ready.isEmpty, let end = pause.end(now: now) { wake = min(wake, end) }
         if !ready.isEmpty, let change = circuit.nextChange, change > now { wake = min(wake, change) }
@@ -210,7 +230,7 @@ final class WorkerLoop {
 
     /// Whether a lane's records may be read, as far as its own calls go: enough of them wait when they could take all that is free.
     /// One may always wait, so that a lane has its turn however much the others have under way.
-    func hasRoom(_ lane: Lane) -> Bool { ready.count(of: lane) < max(1, configuration.maxInFlight - inFlight) }
+    func hasRoom(_ lane: Lane) -> Bool { ready.freshCount(of: lane) < max(1, configuration.maxInFlight - inFlight) }
 
     private func mayHaveRecords(_ lane: Lane) -> Bool {
         hasRoom(lane) && laneSlots[lane.rawValue].slots.contains { partitions[$0].canRead }

@@ -26,7 +26,8 @@ final class Committer: Sendable {
 
     /// What became of a job.
     enum Reply: Sendable {
-        case prepared
+        /// The producer is ready, and these delay lanes are there.
+        case prepared(lanes: [Int])
         case positions([CommittedOffset], epoch: Int)
         case positionsFailed(KafkaError, epoch: Int)
         /// Whether the group answered the probe.

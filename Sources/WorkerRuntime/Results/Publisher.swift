@@ -17,6 +17,8 @@ struct Publisher {
     var producer: Producer?
     private(set) var results: Producer.Topic?
     private(set) var deadLetters: Producer.Topic?
+    /// The topics of the delay lanes; nil where there is none.
+    private(set) var delays: [Producer.Topic?] = []
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
 
@@ -42,7 +44,7 @@ struct Publisher {
         case .prepare:
             do throws(KafkaError) {
                 try prepare()
-                return .prepared
+                return .prepared(lanes: delays.indices.filter { delays[$0] != nil })
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .failed(error)
             }
@@ -99,9 +101,24 @@ struct Publisher {
         let fresh = try Producer(kafka, transactionalID: id, transactionTimeout: configuration.transactionTimeout)
         let topics = try fresh.warmUp(
             topics: [configuration.topics.results, configuration.topics.deadLetters], timeout: .seconds(5))
+        delays = try delayTopics(of: fresh)
         if isTransactional { try fresh.initTransactions(timeout: .seconds(30)) }
         (results, deadLetters) = (topics[0], topics[1])
         producer = fresh
+    }
+
+    /// The topics of the delay lanes, as far as they are there: without one, waits are shorter lanes' or the loop's own.
+    private func delayTopics(of producer: Producer) throws(KafkaError) -> [Producer.Topic?] {
+        var topics: [Producer.Topic?] = []
+        for name in configuration.topics.delays {
+            do throws(KafkaError) {
+                topics.append(try producer.warmUp(topics: [name], timeout: .seconds(5)).first)
+            } catch {
+                guard !error.isUnreachable, !error.isTimeout else { throw error }
+                topics.append(nil)
+            }
+        }
+        return topics
     }
 
     /// - Returns: Whether the batch is published; false when somebody else has moved the group's positions.
@@ -236,7 +253,16 @@ struct Publisher {
                     headers.append(name: batch.span(header.name), value: nil)
                 }
             }
-            let topic = record.destination == .results ? results : deadLetters
+            let topic: Producer.Topic
+            switch record.destination {
+            case .results: topic = results
+            case .deadLetters: topic = deadLetters
+            case .delay(let lane):
+                guard delays.indices.contains(lane), let delay = delays[lane] else {
+                    throw .invalidArgument("there is no topic for the delay lane \(DelayLanes.names[lane])")
+                }
+                topic = delay
+            }
             try produce(record, of: batch, to: topic, headers, with: producer)
         }
     }

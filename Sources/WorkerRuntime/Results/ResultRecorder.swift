@@ -16,7 +16,7 @@ struct ResultRecorder {
     mutating func record(_ flight: Flight, now: Timestamp, into batch: inout OutcomeBatch) {
         let request = flight.request
         let id = request.id
-        batch.add(.results, of: .init(slot: flight.slot, offset: flight.origin.offset)) { record in
+        batch.add(.results, of: .init(slot: flight.slot, offset: flight.offset)) { record in
             record.setKey { $0.append(request.document.span(id)) }
             record.setValue { writer.append(flight.report, of: request, origin: flight.origin, at: now, to: &$0) }
             let start = record.share(names.text.span)

@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 import Observability
 import PushModel
@@ -103,6 +104,9 @@ final class WorkerMetrics {
     func consumed(from topic: String) -> Counter { metrics.recordsConsumed.series([topic]) }
 
     func lagSeconds(of topic: String) -> Gauge { metrics.consumerLagSeconds.series([topic]) }
+
+    /// Counts a request that goes to a delay lane.
+    func delayed(in lane: Int) { metrics.delayed.series([DelayLanes.names[lane]]).increment() }
 
     func lag(of partition: TopicPartition) -> Gauge {
         metrics.consumerLagRecords.series([partition.topic, "\(partition.partition)"])

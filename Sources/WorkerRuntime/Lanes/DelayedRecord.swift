@@ -1,0 +1,86 @@
+import Delivery
+import Kafka
+import PushModel
+
+/// What a record of a delay lane says beside the request: what `DelayRecorder` wrote.
+struct DelayedRecord {
+    /// When the request is to go on.
+    var due: Timestamp
+    /// The lane that the request came by.
+    var lane: Lane
+    /// The record that the request came with.
+    var origin: RecordOrigin
+    /// What has happened to its calls, and to it as a whole.
+    var history: DeliveryHistory
+    var report = DeliveryReport()
+    /// The history as it was written.
+    var text = ByteWriter()
+    /// When the record is to be looked at.
+    var look = Timestamp(milliseconds: .min)
+
+    /// What a record of a delay lane is to this worker.
+    enum Reading {
+        /// A request that waits.
+        case request(DelayedRecord)
+        /// A record of another group, which shares the lane.
+        case foreign
+        /// Nothing that pushfan has written.
+        case invalid
+    }
+
+    /// The headers that are the delay's own; they are not handed on.
+    enum Header: String, CaseIterable {
+        case notBefore = "pushfan-not-before-ms"
+        case group = "pushfan-group"
+        case lane = "pushfan-lane"
+        case originTopic = "pushfan-origin-topic"
+        case originPartition = "pushfan-origin-partition"
+        case originOffset = "pushfan-origin-offset"
+        case originTimestamp = "pushfan-origin-timestamp-ms"
+        case attempt = "pushfan-attempt"
+        case history = "pushfan-history"
+
+        /// Which of them a name is, if it is one.
+        init?(_ name: Span<UInt8>) {
+            // Most headers are none, and the first bytes tell.
+            guard name.count > 8, name[0] == UInt8(ascii: "p"), name[7] == UInt8(ascii: "-") else { return nil }
+            self.init(rawValue: String(decoding: name.withUnsafeBufferPointer { Array($0) }, as: UTF8.self))
+        }
+    }
+
+    /// Reads the headers of a record.
+    static func read(_ record: borrowing ConsumedRecord, group: String) -> Reading {
+        var values: [Header: [UInt8]] = [:]
+        record.forEachHeader { name, value in
+            guard let header = Header(name), let value else { return }
+            values[header] = value.withUnsafeBufferPointer { Array($0) }
+        }
+        func text(_ header: Header) -> String? { values[header].flatMap { String(validating: $0, as: UTF8.self) } }
+        func number(_ header: Header) -> Int64? { text(header).flatMap { Int64($0) } }
+        guard let owner = text(.group) else { return .invalid }
+        guard owner == group else { return .foreign }
+        guard let due = number(.notBefore), let lane = text(.lane).flatMap({ name in Lane.allCases.first { $0.name == name } }),
+            let topic = text(.originTopic), (1...249).contains(topic.utf8.count),
+            let partition = number(.originPartition).flatMap({ Int32(exactly: $0) }), partition >= 0,
+            let offset = number(.originOffset), offset >= 0, let timestamp = number(.originTimestamp)
+        else { return .invalid }
+        let origin = RecordOrigin(
+            topic: topic, partition: partition, offset: offset, timestamp: Timestamp(milliseconds: timestamp))
+        var report = DeliveryReport()
+        guard let bytes = values[.history], let history = try? DeliveryHistory(bytes.span, into: &report) else { return .invalid }
+        var text = ByteWriter()
+        text.append(bytes.span)
+        return .request(
+            DelayedRecord(
+                due: Timestamp(milliseconds: due), lane: lane, origin: origin, history: history, report: report, text: text))
+    }
+
+    /// The record, to be looked at when its time in the lane is over.
+    func waiting(in lane: Int, written: Timestamp, now: Timestamp) -> DelayedRecord {
+        var record = self
+        record.look = Timestamp(
+            milliseconds: DelayLanes.look(
+                in: lane, written: written.milliseconds, due: due.milliseconds, now: now.milliseconds))
+        return record
+    }
+}
