@@ -14,13 +14,9 @@ struct RecordEnvelope {
         headers.removeAll(keepingCapacity: true)
     }
 
-    /// Nil if there is no key, which is not the same as an empty one.
-    var key: Span<UInt8>? {
-        @_lifetime(borrow self)
-        get {
-            guard let keyRange else { return nil }
-            return bytes.span.extracting(keyRange)
-        }
+    /// Calls `body` with the key; not if there is none, which is not the same as an empty one.
+    func withKey(_ body: (Span<UInt8>) -> Void) {
+        if let keyRange { body(bytes.span.extracting(keyRange)) }
     }
 
     /// The bytes of key and headers.

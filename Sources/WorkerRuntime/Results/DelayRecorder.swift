@@ -17,12 +17,13 @@ struct DelayRecorder {
     func record(
         _ flight: Flight, lane: Int, due: Timestamp, history: borrowing ByteWriter, into batch: inout OutcomeBatch
     ) {
+        let request = flight.request
         batch.add(.delay(lane), of: .init(slot: flight.slot, offset: flight.offset)) { record in
             flight.envelope.forEachHeader { name, value in
                 if DelayedRecord.Header(name) == nil { record.copyHeader(name, value) }
             }
-            if let key = flight.envelope.key { record.copyKey(key) }
-            record.copyValue(flight.request.document.source(byteCount: flight.valueByteCount))
+            flight.envelope.withKey { record.copyKey($0) }
+            record.copyValue(request.document.source(byteCount: flight.valueByteCount))
             record.addHeader("pushfan-not-before-ms") { $0.append(decimal: due.milliseconds) }
             record.addHeader("pushfan-group") { $0.append(group) }
             record.addHeader("pushfan-lane") { $0.append(flight.lane.name) }
