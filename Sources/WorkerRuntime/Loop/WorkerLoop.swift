@@ -86,8 +86,7 @@ final class WorkerLoop {
     var spareBatch = OutcomeBatch()
     /// What was offered and is not confirmed.
     var offered: OfferedCommit?
-    /// When the next commit may be offered, monotonic nanoseconds.
-    var nextCommit: Int64 = 0
+    var commits: CommitSchedule
     /// When offsets without records may be committed by themselves, monotonic nanoseconds.
     var nextGapCommit: Int64 = 0
     /// Whether results wait until all before them in their partition are there, because the broker refuses the bitmap.
@@ -98,10 +97,11 @@ final class WorkerLoop {
     var wallClock = Timestamp(milliseconds: 0)
 
     init(
-        _ configuration: WorkerConfiguration, services: WorkerServices, health: WorkerHealth, control: WorkerControl
+        _ configuration: WorkerConfiguration, services: WorkerServices, metrics: WorkerMetrics, health: WorkerHealth,
+        control: WorkerControl
     ) throws {
         self.configuration = configuration
-        metrics = WorkerMetrics(services.metrics, hub: configuration.hubName, topic: configuration.topics.requests)
+        self.metrics = metrics
         log = services.log
         self.health = health
         self.control = control
@@ -121,6 +121,7 @@ final class WorkerLoop {
         formatter = PayloadFormatter(configuration: configuration.formatting)
         recorder = ResultRecorder(
             workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
+        commits = CommitSchedule(interval: configuration.commitInterval.nanoseconds)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
         metrics.sendLimit.set(configuration.maxInFlight)
@@ -194,7 +195,7 @@ final class WorkerLoop {
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
         if !ready.isEmpty, let end = pause.end(now: now) { wake = min(wake, end) }
         if !ready.isEmpty, let change = circuit.nextChange, change > now { wake = min(wake, change) }
-        if offered == nil && !outbox.isEmpty { wake = min(wake, nextCommit) }
+        if offered == nil && !outbox.isEmpty { wake = min(wake, commits.due(waiting: outbox.records.count, now: now)) }
         if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
         return wake
     }

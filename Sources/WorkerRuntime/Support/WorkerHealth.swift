@@ -15,13 +15,14 @@ final class WorkerHealth {
     /// Whether the broker failed and has not answered since; only asking it again can tell.
     private(set) var isBrokerDoubtful = false
 
-    init(_ health: Health, _ log: Log, now: Int64) {
+    /// Health of one loop; `suffix` is put behind the checks' names, to tell loops of one process apart.
+    init(_ health: Health, _ log: Log, now: Int64, suffix: String = "") {
         self.health = health
         self.log = log
-        loop = health.heartbeat("loop", limit: .seconds(10), now: now)
-        group = health.check("group", for: .ready, until: "not a member of the consumer group yet")
-        producer = health.check("producer", for: .ready, until: "not ready to write results yet")
-        hub = health.check("hub", for: .ready, until: "not called yet")
+        loop = health.heartbeat("loop" + suffix, limit: .seconds(10), now: now)
+        group = health.check("group" + suffix, for: .ready, until: "not a member of the consumer group yet")
+        producer = health.check("producer" + suffix, for: .ready, until: "not ready to write results yet")
+        hub = health.check("hub" + suffix, for: .ready, until: "not called yet")
         // Without traffic nothing is known of the hub, and nothing speaks against it.
         _ = hub.pass()
     }

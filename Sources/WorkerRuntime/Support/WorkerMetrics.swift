@@ -13,13 +13,14 @@ final class WorkerMetrics {
     let resultsFailed: Counter
     let commitFailures: Counter
     let rebalances: Counter
-    let assignedPartitions: Gauge
-    let oldestWaiting: Gauge
-    let lagSeconds: Gauge
-    let sendLimit: Gauge
-    let circuitState: Gauge
-    private let inFlight: Gauge
-    private let retryQueue: Gauge
+    let assignedPartitions: GaugeShare
+    let oldestWaiting: GaugeShare
+    let lagSeconds: GaugeShare
+    let sendLimit: GaugeShare
+    let circuitState: GaugeShare
+    private let inFlight: GaugeShare
+    private let retryQueue: GaugeShare
+    private var turn = (inFlight: 0, waiting: 0)
     private let throttled: SecondsCounter
     private let publishToFinal: Histogram
     private var finishedByOutcome: [Outcome: Counter] = [:]
@@ -28,7 +29,7 @@ final class WorkerMetrics {
     private var throttledBefore: Int64 = 0
     private var nextSecond: Int64 = 0
 
-    init(_ metrics: PushfanMetrics, hub: String, topic: String) {
+    init(_ metrics: PushfanMetrics, _ gauges: LoopGauges, loop: Int, hub: String, topic: String) {
         self.metrics = metrics
         self.hub = hub
         self.topic = topic
@@ -38,13 +39,13 @@ final class WorkerMetrics {
         resultsFailed = metrics.resultsFailed
         commitFailures = metrics.commitFailures
         rebalances = metrics.rebalances
-        assignedPartitions = metrics.assignedPartitions
-        oldestWaiting = metrics.oldestWaiting.series([hub])
-        lagSeconds = metrics.consumerLagSeconds.series([topic])
-        sendLimit = metrics.sendLimit.series([hub])
-        circuitState = metrics.circuitState.series([hub])
-        inFlight = metrics.inflightSends.series([hub])
-        retryQueue = metrics.retryQueue.series([hub])
+        assignedPartitions = gauges.assignedPartitions.share(of: loop)
+        oldestWaiting = gauges.oldestWaiting.share(of: loop)
+        lagSeconds = gauges.lagSeconds.share(of: loop)
+        sendLimit = gauges.sendLimit.share(of: loop)
+        circuitState = gauges.circuitState.share(of: loop)
+        inFlight = gauges.inFlight.share(of: loop)
+        retryQueue = gauges.retryQueue.share(of: loop)
         throttled = metrics.throttledTime.series([hub])
         publishToFinal = metrics.publishToFinal.series([hub])
         for outcome in Outcome.allCases { finishedByOutcome[outcome] = metrics.requestsFinished.series([hub, outcome.rawValue]) }
@@ -115,8 +116,11 @@ final class WorkerMetrics {
 
     /// Publishes what the loop counts by itself.
     func turnEnded(inFlight: Int, waiting: Int, throttled: Int64) {
-        self.inFlight.set(inFlight)
-        retryQueue.set(waiting)
+        if turn != (inFlight, waiting) {
+            turn = (inFlight, waiting)
+            self.inFlight.set(inFlight)
+            retryQueue.set(waiting)
+        }
         if throttled > throttledBefore {
             self.throttled.add(nanoseconds: throttled - throttledBefore)
             throttledBefore = throttled
