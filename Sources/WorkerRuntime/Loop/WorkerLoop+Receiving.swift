@@ -10,9 +10,16 @@ extension WorkerLoop {
     /// Records of one partition in a row before the next one has its turn.
     private static let recordsPerTurn = 64
 
+    /// How often it is seen to that more records are fetched: 10 ms in nanoseconds.
+    private static let refillInterval: Int64 = 10_000_000
+
     /// Reads records, partition by partition, while there is room for their calls.
     func receiveRecords() {
         guard canReceive else { return }
+        if now >= nextRefill {
+            nextRefill = now + Self.refillInterval
+            consumer.keepFetching()
+        }
         let count = partitions.count
         for step in 0..<count {
             let slot = (nextSlot + step) % count

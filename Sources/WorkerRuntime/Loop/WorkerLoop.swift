@@ -60,6 +60,8 @@ final class WorkerLoop {
     var deferredJobs: [(due: Int64, job: Committer.Job)] = []
     /// Where the next round of reading begins, so that no partition is always the first.
     var nextSlot = 0
+    /// When it is next seen to that more records are fetched, monotonic nanoseconds.
+    var nextRefill: Int64 = 0
 
     // Requests in work.
     var flights = FlightPool()
