@@ -28,6 +28,8 @@ final class WorkerLoop {
     }
 
     let configuration: WorkerConfiguration
+    /// The limit of a hub call, in nanoseconds.
+    let requestNanoseconds: Int64
     let metrics: WorkerMetrics
     let log: Log
     let health: WorkerHealth
@@ -101,6 +103,7 @@ final class WorkerLoop {
         _ configuration: WorkerConfiguration, services: WorkerServices, health: WorkerHealth, control: WorkerControl
     ) throws {
         self.configuration = configuration
+        requestNanoseconds = configuration.requestTimeout.nanoseconds
         metrics = WorkerMetrics(services.metrics, hub: configuration.hubName, topic: configuration.topics.requests)
         log = services.log
         self.health = health

@@ -55,12 +55,14 @@ struct OutcomeBatch: Sendable {
     }
 
     /// Appends a record, whose parts `write` adds.
-    mutating func add(_ destination: Destination, of origin: Origin, _ write: (inout Builder) -> Void) {
+    ///
+    /// - Returns: What `write` returns.
+    mutating func add<Result>(_ destination: Destination, of origin: Origin, _ write: (inout Builder) -> Result) -> Result {
         var builder = Builder(firstHeader: headers.count)
         builder.sharedText = sharedText
         swap(&builder.headers, &headers)
         swap(&builder.bytes, &bytes)
-        write(&builder)
+        let result = write(&builder)
         sharedText = builder.sharedText
         swap(&builder.headers, &headers)
         swap(&builder.bytes, &bytes)
@@ -68,6 +70,7 @@ struct OutcomeBatch: Sendable {
             Record(
                 destination: destination, origin: origin, key: builder.key, value: builder.value,
                 headers: builder.firstHeader..<headers.count, ownHeaders: builder.ownHeaders))
+        return result
     }
 
     /// Leaves of each large dead letter only what says where its record stands, because the broker refuses the whole.
@@ -146,7 +149,12 @@ struct OutcomeBatch: Sendable {
 
         mutating func setKey(_ write: (inout ByteWriter) -> Void) { key = append(write) }
 
-        mutating func setValue(_ write: (inout ByteWriter) -> Void) { value = append(write) }
+        mutating func setValue<Result>(_ write: (inout ByteWriter) -> Result) -> Result {
+            let start = bytes.count
+            let result = write(&bytes)
+            value = start..<bytes.count
+            return result
+        }
 
         mutating func addHeader(_ name: StaticString, _ write: (inout ByteWriter) -> Void) {
             let name = append { $0.append(name) }

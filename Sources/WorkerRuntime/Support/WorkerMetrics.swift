@@ -22,7 +22,10 @@ final class WorkerMetrics {
     private let retryQueue: Gauge
     private let throttled: SecondsCounter
     private let publishToFinal: Histogram
-    private var finishedByOutcome: [Outcome: Counter] = [:]
+    /// The most frequent outcome first.
+    private let finishedByOutcome: [(outcome: Outcome, counter: Counter)]
+    /// Answers of class 2xx by platform, once there was one.
+    private var accepted: [Counter?]
     private var sendsByKey: [Int: Counter] = [:]
     private var durations: [Histogram] = []
     private var throttledBefore: Int64 = 0
@@ -47,7 +50,8 @@ final class WorkerMetrics {
         retryQueue = metrics.retryQueue.series([hub])
         throttled = metrics.throttledTime.series([hub])
         publishToFinal = metrics.publishToFinal.series([hub])
-        for outcome in Outcome.allCases { finishedByOutcome[outcome] = metrics.requestsFinished.series([hub, outcome.rawValue]) }
+        finishedByOutcome = Outcome.allCases.map { ($0, metrics.requestsFinished.series([hub, $0.rawValue])) }
+        accepted = Array(repeating: nil, count: Platform.allCases.count + 1)
         for index in 0...Platform.allCases.count {
             durations.append(metrics.sendDuration.series([hub, Self.name(of: Platform(rawValue: UInt8(index)))]))
         }
@@ -61,13 +65,18 @@ final class WorkerMetrics {
     func sent(_ platform: Platform?, status: Int, nanoseconds: Int64) {
         let index = Self.index(of: platform)
         durations[index].observe(nanoseconds: nanoseconds)
-        let code = (200..<300).contains(status) ? 2 : status
-        let key = index << 16 | code
+        guard (200..<300).contains(status) else { return countRefusal(platform, status) }
+        if accepted[index] == nil { accepted[index] = metrics.sends.series([hub, Self.name(of: platform), "2xx"]) }
+        accepted[index]?.increment()
+    }
+
+    private func countRefusal(_ platform: Platform?, _ status: Int) {
+        let key = Self.index(of: platform) << 16 | status
         if let counter = sendsByKey[key] {
             counter.increment()
             return
         }
-        let label = code == 2 ? "2xx" : (400..<600).contains(status) ? "\(status)" : "other"
+        let label = (400..<600).contains(status) ? "\(status)" : "other"
         let counter = metrics.sends.series([hub, Self.name(of: platform), label])
         sendsByKey[key] = counter
         counter.increment()
@@ -80,7 +89,7 @@ final class WorkerMetrics {
     }
 
     func finished(_ outcome: Outcome, milliseconds: Int64) {
-        finishedByOutcome[outcome]?.increment()
+        for entry in finishedByOutcome where entry.outcome == outcome { entry.counter.increment() }
         publishToFinal.observe(nanoseconds: max(0, milliseconds) * 1_000_000)
     }
 
