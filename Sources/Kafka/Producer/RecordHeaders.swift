@@ -2,6 +2,20 @@ import CRDKafka
 
 /// The headers of one record to be written, in the library's own list, so that nothing is copied twice.
 public struct RecordHeaders: ~Copyable {
+    /// One header, as places in the bytes that its record is made of.
+    public struct Place: Sendable {
+        /// Where the name stands.
+        public var name: Range<Int>
+        /// Where the value stands; nil for a header without one, which is not the same as an empty one.
+        public var value: Range<Int>?
+
+        /// A header that stands at these places.
+        public init(name: Range<Int>, value: Range<Int>?) {
+            self.name = name
+            self.value = value
+        }
+    }
+
     /// Ours to destroy until a record is taken with it; nil while there are no headers.
     private var list: OpaquePointer?
     private let capacity: Int
@@ -13,6 +27,26 @@ public struct RecordHeaders: ~Copyable {
     /// - Parameter capacity: How many are expected.
     public init(capacity: Int = 8) {
         self.capacity = capacity
+    }
+
+    /// Headers that stand in `bytes`; a place outside of them makes the list one that is refused.
+    public init(_ places: Span<Place>, of bytes: Span<UInt8>) {
+        capacity = places.count
+        guard !places.isEmpty, let list = rd_kafka_headers_new(places.count) else { return }
+        self.list = list
+        isComplete = bytes.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return false }
+            for index in places.indices {
+                let (name, value) = (places[index].name, places[index].value ?? 0..<0)
+                guard name.lowerBound >= 0, name.upperBound <= bytes.count, value.lowerBound >= 0, value.upperBound <= bytes.count,
+                    // A missing value must be a null pointer and an empty one must not.
+                    rd_kafka_header_add(
+                        list, start + name.lowerBound, name.count,
+                        places[index].value == nil ? nil : start + value.lowerBound, value.count) == RD_KAFKA_RESP_ERR_NO_ERROR
+                else { return false }
+            }
+            return true
+        }
     }
 
     deinit {

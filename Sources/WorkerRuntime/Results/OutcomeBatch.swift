@@ -29,10 +29,7 @@ struct OutcomeBatch: Sendable {
     }
 
     /// One header of a record.
-    struct Header: Sendable {
-        var name: Range<Int>
-        var value: Range<Int>?
-    }
+    typealias Header = Kafka.RecordHeaders.Place
 
     private(set) var records: [Record] = []
     private(set) var headers: [Header] = []
@@ -45,6 +42,11 @@ struct OutcomeBatch: Sendable {
     /// The bytes at `range`.
     @_lifetime(borrow self)
     borrowing func span(_ range: Range<Int>) -> Span<UInt8> { bytes.span.extracting(range) }
+
+    /// The headers of one of its records.
+    borrowing func headers(of record: Record) -> Kafka.RecordHeaders {
+        Kafka.RecordHeaders(headers.span.extracting(record.headers), of: bytes.span)
+    }
 
     /// Forgets the records; a batch that had grown far beyond the usual gives its room back.
     mutating func removeAll() {

@@ -1,4 +1,5 @@
 import Delivery
+import Kafka
 import PushModel
 
 /// Puts final results into a batch, with the headers of the message contract (section 3.3).

@@ -22,12 +22,12 @@ final class WorkerMetrics {
     private let retryQueue: Gauge
     private let throttled: SecondsCounter
     private let publishToFinal: Histogram
-    /// The most frequent outcome first.
-    private let finishedByOutcome: [(outcome: Outcome, counter: Counter)]
-    /// Answers of class 2xx by platform, once there was one.
-    private var accepted: [Counter?]
+    private var finishedByOutcome: [Outcome: Counter] = [:]
     private var sendsByKey: [Int: Counter] = [:]
     private var durations: [Histogram] = []
+    /// The counters of the latest outcome and of the latest answer, which are mostly those of the next.
+    private var latestFinished: (outcome: Outcome, counter: Counter)?
+    private var latestSent: (key: Int, counter: Counter)?
     private var throttledBefore: Int64 = 0
     private var nextSecond: Int64 = 0
 
@@ -50,8 +50,7 @@ final class WorkerMetrics {
         retryQueue = metrics.retryQueue.series([hub])
         throttled = metrics.throttledTime.series([hub])
         publishToFinal = metrics.publishToFinal.series([hub])
-        finishedByOutcome = Outcome.allCases.map { ($0, metrics.requestsFinished.series([hub, $0.rawValue])) }
-        accepted = Array(repeating: nil, count: Platform.allCases.count + 1)
+        for outcome in Outcome.allCases { finishedByOutcome[outcome] = metrics.requestsFinished.series([hub, outcome.rawValue]) }
         for index in 0...Platform.allCases.count {
             durations.append(metrics.sendDuration.series([hub, Self.name(of: Platform(rawValue: UInt8(index)))]))
         }
@@ -65,21 +64,22 @@ final class WorkerMetrics {
     func sent(_ platform: Platform?, status: Int, nanoseconds: Int64) {
         let index = Self.index(of: platform)
         durations[index].observe(nanoseconds: nanoseconds)
-        guard (200..<300).contains(status) else { return countRefusal(platform, status) }
-        if accepted[index] == nil { accepted[index] = metrics.sends.series([hub, Self.name(of: platform), "2xx"]) }
-        accepted[index]?.increment()
+        let code = (200..<300).contains(status) ? 2 : status
+        let key = index << 16 | code
+        let counter = latestSent?.key == key ? latestSent?.counter : nil
+        (counter ?? self.counter(of: platform, code, key)).increment()
     }
 
-    private func countRefusal(_ platform: Platform?, _ status: Int) {
-        let key = Self.index(of: platform) << 16 | status
+    private func counter(of platform: Platform?, _ code: Int, _ key: Int) -> Counter {
         if let counter = sendsByKey[key] {
-            counter.increment()
-            return
+            latestSent = (key, counter)
+            return counter
         }
-        let label = (400..<600).contains(status) ? "\(status)" : "other"
+        let label = code == 2 ? "2xx" : (400..<600).contains(code) ? "\(code)" : "other"
         let counter = metrics.sends.series([hub, Self.name(of: platform), label])
         sendsByKey[key] = counter
-        counter.increment()
+        latestSent = (key, counter)
+        return counter
     }
 
     /// Counts a call without an answer.
@@ -89,7 +89,8 @@ final class WorkerMetrics {
     }
 
     func finished(_ outcome: Outcome, milliseconds: Int64) {
-        for entry in finishedByOutcome where entry.outcome == outcome { entry.counter.increment() }
+        if latestFinished?.outcome != outcome { latestFinished = finishedByOutcome[outcome].map { (outcome, $0) } }
+        latestFinished?.counter.increment()
         publishToFinal.observe(nanoseconds: max(0, milliseconds) * 1_000_000)
     }
 
