@@ -18,5 +18,5 @@ public struct Completion: Sendable {
     public let outcome: Outcome
 
     /// Takes the completion apart, so that neither the request's memory nor the answer's has to be copied or counted.
-    public consuming func parts() -> (request: [UInt8], outcome: Outcome) { (request, outcome) }
+    public consuming func parts() -> (id: Int, request: [UInt8], outcome: Outcome) { (id, request, outcome) }
 }

@@ -37,13 +37,12 @@ public struct RecordHeaders: ~Copyable {
         isComplete = bytes.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return false }
             for index in places.indices {
-                let (name, value) = (places[index].name, places[index].value ?? 0..<0)
-                guard name.lowerBound >= 0, name.upperBound <= bytes.count, value.lowerBound >= 0, value.upperBound <= bytes.count,
-                    // A missing value must be a null pointer and an empty one must not.
-                    rd_kafka_header_add(
-                        list, start + name.lowerBound, name.count,
-                        places[index].value == nil ? nil : start + value.lowerBound, value.count) == RD_KAFKA_RESP_ERR_NO_ERROR
-                else { return false }
+                let (name, value) = (places[index].name, places[index].value)
+                guard bytes.indices.holds(name), bytes.indices.holds(value ?? 0..<0) else { return false }
+                // A missing value must be a null pointer and an empty one must not.
+                let result = rd_kafka_header_add(
+                    list, start + name.lowerBound, name.count, value.map { start + $0.lowerBound }, value?.count ?? 0)
+                guard result == RD_KAFKA_RESP_ERR_NO_ERROR else { return false }
             }
             return true
         }
@@ -86,4 +85,9 @@ public struct RecordHeaders: ~Copyable {
         if isTaken { list = nil }
         return result
     }
+}
+
+extension Range<Int> {
+    /// Whether all of `part` lies within.
+    fileprivate func holds(_ part: Range<Int>) -> Bool { part.lowerBound >= lowerBound && part.upperBound <= upperBound }
 }

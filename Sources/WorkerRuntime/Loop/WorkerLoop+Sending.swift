@@ -77,10 +77,10 @@ extension WorkerLoop {
     /// Takes the answers and failures that connections have for the loop.
     func handleCompletions() {
         while let completion = connections.nextCompletion() {
+            let (number, request, outcome) = completion.parts()
             inFlight -= 1
-            let id = ExchangeID(number: completion.id)
+            let id = ExchangeID(number: number)
             let flight = flights[id.flight]
-            let (request, outcome) = completion.parts()
             if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(ByteWriter(reusing: request)) }
             switch consume outcome {
             case .answer(let answer):

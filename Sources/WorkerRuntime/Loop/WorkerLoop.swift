@@ -103,12 +103,12 @@ final class WorkerLoop {
         _ configuration: WorkerConfiguration, services: WorkerServices, health: WorkerHealth, control: WorkerControl
     ) throws {
         self.configuration = configuration
-        requestNanoseconds = configuration.requestTimeout.nanoseconds
         metrics = WorkerMetrics(services.metrics, hub: configuration.hubName, topic: configuration.topics.requests)
         log = services.log
         self.health = health
         self.control = control
         poller = try Poller()
+        requestNanoseconds = configuration.requestTimeout.nanoseconds
         wakeUp = control.wakeUp
         kafkaWakeUp = try WakeUp()
         try poller.add(wakeUp.fileDescriptor, token: Token.wakeUp, interest: .readable)
