@@ -28,6 +28,8 @@ final class WorkerLoop {
     }
 
     let configuration: WorkerConfiguration
+    /// The limit of a hub call, in nanoseconds.
+    let requestNanoseconds: Int64
     let metrics: WorkerMetrics
     let log: Log
     let health: WorkerHealth
@@ -108,6 +110,7 @@ final class WorkerLoop {
         self.health = health
         self.control = control
         poller = try Poller()
+        requestNanoseconds = configuration.requestTimeout.nanoseconds
         wakeUp = control.wakeUp
         kafkaWakeUp = try WakeUp()
         try poller.add(wakeUp.fileDescriptor, token: Token.wakeUp, interest: .readable)

@@ -12,6 +12,8 @@ final class WorkerHealth {
     private let log: Log
     /// Calls in a row that say that the hub does not work.
     private var hubFailureCount = 0
+    /// Whether the hub's check passes: it is asked with each answer, and the check itself is behind a lock.
+    private var isHubPassing = true
     /// Whether the broker failed and has not answered since; only asking it again can tell.
     private(set) var isBrokerDoubtful = false
 
@@ -47,13 +49,17 @@ final class WorkerHealth {
 
     func hubAnswered() {
         hubFailureCount = 0
+        guard !isHubPassing else { return }
+        isHubPassing = true
         pass(hub, "hub")
     }
 
     /// A call failed as it does when the hub, the way to it or the key is at fault; a single one says nothing yet.
     func hubFailed(_ reason: String) {
         hubFailureCount += 1
-        if hubFailureCount >= Self.hubFailureLimit { fail(hub, "hub", reason) }
+        guard hubFailureCount >= Self.hubFailureLimit else { return }
+        isHubPassing = false
+        fail(hub, "hub", reason)
     }
 
     private static let hubFailureLimit = 3

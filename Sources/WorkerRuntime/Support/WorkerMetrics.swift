@@ -26,6 +26,9 @@ final class WorkerMetrics {
     private var finishedByOutcome: [Outcome: Counter] = [:]
     private var sendsByKey: [Int: Counter] = [:]
     private var durations: [Histogram] = []
+    /// The counters of the latest outcome and of the latest answer, which are mostly those of the next.
+    private var latestFinished: (outcome: Outcome, counter: Counter)?
+    private var latestSent: (key: Int, counter: Counter)?
     private var throttledBefore: Int64 = 0
     private var nextSecond: Int64 = 0
 
@@ -64,14 +67,20 @@ final class WorkerMetrics {
         durations[index].observe(nanoseconds: nanoseconds)
         let code = (200..<300).contains(status) ? 2 : status
         let key = index << 16 | code
+        let counter = latestSent?.key == key ? latestSent?.counter : nil
+        (counter ?? self.counter(of: platform, code, key)).increment()
+    }
+
+    private func counter(of platform: Platform?, _ code: Int, _ key: Int) -> Counter {
         if let counter = sendsByKey[key] {
-            counter.increment()
-            return
+            latestSent = (key, counter)
+            return counter
         }
-        let label = code == 2 ? "2xx" : (400..<600).contains(status) ? "\(status)" : "other"
+        let label = code == 2 ? "2xx" : (400..<600).contains(code) ? "\(code)" : "other"
         let counter = metrics.sends.series([hub, Self.name(of: platform), label])
         sendsByKey[key] = counter
-        counter.increment()
+        latestSent = (key, counter)
+        return counter
     }
 
     /// Counts a call without an answer.
@@ -81,7 +90,8 @@ final class WorkerMetrics {
     }
 
     func finished(_ outcome: Outcome, milliseconds: Int64) {
-        finishedByOutcome[outcome]?.increment()
+        if latestFinished?.outcome != outcome { latestFinished = finishedByOutcome[outcome].map { (outcome, $0) } }
+        latestFinished?.counter.increment()
         publishToFinal.observe(nanoseconds: max(0, milliseconds) * 1_000_000)
     }
 
