@@ -54,9 +54,13 @@ public struct KafkaSettings: Sendable {
 public struct WorkerSettings: Sendable {
     /// The worker's stable name.
     public let id: String
-    /// Hub calls that may be under way at once.
+    /// Loops of the process.
+    public let loops: Int
+    /// Hub calls that one loop may have under way at once.
     public let maxInFlight: Int
-    /// How the lanes of requests share the worker.
+    /// Hub calls that all loops of the process may have under way at once.
+    public var maxInFlightOfAll: Int { loops * maxInFlight }
+    /// How the lanes of requests share a loop.
     public let laneWeights: LaneWeights
     /// Offsets of one partition that are read beyond its oldest unfinished request.
     public let window: Int
@@ -69,6 +73,7 @@ public struct WorkerSettings: Sendable {
 
     init(_ values: SettingValues) throws(SettingsError) {
         id = try values.value(SettingsSchema.workerID)
+        loops = try values.value(SettingsSchema.loops)
         maxInFlight = try values.value(SettingsSchema.maxInFlight)
         var weights = LaneWeights()
         weights.high = try values.value(SettingsSchema.highWeight)

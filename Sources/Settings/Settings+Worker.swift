@@ -55,6 +55,7 @@ extension Settings {
         configuration.topics.deadLetters = kafka.topics.deadLetter
         configuration.guarantee = kafka.guarantee
         configuration.requestTimeout = hub.requestTimeout
+        configuration.loops = worker.loops
         configuration.maxInFlight = worker.maxInFlight
         configuration.laneWeights = worker.laneWeights
         configuration.window = worker.window

@@ -46,8 +46,7 @@ extension WorkerLoop {
                 partitions[slot].lag.set(Int(count))
                 if count > 0, let last = partitions[slot].lastTimestamp { oldest = min(oldest, last) }
             }
-            metrics.lagSeconds(of: configuration.topics.requests(of: lane))
-                .set(Double(wallClock.milliseconds - oldest.milliseconds) / 1000)
+            metrics.lagSeconds(of: lane).set(Double(wallClock.milliseconds - oldest.milliseconds) / 1000)
         }
         for slot in delayedPartitions.slots {
             guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }

@@ -244,15 +244,6 @@ struct Publisher {
     private func produce(_ batch: borrowing OutcomeBatch, with producer: Producer) throws(KafkaError) {
         guard let results, let deadLetters else { return }
         for record in batch.records {
-            var headers = Kafka.RecordHeaders(capacity: record.headers.count)
-            for index in record.headers {
-                let header = batch.headers[index]
-                if let value = header.value {
-                    headers.append(name: batch.span(header.name), value: batch.span(value))
-                } else {
-                    headers.append(name: batch.span(header.name), value: nil)
-                }
-            }
             let topic: Producer.Topic
             switch record.destination {
             case .results: topic = results
@@ -263,7 +254,7 @@ struct Publisher {
                 }
                 topic = delay
             }
-            try produce(record, of: batch, to: topic, headers, with: producer)
+            try produce(record, of: batch, to: topic, batch.headers(of: record), with: producer)
         }
     }
 
@@ -287,15 +278,6 @@ struct Publisher {
     func confirm(_ producer: Producer) throws(KafkaError) {
         try producer.flush(timeout: .seconds(30))
         if let error = producer.failedDeliveries.first { throw error }
-    }
-
-    /// What became of a commit, told by where the group stands.
-    private func outcome(of job: CommitJob, within limit: Duration) throws(KafkaError) -> DoubtfulCommit {
-        let found = try group.committed(job.offsets.map(\.partition), timeout: limit)
-        return DoubtfulCommit(
-            zip(job.offsets, zip(job.before, found)).map { intended, known in
-                .init(before: known.0, intended: LedgerCommit(intended), found: LedgerCommit(known.1))
-            })
     }
 }
 
