@@ -39,6 +39,31 @@ import Testing
         #expect(loop.consumer.watermarks(slot: 0) == nil)
     }
 
+    @Test func aPartitionSignalsWithTheNumberThatItWasGiven() throws {
+        let mock = try Mock(partitions: 2)
+        defer { mock.close() }
+        let loop = try Loop(mock.bootstrapServers)
+        try loop.consumer.assign([(mock.partition(0), .beginning), (mock.partition(1), .beginning)]) {
+            1 << (20 + UInt64($0.partition))
+        }
+        loop.records = [[], []]
+        for partition in 0..<2 as Range<Int32> { try mock.producer.write("first", to: mock.topic, partition: partition) }
+        try loop.run { loop.records.allSatisfy { $0.count == 1 } }
+        for (count, partition) in [(2, 1), (2, 0), (3, 1), (4, 1)] as [(Int, Int32)] {
+            while try loop.turn() {}
+            while !loop.wakeUp.numbers(milliseconds: 0).isEmpty {}
+            try mock.producer.write("next", to: mock.topic, partition: partition)
+            var numbers: Set<UInt64> = []
+            try loop.run(reading: false) {
+                numbers.formUnion(loop.wakeUp.numbers(milliseconds: 50))
+                return numbers.contains(1 << (20 + UInt64(partition)))
+            }
+            try loop.run { loop.records[Int(partition)].count == count }
+            // 1 is that of what the client says about itself.
+            #expect(numbers.subtracting([1]) == [1 << (20 + UInt64(partition))])
+        }
+    }
+
     @Test func theDescriptorIsWrittenWhenAnEmptyPartitionFills() throws {
         let mock = try Mock()
         defer { mock.close() }

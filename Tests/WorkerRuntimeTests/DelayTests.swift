@@ -88,11 +88,15 @@ struct DelayTests {
         #expect(!lane.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("soon") })
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
-    func whatWaitsOutlivesItsWorkersAndARebalance() throws {
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"), arguments: [1, 2])
+    func whatWaitsOutlivesItsWorkersAndARebalance(_ loops: Int) throws {
+        let change = { (configuration: inout WorkerConfiguration) in
+            Self.quick(&configuration)
+            configuration.loops = loops
+        }
         let bench = try Bench(.real, partitions: 4)
         bench.hub.arm([try Fault(parsing: "status=500,retry-after=14,count=1,tags=retried")])
-        let first = try bench.startWorker("w1", change: Self.quick)
+        let first = try bench.startWorker("w1", change: change)
         #expect(eventually { first.report(.ready).passes })
         let start = Self.now
         let scheduled = (0..<40).map { "n\($0)" }
@@ -101,9 +105,9 @@ struct DelayTests {
         // All of it is committed, so the worker has nothing left to do.
         try first.stop()
         #expect(bench.metric("pushfan_retry_queue_records") == 0)
-        let second = try bench.startWorker("w1", change: Self.quick)
+        let second = try bench.startWorker("w1", change: change)
         #expect(eventually { second.report(.ready).passes })
-        let third = try bench.startWorker("w2", change: Self.quick)
+        let third = try bench.startWorker("w2", change: change)
         try bench.results(41, within: .seconds(60))
         try second.stop()
         try third.stop()

@@ -27,6 +27,14 @@ struct LaneTests {
         #expect(Set(topics.all).count == topics.all.count)
     }
 
+    @Test(arguments: [
+        [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [9, 0, 1_000_000], [1_000_000, 1, 0], [2_000_000, 2_000_000, 2_000_000],
+    ])
+    func signalsThatAreAddedUpTellWhichLanesTheyCameFrom(_ counts: [UInt64]) {
+        let sum = zip(Lane.allCases, counts).reduce(0) { $0 + $1.0.signal * $1.1 }
+        #expect(Lane.allCases.map { $0.isSignalled(in: sum) } == counts.map { $0 > 0 })
+    }
+
     @Test func callsOfALaneKeepTheirOrderAndLanesHaveTheirTurns() {
         var calls = ReadyCalls(LaneWeights())
         for number in 0..<130 {

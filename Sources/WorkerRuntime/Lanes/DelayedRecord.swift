@@ -3,20 +3,35 @@ import Kafka
 import PushModel
 
 /// What a record of a delay lane says beside the request: what `DelayRecorder` wrote.
-struct DelayedRecord {
+///
+/// A class, so that a flight that does not come from a delay lane has no more than an empty reference.
+final class DelayedRecord {
     /// When the request is to go on.
-    var due: Timestamp
+    let due: Timestamp
     /// The lane that the request came by.
-    var lane: Lane
+    let lane: Lane
     /// The record that the request came with.
-    var origin: RecordOrigin
+    let origin: RecordOrigin
     /// What has happened to its calls, and to it as a whole.
-    var history: DeliveryHistory
-    var report = DeliveryReport()
+    let history: DeliveryHistory
+    let report: DeliveryReport
     /// The history as it was written.
-    var text = ByteWriter()
+    let text: ByteWriter
     /// When the record is to be looked at.
-    var look = Timestamp(milliseconds: .min)
+    let look: Timestamp
+
+    private init(
+        due: Timestamp, lane: Lane, origin: RecordOrigin, history: DeliveryHistory, report: DeliveryReport, text: ByteWriter,
+        look: Timestamp
+    ) {
+        self.due = due
+        self.lane = lane
+        self.origin = origin
+        self.history = history
+        self.report = report
+        self.text = text
+        self.look = look
+    }
 
     /// What a record of a delay lane is to this worker.
     enum Reading {
@@ -49,7 +64,14 @@ struct DelayedRecord {
     }
 
     /// Reads the headers of a record.
-    static func read(_ record: borrowing ConsumedRecord, group: String) -> Reading {
+    ///
+    /// - Parameters:
+    ///   - record: A record of a delay lane.
+    ///   - group: This worker's group.
+    ///   - delay: The delay lane, by its place in `DelayLanes.lengths`.
+    ///   - now: The present moment.
+    /// - Returns: What it is.
+    static func read(_ record: borrowing ConsumedRecord, group: String, in delay: Int, now: Timestamp) -> Reading {
         var values: [Header: [UInt8]] = [:]
         record.forEachHeader { name, value in
             guard let header = Header(name), let value else { return }
@@ -70,17 +92,11 @@ struct DelayedRecord {
         guard let bytes = values[.history], let history = try? DeliveryHistory(bytes.span, into: &report) else { return .invalid }
         var text = ByteWriter()
         text.append(bytes.span)
+        let look = DelayLanes.look(
+            in: delay, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds)
         return .request(
             DelayedRecord(
-                due: Timestamp(milliseconds: due), lane: lane, origin: origin, history: history, report: report, text: text))
-    }
-
-    /// The record, to be looked at when its time in the lane is over.
-    func waiting(in lane: Int, written: Timestamp, now: Timestamp) -> DelayedRecord {
-        var record = self
-        record.look = Timestamp(
-            milliseconds: DelayLanes.look(
-                in: lane, written: written.milliseconds, due: due.milliseconds, now: now.milliseconds))
-        return record
+                due: Timestamp(milliseconds: due), lane: lane, origin: origin, history: history, report: report, text: text,
+                look: Timestamp(milliseconds: look)))
     }
 }

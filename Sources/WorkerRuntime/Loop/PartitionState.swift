@@ -13,6 +13,18 @@ enum PartitionRole: Equatable {
     var isDelay: Bool { if case .delay = self { true } else { false } }
 }
 
+/// The partitions of one lane of requests. A lane without records costs a turn no more than a look at `mayHaveRecords`.
+struct LanePartitions {
+    /// Their slots.
+    var slots: [Int] = []
+    /// With which of them the next round of reading begins, so that none is always the first.
+    var first = 0
+    /// Whether a round may find a record; else only a wake-up can change that, or a finished request when a partition waits for its window.
+    var mayHaveRecords = true
+    /// Whether a partition waits for its window.
+    var isBlocked = false
+}
+
 /// One assigned partition, as the loop sees it.
 struct PartitionState {
     let id: TopicPartition

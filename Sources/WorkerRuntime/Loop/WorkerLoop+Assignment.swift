@@ -40,7 +40,7 @@ extension WorkerLoop {
     private func measureLag() {
         for lane in Lane.allCases {
             var oldest = wallClock
-            for slot in laneSlots[lane.rawValue].slots {
+            for slot in lanes[lane.rawValue].slots {
                 guard let marks = consumer.watermarks(slot: slot) else { continue }
                 let count = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
                 partitions[slot].lag.set(Int(count))
@@ -135,7 +135,9 @@ extension WorkerLoop {
             starts.append((position.partition, .offset(offset)))
         }
         do throws(KafkaError) {
-            try consumer.assign(Array(starts[..<requestCount]))
+            try consumer.assign(Array(starts[..<requestCount])) { partition in
+                if case .requests(let lane) = role(of: partition) { lane.signal } else { 0 }
+            }
             try delayReader.start(Array(starts[requestCount...]))
         } catch {
             noteKafkaError(error)
@@ -143,7 +145,7 @@ extension WorkerLoop {
         }
         partitions = states
         for lane in Lane.allCases {
-            laneSlots[lane.rawValue] = (partitions.indices.filter { partitions[$0].role == .requests(lane) }, 0)
+            lanes[lane.rawValue] = LanePartitions(slots: partitions.indices.filter { partitions[$0].role == .requests(lane) })
         }
         delayedPartitions = DelayedPartitions()
         delayedPartitions.slots = requestCount..<partitions.count
@@ -266,7 +268,7 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive { abandon(flight) }
         for state in partitions { metrics.forgetLag(of: state.id) }
         partitions = []
-        for lane in laneSlots.indices { laneSlots[lane] = ([], 0) }
+        for lane in lanes.indices { lanes[lane] = LanePartitions() }
         delayedPartitions = DelayedPartitions()
         delayReader.stop()
         pendingAssignment = []

@@ -51,21 +51,19 @@ extension WorkerLoop {
     }
 
     private func takeDelayed(_ record: borrowing ConsumedRecord, _ slot: Int) {
-        guard let reception = receive(record.offset, of: slot) else { return }
+        guard case .delay(let delay) = partitions[slot].role, let reception = receive(record.offset, of: slot) else { return }
         let partition = partitions[slot].id
         let place = RecordOrigin(
             topic: partition.topic, partition: partition.partition, offset: record.offset,
             timestamp: record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
         let flight = flights.take()
-        switch DelayedRecord.read(record, group: configuration.groupID) {
+        switch DelayedRecord.read(record, group: configuration.groupID, in: delay, now: wallClock) {
         case .request(let delayed):
             flight.begin(
                 epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: wallClock, monotonic: .max)
             flight.offset = record.offset
             read(record, into: flight)
-            if case .delay(let lane) = partitions[slot].role {
-                flight.delayed = delayed.waiting(in: lane, written: place.timestamp, now: wallClock)
-            }
+            flight.delayed = delayed
         case .foreign:
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
             // Its own group sees to it; here nothing is recorded of it.

@@ -26,6 +26,10 @@ extension WorkerLoop {
         if flight.epoch == epoch {
             partitions[flight.slot].ledger?.finished(flight.offset)
             partitions[flight.slot].isDirty = true
+            // The window may have moved.
+            if case .requests(let lane) = partitions[flight.slot].role, lanes[lane.rawValue].isBlocked {
+                lanes[lane.rawValue].mayHaveRecords = true
+            }
         }
         flights.release(flight)
     }

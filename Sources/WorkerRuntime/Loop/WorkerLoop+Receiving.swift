@@ -24,8 +24,11 @@ extension WorkerLoop {
     }
 
     private func receiveRecords(of lane: Lane) {
-        let (slots, first) = laneSlots[lane.rawValue]
-        guard !slots.isEmpty, hasRoom(lane) else { return }
+        guard lanes[lane.rawValue].mayHaveRecords, hasRoom(lane) else { return }
+        let slots = lanes[lane.rawValue].slots
+        let first = lanes[lane.rawValue].first
+        var mayHaveRecords = false
+        var isBlocked = false
         for step in slots.indices {
             let slot = slots[(first + step) % slots.count]
             startParked(slot)
@@ -34,8 +37,20 @@ extension WorkerLoop {
                 receiveRecord(slot)
                 budget -= 1
             }
+            if partitions[slot].canRead { mayHaveRecords = true }
+            if partitions[slot].isBlocked { isBlocked = true }
         }
-        laneSlots[lane.rawValue].first = (first + 1) % slots.count
+        lanes[lane.rawValue].first = slots.isEmpty ? 0 : (first + 1) % slots.count
+        lanes[lane.rawValue].mayHaveRecords = mayHaveRecords
+        lanes[lane.rawValue].isBlocked = isBlocked
+    }
+
+    /// Takes in that records have arrived in partitions of the lanes whose signals are in the sum.
+    func noteArrivals(_ sum: UInt64) {
+        for lane in Lane.allCases where lane.isSignalled(in: sum) {
+            lanes[lane.rawValue].mayHaveRecords = true
+            for slot in lanes[lane.rawValue].slots { partitions[slot].mayHaveRecords = true }
+        }
     }
 
     private func receiveRecord(_ slot: Int) {

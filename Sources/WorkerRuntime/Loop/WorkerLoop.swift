@@ -63,9 +63,8 @@ final class WorkerLoop {
     var assignedAt: Int64 = 0
     /// Jobs that the committer gets later, with monotonic nanoseconds.
     var deferredJobs: [(due: Int64, job: Committer.Job)] = []
-    /// The slots of each lane's partitions, by lane, and which of them the next round of reading begins with, so that none is always
-    /// the first.
-    var laneSlots = Lane.allCases.map { _ in (slots: [Int](), first: 0) }
+    /// The partitions of requests, by lane.
+    var lanes = Lane.allCases.map { _ in LanePartitions() }
     /// When it is next seen to that more records are fetched, monotonic nanoseconds.
     var nextRefill: Int64 = 0
 
@@ -196,8 +195,7 @@ final class WorkerLoop {
             switch event.token {
             case Token.wakeUp: _ = wakeUp.drain()
             case Token.kafka:
-                _ = kafkaWakeUp.drain()
-                for slot in 0..<delayedPartitions.slots.lowerBound { partitions[slot].mayHaveRecords = true }
+                noteArrivals(kafkaWakeUp.drain())
             case Token.delayed:
                 _ = delayWakeUp.drain()
                 for slot in delayedPartitions.slots { partitions[slot].mayHaveRecords = true }
@@ -212,7 +210,7 @@ final class WorkerLoop {
 
     /// When the loop must turn again, whatever happens.
     private func wakeTime() -> Int64 {
-        if canReceive && Lane.allCases.contains(where: mayHaveRecords) { return now }
+        if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
         if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
         if !ready.isEmpty && maySend { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
@@ -237,10 +235,6 @@ final class WorkerLoop {
     /// Whether a lane's records may be read, as far as its own calls go: enough of them wait when they could take all that is free.
     /// One may always wait, so that a lane has its turn however much the others have under way.
     func hasRoom(_ lane: Lane) -> Bool { ready.freshCount(of: lane) < max(1, configuration.maxInFlight - inFlight) }
-
-    private func mayHaveRecords(_ lane: Lane) -> Bool {
-        hasRoom(lane) && laneSlots[lane.rawValue].slots.contains { partitions[$0].canRead }
-    }
 
     /// Whether a call may be handed to a connection now.
     var maySend: Bool {
