@@ -4,7 +4,7 @@ internal import Glibc
 /// Wakes a loop that waits in a `Poller`: a counter of the kernel (eventfd(2)) that is readable once signalled.
 ///
 /// Any thread may signal, and so may a C library that was given the descriptor and writes eight bytes to it
-/// (`rd_kafka_queue_io_event_enable`): a number that is added to the counter.
+/// (`rd_kafka_queue_io_event_enable`). Signals that come before the drain count as one.
 public final class WakeUp: Sendable {
     /// The descriptor to watch for reading; closed with this object.
     public let fileDescriptor: Int32
@@ -29,10 +29,10 @@ public final class WakeUp: Sendable {
 
     /// Takes all signals so far.
     ///
-    /// - Returns: The sum of the numbers that were written, 1 for each `signal()`; 0 if there was none.
+    /// - Returns: Whether there was any.
     @discardableResult
-    public func drain() -> UInt64 {
-        var sum: UInt64 = 0
-        return read(fileDescriptor, &sum, MemoryLayout<UInt64>.size) == MemoryLayout<UInt64>.size ? sum : 0
+    public func drain() -> Bool {
+        var count: UInt64 = 0
+        return read(fileDescriptor, &count, MemoryLayout<UInt64>.size) == MemoryLayout<UInt64>.size
     }
 }

@@ -17,6 +17,8 @@ public struct KafkaSettings: Sendable {
         public let results: String
         /// Records that cannot be understood are written here.
         public let deadLetter: String
+        /// Requests are cancelled here.
+        public let control: String
     }
 
     /// The brokers to ask first; at least one `host:port`.
@@ -43,7 +45,7 @@ public struct KafkaSettings: Sendable {
             requestsBulk: values.value(SettingsSchema.requestsBulkTopic),
             delays: SettingsSchema.delayTopics.map { (key) throws(SettingsError) in try values.value(key) },
             results: values.value(SettingsSchema.resultsTopic),
-            deadLetter: values.value(SettingsSchema.deadLetterTopic))
+            deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
         transactionTimeout = try values.value(SettingsSchema.transactionTimeout)

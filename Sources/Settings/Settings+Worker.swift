@@ -53,6 +53,7 @@ extension Settings {
         configuration.topics.delays = kafka.topics.delays
         configuration.topics.results = kafka.topics.results
         configuration.topics.deadLetters = kafka.topics.deadLetter
+        configuration.topics.control = kafka.topics.control
         configuration.guarantee = kafka.guarantee
         configuration.requestTimeout = hub.requestTimeout
         configuration.loops = worker.loops

@@ -15,6 +15,8 @@ extension WorkerConfiguration {
         public var results: String
         /// Where records go that cannot be understood.
         public var deadLetters: String
+        /// Where workers are told what to do with requests, such as to cancel one.
+        public var control: String
 
         /// The names of the message contract.
         public init() { self.init(requests: "push.requests.v1") }
@@ -28,6 +30,7 @@ extension WorkerConfiguration {
             delays = DelayLanes.names.map { family.topic("delay-\($0)") }
             results = family.topic("results")
             deadLetters = family.topic("deadletter")
+            control = family.topic("control")
         }
 
         /// The topic of a lane.
@@ -40,7 +43,7 @@ extension WorkerConfiguration {
         }
 
         /// Every topic, each once.
-        public var all: [String] { [requestsHigh, requests, requestsBulk] + delays + [results, deadLetters] }
+        public var all: [String] { [requestsHigh, requests, requestsBulk] + delays + [results, deadLetters, control] }
     }
 }
 

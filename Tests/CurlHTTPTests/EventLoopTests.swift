@@ -11,7 +11,7 @@ struct EventLoopTests {
         let ready = try poller.wait(until: MonotonicTime.now().advanced(by: .seconds(20)))
         #expect(ready == 0..<1)
         #expect(poller[0] == Poller.Event(token: 42, readiness: .readable))
-        #expect(wakeUp.drain() > 0)
+        #expect(wakeUp.drain())
     }
 
     @Test func signalsBeforeTheDrainCountAsOne() throws {
@@ -20,8 +20,8 @@ struct EventLoopTests {
         try poller.add(wakeUp.fileDescriptor, token: 1, interest: .readable)
         for _ in 0..<3 { wakeUp.signal() }
         #expect(try poller.wait(until: .now()).count == 1)
-        #expect(wakeUp.drain() > 0)
-        #expect(wakeUp.drain() == 0)
+        #expect(wakeUp.drain())
+        #expect(!wakeUp.drain())
         #expect(try poller.wait(until: .now()).isEmpty)
     }
 

@@ -61,15 +61,11 @@ final class WakeUp {
     }
 
     /// Waits until something was written, and reads it away; returns the number of bytes.
-    func wait(milliseconds: Int32) -> Int { numbers(milliseconds: milliseconds).count * MemoryLayout<UInt64>.size }
-
-    /// Waits until something was written, and reads it away; returns the numbers.
-    func numbers(milliseconds: Int32) -> [UInt64] {
+    func wait(milliseconds: Int32) -> Int {
         var request = pollfd(fd: descriptors[0], events: Int16(POLLIN), revents: 0)
-        guard poll(&request, 1, milliseconds) > 0 else { return [] }
-        var buffer = [UInt64](repeating: 0, count: 512)
-        let count = Glibc.read(descriptors[0], &buffer, buffer.count * MemoryLayout<UInt64>.size)
-        return Array(buffer.prefix(max(0, count) / MemoryLayout<UInt64>.size))
+        guard poll(&request, 1, milliseconds) > 0 else { return 0 }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        return max(0, Glibc.read(descriptors[0], &buffer, buffer.count))
     }
 }
 

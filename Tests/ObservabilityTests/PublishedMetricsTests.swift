@@ -105,6 +105,8 @@ import Testing
         ("pushfan_retries_scheduled_total", "counter", ["hub", "reason"]),
         ("pushfan_retry_queue_records", "gauge", ["hub"]),
         ("pushfan_delayed_total", "counter", ["lane"]),
+        ("pushfan_cancellations", "gauge", []),
+        ("pushfan_cancellations_forgotten_total", "counter", []),
         ("pushfan_dead_letters_total", "counter", ["reason"]),
         ("pushfan_results_published_total", "counter", []),
         ("pushfan_results_failed_total", "counter", []),

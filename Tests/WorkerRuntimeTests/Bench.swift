@@ -143,6 +143,29 @@ final class Bench {
         }
     }
 
+    /// Cancels requests, in the name of somebody whose clock shows `moment`.
+    func cancel(_ ids: [String], reason: String? = nil, at moment: Int64? = nil) throws {
+        let now = moment ?? Int64(Date().timeIntervalSince1970 * 1000)
+        try writeControl(
+            ids.map { id in
+                let record = CancelRecord(requestID: id, reason: reason)
+                return (record.key, record.value(at: Timestamp(milliseconds: now)))
+            }, at: now)
+    }
+
+    /// Writes records to the control topic, in order.
+    func writeControl(_ records: [(key: [UInt8], value: [UInt8]?)], at moment: Int64? = nil) throws {
+        let topic = try Self.whenReady { try producer.warmUp(topics: [topics.control], timeout: .seconds(10)) }[0]
+        for record in records {
+            if let value = record.value {
+                try producer.produce(to: topic, partition: 0, key: record.key.span, value: value.span, timestamp: moment)
+            } else {
+                try producer.produce(to: topic, partition: 0, key: record.key.span, value: nil, timestamp: moment)
+            }
+        }
+        try producer.flush(timeout: .seconds(10))
+    }
+
     private func openReader(_ topic: String) throws -> TopicReader {
         try Self.whenReady { try TopicReader(kafka, topic: topic, start: .beginning, timeout: .seconds(10)) }
     }

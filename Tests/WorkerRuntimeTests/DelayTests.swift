@@ -25,6 +25,9 @@ struct DelayTests {
 
     private static func quick(_ configuration: inout WorkerConfiguration) { configuration.retry.base = 30 }
 
+    /// How many requests there are for each moment, 300 ms apart.
+    private static let copies = 5
+
     private static func calls(_ bench: Bench, _ name: String) -> [RecordedCall] { bench.hub.calls().filter { $0.tags == name } }
 
     /// One bench for many waits, because they take their time.
@@ -38,8 +41,14 @@ struct DelayTests {
         ])
         let worker = try bench.startWorker(change: Self.quick)
         #expect(eventually { worker.report(.ready).passes })
+        // What is slow at first is not what this is about.
+        for lane in Lane.allCases { try bench.publish(all: [Self.request("first-\(lane.name)")], to: lane) }
+        #expect(eventually { Lane.allCases.allSatisfy { Self.calls(bench, "first-\($0.name)").count == 1 } })
         let start = Self.now
-        let delays: [String: Int64] = ["at12": 12_000, "at22": 22_000, "soon": 3_000]
+        var delays: [String: Int64] = [:]
+        for (name, delay) in [("at12", 12_000), ("at28", 28_000), ("soon", 3_000)] as [(String, Int64)] {
+            for number in 0..<Self.copies { delays["\(name)-\(number)"] = delay + Int64(number) * 300 }
+        }
         for (name, delay) in delays { try bench.publish(Self.request(name, Self.notBefore(start + delay))) }
         try bench.publish(
             Array(Self.request("retried").utf8), key: Array("order-1".utf8),
@@ -47,14 +56,20 @@ struct DelayTests {
         try bench.publish(Self.request("both", platforms: #""apple","fcmv1""#))
         try bench.publish(Self.request("expires", Self.notBefore(start + 60_000) + #","ttl_seconds":12"#))
         try bench.publish(all: [Self.request("bulk", Self.notBefore(start + 12_500))], to: .bulk)
-        try bench.results(delays.count + 4, within: .seconds(60))
+        try bench.results(delays.count + 7, within: .seconds(60))
         try worker.stop()
 
         let results = try bench.resultsByRequest()
+        var lateness: [Substring: [Int64]] = [:]
         for (name, delay) in delays {
             #expect(results[name]?.summary == "sent success - 1")
             let late = try #require(Self.calls(bench, name).first).at - start - delay
-            #expect((0..<500).contains(late), "\(name) was \(late) ms late")
+            #expect(late >= 0, "\(name) was \(-late) ms early")
+            lateness[name.prefix { $0 != "-" }, default: []].append(late)
+        }
+        for (name, late) in lateness {
+            // A busy machine makes some late; what makes all late is pushfan.
+            #expect(late.min() ?? .max < 100 && late.max() ?? .max < 5_000, "\(name) was \(late) ms late")
         }
         let retried = try #require(results["retried"])
         #expect(retried.summary == "sent success - 2")
@@ -62,7 +77,7 @@ struct DelayTests {
         let attempts: [[String: Any]]? = retried["attempts"]
         #expect(attempts?.map { $0["http_status"] as? Int } == [500, 201])
         let wait = Self.calls(bench, "retried").map(\.at)
-        #expect(wait.count == 2 && (11_000..<11_600).contains(wait[1] - wait[0]), "\(wait)")
+        #expect(wait.count == 2 && (11_000..<13_000).contains(wait[1] - wait[0]), "\(wait)")
         let total: Int? = retried["timings.total_ms"]
         #expect((11_000..<14_000).contains(total ?? 0))
 
@@ -84,7 +99,7 @@ struct DelayTests {
         #expect(record.headers.filter { $0.name == "pushfan-group" }.count == 1)
         #expect(record.header("pushfan-group") == bench.name && record.header("pushfan-attempt") == "1")
         // Two hops of 10 s for the longest; none for the one that was soon.
-        #expect(lane.count { String(decoding: $0.value ?? [], as: UTF8.self).contains("at22") } == 2)
+        #expect(lane.count { String(decoding: $0.value ?? [], as: UTF8.self).contains("at28") } == 2 * Self.copies)
         #expect(!lane.contains { String(decoding: $0.value ?? [], as: UTF8.self).contains("soon") })
     }
 

@@ -33,8 +33,8 @@ public final class Consumer {
     ///     Default 60 s, at least `sessionTimeout`.
     ///   - autoOffsetReset: Where to start if an offset is missing. Default `.earliest`.
     ///   - reportsPartitionEnd: Whether `read` says when it has reached the end of a partition. Default no, because it costs an event each time.
-    ///   - wakeUpFileDescriptor: A non-blocking eventfd, to which a number of 8 bytes is written when an event or record arrives where none
-    ///     was; -1 for none. It must stay open until `close`.
+    ///   - wakeUpFileDescriptor: A non-blocking eventfd, to which 8 bytes are written when an event or record arrives where none was; -1 for
+    ///     none. It must stay open until `close`.
     /// - Throws: A configuration that was refused.
     public init(
         _ configuration: KafkaConfiguration, groupID: String, instanceID: String? = nil, sessionTimeout: Duration = .seconds(10),
@@ -96,11 +96,11 @@ public final class Consumer {
     ///
     /// - Parameters:
     ///   - positions: The partitions; the index of each becomes its slot.
-    ///   - signal: The number that is written to the descriptor when a record arrives in a partition where none was. An eventfd adds them up,
-    ///     so that bits of the sum can tell kinds of partitions apart. Default 1, which is also that of events.
+    ///   - wakeUp: The descriptor that is written to when a record arrives in a partition where none was, with the same obligations as that of
+    ///     events. Nil, the default, for that one.
     /// - Throws: The library refused; nothing can be read then, and the answer is still owed.
     public func assign(
-        _ positions: [(partition: TopicPartition, start: StartOffset)], signal: (TopicPartition) -> UInt64 = { _ in 1 }
+        _ positions: [(partition: TopicPartition, start: StartOffset)], wakeUp: (TopicPartition) -> Int32? = { _ in nil }
     ) throws(KafkaError) {
         let client = try client()
         releasePartitions()
@@ -109,7 +109,8 @@ public final class Consumer {
         for position in positions {
             try list.add(position.partition, offset: position.start.value)
             let queue = try ClientQueue.partition(position.partition, of: client)
-            if wakeUpFileDescriptor >= 0 { queue.signal(wakeUpFileDescriptor, signal(position.partition)) }
+            let descriptor = wakeUp(position.partition) ?? wakeUpFileDescriptor
+            if descriptor >= 0 { queue.signal(descriptor) }
             queues.append(queue)
         }
         try KafkaError.check(rd_kafka_assign(client.pointer, list.pointer), "cannot take the assignment")

@@ -63,6 +63,8 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case retryScheduled = "retry_scheduled"
     /// A request waits in a delay lane.
     case requestDelayed = "request_delayed"
+    /// A request was cancelled, or cancellations cannot be read.
+    case requestCancelled = "request_cancelled"
     /// The hub asked to wait.
     case hubThrottled = "hub_throttled"
     /// The hub does not accept the key.

@@ -24,6 +24,8 @@ public enum SettingsSchema {
     }
     static let resultsTopic = topic("results", "push.results.v1", "The topic that results are written to.")
     static let deadLetterTopic = topic("deadletter", "push.deadletter.v1", "The topic for records that cannot be understood.")
+    static let controlTopic = topic(
+        "control", nil, "The topic that cancels requests; named after kafka.topics.requests by default.")
     static let guarantee =
         SettingKey(
             "kafka.delivery_guarantee", .choice, default: "exactly_once",
@@ -129,7 +131,10 @@ public enum SettingsSchema {
         ]
 
     /// The keys that name topics.
-    static let topics = [requestsTopic, requestsHighTopic, requestsBulkTopic] + delayTopics + [resultsTopic, deadLetterTopic]
+    static let topics =
+        [requestsTopic, requestsHighTopic, requestsBulkTopic] + delayTopics + [
+            resultsTopic, deadLetterTopic, controlTopic,
+        ]
 
     /// The hub's words for platforms, and the names of the services behind them.
     private static let platformWords: [(word: String, value: String)] = [
@@ -148,6 +153,7 @@ public enum SettingsSchema {
         let family = TopicFamily(requests: requests)
         return [
             (requestsHighTopic.definition, family.lane("high")), (requestsBulkTopic.definition, family.lane("bulk")),
+            (controlTopic.definition, family.topic("control")),
         ] + zip(delayTopics, DelayLanes.names).map { ($0.definition, family.topic("delay-\($1)")) }
     }
 

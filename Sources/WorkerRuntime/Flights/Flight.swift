@@ -68,6 +68,8 @@ final class Flight {
     var delayed: DelayedRecord?
     /// Whether a call was made since the record was read.
     var wasSent = false
+    /// What cancelled the request, if something did: then no call is begun any more.
+    var cancellation: Cancellations.Cancellation?
     /// When the record was taken, monotonic nanoseconds.
     var receivedAt: Int64 = 0
     var request = PushRequest()
@@ -98,6 +100,7 @@ final class Flight {
         envelope.removeAll()
         delayed = nil
         wasSent = false
+        cancellation = nil
         receivedAt = monotonic
         report.removeAll()
         report.consumedAt = now

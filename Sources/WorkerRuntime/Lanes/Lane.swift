@@ -15,13 +15,6 @@ public enum Lane: Int, Sendable, CaseIterable {
         case .bulk: "bulk"
         }
     }
-
-    /// What a partition of the lane adds to the loop's wake-up when it has records again: each lane has 21 bits of the sum to itself, which
-    /// is more than all partitions can signal between two turns.
-    var signal: UInt64 { 1 << (21 * UInt64(rawValue)) }
-
-    /// Whether a partition of the lane has added to the sum.
-    func isSignalled(in sum: UInt64) -> Bool { sum >> (21 * UInt64(rawValue)) & 0x1F_FFFF != 0 }
 }
 
 /// How the lanes share the worker while more than one has requests: a lane's part is its weight among those that have some.

@@ -14,6 +14,17 @@ enum PartitionRole: Equatable {
 }
 
 /// The partitions of one lane of requests. A lane without records costs a turn no more than a look at `mayHaveRecords`.
+///
+/// The library signals a partition when its queue stops being empty, and then no more until it was read until empty. That nothing is left
+/// lying rests on four rules:
+///
+/// 1. A partition's `mayHaveRecords` ends with a read that found nothing, and with nothing else: not when there is no room, nor when the
+///    window is full. Whatever comes after that read is signalled.
+/// 2. Whoever takes a signal sets the flags of all partitions that it may be for, in the same turn and before any of them is read. A lane
+///    has a descriptor of its own, so the signal of one is not taken with that of another.
+/// 3. A lane's `mayHaveRecords` says whether one of its partitions can be read. It is worked out anew after each round of reading; until
+///    the next round a partition becomes readable in two ways only, by a signal or by a window that moves, and both set it.
+/// 4. A new assignment begins with all flags set. So what lay in a queue before its signals were asked for is read too.
 struct LanePartitions {
     /// Their slots.
     var slots: [Int] = []

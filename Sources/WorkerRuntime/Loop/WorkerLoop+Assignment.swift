@@ -1,4 +1,5 @@
 import Delivery
+import EventLoop
 import Kafka
 import Observability
 import PushModel
@@ -22,6 +23,7 @@ extension WorkerLoop {
         metrics.everySecond(now) {
             expireWaitingCalls()
             noteReaderEvents()
+            watchControl()
             measureLag()
             metrics.oldestWaiting.set(oldestWaitingSeconds())
             metrics.circuitState.set(circuit.state.code)
@@ -86,7 +88,7 @@ extension WorkerLoop {
         log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
         // An empty assignment is answered like any other: a member that owes the answer does not join again when others leave.
         guard !list.isEmpty else {
-            assign([], epoch)
+            assign([], controlEnd: nil, epoch)
             return
         }
         pendingAssignment = list
@@ -109,7 +111,7 @@ extension WorkerLoop {
         later(.positions(pendingAssignment, epoch: epoch), in: .milliseconds(500))
     }
 
-    func assign(_ positions: [CommittedOffset], _ epoch: Int) {
+    func assign(_ positions: [CommittedOffset], controlEnd: Int64?, _ epoch: Int) {
         guard epoch == self.epoch, mode == .running || mode == .stopped else { return }
         var states: [PartitionState] = []
         var starts: [(partition: TopicPartition, start: StartOffset)] = []
@@ -136,9 +138,10 @@ extension WorkerLoop {
         }
         do throws(KafkaError) {
             try consumer.assign(Array(starts[..<requestCount])) { partition in
-                if case .requests(let lane) = role(of: partition) { lane.signal } else { 0 }
+                if case .requests(let lane) = role(of: partition) { laneWakeUps[lane.rawValue].fileDescriptor } else { nil }
             }
-            try delayReader.start(Array(starts[requestCount...]))
+            let control = controlReading.starts(in: configuration.topics, end: controlEnd)
+            try delayReader.start(Array(starts[requestCount...]) + control)
         } catch {
             noteKafkaError(error)
             return
@@ -150,6 +153,7 @@ extension WorkerLoop {
         delayedPartitions = DelayedPartitions()
         delayedPartitions.slots = requestCount..<partitions.count
         delayedPartitions.mayHaveRecords = true
+        beginControl(slot: partitions.count - requestCount, end: controlEnd)
         metrics.assignedPartitions.set(partitions.count)
         health.joined()
     }
@@ -271,6 +275,7 @@ extension WorkerLoop {
         for lane in lanes.indices { lanes[lane] = LanePartitions() }
         delayedPartitions = DelayedPartitions()
         delayReader.stop()
+        controlReading.stop()
         pendingAssignment = []
         epoch += 1
         outbox.removeAll()

@@ -73,7 +73,7 @@ extension WorkerLoop {
                 noteKafkaError(error)
                 health.producerFailed(error.description)
                 later(.prepare, in: .seconds(1))
-            case .positions(let positions, let epoch): assign(positions, epoch)
+            case .positions(let positions, let controlEnd, let epoch): assign(positions, controlEnd: controlEnd, epoch)
             case .positionsFailed(let error, let epoch): retryAssignment(error, epoch)
             case .probed(let error): probed(error)
             case .committed: committed()

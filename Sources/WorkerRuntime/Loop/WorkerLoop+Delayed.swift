@@ -149,5 +149,5 @@ struct DelayedPartitions {
     var nextLook = Int64.max
 
     /// Whether there may be something to do.
-    func isWorthALook(_ now: Int64) -> Bool { mayHaveRecords || isBlocked || now >= nextLook }
+    func isWorthALook(_ now: Int64) -> Bool { mayHaveRecords || now >= nextLook }
 }

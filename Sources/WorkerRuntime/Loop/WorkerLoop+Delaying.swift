@@ -21,7 +21,7 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether it is there.
     func delayWaiting(_ flight: Flight) -> Bool {
-        guard !delayLanes.available.isEmpty else { return false }
+        guard !delayLanes.available.isEmpty, flight.cancellation == nil else { return false }
         var earliest: Timestamp?
         for call in flight.calls {
             switch call.phase {

@@ -27,8 +27,9 @@ extension WorkerLoop {
             partitions[flight.slot].ledger?.finished(flight.offset)
             partitions[flight.slot].isDirty = true
             // The window may have moved.
-            if case .requests(let lane) = partitions[flight.slot].role, lanes[lane.rawValue].isBlocked {
-                lanes[lane.rawValue].mayHaveRecords = true
+            switch partitions[flight.slot].role {
+            case .requests(let lane): if lanes[lane.rawValue].isBlocked { lanes[lane.rawValue].mayHaveRecords = true }
+            case .delay: if delayedPartitions.isBlocked { delayedPartitions.mayHaveRecords = true }
             }
         }
         flights.release(flight)

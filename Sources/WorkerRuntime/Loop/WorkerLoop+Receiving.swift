@@ -1,4 +1,5 @@
 import Delivery
+import EventLoop
 import FanOut
 import Kafka
 import Observability
@@ -45,12 +46,11 @@ extension WorkerLoop {
         lanes[lane.rawValue].isBlocked = isBlocked
     }
 
-    /// Takes in that records have arrived in partitions of the lanes whose signals are in the sum.
-    func noteArrivals(_ sum: UInt64) {
-        for lane in Lane.allCases where lane.isSignalled(in: sum) {
-            lanes[lane.rawValue].mayHaveRecords = true
-            for slot in lanes[lane.rawValue].slots { partitions[slot].mayHaveRecords = true }
-        }
+    /// Takes in that records have arrived in partitions of a lane.
+    func noteArrivals(inLane lane: Int) {
+        laneWakeUps[lane].drain()
+        lanes[lane].mayHaveRecords = true
+        for slot in lanes[lane].slots { partitions[slot].mayHaveRecords = true }
     }
 
     private func receiveRecord(_ slot: Int) {
@@ -183,7 +183,8 @@ extension WorkerLoop {
             settle(flight)
             return
         }
-        if let delayed = flight.delayed, !isDue(flight, delayed) { return }
+        flight.cancellation = cancellation(of: flight)
+        if let delayed = flight.delayed, flight.cancellation == nil, !isDue(flight, delayed) { return }
         if Sabotage.isOn(.commitEarly) { partitions[flight.slot].ledger?.finished(flight.offset) }
         if flight.report.faults.isEmpty { prepare(flight) }
         guard flight.report.faults.isEmpty else {
@@ -196,7 +197,11 @@ extension WorkerLoop {
         }
         if let delayed = flight.delayed {
             guard restore(flight, delayed) else { return }
-        } else if delayStart(flight) {
+        } else if flight.cancellation == nil, delayStart(flight) {
+            return
+        }
+        if let cancellation = flight.cancellation {
+            cancel(flight, cancellation)
             return
         }
         for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, index) }

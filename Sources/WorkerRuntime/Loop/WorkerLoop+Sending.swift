@@ -170,9 +170,15 @@ extension WorkerLoop {
     ) {
         var attempt = ended
         if verdict.outcome == .ambiguous { flight.calls[index].mayHaveArrived = true }
-        let next = nextWait(flight, index, verdict, floor: floor)
+        var next = nextWait(flight, index, verdict, floor: floor)
+        let isCancelled = next.milliseconds != nil && flight.cancellation != nil
+        if isCancelled { next.milliseconds = nil }
         attempt.backoff = next.milliseconds
         if next.milliseconds == nil || !Sabotage.isOn(.retryUnrecorded) { flight.report.add(attempt) }
+        if isCancelled, let cancellation = flight.cancellation {
+            end(flight, index, cancellation)
+            return
+        }
         guard let milliseconds = next.milliseconds else {
             let outcome = next.expires && verdict.outcome != .ambiguous ? Outcome.expired : verdict.outcome
             if outcome == .expired { flight.report.calls[index].code = .expiredInQueue }

@@ -38,9 +38,11 @@ final class WorkerLoop {
     let poller: Poller
     let wakeUp: WakeUp
     let kafkaWakeUp: WakeUp
+    /// Those of the partitions of requests, by lane.
+    let laneWakeUps: [WakeUp]
     let delayWakeUp: WakeUp
     let consumer: Consumer
-    /// Reads the partitions of delay lanes that the consumer's group assigned.
+    /// Reads the partitions of delay lanes that the consumer's group assigned, and the control topic.
     let delayReader: PartitionReader
     let connections: ConnectionPool
     /// Replaced when one of its calls never ends.
@@ -69,6 +71,8 @@ final class WorkerLoop {
     var nextRefill: Int64 = 0
 
     var delayedPartitions = DelayedPartitions()
+    var controlReading = ControlReading()
+    var cancellations = Cancellations()
     /// The delay lanes that can be written to; none before the producer is ready.
     var delayLanes = DelayLanes([])
 
@@ -122,10 +126,14 @@ final class WorkerLoop {
         requestNanoseconds = configuration.requestTimeout.nanoseconds
         wakeUp = control.wakeUp
         kafkaWakeUp = try WakeUp()
-        try poller.add(wakeUp.fileDescriptor, token: Token.wakeUp, interest: .readable)
+        laneWakeUps = try Lane.allCases.map { _ in try WakeUp() }
         delayWakeUp = try WakeUp()
+        try poller.add(wakeUp.fileDescriptor, token: Token.wakeUp, interest: .readable)
         try poller.add(kafkaWakeUp.fileDescriptor, token: Token.kafka, interest: .readable)
         try poller.add(delayWakeUp.fileDescriptor, token: Token.delayed, interest: .readable)
+        for lane in Lane.allCases {
+            try poller.add(laneWakeUps[lane.rawValue].fileDescriptor, token: Token.of(lane), interest: .readable)
+        }
         consumer = try Consumer(
             configuration.kafka, groupID: configuration.groupID,
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.workerID : nil,
@@ -156,6 +164,10 @@ final class WorkerLoop {
         static let wakeUp: UInt64 = 1 << 62
         static let kafka: UInt64 = 1 << 62 + 1
         static let delayed: UInt64 = 1 << 62 + 2
+        static let firstLane: UInt64 = 1 << 62 + 3
+        static let lastLane: UInt64 = 1 << 62 + 5
+
+        static func of(_ lane: Lane) -> UInt64 { firstLane + UInt64(lane.rawValue) }
     }
 
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
@@ -172,6 +184,7 @@ final class WorkerLoop {
             handleKafka()
             handleCompletions()
             handleTimers()
+            readControl()
             receiveRecords()
             receiveDelayed()
             sendCalls()
@@ -193,13 +206,14 @@ final class WorkerLoop {
         for index in events {
             let event = poller[index]
             switch event.token {
-            case Token.wakeUp: _ = wakeUp.drain()
-            case Token.kafka:
-                noteArrivals(kafkaWakeUp.drain())
+            case Token.wakeUp: wakeUp.drain()
+            case Token.kafka: kafkaWakeUp.drain()
+            case Token.firstLane...Token.lastLane: noteArrivals(inLane: Int(event.token - Token.firstLane))
             case Token.delayed:
-                _ = delayWakeUp.drain()
+                delayWakeUp.drain()
                 for slot in delayedPartitions.slots { partitions[slot].mayHaveRecords = true }
                 delayedPartitions.mayHaveRecords = true
+                controlReading.mayHaveRecords = true
             default:
                 Failpoint.pass(.answerUnread)
                 connections.handle(event)
@@ -212,6 +226,7 @@ final class WorkerLoop {
     private func wakeTime() -> Int64 {
         if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
         if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
+        if controlReading.mayHaveRecords { return now }
         if !ready.isEmpty && maySend { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = now + 200_000_000
@@ -225,9 +240,9 @@ final class WorkerLoop {
         return wake
     }
 
-    /// Whether records may be read: not while draining, and not while more is finished than could be committed.
+    /// Whether records may be read: not before it is known which are cancelled, not while draining, and not while more is finished than could be committed.
     var canReceive: Bool {
-        guard mode == .running, !partitions.isEmpty, isProducerReady else { return false }
+        guard mode == .running, !partitions.isEmpty, isProducerReady, controlReading.hasReachedEnd else { return false }
         guard !isCommitOverdue, outbox.records.count < Self.maximumUncommitted else { return false }
         return flights.activeCount < Self.maximumFlights
     }

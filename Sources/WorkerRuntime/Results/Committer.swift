@@ -28,7 +28,8 @@ final class Committer: Sendable {
     enum Reply: Sendable {
         /// The producer is ready, and these delay lanes are there.
         case prepared(lanes: [Int])
-        case positions([CommittedOffset], epoch: Int)
+        /// The positions, and where the control topic ended when they were asked for; nil if there is none.
+        case positions([CommittedOffset], controlEnd: Int64?, epoch: Int)
         case positionsFailed(KafkaError, epoch: Int)
         /// Whether the group answered the probe.
         case probed(KafkaError?)

@@ -1,6 +1,7 @@
 import Delivery
 import EventLoop
 import Kafka
+import PushModel
 
 /// Writes batches to Kafka: in one transaction with the consumed offsets, or, on a broker without transactions, before them.
 ///
@@ -52,7 +53,7 @@ struct Publisher {
             do throws(KafkaError) {
                 // A transaction that was left open holds the positions back until a producer of the same name settles it.
                 try prepare()
-                return .positions(try positions(of: partitions), epoch: epoch)
+                return .positions(try positions(of: partitions), controlEnd: try controlEnd(), epoch: epoch)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
             }
@@ -119,6 +120,18 @@ struct Publisher {
             }
         }
         return topics
+    }
+
+    /// Where the control topic ends now; nil when it is not there.
+    private func controlEnd() throws(KafkaError) -> Int64? {
+        do throws(KafkaError) {
+            _ = try producer?.warmUp(topics: [configuration.topics.control], timeout: .seconds(5))
+        } catch {
+            guard !error.isUnreachable, !error.isTimeout else { throw error }
+            return nil
+        }
+        let partition = TopicPartition(topic: configuration.topics.control, partition: CancelRecord.partition)
+        return try group.end(of: partition, timeout: .seconds(5))
     }
 
     /// - Returns: Whether the batch is published; false when somebody else has moved the group's positions.

@@ -12,6 +12,8 @@ final class WorkerMetrics {
     let resultsFailed: Counter
     let commitFailures: Counter
     let rebalances: Counter
+    let cancellations: Gauge
+    let cancellationsForgotten: Counter
     let assignedPartitions: GaugeShare
     let oldestWaiting: GaugeShare
     let sendLimit: GaugeShare
@@ -40,6 +42,8 @@ final class WorkerMetrics {
         resultsFailed = metrics.resultsFailed
         commitFailures = metrics.commitFailures
         rebalances = metrics.rebalances
+        cancellations = metrics.cancellations
+        cancellationsForgotten = metrics.cancellationsForgotten
         assignedPartitions = gauges.assignedPartitions.share(of: loop)
         oldestWaiting = gauges.oldestWaiting.share(of: loop)
         lagSeconds = gauges.lagSeconds.map { $0.share(of: loop) }
