@@ -81,10 +81,18 @@ struct CancelTests {
         #expect(bench.hub.calls().count == 3)
     }
 
-    /// Each of the loops reads all cancellations before its first request, however many there are.
-    @Test(arguments: [1, 3]) func whatWasCancelledBeforeItIsReadIsNeverSent(_ loops: Int) throws {
-        let bench = try Bench(.quickest, partitions: 3)
-        try bench.publish(all: (0..<60).map { Self.request("r\($0)") })
+    @Test(arguments: brokers) func whatWasCancelledBeforeItIsReadIsNeverSent(_ broker: Bench.Broker) throws {
+        try Self.cancelBeforeReading(broker, loops: 1)
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func everyLoopReadsAllCancellationsBeforeItsFirstRequest() throws {
+        try Self.cancelBeforeReading(.real, loops: 3)
+    }
+
+    private static func cancelBeforeReading(_ broker: Bench.Broker, loops: Int) throws {
+        let bench = try Bench(broker, partitions: 3)
+        try bench.publish(all: (0..<60).map { request("r\($0)") })
         let cancelled = (0..<60).filter { $0 % 2 == 0 }.map { "r\($0)" }
         try bench.cancel((0..<3000).map { "nobody\($0)" })
         try bench.cancel(cancelled)

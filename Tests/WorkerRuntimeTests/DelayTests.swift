@@ -3,6 +3,7 @@ import Foundation
 import HubEmulator
 import Kafka
 import Observability
+import PushModel
 import TestSupport
 import Testing
 import WorkerRuntime
@@ -18,9 +19,9 @@ struct DelayTests {
     private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 
     private static func notBefore(_ moment: Int64) -> String {
-        let seconds = Date(timeIntervalSince1970: Double(moment) / 1000)
-        return
-            #","not_before":"\#(seconds.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true).timeZone(separator: .omitted)))""#
+        var text = ByteWriter()
+        text.append(Timestamp(milliseconds: moment))
+        return #","not_before":"\#(text.text)""#
     }
 
     private static func quick(_ configuration: inout WorkerConfiguration) { configuration.retry.base = 30 }
@@ -140,7 +141,7 @@ struct DelayTests {
     private static func write(_ name: String, _ headers: [(String, String)], to bench: Bench) throws {
         let producer = try Producer(bench.kafka, transactionalID: nil)
         let topic = try producer.warmUp(topics: [bench.topics.delays[0]], timeout: .seconds(10))[0]
-        var list = RecordHeaders()
+        var list = Kafka.RecordHeaders()
         for (name, value) in headers { list.append(name: Array(name.utf8).span, value: Array(value.utf8).span) }
         try producer.produce(to: topic, key: nil, value: Array(request(name).utf8).span, headers: list, timestamp: 1)
         try producer.flush(timeout: .seconds(10))
