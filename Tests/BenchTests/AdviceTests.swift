@@ -68,7 +68,7 @@ import Testing
     }
 
     /// The commits of a flood are further apart than the setting says.
-    @Test(arguments: [(9000.0, "90ms"), (20_000, "360ms")])
+    @Test(arguments: [(3900.0, "90ms"), (20_000, "360ms")])
     func transactionsThatFillACoreAskForFewerOfThem(requestsPerSecond: Double, proposed: String) throws {
         var figures = Figures()
         figures.setting.guarantee = "exactly_once"

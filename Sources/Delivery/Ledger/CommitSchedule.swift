@@ -18,8 +18,8 @@ public struct CommitSchedule: Sendable, Equatable {
     /// The least time between them while results flood: 120 ms in nanoseconds.
     public static let floodInterval: Int64 = 120_000_000
 
-    /// The mean time between two results up to which they are a flood: 0.1 ms in nanoseconds.
-    public static let floodSpacing: Int64 = 100_000
+    /// The mean time between two results up to which they are a flood: 0.25 ms in nanoseconds.
+    public static let floodSpacing: Int64 = 250_000
 
     private var last: Int64 = .min
 
