@@ -1,0 +1,9 @@
+public import PushModel
+
+/// Until when the requests of a replay are of use, in place of what the originals said.
+public enum NewExpiry: Sendable, Equatable {
+    /// For so many seconds, counted from when each new request is written.
+    case life(seconds: Int64)
+    /// Until this moment.
+    case moment(Timestamp)
+}
