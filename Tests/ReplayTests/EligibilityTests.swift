@@ -62,9 +62,9 @@ import Testing
     }
 
     @Test func aRequestThatEndedBeforeAnyCallIsRepeatedAsAWhole() throws {
-        let result = try settled(result([], outcome: "expired"))
-        #expect(Eligibility(of: result, ReplayHistory(), ReplayPolicy()).mainReason == .expired)
-        #expect(Eligibility(of: result, ReplayHistory(), ReplayPolicy(renewsExpiry: true)).sends == .all)
+        let expired = try settled(result([], outcome: "expired"))
+        #expect(Eligibility(of: expired, ReplayHistory(), ReplayPolicy()).mainReason == .expired)
+        #expect(Eligibility(of: expired, ReplayHistory(), ReplayPolicy(renewsExpiry: true)).sends == .all)
         #expect(
             Eligibility(of: try settled(result([], outcome: "payload")), ReplayHistory(), ReplayPolicy()).mainReason == .pointless
         )

@@ -31,7 +31,7 @@ public final class RecordFetcher {
     ///
     /// - Parameters:
     ///   - configuration: The brokers and the user's properties.
-    ///   - readAhead: How many bytes may wait in memory, at least 1 MiB. librdkafka 2.0 pauses for up to 1 s whenever it is reached, so those in
+    ///   - byteCount: How many bytes may wait in memory, at least 1 MiB. librdkafka 2.0 pauses for up to 1 s whenever it is reached, so those in
     ///     a hurry want 256 MiB.
     /// - Throws: A configuration that was refused.
     public init(_ configuration: KafkaConfiguration, readAhead byteCount: Int) throws(KafkaError) {

@@ -38,9 +38,10 @@ struct DeadLetter {
         value = record.value
     }
 
-    /// The value with changes; nil when it cannot be read as a request, or is none with them.
+    /// The value with changes.
     ///
     /// - Parameter edits: The changes; without any the value stays what it was, byte for byte.
+    /// - Returns: nil when it cannot be read as a request, or is none with them.
     func edited(_ edits: [RequestEdit]) -> [UInt8]? {
         guard !edits.isEmpty, let value else { return value }
         var document = JSONDocument()

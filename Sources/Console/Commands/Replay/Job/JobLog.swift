@@ -105,11 +105,12 @@ struct JobLog {
 }
 
 extension Invocation {
-    /// The jobs up to now; none when there is no topic for them yet.
+    /// Reads the jobs up to now.
     ///
     /// - Parameters:
     ///   - settings: Where the topic is.
     ///   - timeout: How long to wait for the brokers.
+    /// - Returns: The jobs; none when there is no topic for them yet.
     /// - Throws: The topic cannot be read.
     func jobLog(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> JobLog {
         var log = JobLog()

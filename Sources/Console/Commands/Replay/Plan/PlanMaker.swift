@@ -10,7 +10,7 @@ struct PlanMaker {
     /// The samples that are shown.
     static let sampleCount = 10
     /// What may wait in memory when the originals are read back.
-    private static let readAhead = 256 << 20
+    private static let readAhead = 64 << 20
 
     private let invocation: Invocation
     private let settings: Settings
