@@ -98,7 +98,8 @@ public enum SettingsSchema {
     /// Every key, in the order in which people read them.
     public static let all: [SettingDefinition] = [
         bootstrapServers.definition, groupID.definition, properties.definition, requestsTopic.definition,
-        resultsTopic.definition, deadLetterTopic.definition, replaysTopic.definition, guarantee.definition, sessionTimeout.definition,
+        resultsTopic.definition, deadLetterTopic.definition, replaysTopic.definition, guarantee.definition,
+        sessionTimeout.definition,
         transactionTimeout.definition, workerID.definition, maxInFlight.definition, window.definition,
         drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
         secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
