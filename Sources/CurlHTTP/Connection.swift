@@ -58,7 +58,11 @@ final class Connection {
         sent = 0
         mayHaveSentMore = false
         phase = .busy
-        parser.reset(answersHead: self.exchange.request.starts(with: "HEAD ".utf8))
+        parser.reset(answersHead: Self.isHead(self.exchange.request))
+    }
+
+    private static func isHead(_ request: [UInt8]) -> Bool {
+        request.first == UInt8(ascii: "H") && request.starts(with: "HEAD ".utf8)
     }
 
     /// Takes the exchange out, with its request's memory.

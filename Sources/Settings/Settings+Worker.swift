@@ -52,6 +52,7 @@ extension Settings {
         configuration.topics.deadLetters = kafka.topics.deadLetter
         configuration.guarantee = kafka.guarantee
         configuration.requestTimeout = hub.requestTimeout
+        configuration.loops = worker.loops
         configuration.maxInFlight = worker.maxInFlight
         configuration.window = worker.window
         configuration.commitInterval = worker.commitInterval

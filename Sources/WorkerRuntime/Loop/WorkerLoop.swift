@@ -28,6 +28,8 @@ final class WorkerLoop {
     }
 
     let configuration: WorkerConfiguration
+    /// The limit of a hub call, in nanoseconds.
+    let requestNanoseconds: Int64
     let metrics: WorkerMetrics
     let log: Log
     let health: WorkerHealth
@@ -60,6 +62,8 @@ final class WorkerLoop {
     var deferredJobs: [(due: Int64, job: Committer.Job)] = []
     /// Where the next round of reading begins, so that no partition is always the first.
     var nextSlot = 0
+    /// When it is next seen to that more records are fetched, monotonic nanoseconds.
+    var nextRefill: Int64 = 0
 
     // Requests in work.
     var flights = FlightPool()
@@ -86,8 +90,7 @@ final class WorkerLoop {
     var spareBatch = OutcomeBatch()
     /// What was offered and is not confirmed.
     var offered: OfferedCommit?
-    /// When the next commit may be offered, monotonic nanoseconds.
-    var nextCommit: Int64 = 0
+    var commits: CommitSchedule
     /// When offsets without records may be committed by themselves, monotonic nanoseconds.
     var nextGapCommit: Int64 = 0
     /// Whether results wait until all before them in their partition are there, because the broker refuses the bitmap.
@@ -98,14 +101,16 @@ final class WorkerLoop {
     var wallClock = Timestamp(milliseconds: 0)
 
     init(
-        _ configuration: WorkerConfiguration, services: WorkerServices, health: WorkerHealth, control: WorkerControl
+        _ configuration: WorkerConfiguration, services: WorkerServices, metrics: WorkerMetrics, health: WorkerHealth,
+        control: WorkerControl
     ) throws {
         self.configuration = configuration
-        metrics = WorkerMetrics(services.metrics, hub: configuration.hubName, topic: configuration.topics.requests)
+        self.metrics = metrics
         log = services.log
         self.health = health
         self.control = control
         poller = try Poller()
+        requestNanoseconds = configuration.requestTimeout.nanoseconds
         wakeUp = control.wakeUp
         kafkaWakeUp = try WakeUp()
         try poller.add(wakeUp.fileDescriptor, token: Token.wakeUp, interest: .readable)
@@ -121,6 +126,7 @@ final class WorkerLoop {
         formatter = PayloadFormatter(configuration: configuration.formatting)
         recorder = ResultRecorder(
             workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
+        commits = CommitSchedule(interval: configuration.commitInterval.nanoseconds)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
         metrics.sendLimit.set(configuration.maxInFlight)
@@ -194,7 +200,7 @@ final class WorkerLoop {
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
         if !ready.isEmpty, let end = pause.end(now: now) { wake = min(wake, end) }
         if !ready.isEmpty, let change = circuit.nextChange, change > now { wake = min(wake, change) }
-        if offered == nil && !outbox.isEmpty { wake = min(wake, nextCommit) }
+        if offered == nil && !outbox.isEmpty { wake = min(wake, commits.due(waiting: outbox.records.count, now: now)) }
         if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
         return wake
     }

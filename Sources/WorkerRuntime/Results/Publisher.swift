@@ -227,17 +227,8 @@ struct Publisher {
     private func produce(_ batch: borrowing OutcomeBatch, with producer: Producer) throws(KafkaError) {
         guard let results, let deadLetters else { return }
         for record in batch.records {
-            var headers = Kafka.RecordHeaders(capacity: record.headers.count)
-            for index in record.headers {
-                let header = batch.headers[index]
-                if let value = header.value {
-                    headers.append(name: batch.span(header.name), value: batch.span(value))
-                } else {
-                    headers.append(name: batch.span(header.name), value: nil)
-                }
-            }
             let topic = record.destination == .results ? results : deadLetters
-            try produce(record, of: batch, to: topic, headers, with: producer)
+            try produce(record, of: batch, to: topic, batch.headers(of: record), with: producer)
         }
     }
 

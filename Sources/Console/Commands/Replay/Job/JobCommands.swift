@@ -59,10 +59,11 @@ enum JobCommands {
         let timeout = try timeout(invocation)
         let job = try find(try invocation.jobLog(settings, timeout: timeout), invocation)
         let id = job.record.jobID
-        if job.record.state == .done || job.record.state == .stopped {
-            throw CommandFailure(.refused, "the replay \(id) is \(job.record.state.rawValue) already")
+        let standing = job.state(at: invocation.surroundings.now())
+        if standing == .done || standing == .stopped {
+            throw CommandFailure(.refused, "the replay \(id) is \(standing.rawValue) already")
         }
-        guard job.record.state != state else {
+        guard standing != state else {
             try write([job], invocation)
             return .done
         }
@@ -144,8 +145,8 @@ enum JobCommands {
 
     /// Where a job stands; a runner that is silent is said to be.
     private static func state(_ job: JobLog.Job, _ now: Int64) -> String {
-        let state = job.record.state
-        guard state == .running || state == .paused, !job.isAlive(at: now) else { return state.rawValue }
+        let state = job.state(at: now)
+        guard state == .interrupted, job.record.state != .interrupted else { return state.rawValue }
         return "interrupted (its runner is silent since \(Timestamp(milliseconds: job.seenAt).text))"
     }
 
@@ -155,8 +156,8 @@ enum JobCommands {
         for job in jobs {
             let record = job.record
             table.add(
-                record.jobID, job.isAlive(at: now) || record.state != .running ? record.state.rawValue : "interrupted",
-                String(job.next), String(record.requests), String(job.skipped.count), record.actor, record.reason)
+                record.jobID, job.state(at: now).rawValue, String(job.next), String(record.requests), String(job.skipped.count),
+                record.actor, record.reason)
         }
         try invocation.streams.out(invocation.arguments.format(), table, jobs.map { json($0, now, []) })
     }
@@ -165,7 +166,7 @@ enum JobCommands {
         let record = job.record
         var object = JSONObject()
         object.add("job_id", record.jobID)
-        object.add("state", record.state.rawValue)
+        object.add("state", job.state(at: now).rawValue)
         object.add("has_runner", job.isAlive(at: now))
         object.add("filter", record.filter)
         object.add("reason", record.reason)

@@ -21,6 +21,12 @@ struct JobLog {
         /// What somebody wants it to do, and the offset of that.
         var wish: (wish: JobWish, offset: Int64)?
 
+        /// Where the job stands, when what its runner said last may not be true any more: one that was killed says nothing.
+        func state(at now: Int64) -> JobRecord.State {
+            guard record.state != .done, record.state != .stopped, !isAlive(at: now) else { return record.state }
+            return wish?.wish.kind == .stop ? .stopped : .interrupted
+        }
+
         /// A runner is there, or was until a moment ago.
         func isAlive(at now: Int64) -> Bool {
             (record.state == .running || record.state == .paused) && now - seenAt < JobLog.patience

@@ -17,6 +17,9 @@ enum PlanCommand {
             try invocation.streams.out(summary.text)
             if !samples.isEmpty { try invocation.streams.out("\nTen of them, or fewer:") }
             try invocation.streams.out(.table, summary.sampleTable, [])
+            if !header.counts.left.isEmpty {
+                invocation.streams.note("`pushfan replay leftovers \(Sanitised.line(path))` lists what is left, and why")
+            }
         } else {
             try invocation.streams.out(summary.json + [UInt8(ascii: "\n")])
         }

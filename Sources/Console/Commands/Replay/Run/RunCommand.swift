@@ -23,11 +23,13 @@ enum RunCommand {
             throw .usage("a replay needs a reason", hint: "--reason TEXT gives one; it stands in every new result")
         }
         guard header.counts.requests > 0 else { throw CommandFailure(.nothingMatched, "there is nothing to replay in \(path)") }
+        let settings = try invocation.settings()
+        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
+        try sayWhatIsGone(header.jobID, path, settings, timeout, invocation)
         try confirm(header.counts.requests, invocation)
         let runner = ReplayRunner(
-            invocation: invocation, settings: try invocation.settings(), path: path, header: header,
-            digest: try digest(path), rate: try PlanCommand.rate(invocation),
-            timeout: try invocation.arguments.duration("timeout") ?? .seconds(30))
+            invocation: invocation, settings: settings, path: path, header: header, digest: try digest(path),
+            rate: try PlanCommand.rate(invocation), timeout: timeout)
         let ending = try runner.run()
         try report(ending, invocation)
         return exitCode(ending, path, invocation)
@@ -44,6 +46,17 @@ enum RunCommand {
         let pace = try PlanCommand.pace(invocation, try invocation.settings())
         invocation.streams.note(PlanSummary(header, samples, path: path, pace).text)
         return path
+    }
+
+    /// Says which originals retention has removed since the plan was made.
+    private static func sayWhatIsGone(
+        _ jobID: String, _ path: String, _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+    ) throws(CommandFailure) {
+        let job = try invocation.jobLog(settings, timeout: timeout).jobs[jobID]
+        let gone = try GoneOriginals(try ReplayPlanReader(path), from: job?.next ?? 0) { topic throws(CommandFailure) in
+            try invocation.firstOffsets(of: topic, settings, timeout: timeout)
+        }
+        if gone.count > 0 { invocation.streams.note(gone.text) }
     }
 
     /// Asks for the number of requests, typed, when there are many.
