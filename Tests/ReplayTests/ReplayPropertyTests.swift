@@ -101,8 +101,7 @@ private struct World {
     mutating func run(_ index: Int, atMost count: Int) throws {
         var history = ReplayHistory()
         for entry in ledger where entry.job != index { history.noteReplay(of: entry.sends, entry.place) }
-        for _ in 0..<count where plans[index].next < plans[index].items.count {
-            let (number, sends) = plans[index].items[plans[index].next]
+        for (number, sends) in plans[index].items.dropFirst(plans[index].next).prefix(count) {
             plans[index].next += 1
             let original = requests[number]
             guard sends.intersection(history.replayed(original.place)).isEmpty else { continue }
