@@ -26,6 +26,7 @@ struct ReplayCommandTests {
         ]
         for (name, count) in expected { #expect(stage.count(name, outcome) == count, "\(name): \(outcome.output)") }
         #expect(try stage.read("requests").count == before)
+        #expect(stage.replay("run state:failed").code == .usage, "a reason is needed before anything is planned")
         let all = stage.replay("plan --include-ambiguous --ttl 1h --file PLAN -o json")
         #expect(stage.count("requests", all) == 5)
         #expect(stage.count("calls", all) == 7)
@@ -122,6 +123,21 @@ struct ReplayCommandTests {
         #expect(stage.replay("run PLAN --rate 10000").code == .done)
         #expect(try run.value() == .temporary)
         #expect(try stage.read("requests").count == 200)
+    }
+
+    @Test func aJobThatIsStoppedWithoutARunnerStaysStopped() throws {
+        let stage = try ReplayStage()
+        try stage.writeHistory(10) { _ in failed }
+        let plan = stage.replay("plan --file PLAN --reason outage -o json")
+        let job = String(plan.output.dropFirst(#"{"job_id":""#.count).prefix(26))
+        try stage.write("replays", [(0, #"{"kind":"job","job_id":"\#(job)","state":"interrupted","requests":10}"#)])
+        #expect(stage.replay("status \(job)").output.contains("state       interrupted"))
+        #expect(stage.replay("resume \(job)").code == .temporary)
+        #expect(stage.replay("stop \(job)").code == .done)
+        #expect(stage.replay("list").output.contains("stopped"))
+        #expect(stage.replay("stop \(job)").code == .refused)
+        #expect(stage.replay("run PLAN").code == .refused)
+        #expect(try stage.read("requests").count == 10)
     }
 
     @Test func deadLettersGoBackToWhereTheyCameFrom() throws {

@@ -119,6 +119,16 @@ import Testing
         #expect(!json.contains("created_at"))
     }
 
+    @Test(arguments: [
+        (NewExpiry.life(seconds: 60), "ttl_seconds=60"),
+        (.moment(Timestamp(milliseconds: 1_795_262_460_000)), "expires_at=2026-11-21T12:01:00.000Z"),
+    ])
+    func aNewExpiryIsAChange(_ expiry: NewExpiry, _ note: String) throws {
+        var replaying = try Replaying(["priority=high"], expiry: expiry)
+        try #require(replaying.read(#"{"audience":{"users":["a"]},"message":{"title":"Hi"}}"#) == nil)
+        #expect(try replaying.write(.all)[0].contains(#""modified":["priority=\"high\"","\#(note)"]"#))
+    }
+
     @Test func whatStoodInHeadersMovesIntoTheRequest() throws {
         var replaying = try Replaying()
         let headers = ["ce_id": "e-1", "ce_source": "/s", "ce_partitionkey": "k", "ce_expirytime": "2026-11-21T13:00:00Z"]

@@ -22,15 +22,14 @@ public struct Lineage: Sendable, Equatable {
     /// - Parameters:
     ///   - request: What is repeated.
     ///   - place: Where it stands.
-    ///   - edits: What is changed.
-    public init(of request: borrowing PushRequest, at place: RecordPlace, _ edits: [RequestEdit]) {
+    ///   - notes: What is changed.
+    public init(of request: borrowing PushRequest, at place: RecordPlace, modified notes: [String]) {
         let document = request.document
         let earlier = request.replay
         parentID = document.string(request.id)
         parentPlace = place
         rootID = earlier.flatMap { document.text("root_request_id", of: $0) } ?? parentID
         generation = Int(earlier.flatMap { document.integer("generation", of: $0) } ?? 0) + 1
-        let notes = edits.map(\.note)
         var kept: [String] = []
         if let list = earlier.flatMap({ document.member("modified", of: $0) }) {
             document.forEachElement(of: list) { kept.append(document.string(document.text(of: $0))) }

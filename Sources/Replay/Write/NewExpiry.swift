@@ -6,4 +6,15 @@ public enum NewExpiry: Sendable, Equatable {
     case life(seconds: Int64)
     /// Until this moment.
     case moment(Timestamp)
+
+    /// What a lineage says of it.
+    var note: String {
+        switch self {
+        case .life(let seconds): return "ttl_seconds=\(seconds)"
+        case .moment(let moment):
+            var text = ByteWriter()
+            text.append(moment)
+            return "expires_at=\(String(decoding: text.bytes, as: UTF8.self))"
+        }
+    }
 }

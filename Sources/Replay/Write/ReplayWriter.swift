@@ -21,6 +21,9 @@ public struct ReplayWriter: Sendable {
             self.edits = edits
             self.expiry = expiry
         }
+
+        /// What a lineage says of the changes.
+        var notes: [String] { edits.map(\.note) + (expiry.map { [$0.note] } ?? []) }
     }
 
     /// Members that are written anew, or not at all: a key against duplicates would keep the repetition from being sent.
@@ -68,7 +71,7 @@ public struct ReplayWriter: Sendable {
         body = reader.body(of: original.document, headers)
         if manner.expiry == nil, let end = original.expiresAt, end <= now { return .expired }
         if case .moment(let end) = manner.expiry, end <= now { return .expired }
-        if Lineage(of: original, at: place, []).generation > Lineage.maximumGeneration { return .exhausted }
+        if Lineage(of: original, at: place, modified: []).generation > Lineage.maximumGeneration { return .exhausted }
         do { try planner.plan(original, into: &plan) } catch { return .changed }
         guard let calls else { return nil }
         var platforms = PlatformSequence()
@@ -104,7 +107,7 @@ public struct ReplayWriter: Sendable {
         json.append("{\"schema_version\":1,\"id\":")
         json.append(json: id)
         json.append(",\"replay\":")
-        Lineage(of: original, at: place, manner.edits).append(sends, by: manner.author, to: &json)
+        Lineage(of: original, at: place, modified: manner.notes).append(sends, by: manner.author, to: &json)
         appendAudience(sends, to: &json)
         appendExpiry(to: &json)
         appendFromHeaders(to: &json)

@@ -28,7 +28,7 @@ extension Command {
         maximumOperands: .max, acceptsFilter: true,
         examples: [
             "pushfan replay plan state:failed,partial since:1h --reason 'hub outage'",
-            "pushfan replay plan error:hub_timeout since:1d --include-ambiguous --reason 'timeouts on Friday' --file timeouts.ndjson",
+            "pushfan replay plan error:hub_timeout since:1d --include-ambiguous --reason 'late on Friday'",
             "pushfan replay plan state:expired since:6h --ttl 1h --set options.max_attempts=8 -o json",
         ],
         groups: [
@@ -66,7 +66,7 @@ extension Command {
         maximumOperands: 1,
         examples: [
             "pushfan replay status 01J8Z6Q7X1J3N5V7B9D1F3H5K7", "pushfan replay status 01J8Z6Q7X1J3N5V7B9D1F3H5K7 -o json",
-            "watch pushfan replay status F3H5K7",
+            "pushfan replay status F3H5K7 --timeout 30s",
         ],
         groups: [.output([.table, .json]), .kafka(topics: ["results", "replays"], and: [shortTimeout])],
         readOn: "pushfan help replay pause, pushfan help replay leftovers", run: JobCommands.status)
@@ -103,7 +103,7 @@ extension Command {
         "replay leftovers", .results, "List what a plan or its replay has left, and why", operands: "PLAN", maximumOperands: 1,
         examples: [
             "pushfan replay leftovers replay.ndjson", "pushfan replay leftovers replay.ndjson -o ndjson",
-            "pushfan replay plan --leftovers replay.ndjson --ttl 1h --reason 'second try'",
+            "pushfan replay leftovers replay.ndjson --timeout 30s -o json",
         ],
         groups: [.output(), .kafka(topics: ["replays"], and: [shortTimeout])],
         readOn: "pushfan help replay plan", run: LeftoversCommand.run)

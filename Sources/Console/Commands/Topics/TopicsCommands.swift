@@ -64,7 +64,9 @@ private enum TopicsCommands {
         for (role, outcome) in outcomes {
             switch outcome {
             case .created:
-                report.add(role, "created", "\(role.hasOnePartition ? "1" : partitions) partitions, replication \(replication)")
+                report.add(
+                    role, "created",
+                    "\(role.hasOnePartition ? "1 partition" : "\(partitions) partitions"), replication \(replication)")
             case .alreadyExists: report.add(role, "ok", "existed already, left as it is")
             case .failed(let error):
                 failures.append(error)

@@ -19,6 +19,7 @@ enum DeadLetterCommand {
         header.source = .deadletter
         header.filter = range.description
         header.reason = try PlanCommand.reason(invocation) ?? ""
+        if !arguments.has("dry-run") { try RunCommand.requireReason(header) }
         header.edits = arguments.values("set")
         let edits = try header.manner().edits
         let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
@@ -50,7 +51,7 @@ enum DeadLetterCommand {
         _ plan: DeadLetterPlan, _ path: String, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
         let counts = plan.header.counts
-        var table = Table("RECORD", "TOPIC", "REASON", "REPLAYED")
+        var table = Table("RECORD", "TOPIC", "REASON", "GOES BACK")
         for sample in plan.samples { table.add(sample.place, sample.topic, sample.reason, sample.outcome) }
         var object = JSONObject()
         object.add("job_id", plan.header.jobID)
@@ -129,7 +130,7 @@ struct DeadLetterPlan {
             samples.append(
                 Sample(
                     place: place.description, topic: letter?.topic ?? "-", reason: letter?.reason ?? "-",
-                    outcome: reason?.rawValue ?? "yes"))
+                    outcome: reason.map { "no: \($0.rawValue)" } ?? "yes"))
         }
         for (number, place) in places.sorted().enumerated() {
             file.add(ReplayItem(number: number, requestID: place.description, place: place, sends: .all).json)

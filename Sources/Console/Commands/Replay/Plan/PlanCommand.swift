@@ -15,8 +15,10 @@ enum PlanCommand {
         let summary = PlanSummary(header, samples, path: path, try pace(invocation, try invocation.settings()))
         if invocation.arguments.format() == .table {
             try invocation.streams.out(summary.text)
-            if !samples.isEmpty { try invocation.streams.out("\nTen of them, or fewer:") }
-            try invocation.streams.out(.table, summary.sampleTable, [])
+            if !samples.isEmpty {
+                try invocation.streams.out("\nTen of them, or fewer:")
+                try invocation.streams.out(.table, summary.sampleTable, [])
+            }
             if !header.counts.left.isEmpty {
                 invocation.streams.note("`pushfan replay leftovers \(Sanitised.line(path))` lists what is left, and why")
             }
@@ -29,8 +31,13 @@ enum PlanCommand {
     }
 
     /// Makes the plan that flags and operands ask for, and its file.
+    ///
+    /// - Parameters:
+    ///   - invocation: The command.
+    ///   - needsReason: The plan is to be run at once, which needs a reason.
+    /// - Throws: A flag is not right, the topics cannot be read, or the file cannot be written.
     static func plan(
-        _ invocation: Invocation
+        _ invocation: Invocation, needsReason: Bool = false
     ) throws(CommandFailure) -> (header: ReplayPlanHeader, path: String, samples: [ReplayItem]) {
         let arguments = invocation.arguments
         let settings = try invocation.settings()
@@ -44,6 +51,7 @@ enum PlanCommand {
             jobID: identifiers.next(now: now, using: &generator), createdAt: Timestamp(milliseconds: now),
             filter: filter.description, actor: try actor(invocation))
         header.reason = try reason(invocation) ?? ""
+        if needsReason { try RunCommand.requireReason(header) }
         header.includesAmbiguous = arguments.has("include-ambiguous")
         header.expiry = try expiry(arguments, now: now)
         header.edits = arguments.values("set")

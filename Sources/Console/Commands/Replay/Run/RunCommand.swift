@@ -19,9 +19,7 @@ enum RunCommand {
 
     /// Asks, runs and reports.
     static func run(_ header: ReplayPlanHeader, _ path: String, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
-        guard !header.reason.isEmpty else {
-            throw .usage("a replay needs a reason", hint: "--reason TEXT gives one; it stands in every new result")
-        }
+        try requireReason(header)
         guard header.counts.requests > 0 else { throw CommandFailure(.nothingMatched, "there is nothing to replay in \(path)") }
         let settings = try invocation.settings()
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
@@ -42,10 +40,16 @@ enum RunCommand {
         guard !operands.isEmpty || invocation.arguments.has("leftovers") else {
             throw .usage("which replay? give a plan's file, or a filter", hint: "`pushfan replay plan FILTER` makes a plan")
         }
-        let (header, path, samples) = try PlanCommand.plan(invocation)
+        let (header, path, samples) = try PlanCommand.plan(invocation, needsReason: true)
         let pace = try PlanCommand.pace(invocation, try invocation.settings())
         invocation.streams.note(PlanSummary(header, samples, path: path, pace).text)
         return path
+    }
+
+    /// A replay that nobody has given a reason for is not begun.
+    static func requireReason(_ header: ReplayPlanHeader) throws(CommandFailure) {
+        guard header.reason.isEmpty else { return }
+        throw .usage("a replay needs a reason", hint: "--reason TEXT gives one; it stands in every new result")
     }
 
     /// Says which originals retention has removed since the plan was made.
