@@ -35,6 +35,7 @@ enum PlanCommand {
     /// - Parameters:
     ///   - invocation: The command.
     ///   - needsReason: The plan is to be run at once, which needs a reason.
+    /// - Returns: The file's first line, its name, and some of what is replayed.
     /// - Throws: A flag is not right, the topics cannot be read, or the file cannot be written.
     static func plan(
         _ invocation: Invocation, needsReason: Bool = false
