@@ -11,6 +11,8 @@ public struct KafkaSettings: Sendable {
         public let results: String
         /// Records that cannot be understood are written here.
         public let deadLetter: String
+        /// Replays keep here how far they are.
+        public let replays: String
     }
 
     /// The brokers to ask first; at least one `host:port`.
@@ -34,7 +36,7 @@ public struct KafkaSettings: Sendable {
         properties = values[SettingsSchema.properties] ?? []
         topics = try Topics(
             requests: values.value(SettingsSchema.requestsTopic), results: values.value(SettingsSchema.resultsTopic),
-            deadLetter: values.value(SettingsSchema.deadLetterTopic))
+            deadLetter: values.value(SettingsSchema.deadLetterTopic), replays: values.value(SettingsSchema.replaysTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
         transactionTimeout = try values.value(SettingsSchema.transactionTimeout)

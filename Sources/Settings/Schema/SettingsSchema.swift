@@ -13,6 +13,7 @@ public enum SettingsSchema {
     static let requestsTopic = topic("requests", "push.requests.v1", "The topic that requests are read from.")
     static let resultsTopic = topic("results", "push.results.v1", "The topic that results are written to.")
     static let deadLetterTopic = topic("deadletter", "push.deadletter.v1", "The topic for records that cannot be understood.")
+    static let replaysTopic = topic("replays", "push.replays.v1", "The topic in which replays keep how far they are.")
     static let guarantee =
         SettingKey(
             "kafka.delivery_guarantee", .choice, default: "exactly_once",
@@ -102,8 +103,9 @@ public enum SettingsSchema {
     /// Every key, in the order in which people read them.
     public static let all: [SettingDefinition] = [
         bootstrapServers.definition, groupID.definition, properties.definition, requestsTopic.definition,
-        resultsTopic.definition, deadLetterTopic.definition, guarantee.definition, sessionTimeout.definition,
-        transactionTimeout.definition, workerID.definition, loops.definition, maxInFlight.definition, window.definition,
+        resultsTopic.definition, deadLetterTopic.definition, replaysTopic.definition, guarantee.definition,
+        sessionTimeout.definition, transactionTimeout.definition, workerID.definition, loops.definition,
+        maxInFlight.definition, window.definition,
         drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
         secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
         connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,

@@ -12,6 +12,10 @@ struct TopicRole {
     private let days: Int
     /// The fewest bytes that a record must be allowed to have.
     let recordByteCount: Int
+    /// Of records with one key only the newest has to be kept.
+    var isCompacted = false
+    /// Records must stand in one order, hence in one partition.
+    var hasOnePartition = false
 
     /// The topics in use, under the names that the settings give.
     static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
@@ -20,17 +24,22 @@ struct TopicRole {
             TopicRole(role: "requests", name: topics.requests, days: 7, recordByteCount: record),
             TopicRole(role: "results", name: topics.results, days: 14, recordByteCount: record / 2),
             TopicRole(role: "deadletter", name: topics.deadLetter, days: 30, recordByteCount: record),
+            TopicRole(
+                role: "replays", name: topics.replays, days: 30, recordByteCount: record, isCompacted: true,
+                hasOnePartition: true),
         ]
     }
 
     /// The topic to create.
     func topic(partitions: Int, replication: Int) -> NewTopic {
         var properties = [
-            KafkaConfiguration.Property(key: "cleanup.policy", value: "delete"),
+            KafkaConfiguration.Property(key: "cleanup.policy", value: isCompacted ? "compact,delete" : "delete"),
             KafkaConfiguration.Property(key: "retention.ms", value: String(days * 86_400_000)),
         ]
         if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
-        return NewTopic(name: name, partitionCount: partitions, replicationFactor: replication, configuration: properties)
+        return NewTopic(
+            name: name, partitionCount: hasOnePartition ? 1 : partitions, replicationFactor: replication,
+            configuration: properties)
     }
 
     /// What in the topic's settings would lose or refuse records.
@@ -39,7 +48,7 @@ struct TopicRole {
         for setting in settings {
             guard let value = setting.value else { continue }
             switch setting.name {
-            case "cleanup.policy" where value.contains("compact"):
+            case "cleanup.policy" where value.contains("compact") && !isCompacted:
                 problems.append("cleanup.policy is \(value): compaction removes records")
             case "max.message.bytes":
                 if let limit = Int(value), limit < recordByteCount {
