@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Crypto
 internal import EventLoop
 internal import HTTP1
 
@@ -22,6 +23,8 @@ final class Connection {
     var phase = Phase.closed
     var easy: UnsafeMutableRawPointer?
     var descriptor: Int32 = -1
+    /// Its bytes without libcurl, once that is possible.
+    var tls: TLSStream?
     /// From when on it takes no further request.
     var endOfLife = MonotonicTime.never
     var idleSince = MonotonicTime.never

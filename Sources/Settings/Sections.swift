@@ -19,6 +19,8 @@ public struct KafkaSettings: Sendable {
         public let deadLetter: String
         /// Requests are cancelled here.
         public let control: String
+        /// Replays keep here how far they are.
+        public let replays: String
     }
 
     /// The brokers to ask first; at least one `host:port`.
@@ -45,7 +47,8 @@ public struct KafkaSettings: Sendable {
             requestsBulk: values.value(SettingsSchema.requestsBulkTopic),
             delays: SettingsSchema.delayTopics.map { (key) throws(SettingsError) in try values.value(key) },
             results: values.value(SettingsSchema.resultsTopic),
-            deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic))
+            deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic),
+            replays: values.value(SettingsSchema.replaysTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
         transactionTimeout = try values.value(SettingsSchema.transactionTimeout)

@@ -2,17 +2,27 @@ import CRDKafka
 
 /// The headers of one record to be written, in the library's own list, so that nothing is copied twice.
 public struct RecordHeaders: ~Copyable {
-    /// One header, as places in the bytes that its record is made of.
+    /// One header, as places in the bytes that its record is made of: the first 4 GiB of them, so that thousands of records' headers are small.
     public struct Place: Sendable {
-        /// Where the name stands.
-        public var name: Range<Int>
-        /// Where the value stands; nil for a header without one, which is not the same as an empty one.
-        public var value: Range<Int>?
+        private let nameStart, nameEnd, valueStart, valueEnd: UInt32
 
-        /// A header that stands at these places.
+        /// A header that stands at these places; one that does not fit makes a list that is refused.
         public init(name: Range<Int>, value: Range<Int>?) {
-            self.name = name
-            self.value = value
+            nameStart = UInt32(truncatingIfNeeded: name.lowerBound)
+            nameEnd = Self.end(name)
+            valueStart = value.map { UInt32(truncatingIfNeeded: $0.lowerBound) } ?? .max
+            valueEnd = value.map(Self.end) ?? 0
+        }
+
+        /// Where the name stands.
+        public var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
+
+        /// Where the value stands; nil for a header without one, which is not the same as an empty one.
+        public var value: Range<Int>? { valueStart > valueEnd ? nil : Int(valueStart)..<Int(valueEnd) }
+
+        /// Beyond every record where the place does not fit.
+        private static func end(_ place: Range<Int>) -> UInt32 {
+            UInt32(exactly: place.lowerBound) == nil ? .max : UInt32(clamping: place.upperBound)
         }
     }
 

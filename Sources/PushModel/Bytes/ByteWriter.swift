@@ -99,10 +99,15 @@ public struct ByteWriter: Sendable {
         end += source.count
     }
 
-    /// Makes room for at least `byteCount` bytes behind those written, and twice as much as there was.
+    /// Makes room for at least `byteCount` bytes behind those written: twice as much as there was, or 1 MiB more where that is less.
     @usableFromInline mutating func grow(for byteCount: Int) {
-        let missing = max(byteCount, storage.count, 64)
-        storage.append(contentsOf: repeatElement(0, count: missing))
+        let missing = max(byteCount, min(storage.count, 1 << 20), 64)
+        // No more than that: an array that grows by itself takes twice its room, and all of it is initialised here.
+        var larger: [UInt8] = []
+        larger.reserveCapacity(storage.count + missing)
+        larger.append(contentsOf: storage)
+        larger.append(contentsOf: repeatElement(0, count: missing))
+        storage = larger
     }
 }
 

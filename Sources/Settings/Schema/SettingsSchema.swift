@@ -26,6 +26,7 @@ public enum SettingsSchema {
     static let deadLetterTopic = topic("deadletter", "push.deadletter.v1", "The topic for records that cannot be understood.")
     static let controlTopic = topic(
         "control", nil, "The topic that cancels requests; named after kafka.topics.requests by default.")
+    static let replaysTopic = topic("replays", "push.replays.v1", "The topic in which replays keep how far they are.")
     static let guarantee =
         SettingKey(
             "kafka.delivery_guarantee", .choice, default: "exactly_once",
@@ -58,7 +59,8 @@ public enum SettingsSchema {
         "How long calls under way may take to finish when the worker stops or loses a partition.")
     static let commitInterval = SettingKey(
         "worker.commit_interval", .duration(.milliseconds(1) ... .seconds(5)), default: "60ms",
-        "The shortest time between two commits of results and offsets; 250 ms at least while results are few.")
+        "The shortest time between two commits of results and offsets; 250 ms at least while results are few, 120 ms while they flood."
+    )
     static let deadLetterHeaders =
         SettingKey(
             "worker.dlq_headers", .list(of: .choice), default: "native", "The spellings of the headers of dead letters."
@@ -133,7 +135,7 @@ public enum SettingsSchema {
     /// The keys that name topics.
     static let topics =
         [requestsTopic, requestsHighTopic, requestsBulkTopic] + delayTopics + [
-            resultsTopic, deadLetterTopic, controlTopic,
+            resultsTopic, deadLetterTopic, replaysTopic, controlTopic,
         ]
 
     /// The hub's words for platforms, and the names of the services behind them.

@@ -244,6 +244,7 @@ final class WorkerLoop {
     var canReceive: Bool {
         guard mode == .running, !partitions.isEmpty, isProducerReady, controlReading.hasReachedEnd else { return false }
         guard !isCommitOverdue, outbox.records.count < Self.maximumUncommitted else { return false }
+        guard outbox.bytes.count < Self.maximumUncommittedBytes else { return false }
         return flights.activeCount < Self.maximumFlights
     }
 
@@ -271,6 +272,8 @@ final class WorkerLoop {
 
     /// Finished records that may wait for the commit before them.
     static let maximumUncommitted = 16_384
+    /// The same in bytes, which large dead letters reach first.
+    static let maximumUncommittedBytes = 64 << 20
 }
 
 /// A batch that was offered to the committer and is not confirmed; kept here whatever becomes of the committer.

@@ -34,11 +34,18 @@ struct Publisher {
         self.configuration = configuration
         self.group = group
         kafka = configuration.kafka
-        // A dead letter is larger than its record; what the broker takes is the broker's to say.
-        if !kafka.properties.contains(where: { $0.key == "message.max.bytes" }) {
-            kafka.properties.append(.init(key: "message.max.bytes", value: "8388608"))
-        }
+        kafka.properties.insert(contentsOf: Self.defaults, at: 0)
     }
+
+    /// What a batch needs; the user's properties, which follow, say otherwise.
+    private static let defaults: [KafkaConfiguration.Property] = [
+        // A dead letter is larger than its record; what the broker takes is the broker's to say.
+        .init(key: "message.max.bytes", value: "8388608"),
+        // A batch is handed over within a few milliseconds, and goes out in few requests if it is waited for; `flush` cuts it short.
+        .init(key: "linger.ms", value: "5"),
+        // What the library copies of a batch at a time: each record costs it about 2 KB besides its bytes.
+        .init(key: "queue.buffering.max.messages", value: "2500"),
+    ]
 
     mutating func perform(_ job: Committer.Job) -> Committer.Reply {
         switch job {

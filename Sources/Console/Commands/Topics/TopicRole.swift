@@ -11,12 +11,12 @@ struct TopicRole {
     let name: String
     /// How long records are kept.
     private let days: Int
-    /// Only the latest record of a key is kept.
-    private var isCompacted = false
     /// The fewest bytes that a record must be allowed to have.
     let recordByteCount: Int
-    /// The only number of partitions that makes sense; nil for any.
-    private var partitionCount: Int?
+    /// Of records with one key only the newest has to be kept.
+    var isCompacted = false
+    /// Records must stand in one order, hence in one partition.
+    var hasOnePartition = false
 
     /// The topics in use, under the names that the settings give.
     static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
@@ -34,24 +34,25 @@ struct TopicRole {
             TopicRole(role: "deadletter", name: topics.deadLetter, days: 30, recordByteCount: record),
             // Longer than anything that a record can concern is kept. Workers forget cancellations after the same time.
             TopicRole(
-                role: "control", name: topics.control, days: Int(Cancellations.lifetime / 86_400_000), isCompacted: true,
-                recordByteCount: 4096, partitionCount: 1),
+                role: "control", name: topics.control, days: Int(Cancellations.lifetime / 86_400_000), recordByteCount: 4096,
+                isCompacted: true, hasOnePartition: true),
+            TopicRole(
+                role: "replays", name: topics.replays, days: 30, recordByteCount: record, isCompacted: true,
+                hasOnePartition: true),
         ]
     }
 
     /// The topic to create.
     func topic(partitions: Int, replication: Int) -> NewTopic {
-        let partitions = self.partitions(partitions)
         var properties = [
             KafkaConfiguration.Property(key: "cleanup.policy", value: isCompacted ? "compact,delete" : "delete"),
             KafkaConfiguration.Property(key: "retention.ms", value: String(days * 86_400_000)),
         ]
         if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
-        return NewTopic(name: name, partitionCount: partitions, replicationFactor: replication, configuration: properties)
+        return NewTopic(
+            name: name, partitionCount: hasOnePartition ? 1 : partitions, replicationFactor: replication,
+            configuration: properties)
     }
-
-    /// How many partitions it gets when the others get `count`.
-    func partitions(_ count: Int) -> Int { partitionCount ?? count }
 
     /// What in the topic's settings would lose or refuse records.
     func problems(_ settings: [TopicSetting]) -> [String] {

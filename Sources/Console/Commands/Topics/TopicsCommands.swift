@@ -16,11 +16,11 @@ extension Command {
                 "Selection",
                 [
                     Flag(
-                        "partitions", "N", "Partitions of each topic but control; more workers than that stand idle",
+                        "partitions", "N", "Partitions of each topic but control and replays; more workers than that stand idle",
                         default: "12"),
                     Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
                 ]),
-            .output(), .kafka(topics: ["requests", "results", "deadletter"], and: [timeout]),
+            .output(), .kafka(topics: ["requests", "results", "deadletter", "replays"], and: [timeout]),
         ],
         readOn: "pushfan help topics check", run: TopicsCommands.create)
 
@@ -31,7 +31,7 @@ extension Command {
             "pushfan topics check", "pushfan topics check --bootstrap 127.0.0.1:9092 -o json",
             "pushfan topics check || pushfan topics create",
         ],
-        groups: [.output(), .kafka(topics: ["requests", "results", "deadletter"], and: [timeout])],
+        groups: [.output(), .kafka(topics: ["requests", "results", "deadletter", "replays"], and: [timeout])],
         readOn: "pushfan help topics create", run: TopicsCommands.check)
 }
 
@@ -66,8 +66,9 @@ private enum TopicsCommands {
         for (role, outcome) in outcomes {
             switch outcome {
             case .created:
-                let count = role.partitions(partitions)
-                report.add(role, "created", "\(count) partition\(count == 1 ? "" : "s"), replication \(replication)")
+                report.add(
+                    role, "created",
+                    "\(role.hasOnePartition ? "1 partition" : "\(partitions) partitions"), replication \(replication)")
             case .alreadyExists: report.add(role, "ok", "existed already, left as it is")
             case .failed(let error):
                 failures.append(error)
