@@ -103,7 +103,8 @@ public final class Consumer {
         _ positions: [(partition: TopicPartition, start: StartOffset)], wakeUp: (TopicPartition) -> Int32? = { _ in nil }
     ) throws(KafkaError) {
         let client = try client()
-        releasePartitions()
+        // Of a partition that is assigned anew while it is assigned, librdkafka 2.0.2 delivers nothing.
+        if !assignment.isEmpty { try unassign() }
         let list = OffsetList(capacity: positions.count)
         var queues: [ClientQueue] = []
         for position in positions {
