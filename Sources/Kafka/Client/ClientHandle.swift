@@ -28,7 +28,7 @@ final class ClientHandle: @unchecked Sendable {
         }
         diagnosis = settings.diagnosis
         self.inbox = inbox
-        pointer = try settings.makeClient(type)
+        pointer = try TimerSlack.coarse { () throws(KafkaError) in try settings.makeClient(type) }
         rd_kafka_set_log_queue(pointer, nil)
     }
 
