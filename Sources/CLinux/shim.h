@@ -1,4 +1,4 @@
-// The parts of Linux that the Glibc module leaves out. Only the targets `EventLoop` and `Kafka` import this.
+// The parts of Linux that the Glibc module leaves out. Only the target `EventLoop` imports this.
 #pragma once
 #include <malloc.h>
 #include <sys/epoll.h>

@@ -1,4 +1,5 @@
 import CRDKafka
+import EventLoop
 import Synchronization
 
 /// Owns one `rd_kafka_t` with its topic handles, and destroys them in the order that the library asks for.
