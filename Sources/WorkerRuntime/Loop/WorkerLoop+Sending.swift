@@ -17,7 +17,7 @@ extension WorkerLoop {
     /// Hands ready calls to connections, as far as the limit and the hub allow.
     func sendCalls() {
         while !ready.isEmpty, maySend, circuit.mayStart(now: now) {
-            guard let next = ready.removeNext() else { return }
+            guard let next = ready.removeNext(in: openLanes()) else { return }
             if isReady(next.call, next.generation) { send(flights[next.call.flight], next.call.call) }
         }
     }
@@ -55,7 +55,7 @@ extension WorkerLoop {
         flight.calls[index].startedAt = now
         flight.calls[index].startedAtWall = wallClock
         if flight.report.firstAttemptAt == nil { flight.report.firstAttemptAt = wallClock }
-        inFlight += 1
+        places.began(flight.lane.rawValue)
         let id = ExchangeID(flight, call: index)
         let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: requestNanoseconds)
         connections.submit(id: id.number, request: buffer.room, byteCount: buffer.count, deadline: deadline)
@@ -79,8 +79,8 @@ extension WorkerLoop {
     func handleCompletions() {
         while let completion = connections.nextCompletion() {
             let (number, request, outcome) = completion.parts()
-            inFlight -= 1
             let id = ExchangeID(number: number)
+            places.ended(id.lane)
             let flight = flights[id.flight]
             if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(ByteWriter(reusing: request)) }
             switch consume outcome {

@@ -82,7 +82,7 @@ final class WorkerLoop {
     var timers = TimerHeap()
     var pause = HubPause()
     var circuit = CircuitBreaker()
-    var inFlight = 0
+    var places: LanePlaces
     var waitingForRetry = 0
     var spareBuffers: [ByteWriter] = []
     var generator = QuickRandom()
@@ -119,6 +119,7 @@ final class WorkerLoop {
         self.configuration = configuration
         self.metrics = metrics
         ready = ReadyCalls(configuration.laneWeights)
+        places = LanePlaces(weights: configuration.laneWeights.all)
         log = services.log
         self.health = health
         self.control = control
@@ -190,7 +191,7 @@ final class WorkerLoop {
             sendCalls()
             finishDraining()
             offerCommit()
-            metrics.turnEnded(inFlight: inFlight, waiting: waitingForRetry, throttled: pause.totalNanoseconds)
+            metrics.turnEnded(inFlight: places.count, waiting: waitingForRetry, throttled: pause.totalNanoseconds)
         }
     }
 
@@ -227,7 +228,7 @@ final class WorkerLoop {
         if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
         if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
         if controlReading.mayHaveRecords { return now }
-        if !ready.isEmpty && maySend { return now }
+        if !ready.isEmpty && maySend && ready.hasCalls(in: openLanes()) { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = now + 200_000_000
         if let due = timers.nextDue { wake = min(wake, due) }
@@ -250,12 +251,15 @@ final class WorkerLoop {
 
     /// Whether a lane's records may be read, as far as its own calls go: enough of them wait when they could take all that is free.
     /// One may always wait, so that a lane has its turn however much the others have under way.
-    func hasRoom(_ lane: Lane) -> Bool { ready.freshCount(of: lane) < max(1, configuration.maxInFlight - inFlight) }
+    func hasRoom(_ lane: Lane) -> Bool { ready.freshCount(of: lane) < max(1, configuration.maxInFlight - places.count) }
 
     /// Whether a call may be handed to a connection now.
     var maySend: Bool {
-        inFlight < configuration.maxInFlight && pause.end(now: now) == nil && !isCommitOverdue && !isCircuitOpen
+        places.count < configuration.maxInFlight && pause.end(now: now) == nil && !isCommitOverdue && !isCircuitOpen
     }
+
+    /// The lanes that may begin a call now, as bits.
+    func openLanes() -> UInt64 { places.open(limit: configuration.maxInFlight, now: now) }
 
     /// Whether the hub is out, so that calls wait for its next probe.
     private var isCircuitOpen: Bool { circuit.nextChange.map { now < $0 } ?? false }
