@@ -1,11 +1,9 @@
-import Glibc
+import Foundation
 
 /// The system's clock, for hubs that are given no other.
 public enum SystemClock {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     @Sendable public static func milliseconds() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        Int64(Date.now.timeIntervalSince1970 * 1000)
     }
 }

@@ -11,6 +11,8 @@ public struct KafkaSettings: Sendable {
         public let results: String
         /// Records that cannot be understood are written here.
         public let deadLetter: String
+        /// Workers share a hub's rate by it.
+        public let control: String
     }
 
     /// The brokers to ask first; at least one `host:port`.
@@ -34,7 +36,7 @@ public struct KafkaSettings: Sendable {
         properties = values[SettingsSchema.properties] ?? []
         topics = try Topics(
             requests: values.value(SettingsSchema.requestsTopic), results: values.value(SettingsSchema.resultsTopic),
-            deadLetter: values.value(SettingsSchema.deadLetterTopic))
+            deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
         transactionTimeout = try values.value(SettingsSchema.transactionTimeout)
@@ -88,6 +90,10 @@ public struct HubSettings: Sendable {
     public let maxConnectionAge: Duration
     /// A PEM file of certificates to trust instead of the system's.
     public let authorityFile: String?
+    /// What all workers together may send in a second; 0 for no limit.
+    public let rateLimit: Int
+    /// Whether fewer calls are under way when the hub gets slow or loses them.
+    public let adaptsConcurrency: Bool
     /// The platforms a message goes to when its request names none, in the hub's words.
     public let platforms: [String]
     /// The tag of a user, with `{user}` for the user's name.
@@ -107,6 +113,8 @@ public struct HubSettings: Sendable {
         maxConnections = connections > 0 ? connections : try values.value(SettingsSchema.maxInFlight)
         maxConnectionAge = try values.value(SettingsSchema.maxConnectionAge)
         authorityFile = values[SettingsSchema.authorityFile]
+        rateLimit = try values.value(SettingsSchema.rateLimit)
+        adaptsConcurrency = try values.value(SettingsSchema.adaptsConcurrency)
         platforms = try values.value(SettingsSchema.platforms)
         userTag = try values.value(SettingsSchema.userTag)
         proxy = values[SettingsSchema.proxy]

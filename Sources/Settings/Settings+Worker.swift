@@ -50,9 +50,12 @@ extension Settings {
         configuration.topics.requests = kafka.topics.requests
         configuration.topics.results = kafka.topics.results
         configuration.topics.deadLetters = kafka.topics.deadLetter
+        configuration.topics.control = kafka.topics.control
         configuration.guarantee = kafka.guarantee
         configuration.requestTimeout = hub.requestTimeout
         configuration.maxInFlight = worker.maxInFlight
+        configuration.adaptsConcurrency = hub.adaptsConcurrency
+        configuration.rateLimit = hub.rateLimit
         configuration.window = worker.window
         configuration.commitInterval = worker.commitInterval
         configuration.drainTimeout = worker.drainTimeout

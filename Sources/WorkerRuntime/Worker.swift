@@ -79,6 +79,7 @@ public final class Worker: Sendable {
         let health = WorkerHealth(services.health, services.log, now: MonotonicTime.now().nanoseconds)
         let loop = try WorkerLoop(configuration, services: services, health: health, control: control)
         defer {
+            loop.leaveFleet()
             loop.committer.stop(within: .seconds(10))
             loop.consumer.close(timeout: .seconds(5))
             loop.connections.close()

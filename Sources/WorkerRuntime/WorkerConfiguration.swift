@@ -24,6 +24,8 @@ public struct WorkerConfiguration: Sendable {
         public var results = "push.results.v1"
         /// Where records go that cannot be understood.
         public var deadLetters = "push.deadletter.v1"
+        /// Where workers agree on what is theirs of a hub's rate.
+        public var control = "push.control.v1"
 
         /// The names of the message contract.
         public init() {}
@@ -72,6 +74,10 @@ public struct WorkerConfiguration: Sendable {
     public var requestTimeout = Duration.seconds(30)
     /// Hub calls under way at once, 1–4,096, default 64.
     public var maxInFlight = 64
+    /// Whether fewer calls are under way when the hub gets slow or loses them; default yes.
+    public var adaptsConcurrency = true
+    /// Calls per second that all workers together may make to the hub, up to 1,000,000; default 0, as many as there are.
+    public var rateLimit = 0
     /// Offsets per partition between the first unfinished record and the next to read, 16–16,384.
     public var window = OffsetLedger.maximumWindow
     /// The least time between two commits, default 30 ms.

@@ -39,7 +39,10 @@ final class Bench {
     private let producer: Producer
     private let requests: Producer.Topic
 
-    init(_ broker: Broker, partitions: Int = 4, emulator: (inout HubEmulatorConfiguration) -> Void = { _ in }) throws {
+    init(
+        _ broker: Broker, partitions: Int = 4, hasControl: Bool = false,
+        emulator: (inout HubEmulatorConfiguration) -> Void = { _ in }
+    ) throws {
         var configuration = HubEmulatorConfiguration()
         configuration.listen = "127.0.0.1:0"
         emulator(&configuration)
@@ -49,8 +52,9 @@ final class Bench {
         topics.requests = "\(name).requests"
         topics.results = "\(name).results"
         topics.deadLetters = "\(name).deadletter"
+        topics.control = "\(name).control"
         self.topics = topics
-        let all = [topics.requests, topics.results, topics.deadLetters]
+        let all = [topics.requests, topics.results, topics.deadLetters] + (hasControl ? [topics.control] : [])
         switch broker {
         case .embedded:
             let cluster = try MockCluster()

@@ -31,6 +31,8 @@ struct WorkerEnvironment {
         set("kafka.topics.requests", topics.requests)
         set("kafka.topics.results", topics.results)
         set("kafka.topics.deadletter", topics.deadLetters)
+        // There is none: a worker that is measured shares a rate with nobody.
+        set("kafka.topics.control", "\(name).control")
         set("worker.id", name)
         set("hub.name", BenchHub.name)
         set("hub.connection_string", connectionString)

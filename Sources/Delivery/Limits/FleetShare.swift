@@ -103,6 +103,8 @@ public struct FleetShare: Sendable {
 
     /// What may be used now, in parts of `whole`, until the next call of anything here; 0 without a lease.
     public private(set) var share = 0
+    /// When `announcement(now:)` wants to be asked again.
+    public private(set) var nextDue: Int64 = .min
 
     /// A member that is alone as far as it knows, and has no share yet.
     public init(member: UInt64) { self.member = member }
@@ -136,6 +138,7 @@ public struct FleetShare: Sendable {
 
     /// Takes in that time has passed, and says what is to be written to the log at `now`; nil if nothing is.
     public mutating func announcement(now: Int64) -> Announcement? {
+        guard now >= nextDue else { return nil }
         settle(now)
         update()
         guard now >= nextAnnouncement else { return nil }
@@ -146,6 +149,7 @@ public struct FleetShare: Sendable {
         firstSent = firstSent ?? now
         lastSent = now
         mustSend = false
+        update()
         return Announcement(member: member, sequence: sequence, seen: seen, claim: claim)
     }
 
@@ -155,14 +159,6 @@ public struct FleetShare: Sendable {
         update()
         sequence += 1
         return Announcement(member: member, sequence: sequence, seen: seen, claim: claim, hasLeft: true)
-    }
-
-    /// When `announcement(now:)` wants to be asked again.
-    public var nextDue: Int64 {
-        var due = nextAnnouncement
-        if leaseEnd != .min { due = min(due, leaseEnd) }
-        if let raise, raise.offset != nil { due = min(due, raise.readAt + Self.lease) }
-        return due
     }
 
     /// The number of members that are known, this one included.
@@ -231,10 +227,16 @@ public struct FleetShare: Sendable {
         mustSend = true
     }
 
-    /// Shares by weight, in which nobody gets more than it has use for (max-min fairness).
     private mutating func update() {
-        share = 0
-        guard usable.weight > 0 else { return }
+        share = fairShare
+        nextDue = nextAnnouncement
+        if leaseEnd != .min { nextDue = min(nextDue, leaseEnd) }
+        if let raise, raise.offset != nil { nextDue = min(nextDue, raise.readAt + Self.lease) }
+    }
+
+    /// Shares by weight, in which nobody gets more than it has use for (max-min fairness).
+    private var fairShare: Int {
+        guard usable.weight > 0 else { return 0 }
         var remaining = Self.whole
         var open = others.values.map(\.claim).filter { $0.weight > 0 }
         var weight = open.reduce(usable.weight) { $0 + $1.weight }
@@ -248,6 +250,6 @@ public struct FleetShare: Sendable {
             }
             if open.count == before { break }
         }
-        share = min(usable.most, remaining * usable.weight / weight)
+        return min(usable.most, remaining * usable.weight / weight)
     }
 }

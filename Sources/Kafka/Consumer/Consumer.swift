@@ -182,10 +182,13 @@ public struct Watermarks: Sendable, Equatable {
 }
 
 extension Consumer {
+    /// A member hears of a rebalance when it next says that it is there, and all wait for the last one to hear of it: hence four times a second.
+    ///
     /// Small waits and deep queues: below 20,000 records or 8 MiB per partition the library falls into pauses of 1 s (fixed in 2.2.0).
     private static var defaults: [ClientSettings.Setting] {
         [
-            ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "20000"),
+            ("heartbeat.interval.ms", "250"), ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"),
+            ("queued.min.messages", "20000"),
             ("queued.max.messages.kbytes", "16384"), ("partition.assignment.strategy", "range,roundrobin"),
         ]
     }

@@ -71,7 +71,11 @@ struct SettingValues: Sendable {
     private func contradictions() -> [SettingProblem] {
         var problems: [SettingProblem] = []
         var users: [String: String] = [:]
-        for key in [SettingsSchema.requestsTopic, SettingsSchema.resultsTopic, SettingsSchema.deadLetterTopic] {
+        let topics = [
+            SettingsSchema.requestsTopic, SettingsSchema.resultsTopic, SettingsSchema.deadLetterTopic,
+            SettingsSchema.controlTopic,
+        ]
+        for key in topics {
             guard let topic = self[key] else { continue }
             if let other = users.updateValue(key.definition.name, forKey: topic) {
                 problems.append(contradiction(key.definition, "is the same topic as \(other)"))

@@ -13,6 +13,7 @@ public enum SettingsSchema {
     static let requestsTopic = topic("requests", "push.requests.v1", "The topic that requests are read from.")
     static let resultsTopic = topic("results", "push.results.v1", "The topic that results are written to.")
     static let deadLetterTopic = topic("deadletter", "push.deadletter.v1", "The topic for records that cannot be understood.")
+    static let controlTopic = topic("control", "push.control.v1", "The topic by which workers share a hub's rate.")
     static let guarantee =
         SettingKey(
             "kafka.delivery_guarantee", .choice, default: "exactly_once",
@@ -67,6 +68,12 @@ public enum SettingsSchema {
         "How old a connection to the hub may grow; each is replaced at an age of its own in the last quarter of that.")
     static let authorityFile = SettingKey(
         "hub.ca_file", .line("the path of a PEM file"), "Certificates to trust instead of the system's.")
+    static let rateLimit = SettingKey(
+        "hub.rate_limit", .integer(0...1_000_000), default: "0", unit: "calls per second",
+        "What all workers together may send to the hub; 0 for no limit.")
+    static let adaptsConcurrency = SettingKey(
+        "hub.adaptive_concurrency", .boolean, default: "true",
+        "Whether fewer calls than worker.max_in_flight are under way when the hub gets slow or loses them.")
     static let platforms = SettingKey(
         "hub.platforms", .list(of: .word(platformWords)), default: "apple,fcmv1,windows",
         "The platforms a message goes to when its request names none.")
@@ -97,12 +104,13 @@ public enum SettingsSchema {
     /// Every key, in the order in which people read them.
     public static let all: [SettingDefinition] = [
         bootstrapServers.definition, groupID.definition, properties.definition, requestsTopic.definition,
-        resultsTopic.definition, deadLetterTopic.definition, guarantee.definition, sessionTimeout.definition,
+        resultsTopic.definition, deadLetterTopic.definition, controlTopic.definition, guarantee.definition,
+        sessionTimeout.definition,
         transactionTimeout.definition, workerID.definition, maxInFlight.definition, window.definition,
         drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
         secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
         connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,
-        authorityFile.definition,
+        authorityFile.definition, rateLimit.definition, adaptsConcurrency.definition,
         platforms.definition, userTag.definition, proxy.definition, maxAttempts.definition, retryBase.definition,
         retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
     ]

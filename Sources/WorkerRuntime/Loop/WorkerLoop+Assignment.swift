@@ -23,7 +23,7 @@ extension WorkerLoop {
             expireWaitingCalls()
             measureLag()
             metrics.oldestWaiting.set(oldestWaitingSeconds())
-            metrics.circuitState.set(circuit.state.code)
+            metrics.noteLimits(limits)
             probeBroker()
         }
     }
@@ -125,6 +125,7 @@ extension WorkerLoop {
             return
         }
         partitions = states
+        noteOwnership()
         metrics.assignedPartitions.set(partitions.count)
         health.joined()
     }

@@ -65,12 +65,15 @@ final class WorkerLoop {
     var flights = FlightPool()
     var ready = CallQueue()
     var timers = TimerHeap()
-    var pause = HubPause()
-    var circuit = CircuitBreaker()
-    var inFlight = 0
+    var limits: HubLimits
     var waitingForRetry = 0
     var spareBuffers: [ByteWriter] = []
     var generator = QuickRandom()
+
+    // What the hub's rate is shared by; nil when it has no limit.
+    var fleet: FleetChannel?
+    var isFleetOpen = false
+    var knowsNoFleet = false
 
     // Reading.
     let reader = RequestReader(.tolerant)
@@ -123,7 +126,7 @@ final class WorkerLoop {
             workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
-        metrics.sendLimit.set(configuration.maxInFlight)
+        limits = Self.limits(configuration, &generator)
     }
 
     static func makeCommitter(
@@ -141,6 +144,7 @@ final class WorkerLoop {
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
     func run() throws {
         committer.submit(.prepare)
+        joinFleet()
         try consumer.subscribe([configuration.topics.requests])
         while mode != .stopped {
             readClocks()
@@ -150,13 +154,15 @@ final class WorkerLoop {
             watchCommitter()
             handleControl()
             handleKafka()
+            handleFleet()
             handleCompletions()
             handleTimers()
             receiveRecords()
             sendCalls()
             finishDraining()
             offerCommit()
-            metrics.turnEnded(inFlight: inFlight, waiting: waitingForRetry, throttled: pause.totalNanoseconds)
+            limits.noteWaiting(!ready.isEmpty && !isCommitOverdue, now: now)
+            metrics.turnEnded(limits, waiting: waitingForRetry)
         }
     }
 
@@ -187,13 +193,13 @@ final class WorkerLoop {
     /// When the loop must turn again, whatever happens.
     private func wakeTime() -> Int64 {
         if canReceive && partitions.contains(where: \.canRead) { return now }
-        if !ready.isEmpty && maySend { return now }
+        let callWait = ready.isEmpty || isCommitOverdue ? Int64.max : limits.waitEnd(now: now) ?? now
+        if callWait <= now { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
-        var wake = now + 200_000_000
+        var wake = min(now + 200_000_000, callWait)
         if let due = timers.nextDue { wake = min(wake, due) }
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
-        if !ready.isEmpty, let end = pause.end(now: now) { wake = min(wake, end) }
-        if !ready.isEmpty, let change = circuit.nextChange, change > now { wake = min(wake, change) }
+        if isFleetOpen, let due = limits.rate?.nextDue { wake = min(wake, due) }
         if offered == nil && !outbox.isEmpty { wake = min(wake, nextCommit) }
         if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
         return wake
@@ -203,16 +209,8 @@ final class WorkerLoop {
     var canReceive: Bool {
         guard mode == .running, !partitions.isEmpty, isProducerReady else { return false }
         guard !isCommitOverdue, outbox.records.count < Self.maximumUncommitted else { return false }
-        return ready.count + inFlight < configuration.maxInFlight && flights.activeCount < Self.maximumFlights
+        return ready.count + limits.inFlight < configuration.maxInFlight && flights.activeCount < Self.maximumFlights
     }
-
-    /// Whether a call may be handed to a connection now.
-    var maySend: Bool {
-        inFlight < configuration.maxInFlight && pause.end(now: now) == nil && !isCommitOverdue && !isCircuitOpen
-    }
-
-    /// Whether the hub is out, so that calls wait for its next probe.
-    private var isCircuitOpen: Bool { circuit.nextChange.map { now < $0 } ?? false }
 
     /// Whether results cannot be recorded at present. Then nothing may be begun, because its calls would be made again if the
     /// worker died, or lost its partitions, before they are.

@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 import Observability
 import PushModel
@@ -16,16 +17,18 @@ final class WorkerMetrics {
     let assignedPartitions: Gauge
     let oldestWaiting: Gauge
     let lagSeconds: Gauge
-    let sendLimit: Gauge
-    let circuitState: Gauge
     private let inFlight: Gauge
     private let retryQueue: Gauge
     private let throttled: SecondsCounter
+    private let sendLimit: Gauge
+    private let circuitState: Gauge
+    private var rate: (limit: Gauge, wait: SecondsCounter)?
     private let publishToFinal: Histogram
     private var finishedByOutcome: [Outcome: Counter] = [:]
     private var sendsByKey: [Int: Counter] = [:]
     private var durations: [Histogram] = []
     private var throttledBefore: Int64 = 0
+    private var waitedBefore: Int64 = 0
     private var nextSecond: Int64 = 0
 
     init(_ metrics: PushfanMetrics, hub: String, topic: String) {
@@ -114,13 +117,26 @@ final class WorkerMetrics {
     }
 
     /// Publishes what the loop counts by itself.
-    func turnEnded(inFlight: Int, waiting: Int, throttled: Int64) {
-        self.inFlight.set(inFlight)
+    func turnEnded(_ limits: borrowing HubLimits, waiting: Int) {
+        inFlight.set(limits.inFlight)
         retryQueue.set(waiting)
-        if throttled > throttledBefore {
-            self.throttled.add(nanoseconds: throttled - throttledBefore)
-            throttledBefore = throttled
-        }
+        let throttledNow = limits.pause.totalNanoseconds
+        guard throttledNow > throttledBefore else { return }
+        throttled.add(nanoseconds: throttledNow - throttledBefore)
+        throttledBefore = throttledNow
+    }
+
+    /// Publishes what limits the hub's calls at present.
+    func noteLimits(_ limits: borrowing HubLimits) {
+        sendLimit.set(limits.concurrency.limit)
+        circuitState.set(limits.circuit.state.code)
+        guard let present = limits.rate else { return }
+        // A hub without a limit has no series.
+        let series = rate ?? (metrics.rateLimit.series([hub]), metrics.rateWait.series([hub]))
+        rate = series
+        series.limit.set(Double(present.rate) / 1000)
+        series.wait.add(nanoseconds: present.waitedNanoseconds - waitedBefore)
+        waitedBefore = present.waitedNanoseconds
     }
 
     /// Runs `update` when a second has passed since it ran last.

@@ -14,7 +14,7 @@ struct ConcurrencyLimitTests {
 
     @Test(arguments: knees)
     func itSettlesNearTheKneeWithinAMinute(places: Int, work: Int64, jitter: ConcurrencyModel.Jitter) {
-        for seed in 0..<3 {
+        for seed in 0..<2 {
             var model = Model(ConcurrencyLimit(most: 512), seed: seed)
             let hub = Model.Hub(places: places, work: work * Self.millisecond, jitter: jitter)
             model.run(until: 120 * Self.second) { _ in hub }
@@ -30,7 +30,7 @@ struct ConcurrencyLimitTests {
 
     @Test(arguments: [Model.Jitter.none, .even, .wild])
     func aHubWithoutAKneeGetsAllThatIsAllowed(jitter: ConcurrencyModel.Jitter) {
-        for seed in 0..<5 {
+        for seed in 0..<2 {
             var model = Model(ConcurrencyLimit(most: 64), seed: seed)
             model.run(until: 60 * Self.second) { _ in Model.Hub(places: 100_000, work: 50 * Self.millisecond, jitter: jitter) }
             // A round at half the limit now and then is all that is missing.
@@ -40,7 +40,7 @@ struct ConcurrencyLimitTests {
 
     /// Some calls are lost by chance: not the fault of too many at once.
     @Test func aFewLostCallsDoNotShrinkIt() {
-        for seed in 0..<5 {
+        for seed in 0..<2 {
             var model = Model(ConcurrencyLimit(most: 64), seed: seed)
             model.run(until: 60 * Self.second) { _ in
                 Model.Hub(places: 100_000, work: 50 * Self.millisecond, jitter: .even, lossEvery: 50)
@@ -50,7 +50,7 @@ struct ConcurrencyLimitTests {
     }
 
     @Test func aHubThatRefusesFromSomePointOnIsKeptBelowIt() {
-        for seed in 0..<5 {
+        for seed in 0..<2 {
             var model = Model(ConcurrencyLimit(most: 256), seed: seed)
             model.run(until: 120 * Self.second) { _ in
                 Model.Hub(places: 100_000, work: 50 * Self.millisecond, jitter: .even, refusesFrom: 40)
@@ -73,7 +73,7 @@ struct ConcurrencyLimitTests {
 
     /// Even after a good time, and whatever that taught.
     @Test func anOutageShrinksItAndItComesBackStepByStep() {
-        for seed in 0..<5 {
+        for seed in 0..<2 {
             var model = Model(ConcurrencyLimit(most: 64), seed: seed, timeout: 2 * Self.second)
             let outage = 30 * Self.second..<60 * Self.second
             model.run(until: 120 * Self.second) { now in
@@ -91,7 +91,7 @@ struct ConcurrencyLimitTests {
 
     /// The hub gets slower for good, whatever is under way: nothing is gained by fewer calls.
     @Test func aHubThatIsSlowerForGoodIsLearntAnew() {
-        for seed in 0..<5 {
+        for seed in 0..<2 {
             var model = Model(ConcurrencyLimit(most: 64), seed: seed)
             model.run(until: 240 * Self.second) { now in
                 Model.Hub(places: 1000, work: (now < 40 * Self.second ? 30 : 150) * Self.millisecond, jitter: .even)
@@ -101,7 +101,7 @@ struct ConcurrencyLimitTests {
     }
 
     @Test func aHubThatBearsLessFromNowOnIsFollowed() {
-        for seed in 0..<5 {
+        for seed in 0..<2 {
             var model = Model(ConcurrencyLimit(most: 256), seed: seed)
             model.run(until: 120 * Self.second) { now in
                 Model.Hub(places: now < 60 * Self.second ? 100 : 10, work: 50 * Self.millisecond, jitter: .even)
@@ -135,7 +135,7 @@ struct ConcurrencyLimitTests {
 
     @Test(arguments: [-1, 0, 1, 3, 64, 4096])
     func itStaysBetweenOneAndTheMost(most: Int) {
-        for seed in 0..<3 {
+        for seed in 0..<2 {
             var model = Model(ConcurrencyLimit(most: most), seed: seed, timeout: Self.second)
             model.run(until: 30 * Self.second) { now in
                 Model.Hub(

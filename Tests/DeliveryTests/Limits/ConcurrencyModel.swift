@@ -38,6 +38,7 @@ struct ConcurrencyModel {
     /// When answers came.
     private(set) var answers: [Int64] = []
     private(set) var lostCount = 0
+    /// The calls under way, and when the hub will have worked on those that it has; the next to end first.
     private var calls: [(startedAt: Int64, end: Int64, isLost: Bool)] = []
     private var freeAt: [Int64] = []
     private var random: SeededRandom
@@ -56,7 +57,7 @@ struct ConcurrencyModel {
             while calls.count < min(limit.limit, demand) { start(hub(now)) }
             let sample = limits.last.map { $0.at + 10 * Self.millisecond } ?? 0
             if now >= sample { limits.append((now, limit.limit)) }
-            let next = calls.map(\.end).min() ?? end
+            let next = calls.first?.end ?? end
             now = max(now + 1, min(next, end))
         }
     }
@@ -70,18 +71,15 @@ struct ConcurrencyModel {
             isLost = answer > now + timeout || hub.lossEvery > 0 && random.below(hub.lossEvery) == 0
             end = min(answer, now + timeout)
         }
-        calls.append((now, end, isLost))
+        let place = 1 + (calls.lastIndex { $0.end <= end } ?? -1)
+        calls.insert((now, end, isLost), at: place)
         limit.started(inFlight: calls.count)
     }
 
     /// When the hub answers a call that comes now: first come, first served.
     private mutating func answerTime(_ hub: Hub) -> Int64 {
-        freeAt.removeAll { $0 <= now }
-        var begin = now
-        if freeAt.count >= hub.places {
-            freeAt.sort()
-            begin = freeAt[freeAt.count - hub.places]
-        }
+        freeAt.removeFirst(freeAt.firstIndex { $0 > now } ?? freeAt.count)
+        let begin = freeAt.count >= hub.places ? freeAt[freeAt.count - hub.places] : now
         let share: Double =
             switch hub.jitter {
             case .none: 1
@@ -89,7 +87,7 @@ struct ConcurrencyModel {
             case .wild: Self.exponential(Double.random(in: 0...1, using: &random))
             }
         let end = begin + max(1, Int64(Double(hub.work) * share))
-        freeAt.append(end)
+        freeAt.insert(end, at: 1 + (freeAt.lastIndex { $0 <= end } ?? -1))
         return end
     }
 
@@ -97,20 +95,21 @@ struct ConcurrencyModel {
     private static func exponential(_ p: Double) -> Double {
         let q = min(p, 0.999)
         var (sum, power) = (0.0, 1.0)
-        for place in 1...2000 {
+        for place in 1...500 {
             power *= q
             sum += power / Double(place)
-            if power < 1e-6 { break }
+            if power < 1e-3 { break }
         }
         return sum
     }
 
     private mutating func endCalls() {
-        for call in calls where call.end <= now {
+        let endedCount = calls.firstIndex { $0.end > now } ?? calls.count
+        for call in calls[..<endedCount] {
             limit.ended(startedAt: call.startedAt, now: now, isLost: call.isLost)
             if call.isLost { lostCount += 1 } else { answers.append(now) }
         }
-        calls.removeAll { $0.end <= now }
+        calls.removeFirst(endedCount)
     }
 
     /// The mean of the limit from `start` on.

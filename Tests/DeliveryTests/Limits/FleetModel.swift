@@ -119,11 +119,13 @@ struct FleetModel {
     mutating func run(until end: Int64, step: Int64 = millisecond, _ check: (FleetModel) -> Void = { _ in }) {
         while now < end {
             now += step
-            let due = plans.filter { $0.at <= now }
-            plans.removeAll { $0.at <= now }
-            for plan in due { plan.run(&self) }
+            if plans.contains(where: { $0.at <= now }) {
+                let due = plans.filter { $0.at <= now }
+                plans.removeAll { $0.at <= now }
+                for plan in due { plan.run(&self) }
+            }
             append()
-            for worker in living where worker.stalledUntil <= now { turn(worker) }
+            for worker in workers where !worker.isDead && worker.stalledUntil <= now { turn(worker) }
             check(self)
         }
     }

@@ -29,7 +29,7 @@ struct FleetShareTests {
 
     @Test(arguments: stories)
     func overEvery30SecondsAFleetMakesAsManyCallsAsItMay(story: Story) {
-        for seed in 0..<3 {
+        for seed in 0..<(story.events.isEmpty ? 1 : 2) {
             var model = FleetModel(limit: 500, seed: seed)
             for _ in 0..<story.size { model.join() }
             for (second, event) in story.events {
@@ -41,21 +41,21 @@ struct FleetShareTests {
                     }
                 }
             }
-            model.run(until: 120 * Self.second, step: 2 * Self.millisecond)
+            model.run(until: 120 * Self.second, step: 4 * Self.millisecond)
             let extremes = model.extremes(over: 30 * Self.second, from: 5 * Self.second, to: 120 * Self.second)
             #expect(extremes.fewest >= 485 && extremes.most <= 505, "\(extremes)")
         }
     }
 
     /// Everything at once, at random: workers that stand still, a log that is slow, deaths and new ones. Never more than the whole.
-    @Test(arguments: 0..<60)
+    @Test(arguments: 0..<24)
     func whateverHappensAllTogetherHaveNoMoreThanTheWhole(seed: Int) {
         var model = FleetModel(limit: 1000, seed: seed)
         for _ in 0...model.random.below(5) { model.join() }
         model.conditions.delay = [5, 50, 600, 1500][seed % 4]
         model.conditions.sessionTimeout = 3000
         var mostInUse: Int64 = 0
-        for _ in 0..<300 {
+        for _ in 0..<200 {
             disturb(&model)
             let step = Int64(1 + model.random.below(20)) * Self.millisecond
             let end = model.now + Int64(model.random.below(600)) * Self.millisecond
@@ -84,7 +84,7 @@ struct FleetShareTests {
     }
 
     /// After any of that, a quiet second or two bring everything back.
-    @Test(arguments: 0..<20)
+    @Test(arguments: 0..<8)
     func afterTroubleTheWholeIsInUseAgain(seed: Int) {
         var model = FleetModel(limit: 1000, seed: seed)
         for _ in 0..<3 { model.join() }

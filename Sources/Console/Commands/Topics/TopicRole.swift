@@ -12,6 +12,10 @@ struct TopicRole {
     private let days: Int
     /// The fewest bytes that a record must be allowed to have.
     let recordByteCount: Int
+    /// How many partitions it has; nil for as many as are asked for.
+    private var partitionCount: Int?
+    /// Whether only the latest record of each key is kept.
+    private var isCompacted = false
 
     /// The topics in use, under the names that the settings give.
     static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
@@ -20,17 +24,25 @@ struct TopicRole {
             TopicRole(role: "requests", name: topics.requests, days: 7, recordByteCount: record),
             TopicRole(role: "results", name: topics.results, days: 14, recordByteCount: record / 2),
             TopicRole(role: "deadletter", name: topics.deadLetter, days: 30, recordByteCount: record),
+            TopicRole(
+                role: "control", name: topics.control, days: 7, recordByteCount: 16_384, partitionCount: 1, isCompacted: true),
         ]
     }
+
+    /// How many partitions it gets when `count` are asked for.
+    func partitionCount(_ count: Int) -> Int { partitionCount ?? count }
 
     /// The topic to create.
     func topic(partitions: Int, replication: Int) -> NewTopic {
         var properties = [
-            KafkaConfiguration.Property(key: "cleanup.policy", value: "delete"),
+            KafkaConfiguration.Property(key: "cleanup.policy", value: isCompacted ? "compact,delete" : "delete"),
             KafkaConfiguration.Property(key: "retention.ms", value: String(days * 86_400_000)),
         ]
+        // Only what is no longer written to is compacted.
+        if isCompacted { properties.append(.init(key: "segment.bytes", value: "16777216")) }
         if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
-        return NewTopic(name: name, partitionCount: partitions, replicationFactor: replication, configuration: properties)
+        return NewTopic(
+            name: name, partitionCount: partitionCount(partitions), replicationFactor: replication, configuration: properties)
     }
 
     /// What in the topic's settings would lose or refuse records.
@@ -39,7 +51,7 @@ struct TopicRole {
         for setting in settings {
             guard let value = setting.value else { continue }
             switch setting.name {
-            case "cleanup.policy" where value.contains("compact"):
+            case "cleanup.policy" where value.contains("compact") && !isCompacted:
                 problems.append("cleanup.policy is \(value): compaction removes records")
             case "max.message.bytes":
                 if let limit = Int(value), limit < recordByteCount {

@@ -18,7 +18,7 @@ extension Command {
                     Flag("partitions", "N", "Partitions of each topic; more workers than that stand idle", default: "12"),
                     Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
                 ]),
-            .output(), .kafka(topics: ["requests", "results", "deadletter"], and: [timeout]),
+            .output(), .kafka(topics: ["requests", "results", "deadletter", "control"], and: [timeout]),
         ],
         readOn: "pushfan help topics check", run: TopicsCommands.create)
 
@@ -29,7 +29,7 @@ extension Command {
             "pushfan topics check", "pushfan topics check --bootstrap 127.0.0.1:9092 -o json",
             "pushfan topics check || pushfan topics create",
         ],
-        groups: [.output(), .kafka(topics: ["requests", "results", "deadletter"], and: [timeout])],
+        groups: [.output(), .kafka(topics: ["requests", "results", "deadletter", "control"], and: [timeout])],
         readOn: "pushfan help topics create", run: TopicsCommands.check)
 }
 
@@ -52,18 +52,19 @@ private enum TopicsCommands {
         } catch {
             throw invocation.failure(error, settings, to: "create the topics")
         }
-        return try report(invocation, zip(roles, created).map { ($0, $1) }, settings, "\(partitions)", "\(copies)")
+        return try report(invocation, zip(roles, created).map { ($0, $1) }, settings, partitions, "\(copies)")
     }
 
     private static func report(
-        _ invocation: Invocation, _ outcomes: [(TopicRole, TopicCreation)], _ settings: KafkaSettings, _ partitions: String,
+        _ invocation: Invocation, _ outcomes: [(TopicRole, TopicCreation)], _ settings: KafkaSettings, _ partitions: Int,
         _ replication: String
     ) throws(CommandFailure) -> ExitCode {
         var report = TopicReport()
         var failures: [KafkaError] = []
         for (role, outcome) in outcomes {
             switch outcome {
-            case .created: report.add(role, "created", "\(partitions) partitions, replication \(replication)")
+            case .created:
+                report.add(role, "created", "\(role.partitionCount(partitions)) partitions, replication \(replication)")
             case .alreadyExists: report.add(role, "ok", "existed already, left as it is")
             case .failed(let error):
                 failures.append(error)

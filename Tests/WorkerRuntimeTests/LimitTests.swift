@@ -1,0 +1,73 @@
+import HubEmulator
+import Kafka
+import Observability
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// How fast workers call the hub.
+@Suite(.serialized)
+struct LimitTests {
+    private static func requests(_ count: Int) -> [String] {
+        (0..<count).map {
+            #"{"id":"r\#($0)","audience":{"categories":["r\#($0)"]},"platforms":["apple"],"message":{"title":"T"}}"#
+        }
+    }
+
+    /// The most calls in any window of so many milliseconds.
+    private static func most(_ calls: [RecordedCall], within window: Int64) -> Int {
+        let times = calls.map(\.at).sorted()
+        var (most, first) = (0, 0)
+        for last in times.indices {
+            while times[last] - times[first] >= window { first += 1 }
+            most = max(most, last - first + 1)
+        }
+        return most
+    }
+
+    @Test func withoutAControlTopicAWorkerKeepsItsPartitionsShare() throws {
+        let bench = try Bench(.quickest)
+        let worker = try bench.startWorker { $0.rateLimit = 40 }
+        try bench.publish(all: Self.requests(60))
+        try bench.results(60)
+        // The rate, a burst of a quarter of a second, and what the way to the hub adds to one moment.
+        #expect(Self.most(bench.hub.calls(), within: 1000) <= 40 + 10 + 2)
+        #expect(bench.metric("pushfan_rate_limit") == 40)
+        #expect(bench.metric("pushfan_rate_wait_seconds_total") > 0.5)
+        #expect(bench.logLines.all.contains { $0.contains("there is no control topic") })
+        try worker.stop()
+    }
+
+    @Test func workersTogetherKeepARateAndUseIt() throws {
+        let bench = try Bench(.quickest, partitions: 6, hasControl: true)
+        let workers = try ["w1", "w2", "w3"].map { name in try bench.startWorker(name) { $0.rateLimit = 60 } }
+        try bench.publish(all: Self.requests(400))
+        try bench.results(400, within: .seconds(60))
+        let calls = bench.hub.calls()
+        #expect(calls.count == 400)
+        #expect(Self.most(calls, within: 1000) <= 60 + 15 + 3)
+        #expect(Self.most(calls, within: 3000) > 150)
+        for worker in workers { try worker.stop() }
+        #expect(try bench.resultsByRequest().count == 400)
+    }
+
+    @Test func withoutALimitThereIsNoSeriesForIt() throws {
+        let bench = try Bench(.quickest)
+        let worker = try bench.startWorker()
+        try bench.publish(all: Self.requests(5))
+        try bench.results(5)
+        #expect(!bench.exposition().contains("pushfan_rate_limit{"))
+        #expect(eventually { bench.metric("pushfan_send_limit") == 16 })
+        try worker.stop()
+    }
+
+    @Test func aHubThatLosesCallsGetsFewerAtOnce() throws {
+        let bench = try Bench(.quickest)
+        bench.hub.arm([try Fault(parsing: "status=503,every=3")])
+        let worker = try bench.startWorker()
+        try bench.publish(all: Self.requests(200))
+        try bench.results(200)
+        #expect(eventually { bench.metric("pushfan_send_limit") < 16 })
+        try worker.stop()
+    }
+}
