@@ -68,6 +68,7 @@ let package = Package(
         pure("HTTP1"),
         pure("Observability"),
         pure("ResultQuery", ["PushModel"]),
+        pure("Replay", ["PushModel", "FanOut", "ResultQuery"]),
 
         // adapter
         wrapper("EventLoop", ["CLinux"]),
@@ -109,7 +110,8 @@ let package = Package(
         wrapper(
             "Console",
             [
-                "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "ResultQuery", "Kafka",
+                "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "ResultQuery",
+                "Replay", "Kafka",
                 "HubREST", "HubAuth", "HTTPServing", "HTTP1",
             ]),
 
@@ -145,6 +147,7 @@ let package = Package(
         tests("HTTP1Tests", ["HTTP1"]),
         tests("ObservabilityTests", ["Observability"]),
         tests("ResultQueryTests", ["ResultQuery", "PushModel"]),
+        tests("ReplayTests", ["Replay", "PushModel", "FanOut"]),
         tests("HubAuthTests", ["HubAuth", "Crypto"]),
         tests("CurlHTTPTests", ["CurlHTTP", "CCurl", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
@@ -160,7 +163,10 @@ let package = Package(
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
         tests(
-            "ConsoleTests", ["Console", "Settings", "Kafka", "PushModel", "ResultQuery", "HTTPServing", "HubEmulator", "HubAuth"]),
+            "ConsoleTests",
+            [
+                "Console", "Settings", "Kafka", "PushModel", "ResultQuery", "Replay", "HTTPServing", "HubEmulator", "HubAuth",
+            ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],
     swiftLanguageModes: [.v6]

@@ -28,6 +28,9 @@ static inline CURLcode push_curl_get_long(CURL *easy, CURLINFO info, long *value
 static inline CURLcode push_curl_get_active_socket(CURL *easy, curl_socket_t *socket) {
     return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, socket);
 }
+static inline CURLcode push_curl_get_tls(CURL *easy, struct curl_tlssessioninfo **value) {
+    return curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, value);
+}
 static inline CURLcode push_curl_get_private(CURL *easy, char **value) {
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, value);
 }

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Crypto
 internal import EventLoop
 internal import HTTP1
 
@@ -22,6 +23,8 @@ final class Connection {
     var phase = Phase.closed
     var easy: UnsafeMutableRawPointer?
     var descriptor: Int32 = -1
+    /// Its bytes without libcurl, once that is possible.
+    var tls: TLSStream?
     /// From when on it takes no further request.
     var endOfLife = MonotonicTime.never
     var idleSince = MonotonicTime.never
@@ -58,7 +61,11 @@ final class Connection {
         sent = 0
         mayHaveSentMore = false
         phase = .busy
-        parser.reset(answersHead: self.exchange.request.starts(with: "HEAD ".utf8))
+        parser.reset(answersHead: Self.isHead(self.exchange.request))
+    }
+
+    private static func isHead(_ request: [UInt8]) -> Bool {
+        request.first == UInt8(ascii: "H") && request.starts(with: "HEAD ".utf8)
     }
 
     /// Takes the exchange out, with its request's memory.

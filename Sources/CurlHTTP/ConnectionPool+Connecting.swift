@@ -113,6 +113,7 @@ extension ConnectionPool {
     func drop(_ connection: Connection) {
         if connection.phase == .connecting { connecting -= 1 } else { openConnections -= 1 }
         if connection.descriptor >= 0 { connector.unwatch(connection.descriptor) }
+        connection.tls = nil
         if let easy = connection.easy { connector.close(easy) }
         connection.easy = nil
         connection.descriptor = -1

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Crypto
 internal import EventLoop
 internal import HTTP1
 
@@ -133,8 +134,11 @@ extension ConnectionPool {
         swap(&answer, &connection.parser.answer)
         let exchange = endExchange(connection)
         completions.append(Completion(id: exchange.id, request: exchange.request, outcome: .answer(answer)))
-        if reuses {
+        // What came behind the answer, and no event of the socket will tell of.
+        let isClean = !(connection.tls?.mayHoldMore ?? false) || isQuiet(connection)
+        if reuses && isClean {
             connection.isKept = true
+            connector.takeOver(connection)
             release(connection, .now())
         } else {
             drop(connection)

@@ -30,6 +30,8 @@ final class CurlConnector {
     private let configuration: ConnectionPoolConfiguration
     /// Whether the bytes on an open connection's socket are those of HTTP, so that they can be had without libcurl.
     let isPlain: Bool
+    /// Whether they are those of one TLS connection with HTTP in it, so that they can be had without libcurl from the second exchange on.
+    let isSimplyTLS: Bool
     private let certificates: CertificateStore?
     private let multi: UnsafeMutableRawPointer
     private let share: UnsafeMutableRawPointer
@@ -48,7 +50,9 @@ final class CurlConnector {
         }
         (self.configuration, self.certificates, self.poller, self.tokenBase) = (configuration, certificates, poller, tokenBase)
         (self.multi, self.share) = (multi, share)
-        isPlain = configuration.scheme == .http && !Self.mayUseSecureProxy(configuration)
+        let isDirect = !Self.mayUseSecureProxy(configuration)
+        isPlain = isDirect && configuration.scheme == .http
+        isSimplyTLS = isDirect && configuration.scheme == .https
         let fixed = configuration.addresses.joined(separator: ",")
         addresses = fixed.isEmpty ? nil : curl_slist_append(nil, "\(configuration.authority):\(fixed)")
         _ = push_curl_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
@@ -125,16 +129,30 @@ final class CurlConnector {
         return curl_easy_recv(easy, &byte, 1, &count) == CURLE_AGAIN ? descriptor : nil
     }
 
+    /// Does without libcurl for the bytes of a TLS connection from now on, where that is possible.
+    ///
+    /// Not before its first answer: the tickets for later connections come ahead of it, and libcurl keeps those only that come while it
+    /// reads itself.
+    func takeOver(_ connection: Connection) {
+        guard isSimplyTLS, connection.tls == nil, let easy = connection.easy else { return }
+        var found: UnsafeMutablePointer<curl_tlssessioninfo>?
+        guard push_curl_get_tls(easy, &found) == CURLE_OK, let found, found.pointee.backend == CURLSSLBACKEND_OPENSSL,
+            let session = found.pointee.internals
+        else { return }
+        connection.tls = TLSStream(takingOver: session, descriptor: connection.descriptor)
+    }
+
     // MARK: Bytes
 
-    // In each call libcurl 7.88 looks for the handle's connection among all that its multi handle has. Plain connections go without,
-    // as CURLOPT_CONNECT_ONLY(3) allows: with 64 of them it is a quarter, with 512 half of all instructions of an exchange.
+    // In each call libcurl 7.88 looks for the handle's connection among all that its multi handle has. Connections go without where
+    // they can, as CURLOPT_CONNECT_ONLY(3) allows: with 64 of them it is a quarter, with 512 half of all instructions of an exchange.
 
     func send(_ bytes: UnsafeRawBufferPointer, over connection: Connection) -> Transfer {
         if isPlain {
             let count = Glibc.send(connection.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             return transfer(count, CURLE_SEND_ERROR, connection)
         }
+        if let tls = connection.tls { return transfer(tls.send(bytes), CURLE_SEND_ERROR, connection) }
         var count = 0
         let code = curl_easy_send(connection.easy, bytes.baseAddress, bytes.count, &count)
         return transfer(code, count)
@@ -146,6 +164,7 @@ final class CurlConnector {
             let count = Glibc.recv(connection.descriptor, bytes.baseAddress, bytes.count, 0)
             return transfer(count, CURLE_RECV_ERROR, connection)
         }
+        if let tls = connection.tls { return transfer(tls.receive(into: bytes), CURLE_RECV_ERROR, connection) }
         var count = 0
         let code = curl_easy_recv(connection.easy, bytes.baseAddress, bytes.count, &count)
         return transfer(code, count)
@@ -157,6 +176,16 @@ final class CurlConnector {
         if errno == EAGAIN || errno == EINTR { return .wouldBlock }
         strncpy(connection.errorText, strerror(errno), Int(CURL_ERROR_SIZE) - 1)
         return .failed(failure)
+    }
+
+    private func transfer(_ transfer: TLSStream.Transfer, _ failure: CURLcode, _ connection: Connection) -> Transfer {
+        switch transfer {
+        case .moved(let count): return .moved(count)
+        case .wouldBlock: return .wouldBlock
+        case .failed(let reason):
+            strncpy(connection.errorText, reason, Int(CURL_ERROR_SIZE) - 1)
+            return .failed(failure)
+        }
     }
 
     private func transfer(_ code: CURLcode, _ count: Int) -> Transfer {

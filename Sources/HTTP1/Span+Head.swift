@@ -31,8 +31,7 @@ extension Span<UInt8> {
     func field(_ line: HeadLine) throws(AnswerFault) -> Answer.Field {
         let bytes = extracting(line.place)
         guard !ByteClass.isBlank(bytes[0]) else { throw .foldedField }
-        var length = 0
-        while length < bytes.count, ByteClass.isToken(bytes[length]) { length &+= 1 }
+        let length = bytes.endOfToken()
         guard length < bytes.count else { throw .invalidFieldName }
         guard bytes[length] == ByteClass.colon, length > 0 else {
             switch bytes[length] {

@@ -31,6 +31,21 @@ extension Span<UInt8> {
         return index
     }
 
+    /// The first place from `start` on that does not hold a character of a token.
+    func endOfToken(from start: Int = 0) -> Int {
+        var index = start
+        while let word = word(at: index) {
+            let found = Self.nameCharacters(in: word) ^ Self.highBits
+            guard found == 0 else {
+                index += found.trailingZeroBitCount >> 3
+                break
+            }
+            index += 8
+        }
+        while index < count, ByteClass.isToken(self[index]) { index += 1 }
+        return index
+    }
+
     /// The eight bytes from `index` on, the first as the lowest of the word; nil when there are not as many.
     @inline(__always) private func word(at index: Int) -> UInt64? {
         guard index >= 0, index <= count - 8 else { return nil }
@@ -45,6 +60,17 @@ extension Span<UInt8> {
     /// the lowest bit set is to be trusted.
     @inline(__always) private static func zeroBytes(in word: UInt64) -> UInt64 {
         (word &- ones) & ~word & highBits
+    }
+
+    /// The highest bit of each byte of `word` that is an ASCII letter, a digit or a hyphen, of which nearly all names are. The sums of
+    /// seven bits each do not reach the next byte, so every bit is to be trusted.
+    @inline(__always) private static func nameCharacters(in word: UInt64) -> UInt64 {
+        let bits = word & ~highBits
+        let letters = bits | ones &* 0x20
+        let isLetter = (letters &+ ones &* (0x80 - 0x61)) & ~(letters &+ ones &* (0x80 - 0x7B))
+        let isDigit = (bits &+ ones &* (0x80 - 0x30)) & ~(bits &+ ones &* (0x80 - 0x3A))
+        let isHyphen = ~((bits ^ ones &* 0x2D) &+ ones &* 0x7F)
+        return (isLetter | isDigit | isHyphen) & ~word & highBits
     }
 
     /// The highest bit of each byte of `word` that is below a blank or DEL; again, the lowest bit set counts.

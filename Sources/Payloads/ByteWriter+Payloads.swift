@@ -1,15 +1,16 @@
 internal import PushModel
 
+/// Names are literals, of which in line nothing is left but a few moves; hence the small steps are always in line.
 extension ByteWriter {
     /// Appends `"name":` as the next member of the JSON object that is being written, with a comma unless it is the first.
-    mutating func append(key name: StaticString) {
+    @inline(__always) mutating func append(key name: StaticString) {
         if last == UInt8(ascii: "{") { append("\"") } else { append(",\"") }
         append(name)
         append("\":")
     }
 
     /// Appends the member `name` with the string `text`, if there is one.
-    mutating func append(key name: StaticString, _ text: JSONDocument.Text?, in document: JSONDocument) {
+    @inline(__always) mutating func append(key name: StaticString, _ text: JSONDocument.Text?, in document: JSONDocument) {
         guard let text else { return }
         append(key: name)
         append(json: document.span(text))
@@ -21,27 +22,27 @@ extension ByteWriter {
     }
 
     /// Appends one header line whose value is a literal.
-    mutating func append(header name: StaticString, _ value: StaticString) {
+    @inline(__always) mutating func append(header name: StaticString, _ value: StaticString) {
         append(header: name)
         append(value)
         endLine()
     }
 
     /// Appends one header line whose value is a number.
-    mutating func append(header name: StaticString, decimal value: Int64) {
+    @inline(__always) mutating func append(header name: StaticString, decimal value: Int64) {
         append(header: name)
         append(decimal: value)
         endLine()
     }
 
     /// Appends `Name: `; the value and `endLine` follow.
-    mutating func append(header name: StaticString) {
+    @inline(__always) mutating func append(header name: StaticString) {
         append(name)
         append(": ")
     }
 
     /// Ends a header line.
-    mutating func endLine() {
+    @inline(__always) mutating func endLine() {
         append("\r\n")
     }
 

@@ -3,7 +3,8 @@ internal import PushModel
 /// The identity under which a device replaces an earlier notification instead of showing another.
 ///
 /// It is the request's `collapse_key`; a request without one gets an identity of its own, from `id` and `source`, so that a call
-/// that had to be repeated rings once. The same request has the same identity in every worker and after every restart.
+/// that had to be repeated rings once. The same request has the same identity in every worker and after every restart, and a replay
+/// has that of the request which it repeats.
 struct CollapseID {
     /// Bytes that `apns-collapse-id` may have at most (Apple, "Sending notification requests to APNs").
     static let maximumByteCount = 64
@@ -22,7 +23,8 @@ struct CollapseID {
             text = key
             source = nil
         } else if isDerived && !request.id.isEmpty {
-            text = request.id
+            let root = request.replay.flatMap { request.document.member("root_request_id", of: $0) }
+            text = root.map { request.document.text(of: $0) } ?? request.id
             source = request.source
         } else {
             return nil

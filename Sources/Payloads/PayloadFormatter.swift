@@ -39,6 +39,8 @@ public struct PayloadFormatter: Sendable {
     public let configuration: Configuration
     /// A native body that stood in the request as a string, read to be checked.
     var scratch = JSONDocument()
+    /// What Apple's expiry is written with.
+    var expiry = TimestampText()
 
     /// A formatter with the given choices.
     public init(configuration: Configuration = Configuration()) {
@@ -72,7 +74,7 @@ public struct PayloadFormatter: Sendable {
         rendered.origin = .message
         let context = MessageContext(message, of: request, now: now, configuration: configuration)
         switch platform {
-        case .apple: try rendered.renderAPNs(context, of: request)
+        case .apple: try rendered.renderAPNs(context, of: request, &expiry)
         case .fcmv1: try rendered.renderFCM(context, of: request)
         case .gcm: try rendered.renderGCM(context, of: request)
         case .windows: try rendered.renderWNS(context, of: request)
@@ -106,7 +108,9 @@ public struct PayloadFormatter: Sendable {
         rendered.body.append(UInt8(ascii: "{"))
         try rendered.body.append(stringMembersOf: template, in: request.document)
         rendered.body.append(UInt8(ascii: "}"))
-        rendered.headers.append(apnsExpiry: request.expiresAt ?? now.advanced(bySeconds: configuration.defaultLifetimeSeconds))
+        var text = TimestampText()
+        let expiry = request.expiresAt ?? now.advanced(bySeconds: configuration.defaultLifetimeSeconds)
+        rendered.headers.append(apnsExpiry: expiry, by: &text)
         try rendered.checkSize(limit: PayloadLimit.hubByteCount, for: "templates", pointer: "/template")
     }
 }

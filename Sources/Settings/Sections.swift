@@ -13,6 +13,8 @@ public struct KafkaSettings: Sendable {
         public let deadLetter: String
         /// Workers share a hub's rate by it.
         public let control: String
+        /// Replays keep here how far they are.
+        public let replays: String
     }
 
     /// The brokers to ask first; at least one `host:port`.
@@ -36,7 +38,8 @@ public struct KafkaSettings: Sendable {
         properties = values[SettingsSchema.properties] ?? []
         topics = try Topics(
             requests: values.value(SettingsSchema.requestsTopic), results: values.value(SettingsSchema.resultsTopic),
-            deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic))
+            deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic),
+            replays: values.value(SettingsSchema.replaysTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
         transactionTimeout = try values.value(SettingsSchema.transactionTimeout)
@@ -47,8 +50,12 @@ public struct KafkaSettings: Sendable {
 public struct WorkerSettings: Sendable {
     /// The worker's stable name.
     public let id: String
-    /// Hub calls that may be under way at once.
+    /// Loops of the process.
+    public let loops: Int
+    /// Hub calls that one loop may have under way at once.
     public let maxInFlight: Int
+    /// Hub calls that all loops of the process may have under way at once.
+    public var maxInFlightOfAll: Int { loops * maxInFlight }
     /// Offsets of one partition that are read beyond its oldest unfinished request.
     public let window: Int
     /// How long a drain may take; zero parks calls at once.
@@ -60,6 +67,7 @@ public struct WorkerSettings: Sendable {
 
     init(_ values: SettingValues) throws(SettingsError) {
         id = try values.value(SettingsSchema.workerID)
+        loops = try values.value(SettingsSchema.loops)
         maxInFlight = try values.value(SettingsSchema.maxInFlight)
         window = try values.value(SettingsSchema.window)
         drainTimeout = try values.value(SettingsSchema.drainTimeout)

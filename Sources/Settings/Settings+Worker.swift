@@ -53,6 +53,7 @@ extension Settings {
         configuration.topics.control = kafka.topics.control
         configuration.guarantee = kafka.guarantee
         configuration.requestTimeout = hub.requestTimeout
+        configuration.loops = worker.loops
         configuration.maxInFlight = worker.maxInFlight
         configuration.adaptsConcurrency = hub.adaptsConcurrency
         configuration.rateLimit = hub.rateLimit

@@ -53,10 +53,12 @@ public struct WorkerServices: Sendable {
 }
 
 /// Takes requests from Kafka, sends them through the hub and records one final result for each.
+///
+/// It has one loop or several. Loops share nothing but metrics, log and health: each is a member of the group like another worker.
 public final class Worker: Sendable {
     private let configuration: WorkerConfiguration
     private let services: WorkerServices
-    private let control: WorkerControl
+    private let controls: [WorkerControl]
 
     /// A worker that has not started.
     ///
@@ -64,20 +66,61 @@ public final class Worker: Sendable {
     public init(_ configuration: WorkerConfiguration, services: WorkerServices) throws(WorkerFailure) {
         self.configuration = configuration
         self.services = services
-        do { control = WorkerControl(wakeUp: try WakeUp()) } catch { throw .system("\(error)") }
+        do {
+            controls = try (0..<max(1, configuration.loops)).map { _ in WorkerControl(wakeUp: try WakeUp()) }
+        } catch {
+            throw .system("\(error)")
+        }
     }
 
     /// Asks the worker to finish what is under way, commit and leave; a second time hastens it. Safe from any thread.
     public func stop() {
-        control.stop()
+        for control in controls { control.stop() }
     }
 
-    /// Works on the calling thread until `stop` was called and everything is committed.
+    /// Works on the calling thread, and one more for each further loop, until `stop` was called and everything is committed.
     ///
-    /// - Throws: What kept it from going on, or from committing everything in time.
+    /// - Throws: What kept a loop from going on, or from committing everything in time; the others have stopped then too.
     public func run() throws {
-        let health = WorkerHealth(services.health, services.log, now: MonotonicTime.now().nanoseconds)
-        let loop = try WorkerLoop(configuration, services: services, health: health, control: control)
+        let gauges = LoopGauges(
+            services.metrics, hub: configuration.hubName, topic: configuration.topics.requests, loops: controls.count,
+            isRateLimited: configuration.rateLimit > 0)
+        guard controls.count > 1 else { return try run(0, gauges) }
+        let failure = Mutex<(any Error)?>(nil)
+        let others = DispatchGroup()
+        for index in controls.indices.dropFirst() {
+            others.enter()
+            let thread = Thread { [self] in
+                runOrStopAll(index, gauges, failure)
+                others.leave()
+            }
+            thread.name = "pushfan-loop-\(index + 1)"
+            thread.start()
+        }
+        runOrStopAll(0, gauges, failure)
+        others.wait()
+        if let error = failure.withLock(\.self) { throw error }
+    }
+
+    /// Runs a loop; the first that cannot go on takes the others with it, so that whoever supervises the process sees it.
+    private func runOrStopAll(_ index: Int, _ gauges: LoopGauges, _ failure: borrowing Mutex<(any Error)?>) {
+        do {
+            try run(index, gauges)
+        } catch {
+            failure.withLock { $0 = $0 ?? error }
+            stop()
+        }
+    }
+
+    private func run(_ index: Int, _ gauges: LoopGauges) throws {
+        var configuration = configuration
+        let suffix = controls.count > 1 ? "-\(index + 1)" : ""
+        configuration.workerID += suffix
+        let metrics = WorkerMetrics(
+            services.metrics, gauges, loop: index, hub: configuration.hubName, topic: configuration.topics.requests)
+        let health = WorkerHealth(services.health, services.log, now: MonotonicTime.now().nanoseconds, suffix: suffix)
+        let loop = try WorkerLoop(
+            configuration, services: services, metrics: metrics, health: health, control: controls[index])
         defer {
             loop.leaveFleet()
             loop.committer.stop(within: .seconds(10))

@@ -72,7 +72,9 @@ public struct WorkerConfiguration: Sendable {
     public var connections: ConnectionPoolConfiguration
     /// The time that one hub call may take, waiting for a connection included; default 30 s.
     public var requestTimeout = Duration.seconds(30)
-    /// Hub calls under way at once, 1–4,096, default 64.
+    /// Loops in this process, each a thread and a member of the group, with calls and connections of its own; 1–64, default 1.
+    public var loops = 1
+    /// Hub calls that one loop may have under way at once, 1–4,096, default 64.
     public var maxInFlight = 64
     /// Whether fewer calls are under way when the hub gets slow or loses them; default yes.
     public var adaptsConcurrency = true
@@ -80,8 +82,8 @@ public struct WorkerConfiguration: Sendable {
     public var rateLimit = 0
     /// Offsets per partition between the first unfinished record and the next to read, 16–16,384.
     public var window = OffsetLedger.maximumWindow
-    /// The least time between two commits, default 30 ms.
-    public var commitInterval = Duration.milliseconds(30)
+    /// The least time between two commits while results come in numbers, default 60 ms; see `CommitSchedule`.
+    public var commitInterval = Duration.milliseconds(60)
     /// How long calls under way may take to finish when the worker stops or loses partitions; default 20 s.
     public var drainTimeout = Duration.seconds(20)
     /// When failed calls are tried again.

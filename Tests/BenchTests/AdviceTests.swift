@@ -67,15 +67,18 @@ import Testing
         #expect(advice.gain == 10.0 / 22)
     }
 
-    @Test func transactionsThatFillACoreAskForFewerOfThem() throws {
+    /// The commits of a flood are further apart than the setting says.
+    @Test(arguments: [(3900.0, "90ms"), (20_000, "360ms")])
+    func transactionsThatFillACoreAskForFewerOfThem(requestsPerSecond: Double, proposed: String) throws {
         var figures = Figures()
         figures.setting.guarantee = "exactly_once"
         figures.stages.append(
             StageFigure(name: "transaction", part: .rare, what: "", microseconds: 6000, systemMicroseconds: 0))
         figures.latency.publishToResult = Spread([5, 5, 5])
-        figures.backlog.processorShare = 0.2
+        figures.backlog.processorShare = 0.05
+        figures.backlog.requestsPerSecond = requestsPerSecond
         let advice = try #require(figures.advice.first { $0.setting.hasPrefix("worker.commit_interval") })
-        #expect(advice.setting == "worker.commit_interval=90ms")
+        #expect(advice.setting == "worker.commit_interval=\(proposed)")
         figures.setting.guarantee = "at_least_once"
         #expect(figures.advice.first { $0.setting.hasPrefix("worker.commit_interval") }?.setting != advice.setting)
     }

@@ -19,6 +19,8 @@ struct Harness {
     var traits = Streams.Traits()
     /// Milliseconds since 1970: 2026-11-21T12:00:00Z unless a test needs the real time.
     var now: @Sendable () -> Int64 = { 1_795_262_400_000 }
+    /// What a person types as a line.
+    var typed: String?
     /// Nobody reads standard output.
     var readerIsGone = false
 
@@ -28,7 +30,7 @@ struct Harness {
     func run(_ words: [String]) -> Outcome {
         let output = Sink()
         let messages = Sink()
-        let (readerIsGone, input) = (readerIsGone, input)
+        let (readerIsGone, input, typed) = (readerIsGone, input, typed)
         let streams = Streams(
             traits: traits,
             write: { bytes in
@@ -37,7 +39,8 @@ struct Harness {
                 return true
             },
             writeError: messages.add,
-            readInput: { () throws(CommandFailure) in Array(input.utf8) })
+            readInput: { () throws(CommandFailure) in Array(input.utf8) },
+            readLine: { () throws(CommandFailure) in typed })
         let code = Program(commands: Command.builtIn).run(
             words, Surroundings(streams: streams, environment: environment, now: now))
         return Outcome(code: code, output: output.text, messages: messages.text)

@@ -178,15 +178,18 @@ struct ConnectionTests {
     }
 
     @Test(arguments: [
-        (ConnectionPoolConfiguration.Scheme.http, "", true), (.http, "http://127.0.0.1:1", true),
-        (.http, "socks5h://127.0.0.1:1", true),
-        (.http, "HTTPS://127.0.0.1:1", false), (.https, "", false), (.https, "http://127.0.0.1:1", false),
+        (ConnectionPoolConfiguration.Scheme.http, "", true, false), (.http, "http://127.0.0.1:1", true, false),
+        (.http, "socks5h://127.0.0.1:1", true, false),
+        (.http, "HTTPS://127.0.0.1:1", false, false), (.https, "", false, true), (.https, "http://127.0.0.1:1", false, true),
+        (.https, "https://127.0.0.1:1", false, false),
     ])
-    func onlyBytesThatNobodyEncryptsGoStraightToTheSocket(
-        _ scheme: ConnectionPoolConfiguration.Scheme, _ proxy: String, _ isPlain: Bool
+    func onlyBytesThatNobodyElseEncryptsGoStraightToTheSocket(
+        _ scheme: ConnectionPoolConfiguration.Scheme, _ proxy: String, _ isPlain: Bool, _ isSimplyTLS: Bool
     ) throws {
         var configuration = ConnectionPoolConfiguration(scheme: scheme, host: "127.0.0.1", port: 1)
         configuration.proxy = proxy
-        #expect(try PoolLoop(configuration).pool.connector.isPlain == isPlain)
+        let connector = try PoolLoop(configuration).pool.connector
+        #expect(connector.isPlain == isPlain)
+        #expect(connector.isSimplyTLS == isSimplyTLS)
     }
 }

@@ -47,17 +47,24 @@ final class TLSServer {
     }
 
     deinit {
-        // SIGTERM is blocked in a process that is started from a thread which blocks it.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        kill()
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Waits until a request's empty line has come, and takes all that came.
-    func request() throws -> String {
-        while pending.firstRange(of: Array("\r\n\r\n".utf8)) == nil { try readMore() }
+    /// Waits until a request has come, by default its empty line, and takes all that came.
+    func request(_ isWhole: (String) -> Bool = { $0.contains("\r\n\r\n") }) throws -> String {
         defer { pending.removeAll() }
-        return String(decoding: pending, as: UTF8.self)
+        while true {
+            let text = String(decoding: pending, as: UTF8.self)
+            if isWhole(text) { return text }
+            try readMore()
+        }
+    }
+
+    /// Ends the server at once, without a word to its client. SIGTERM is blocked in a process that is started from a thread which blocks it.
+    func kill() {
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
     }
 
     /// Sends an answer to the connected client.

@@ -10,6 +10,10 @@ public struct Evidence: Sendable {
     public var inputs: [InputFact] = []
     /// The results topic, committed records only.
     public var results: [ResultFact] = []
+    /// Requests that repeat others; neither they nor their results are among the other facts.
+    public internal(set) var replays: [ReplayFact] = []
+    /// The results of those.
+    public internal(set) var replayResults: [ResultFact] = []
     /// The dead-letter topic, committed records only.
     public var deadLetters: [DeadLetterFact] = []
     /// What the group committed.

@@ -35,6 +35,26 @@ public struct FactReader {
             explainedCalls: explained)
     }
 
+    /// Reads a request that repeats another one.
+    ///
+    /// - Parameters:
+    ///   - value: The record's value.
+    ///   - place: Where it stands.
+    /// - Returns: Nil for every other record.
+    public mutating func replay(_ value: Span<UInt8>, at place: Place) -> ReplayFact? {
+        do { try document.read(value) } catch { return nil }
+        guard let replay = document.member("replay", of: document.root),
+            let parts = text("parent_origin", of: replay)?.split(separator: ":"), parts.count == 3,
+            let partition = Int32(parts[1]), let offset = Int64(parts[2])
+        else { return nil }
+        var fact = ReplayFact(place, of: Place(partition, offset))
+        guard let list = document.member("sends", of: replay) else { return fact }
+        var sends: [Int] = []
+        document.forEachElement(of: list) { sends.append(document.integer(at: $0).flatMap { Int(exactly: $0) } ?? -1) }
+        fact.sends = sends
+        return fact
+    }
+
     /// Reads a line of the hub's journal.
     ///
     /// - Returns: Nil for a line that is no call, or that was cut.

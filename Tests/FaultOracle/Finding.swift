@@ -28,6 +28,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case earlyCalls = "calls before the time that the hub asked for"
     /// A process that dies at a named moment leaves behind what the table of crash windows says.
     case crashWindow = "crash windows unlike their description"
+    /// What failed was replayed once, and nothing else was.
+    case replays = "calls not replayed exactly once"
     /// A worker ends when, and only when, it is told to.
     case exits = "workers that ended wrongly"
 }

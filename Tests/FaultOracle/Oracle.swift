@@ -28,6 +28,7 @@ public struct Oracle: Sendable {
         findings += repeatedCalls()
         if let finding = resumption() { findings.append(finding) }
         if let finding = outageCalls() { findings.append(finding) }
+        if let finding = replays() { findings.append(finding) }
         findings.append(exits())
         return findings
     }

@@ -29,6 +29,15 @@ import Testing
         #expect(fact.explainedCalls == 1)
     }
 
+    @Test func aReplayTellsWhatItRepeats() throws {
+        var reader = FactReader()
+        func replay(_ text: String) -> ReplayFact? { reader.replay(Array(text.utf8).span, at: Place(0, 5)) }
+        let some = try #require(replay(#"{"replay":{"parent_origin":"t:3:42","sends":[1,2]}}"#))
+        #expect(some.place == Place(0, 5) && some.parent == Place(3, 42) && some.sends == [1, 2])
+        #expect(try #require(replay(#"{"replay":{"parent_origin":"t:3:42"}}"#)).sends == nil)
+        #expect(replay(#"{"id":"r7"}"#) == nil)
+    }
+
     @Test func onlyAttemptsThatTheHubMayHaveTakenExplainACall() throws {
         let lost = #"{"n":1,"send":0,"result":"error","bytes_sent":true}"#
         let unsent = #"{"n":2,"send":0,"result":"error","bytes_sent":false}"#

@@ -33,7 +33,7 @@ import Testing
 
     @Test func soundEvidenceViolatesNothing() {
         #expect(Self.violated { _ in } == [])
-        #expect(Set(Oracle(Self.sound).findings().map(\.invariant)).count == Invariant.allCases.count - 3)
+        #expect(Set(Oracle(Self.sound).findings().map(\.invariant)).count == Invariant.allCases.count - 4)
     }
 
     @Test func aRequestThatIsNotOnTheTopicIsMissed() {
@@ -149,6 +149,45 @@ import Testing
                 $0.calls.append(CallFact(user: 1, at: 995, notification: 12))
                 $0.results[0].explainedCalls = 2
             } == [])
+    }
+
+    /// The first request failed, and was replayed.
+    private static func replay(_ replays: [ReplayFact], _ results: [ResultFact]) -> Set<Invariant> {
+        violated { evidence in
+            evidence.results[0].state = .failed
+            evidence.results[0].safety = .safe
+            evidence.results[0].sends = [.init(isSuccess: false)]
+            evidence.results[0].explainedCalls = 0
+            evidence.inputs += replays.map { InputFact($0.place, .request(user: 1, isFlawed: false)) }
+            evidence.results += results
+            evidence.setApart(replays)
+        }
+    }
+
+    private static func delivered(_ place: Place) -> ResultFact {
+        ResultFact(place, user: nil, at: 1100, sends: [.init(isSuccess: true, notification: 11)])
+    }
+
+    @Test func aFailureThatIsReplayedOnceIsSound() {
+        let place = Place(1, 9)
+        #expect(Self.replay([ReplayFact(place, of: Place(0, 0), sends: [0])], [Self.delivered(place)]) == [])
+        #expect(Self.replay([ReplayFact(place, of: Place(0, 0))], [Self.delivered(place)]) == [])
+    }
+
+    @Test func aReplayTooManyOrTooFewIsFound() {
+        let first = ReplayFact(Place(1, 9), of: Place(0, 0))
+        let second = ReplayFact(Place(1, 10), of: Place(0, 0))
+        let both = [first, second].map { Self.delivered($0.place) }
+        #expect(Self.replay([first, second], both) == [.replays])
+        #expect(Self.replay([first, ReplayFact(Place(1, 10), of: Place(1, 0))], both) == [.replays])
+        #expect(Self.replay([ReplayFact(Place(1, 9), of: Place(0, 0), sends: [1])], [both[0]]) == [.replays])
+        #expect(Self.replay([first], []).contains(.replays))
+        #expect(Self.replay([first], [both[0], both[0]]) == [.replays])
+        let needless = Self.violated { evidence in
+            evidence.results.append(Self.delivered(first.place))
+            evidence.setApart([first])
+        }
+        #expect(needless.contains(.replays))
     }
 
     @Test func aLateResumptionIsAStall() {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import HTTP1
@@ -29,6 +30,32 @@ import Testing
                     #expect(bytes.span.firstPlace(of: byte, from: start) == (start <= place ? place : length))
                 }
             }
+        }
+    }
+
+    /// RFC 9110, section 5.6.2.
+    private static let tokenCharacters = Set(
+        "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
+
+    @Test(arguments: UInt8.min...UInt8.max)
+    func aByteEndsATokenExactlyWhenItIsNoneOfItsCharacters(byte: UInt8) {
+        for length in 1...18 {
+            for place in 0..<length {
+                var bytes = Array("Content-Length09azAZ".utf8.prefix(length))
+                bytes[place] = byte
+                #expect(bytes.span.endOfToken() == (Self.tokenCharacters.contains(byte) ? length : place))
+            }
+        }
+    }
+
+    @Test func bytesThatAreNextToEachOtherDoNotChangeWhereATokenEnds() {
+        var random = SeededRandom(7)
+        let characters = Self.tokenCharacters.sorted()
+        for _ in 0..<20_000 {
+            let bytes = (0..<random.below(20)).map { _ in
+                random.below(8) == 0 ? UInt8(truncatingIfNeeded: random.next()) : characters[random.below(characters.count)]
+            }
+            #expect(bytes.span.endOfToken() == bytes.firstIndex { !Self.tokenCharacters.contains($0) } ?? bytes.count)
         }
     }
 }

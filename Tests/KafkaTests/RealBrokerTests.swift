@@ -41,6 +41,33 @@ struct RealBrokerTests {
         return loop
     }
 
+    @Test func theBrokersThreadsAreWokenWhenAFullQueueRunsLow() throws {
+        try makeTopic(partitions: 1)
+        let producer = try Producer(configuration, transactionalID: nil)
+        defer { producer.close(timeout: .seconds(5)) }
+        let topic = try producer.warmUp(topics: [name], timeout: .seconds(20))[0]
+        let value = [UInt8](repeating: 120, count: 100)
+        for _ in 0..<10_000 {
+            try producer.produce(to: topic, partition: 0, key: nil, value: value.span, headers: RecordHeaders())
+        }
+        try producer.flush(timeout: .seconds(30))
+        let loop = try Loop(configuration.bootstrapServers, group: name)
+        try loop.consumer.subscribe([name])
+        try loop.run(seconds: 40, reading: false) { !loop.consumer.assignment.isEmpty }
+        // A library that needs no waking has nothing to watch.
+        guard loop.consumer.refill != nil else { return }
+        var readCount = 0
+        try loop.run(seconds: 40, reading: false) {
+            loop.consumer.keepFetching()
+            // Until the queue was seen full nothing is read; then all that is in it.
+            while loop.consumer.refill?.hasSeenFullQueue == true, case .record = loop.consumer.read(slot: 0, { _ in }) {
+                readCount += 1
+            }
+            return loop.consumer.refill?.answerCount ?? 0 > 0
+        }
+        #expect(readCount >= PrefetchRefill.defaultLimit)
+    }
+
     @Test func aCommittedTransactionStoresOffsetsAndMetadataAndAnAbortedOneDoesNot() throws {
         try makeTopic(partitions: 1)
         let loop = try join()

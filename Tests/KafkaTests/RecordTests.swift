@@ -28,6 +28,33 @@ import Testing
             ])
     }
 
+    @Test func headersAreWrittenFromTheirPlaces() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        let bytes = Array("nameval".utf8)
+        let places: [RecordHeaders.Place] = [
+            .init(name: 0..<4, value: 4..<7), .init(name: 4..<7, value: 7..<7), .init(name: 0..<4, value: nil),
+        ]
+        try mock.producer.produce(
+            to: mock.topic, key: nil, value: nil, headers: RecordHeaders(places.span, of: bytes.span))
+        let loop = try Loop(mock.bootstrapServers)
+        try loop.assign([(mock.partition(), .beginning)])
+        try loop.run { !loop.records[0].isEmpty }
+        #expect(loop.records[0][0].headers == [.init("name", Array("val".utf8)), .init("val", []), .init("name", nil)])
+    }
+
+    @Test(arguments: [(0..<8, nil), (-1..<2, nil), (0..<4, 4..<8), (0..<4, -1..<1)] as [(Range<Int>, Range<Int>?)])
+    func aHeaderOutsideOfItsBytesIsRefused(_ name: Range<Int>, _ value: Range<Int>?) throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        let bytes = Array("nameval".utf8)
+        let places = [RecordHeaders.Place(name: 0..<4, value: 4..<7), .init(name: name, value: value)]
+        #expect(throws: KafkaError.self) {
+            try mock.producer.produce(
+                to: mock.topic, key: nil, value: nil, headers: RecordHeaders(places.span, of: bytes.span))
+        }
+    }
+
     @Test func tombstoneEmptyValueAndMissingKeyAreToldApart() throws {
         let mock = try Mock()
         defer { mock.close() }

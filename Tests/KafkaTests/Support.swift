@@ -102,23 +102,23 @@ final class Loop {
         try consumer.assign(positions)
     }
 
-    /// One round; returns whether anything was there.
-    func turn() throws -> Bool {
+    /// One round; returns whether anything was there. Unless it is `reading`, records stay where they are.
+    func turn(reading: Bool = true) throws -> Bool {
         var isIdle = true
         while let event = consumer.nextEvent() {
             isIdle = false
             try handle(event)
         }
-        for slot in consumer.assignment.indices {
+        for slot in consumer.assignment.indices where reading {
             while readOne(slot) { isIdle = false }
         }
         return !isIdle
     }
 
-    func run(seconds: Int = 20, until isDone: () -> Bool) throws {
+    func run(seconds: Int = 20, reading: Bool = true, until isDone: () -> Bool) throws {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while true {
-            _ = try turn()
+            _ = try turn(reading: reading)
             if isDone() { return }
             try #require(ContinuousClock.now < deadline, "what was waited for did not come: \(errors) \(logs)")
             _ = wakeUp.wait(milliseconds: 50)

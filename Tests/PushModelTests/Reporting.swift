@@ -33,6 +33,7 @@ struct Reporting {
 
     func bytes() -> [UInt8] {
         var json = ByteWriter()
+        var writer = writer
         writer.append(report, of: reading.request, origin: reading.origin, at: now, to: &json)
         return json.bytes
     }

@@ -47,7 +47,7 @@ import Testing
                 for date in year % 400 == 100 ? Array(1...length) : [1, length] {
                     let moment = Timestamp(milliseconds: Int64(day + date - 1) * 86_400_000)
                     writer.removeAll()
-                    writer.append(moment, fractionDigits: 0)
+                    writer.append(wholeSecondsOf: moment)
                     let expected = padded(year, 4) + "-" + padded(month + 1, 2) + "-" + padded(date, 2) + "T00:00:00Z"
                     if writer.text != expected || Timestamp(writer.bytes.span) != moment { Issue.record("\(expected)") }
                 }

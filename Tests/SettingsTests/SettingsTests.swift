@@ -19,7 +19,7 @@ import WorkerRuntime
         #expect(settings.worker.maxInFlight == 64)
         #expect(settings.worker.window == 16_384)
         #expect(settings.worker.drainTimeout == .seconds(20))
-        #expect(settings.worker.commitInterval == .milliseconds(30))
+        #expect(settings.worker.commitInterval == .milliseconds(60))
         #expect(settings.worker.deadLetterHeaders == [.native])
         #expect(settings.hub.connectionString == nil && settings.hub.secondaryKey == nil && settings.hub.name == nil)
         #expect(settings.hub.authorityFile == nil && settings.hub.proxy == nil)

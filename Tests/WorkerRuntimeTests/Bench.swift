@@ -60,8 +60,7 @@ final class Bench {
             let cluster = try MockCluster()
             for topic in all { try cluster.createTopic(topic, partitions: partitions) }
             self.cluster = cluster
-            kafka = KafkaConfiguration(
-                bootstrapServers: cluster.bootstrapServers, properties: [.init(key: "fetch.wait.max.ms", value: "5")])
+            kafka = cluster.configuration
             guarantee = .atLeastOnce
         case .real:
             cluster = nil

@@ -1,3 +1,4 @@
+import Kafka
 import PushModel
 import Testing
 

@@ -1,3 +1,5 @@
+import Delivery
+
 /// A setting that would help, and why.
 struct Advice: Codable, Equatable {
     /// The setting, with the value to try.
@@ -109,15 +111,18 @@ extension Advice {
         guard let transaction = stages.first(where: { $0.name == "transaction" }), setting.guarantee == "exactly_once",
             setting.commitIntervalMilliseconds < 1000
         else { return nil }
-        let proposed = min(1000, setting.commitIntervalMilliseconds * 3)
+        let isFlood = backlog.requestsPerSecond > 1e9 / Double(CommitSchedule.floodSpacing)
+        let least = isFlood ? Double(CommitSchedule.floodInterval) / 1e6 : 1
+        let present = max(setting.commitIntervalMilliseconds, least)
+        let proposed = min(1000, present * 3)
         // Two of three commits fall away; a longer transaction costs hardly more than a short one.
-        let perSecond = 1000 / max(setting.commitIntervalMilliseconds, 1) * 2 / 3
+        let perSecond = 1000 / present * 2 / 3
         let gain = min(1, perSecond * transaction.microseconds / 1e6 / max(0.05, backlog.processorShare))
         return Advice(
             setting: "worker.commit_interval=\(Int(proposed.rounded()))ms",
             effect: "up to \(percent(gain)) less processor time, at the price of later results",
             reason: "a transaction takes \(decimal(transaction.microseconds)) µs whatever it holds, and there may be one every "
-                + "\(decimal(setting.commitIntervalMilliseconds)) ms",
+                + "\(decimal(present)) ms",
             gain: gain)
     }
 

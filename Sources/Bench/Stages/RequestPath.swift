@@ -49,7 +49,7 @@ final class RequestPath {
     private var tokenSerial: UInt64 = 0
     private var parser = AnswerParser()
     private var report = DeliveryReport()
-    private let writer = ResultWriter(workerID: "bench", version: "0", defaultHub: "demo")
+    private var writer = ResultWriter(workerID: "bench", version: "0", defaultHub: "demo")
     private var results = ByteWriter()
     private var resultCount = 0
     private var ledger = OffsetLedger(start: 0)

@@ -22,10 +22,7 @@ final class BenchBroker {
     /// The broker inside this process.
     static func embedded(run: String) throws(KafkaError) -> BenchBroker {
         let cluster = try MockCluster()
-        // It answers an empty fetch only when the wait is over.
-        let kafka = KafkaConfiguration(
-            bootstrapServers: cluster.bootstrapServers, properties: [.init(key: "fetch.wait.max.ms", value: "5")])
-        return BenchBroker(kafka, name: "embedded", cluster: cluster, run: run)
+        return BenchBroker(cluster.configuration, name: "embedded", cluster: cluster, run: run)
     }
 
     /// A broker that runs already.

@@ -63,10 +63,10 @@ struct WholeBench {
         let settings = try own.settings()
         let worker = try ChildProcess(["worker"], environment: own.all, name: "pushfan-bench.\(run)")
         defer { worker.stop() }
-        say("a worker takes them, \(settings.worker.maxInFlight) in flight")
+        say("a worker takes them, \(settings.worker.maxInFlightOfAll) in flight")
         let metrics = try MetricsReader(port: port)
         defer { metrics.close() }
-        let backlog = try BacklogRun(count: plan.requests, limit: settings.worker.maxInFlight).watch(worker, metrics)
+        let backlog = try BacklogRun(count: plan.requests, limit: settings.worker.maxInFlightOfAll).watch(worker, metrics)
         let latency = try measureLatency(feed, topics, backlog.requestsPerSecond)
         return Outcome(
             setting: setting(settings), backlog: backlog, latency: latency,
@@ -123,7 +123,8 @@ struct WholeBench {
     private func setting(_ settings: Settings) -> BenchReport.Setting {
         BenchReport.Setting(
             broker: broker.name, guarantee: settings.kafka.guarantee.rawValue, requests: plan.requests,
-            partitions: plan.partitions, maxInFlight: settings.worker.maxInFlight, maxConnections: settings.hub.maxConnections,
+            partitions: plan.partitions, maxInFlight: settings.worker.maxInFlightOfAll,
+            maxConnections: settings.hub.maxConnections * settings.worker.loops,
             commitIntervalMilliseconds: settings.worker.commitInterval.milliseconds, logLevel: settings.log.level.word,
             processorCount: ProcessInfo.processInfo.activeProcessorCount)
     }

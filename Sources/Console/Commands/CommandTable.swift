@@ -5,5 +5,7 @@ extension Command {
         .enqueue, .explain,
         .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck,
         .resultsList, .resultsShow, .resultsTail, .failed,
+        .replayPlan, .replayRun, .replayList, .replayStatus, .replayPause, .replayResume, .replayStop, .replayLeftovers,
+        .replayDeadLetter,
     ]
 }

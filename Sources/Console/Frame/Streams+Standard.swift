@@ -9,6 +9,7 @@ extension Streams {
         var traits = Traits()
         traits.isTerminal = isatty(STDOUT_FILENO) == 1
         traits.isErrorTerminal = isatty(STDERR_FILENO) == 1
+        traits.isInputTerminal = isatty(STDIN_FILENO) == 1
         traits.width = traits.isTerminal ? terminalWidth() : nil
         traits.usesColour =
             traits.isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
@@ -16,7 +17,8 @@ extension Streams {
             traits: traits,
             write: { Self.write($0, to: STDOUT_FILENO) },
             writeError: { _ = Self.write($0, to: STDERR_FILENO) },
-            readInput: { () throws(CommandFailure) in try Self.readAll(STDIN_FILENO) })
+            readInput: { () throws(CommandFailure) in try Self.readAll(STDIN_FILENO) },
+            readLine: { () throws(CommandFailure) in Swift.readLine() })
     }
 
     private static func terminalWidth() -> Int? {

@@ -10,6 +10,8 @@ public final class Streams: Sendable {
         public var isTerminal = false
         /// Standard error is a terminal.
         public var isErrorTerminal = false
+        /// Standard input is a terminal: there is somebody to ask.
+        public var isInputTerminal = false
         /// The columns of the terminal; nil when there is none.
         public var width: Int?
         /// Colours are wanted.
@@ -26,6 +28,7 @@ public final class Streams: Sendable {
     private let write: @Sendable ([UInt8]) -> Bool
     private let writeError: @Sendable ([UInt8]) -> Void
     private let readInput: @Sendable () throws(CommandFailure) -> [UInt8]
+    private let readLine: @Sendable () throws(CommandFailure) -> String?
 
     /// Streams made of closures.
     ///
@@ -34,15 +37,18 @@ public final class Streams: Sendable {
     ///   - write: Writes data; false when nobody reads it any more.
     ///   - writeError: Writes messages, as well as it can.
     ///   - readInput: Reads all of standard input.
+    ///   - readLine: Reads one line of it, without its end; nil when there is no more. By default there is none.
     public init(
         traits: Traits = Traits(), write: @escaping @Sendable ([UInt8]) -> Bool,
         writeError: @escaping @Sendable ([UInt8]) -> Void,
-        readInput: @escaping @Sendable () throws(CommandFailure) -> [UInt8]
+        readInput: @escaping @Sendable () throws(CommandFailure) -> [UInt8],
+        readLine: @escaping @Sendable () throws(CommandFailure) -> String? = { () throws(CommandFailure) in nil }
     ) {
         self.traits = traits
         self.write = write
         self.writeError = writeError
         self.readInput = readInput
+        self.readLine = readLine
     }
 
     /// Writes data.
@@ -92,4 +98,9 @@ public final class Streams: Sendable {
     ///
     /// - Throws: It cannot be read.
     public func input() throws(CommandFailure) -> [UInt8] { try readInput() }
+
+    /// A line of standard input without its end; nil when there is no more.
+    ///
+    /// - Throws: It cannot be read.
+    func inputLine() throws(CommandFailure) -> String? { try readLine() }
 }

@@ -76,7 +76,7 @@ public enum VerdictTable {
     }
 
     private static let statusRows: [Row] = [
-        Row(.status(200...201), .init(.success, nil, .never), "The hub has queued the notification."),
+        Row(.status(200...201), .success, "The hub has queued the notification."),
         Row(
             .status(400...400, detail: .tags), .init(.payload, .tagExpressionInvalid, .never),
             "The hub does not accept the tags or the tag expression."),

@@ -57,8 +57,8 @@ public struct FanOutPlan: Sendable {
 
     /// Forgets the calls and keeps the room.
     public mutating func removeAll() {
-        calls.removeAll(keepingCapacity: true)
-        targets.removeAll(keepingCapacity: true)
+        if !calls.isEmpty { calls.removeAll(keepingCapacity: true) }
+        if !targets.isEmpty { targets.removeAll(keepingCapacity: true) }
         bytes.removeAll()
         mayReachTwice = false
         if !names.texts.isEmpty { names.removeAll() }

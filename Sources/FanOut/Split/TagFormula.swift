@@ -22,10 +22,11 @@ indirect enum TagFormula: Hashable, Sendable {
     case literal(Literal)
     case group(Join, [TagFormula])
 
+    // Made anew each time: a leak detector does not recognise the pointer that a stored indirect enum keeps, and reports it.
     /// True of every device.
-    static let always = TagFormula.group(.all, [])
+    static var always: TagFormula { .group(.all, []) }
     /// True of no device.
-    static let never = TagFormula.group(.any, [])
+    static var never: TagFormula { .group(.any, []) }
 
     /// The simple group of `operands`, which may be less than a group.
     static func joined(_ join: Join, _ operands: [TagFormula]) -> TagFormula {

@@ -8,6 +8,14 @@ public final class MockCluster {
     /// The address of its brokers.
     public let bootstrapServers: String
 
+    /// What its clients need. It answers an empty fetch only when the wait is over, and cannot be asked what wakes a fetcher, so that
+    /// waits are short and queues deep.
+    public var configuration: KafkaConfiguration {
+        KafkaConfiguration(
+            bootstrapServers: bootstrapServers,
+            properties: [.init(key: "fetch.wait.max.ms", value: "5"), .init(key: "queued.min.messages", value: "20000")])
+    }
+
     private var owner: OpaquePointer?
     private var cluster: OpaquePointer?
 

@@ -77,6 +77,12 @@ final class ClientQueue {
         rd_kafka_consume_queue(pointer, milliseconds)
     }
 
+    /// How many events or records are in it.
+    var count: Int { rd_kafka_queue_length(pointer) }
+
+    /// Asks every broker for its groups; the answer comes into this queue.
+    func listGroups(_ options: OpaquePointer?) { rd_kafka_ListConsumerGroups(client.pointer, options, pointer) }
+
     /// Lets the partition's records flow into this queue from `offset` on, without a group.
     func startReading(topic: OpaquePointer, partition: Int32, offset: Int64) throws(KafkaError) {
         guard rd_kafka_consume_start_queue(topic, partition, offset, pointer) == 0 else {

@@ -17,6 +17,7 @@ public final class Consumer {
     /// Nil after `close`.
     private var events: ClientQueue?
     private var partitionQueues: [ClientQueue] = []
+    private(set) var refill: PrefetchRefill?
     /// A rebalance was handed out and not answered yet.
     private var owesAnswer = false
 
@@ -56,6 +57,7 @@ public final class Consumer {
         let client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
         let events = try ClientQueue.consumer(of: client)
         if wakeUpFileDescriptor >= 0 { events.signal(wakeUpFileDescriptor) }
+        refill = try PrefetchRefill(client)
         self.events = events
         self.wakeUpFileDescriptor = wakeUpFileDescriptor
         lease = ClientLease(client)
@@ -138,6 +140,11 @@ public final class Consumer {
         return try partitionQueues[slot].read(body)
     }
 
+    /// Has records fetched on before a partition's queue is empty. To be called every 10 ms or so while records are read.
+    public func keepFetching() {
+        refill?.look(at: partitionQueues)
+    }
+
     /// The oldest and the next offset of a partition as the last fetch reported them; nil before the first.
     ///
     /// - Parameter slot: The partition's index in `assignment`.
@@ -166,6 +173,7 @@ public final class Consumer {
         guard let client = lease.end() else { return true }
         while nextEvent() != nil {}
         releasePartitions()
+        refill = nil
         // The library waits for ever, even when it is destroyed, for the answer to a rebalance that was taken off its queue.
         if owesAnswer { rd_kafka_assign(client.pointer, nil) }
         events = nil
@@ -182,15 +190,17 @@ public struct Watermarks: Sendable, Equatable {
 }
 
 extension Consumer {
-    /// A member hears of a rebalance when it next says that it is there, and all wait for the last one to hear of it: hence four times a second.
+    /// A member hears of a rebalance when it next says that it is there, and all wait for the last one to hear of it: hence four times a
+    /// second.
     ///
-    /// Small waits and deep queues: below 20,000 records or 8 MiB per partition the library falls into pauses of 1 s (fixed in 2.2.0).
+    /// Small waits, and for each partition a queue of some thousand records, which `keepFetching` refills: a fetch brings about 1,000 of
+    /// the usual size more. Large records are bounded by their bytes.
     private static var defaults: [ClientSettings.Setting] {
         [
             ("heartbeat.interval.ms", "250"), ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"),
-            ("queued.min.messages", "20000"),
-            ("queued.max.messages.kbytes", "16384"), ("partition.assignment.strategy", "range,roundrobin"),
-        ]
+            ("queued.min.messages", "\(PrefetchRefill.defaultLimit)"), ("queued.max.messages.kbytes", "16384"),
+            ("max.partition.fetch.bytes", "262144"), ("partition.assignment.strategy", "range,roundrobin"),
+        ] + PrefetchRefill.settings
     }
 
     /// Offsets are committed by the caller alone, and only what was committed is read.

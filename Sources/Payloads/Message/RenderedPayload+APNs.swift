@@ -6,7 +6,15 @@ extension RenderedPayload {
     /// A message that is silent or has nothing to show is a background push: `content-available` and data, nothing else (Apple,
     /// "Pushing background updates to your App"). A picture's address goes along as `image_url` with `mutable-content`, for the
     /// app's notification service extension to load.
-    mutating func renderAPNs(_ context: MessageContext, of request: PushRequest) throws(PayloadError) {
+    ///
+    /// - Parameters:
+    ///   - context: The message.
+    ///   - request: Its request.
+    ///   - expiry: What an expiry was written with before; most are of one second.
+    /// - Throws: `PayloadError` when data would stand twice.
+    mutating func renderAPNs(
+        _ context: MessageContext, of request: PushRequest, _ expiry: inout TimestampText
+    ) throws(PayloadError) {
         let isAlert = context.shows([.title, .subtitle, .body, .badge, .sound])
         let placed: MessageFields = isAlert ? [.title, .subtitle, .body, .badge, .sound, .actionCategory, .threadID] : []
         let carried = context.message.fields.subtracting(placed)
@@ -24,7 +32,7 @@ extension RenderedPayload {
 
         headers.append(header: "apns-push-type", isAlert ? "alert" : "background")
         headers.append(header: "apns-priority", request.apnsPriority(isBackground: !isAlert))
-        headers.append(apnsExpiration: context.appleExpiry)
+        headers.append(apnsExpiration: context.appleExpiry, by: &expiry)
         if let collapseID = context.collapseID {
             headers.append(header: "apns-collapse-id")
             collapseID.append(to: &headers, from: request.document)
@@ -73,15 +81,15 @@ extension PushRequest {
 
 extension ByteWriter {
     /// Appends both expiry headers: APNs's own, and the one that the hub reads (hub protocol, section 3.6).
-    mutating func append(apnsExpiration moment: Timestamp) {
+    mutating func append(apnsExpiration moment: Timestamp, by text: inout TimestampText) {
         append(header: "apns-expiration", decimal: moment.epochSeconds)
-        append(apnsExpiry: moment)
+        append(apnsExpiry: moment, by: &text)
     }
 
     /// Appends the hub's expiry header, a W3C date-time.
-    mutating func append(apnsExpiry moment: Timestamp) {
+    mutating func append(apnsExpiry moment: Timestamp, by text: inout TimestampText) {
         append(header: "ServiceBusNotification-Apns-Expiry")
-        append(moment, fractionDigits: 0)
+        append(wholeSecondsOf: moment, by: &text)
         endLine()
     }
 }

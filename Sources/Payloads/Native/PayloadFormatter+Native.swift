@@ -137,7 +137,10 @@ extension ByteWriter {
         if request.hasPriority && !given.names.contains(.priority) {
             append(header: "apns-priority", request.apnsPriority(isBackground: isBackground))
         }
-        if let expiresAt = request.expiresAt, !given.names.contains(.expiry) { append(apnsExpiration: expiresAt) }
+        if let expiresAt = request.expiresAt, !given.names.contains(.expiry) {
+            var text = TimestampText()
+            append(apnsExpiration: expiresAt, by: &text)
+        }
         if let identity, !given.names.contains(.collapseID) {
             append(header: "apns-collapse-id")
             identity.append(to: &self, from: request.document)

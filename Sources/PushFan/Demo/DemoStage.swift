@@ -31,8 +31,7 @@ final class DemoStage {
         hub = try EmulatedHub(emulator)
         _ = try hub.start()
         for device in DemoDevice.all { try hub.register(device.emulated) }
-        let kafka = KafkaConfiguration(
-            bootstrapServers: cluster.bootstrapServers, properties: [.init(key: "fetch.wait.max.ms", value: "5")])
+        let kafka = cluster.configuration
         let configuration = try Self.workerConfiguration(kafka, hub, topics)
         metrics = PushfanMetrics(
             build: BuildFacts(version: configuration.version, commit: "", swift: ""), process: ProcessFigures.read)

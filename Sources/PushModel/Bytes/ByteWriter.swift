@@ -50,8 +50,7 @@ public struct ByteWriter: Sendable {
 
     /// Appends `text` as UTF-8. A literal goes to the overload for literals, which makes no `String` of it.
     @_disfavoredOverload public mutating func append(_ text: String) {
-        var text = text
-        text.withUTF8 { unsafe append(copying: UnsafeRawBufferPointer($0)) }
+        append(text.utf8Span.span)
     }
 
     /// Appends a literal as UTF-8.
@@ -100,10 +99,15 @@ public struct ByteWriter: Sendable {
         end += source.count
     }
 
-    /// Makes room for at least `byteCount` bytes behind those written, and twice as much as there was.
+    /// Makes room for at least `byteCount` bytes behind those written: twice as much as there was, or 1 MiB more where that is less.
     @usableFromInline mutating func grow(for byteCount: Int) {
-        let missing = max(byteCount, storage.count, 64)
-        storage.append(contentsOf: repeatElement(0, count: missing))
+        let missing = max(byteCount, min(storage.count, 1 << 20), 64)
+        // No more than that: an array that grows by itself takes twice its room, and all of it is initialised here.
+        var larger: [UInt8] = []
+        larger.reserveCapacity(storage.count + missing)
+        larger.append(contentsOf: storage)
+        larger.append(contentsOf: repeatElement(0, count: missing))
+        storage = larger
     }
 }
 
@@ -117,24 +121,26 @@ extension ByteWriter: Equatable {
 extension ByteWriter {
     /// Appends `value` in decimal digits, with a minus sign if it is negative.
     public mutating func append(decimal value: Int64) {
-        if value >= 0 && value < 10 {
-            append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value))
-            return
-        }
-        // From the last digit to the first, then in one piece.
-        var digits = InlineArray<20, UInt8>(repeating: 0)
-        var start = digits.count
+        if value < 0 { append(UInt8(ascii: "-")) }
         var rest = value.magnitude
-        repeat {
-            start -= 1
-            digits[start] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        } while rest > 0
-        if value < 0 {
-            start -= 1
-            digits[start] = UInt8(ascii: "-")
+        if rest < 10 { return append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest)) }
+        var digitCount = 2
+        var limit: UInt64 = 100
+        while digitCount < 19, rest >= limit {
+            digitCount += 1
+            limit &*= 10
         }
-        append(digits.span.extracting(start..<digits.count))
+        if digitCount > storage.count - end { grow(for: digitCount) }
+        end += digitCount
+        var place = end
+        // From the last digit to the first, all of which lie in the room: 2^63 has 19.
+        unsafe storage.withUnsafeMutableBytes { room in
+            repeat {
+                place &-= 1
+                unsafe room[place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+        }
     }
 
     /// Appends `value` in decimal digits.

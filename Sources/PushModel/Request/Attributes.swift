@@ -4,11 +4,14 @@ struct Attributes: ~Copyable {
     private let headers: RecordHeaders
     /// The event whose `data` is the request; nil when the record is the request.
     let envelope: JSONDocument.Node?
+    /// Whether there are neither headers nor an event, as with most records.
+    private let hasNothing: Bool
 
     /// The headers alone.
     init(_ headers: borrowing RecordHeaders) {
         self.headers = copy headers
         envelope = nil
+        hasNothing = headers.isEmpty
     }
 
     /// The headers, and the event that `document` is if the content type says so.
@@ -19,6 +22,7 @@ struct Attributes: ~Copyable {
         } else {
             envelope = nil
         }
+        hasNothing = headers.isEmpty
     }
 
     /// The attribute `name` as a text of `document`, or nil when there is none of that many bytes.
@@ -26,6 +30,7 @@ struct Attributes: ~Copyable {
         _ name: RecordHeaders.Name, _ byteCount: ClosedRange<Int> = 1...RecordHeaders.maximumValueByteCount,
         in document: inout JSONDocument
     ) -> JSONDocument.Text? {
+        if hasNothing { return nil }
         if let envelope, let member = name.eventMember, let value = document.member(member, of: envelope) {
             let text = document.text(of: value)
             return document.kind(of: value) == .string && byteCount.contains(text.count) ? text : nil

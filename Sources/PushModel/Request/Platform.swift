@@ -52,8 +52,8 @@ public struct PlatformSet: OptionSet, Sendable, Hashable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The set of one platform.
-    public init(_ platform: Platform) { rawValue = 1 << platform.rawValue }
+    @inlinable public init(_ platform: Platform) { rawValue = 1 << platform.rawValue }
 
     /// Whether `platform` is in the set.
-    public func contains(_ platform: Platform) -> Bool { contains(PlatformSet(platform)) }
+    @inlinable public func contains(_ platform: Platform) -> Bool { rawValue >> platform.rawValue & 1 == 1 }
 }

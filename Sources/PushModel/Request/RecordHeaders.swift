@@ -15,6 +15,8 @@ public struct RecordHeaders: Sendable {
     public static let maximumValueByteCount = 1024
 
     private var bytes = ByteWriter()
+    /// Whether the record has none of them.
+    public private(set) var isEmpty = true
     /// Where in `bytes` the value of each name stands; nowhere is a length of -1.
     private var starts = SIMD16<Int32>(repeating: 0)
     private var counts = SIMD16<Int32>(repeating: -1)
@@ -24,6 +26,8 @@ public struct RecordHeaders: Sendable {
 
     /// Forgets the record before.
     public mutating func removeAll() {
+        if isEmpty { return }
+        isEmpty = true
         bytes.removeAll()
         counts = SIMD16(repeating: -1)
     }
@@ -33,6 +37,7 @@ public struct RecordHeaders: Sendable {
         guard value.count <= Self.maximumValueByteCount, UTF8Scalars.isWellFormed(value) else { return }
         for (index, spelling) in Name.spellings.enumerated() where spelling.count == name.count {
             guard Self.equalIgnoringCase(name, spelling) else { continue }
+            isEmpty = false
             starts[index] = Int32(bytes.count)
             counts[index] = Int32(value.count)
             bytes.append(value)

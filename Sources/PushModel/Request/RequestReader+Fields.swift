@@ -35,8 +35,9 @@ extension RequestReader {
     private enum ReplayField: String, CaseIterable {
         case root = "root_request_id"
         case parent = "parent_request_id"
+        case parentOrigin = "parent_origin"
         case job = "job_id"
-        case generation, actor, reason, modified
+        case generation, actor, reason, modified, sends
 
         static let names = NameTable<ReplayField>()
     }
@@ -180,10 +181,22 @@ extension RequestReader {
             case .actor: _ = fields.text(value, document, 0...128)
             case .reason: _ = fields.text(value, document, 0...512)
             case .modified: readModified(value, document, &fields)
+            case .parentOrigin: _ = fields.text(value, document, 1...300)
+            case .sends: readSends(value, document, &fields)
             case nil: fields.unknown(key, in: document)
             }
         }
         return fields.faultCount == before ? object : nil
+    }
+
+    /// The indices of the sends that are repeated, of at most 256.
+    private func readSends(_ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
+        guard document.kind(of: value) == .array, document.childCount(of: value) <= 256 else {
+            fields.fault(at: value, in: document, "This must be an array of at most 256 numbers.")
+            return
+        }
+        var elements = document.children(of: value)
+        while let (_, element) = elements.next(in: document) { _ = fields.integer(element, document, 0...255) }
     }
 
     private func readModified(_ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {

@@ -52,6 +52,17 @@ public struct RequestReader: Sendable {
         return readRequest(Attributes(headers, of: request.document), origin, into: &request)
     }
 
+    /// The object that holds the fields of a request that was read: the record itself, or what a CloudEvent in structured mode carries.
+    ///
+    /// - Parameters:
+    ///   - document: The record as it was read.
+    ///   - headers: What `RecordHeaders` kept of its headers.
+    /// - Returns: The object; nil when nothing was read.
+    public func body(of document: borrowing JSONDocument, _ headers: borrowing RecordHeaders) -> JSONDocument.Node? {
+        guard let envelope = Attributes(headers, of: document).envelope else { return document.root }
+        return document.member("data", of: envelope)
+    }
+
     /// Reads the text; what is left of it after a failure is nothing.
     private static func readDocument(_ value: Span<UInt8>, into document: inout JSONDocument) -> UnreadableRecord? {
         guard !value.isEmpty else { return .noValue }

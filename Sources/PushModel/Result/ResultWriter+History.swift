@@ -32,7 +32,7 @@ extension ResultWriter {
         json.append("]")
     }
 
-    func appendAttempts(_ report: borrowing DeliveryReport, _ time: inout TimestampText, to json: inout ByteWriter) {
+    mutating func appendAttempts(_ report: borrowing DeliveryReport, to json: inout ByteWriter) {
         guard !report.attempts.isEmpty else { return }
         json.append(",\"attempts\":[")
         for index in report.attempts.indices {
@@ -42,7 +42,7 @@ extension ResultWriter {
             json.append(",\"send\":")
             json.append(decimal: attempt.call)
             json.append(",\"started_at\":\"")
-            json.append(attempt.startedAt, by: &time)
+            json.append(attempt.startedAt, by: &own)
             json.append("\",\"duration_ms\":")
             json.append(wait: attempt.duration)
             json.append(",\"result\":\"")
@@ -80,20 +80,19 @@ extension ResultWriter {
         json.append("}")
     }
 
-    func appendTimings(
-        _ report: borrowing DeliveryReport, origin: RecordOrigin, now: Timestamp, _ time: inout TimestampText,
-        to json: inout ByteWriter
+    mutating func appendTimings(
+        _ report: borrowing DeliveryReport, origin: RecordOrigin, now: Timestamp, to json: inout ByteWriter
     ) {
         json.append(",\"timings\":{\"published_at\":\"")
-        json.append(origin.timestamp, by: &time)
+        json.append(origin.timestamp, by: &published)
         json.append("\",\"consumed_at\":\"")
-        json.append(report.consumedAt, by: &time)
+        json.append(report.consumedAt, by: &own)
         if let first = report.firstAttemptAt {
             json.append("\",\"first_attempt_at\":\"")
-            json.append(first, by: &time)
+            json.append(first, by: &own)
         }
         json.append("\",\"finished_at\":\"")
-        json.append(now, by: &time)
+        json.append(now, by: &own)
         json.append("\",\"queue_ms\":")
         json.append(wait: Self.milliseconds(from: origin.timestamp, to: report.consumedAt))
         json.append(",\"throttle_wait_ms\":")
@@ -109,16 +108,6 @@ extension ResultWriter {
     private static func milliseconds(from start: Timestamp, to end: Timestamp) -> Int64 {
         let (wait, isTooLong) = end.milliseconds.subtractingReportingOverflow(start.milliseconds)
         return isTooLong ? (end > start ? .max : 0) : wait
-    }
-
-    func appendOrigin(_ origin: RecordOrigin, to json: inout ByteWriter) {
-        json.append(",\"origin\":{\"topic\":")
-        json.append(json: origin.topic)
-        json.append(",\"partition\":")
-        json.append(decimal: Int64(origin.partition))
-        json.append(",\"offset\":\"")
-        json.append(decimal: origin.offset)
-        json.append("\"}")
     }
 }
 

@@ -73,7 +73,7 @@ struct SettingValues: Sendable {
         var users: [String: String] = [:]
         let topics = [
             SettingsSchema.requestsTopic, SettingsSchema.resultsTopic, SettingsSchema.deadLetterTopic,
-            SettingsSchema.controlTopic,
+            SettingsSchema.controlTopic, SettingsSchema.replaysTopic,
         ]
         for key in topics {
             guard let topic = self[key] else { continue }

@@ -80,7 +80,6 @@ final class Flight {
         receivedAt = monotonic
         report.removeAll()
         report.consumedAt = now
-        plan.removeAll()
         calls.removeAll(keepingCapacity: true)
         openCalls = 0
         payloadCount = 0

@@ -33,6 +33,15 @@ struct PartitionState {
         return ledger.lowWaterMark > committed.offset
     }
 
+    /// Whether the ledger begins behind `offset`, at which a record is after all.
+    func begins(after offset: Int64) -> Bool { ledger.map { offset < $0.lowWaterMark } ?? false }
+
+    /// Takes in a record at `offset`, which is where the ledger begins if there is none yet.
+    mutating func received(_ offset: Int64, window: Int) -> OffsetLedger.Reception? {
+        if ledger == nil { ledger = OffsetLedger(start: offset, window: window) }
+        return ledger?.received(offset)
+    }
+
     /// Whether a record may be read now.
     var canRead: Bool { mayHaveRecords && parked == nil && ledger?.hasRoom ?? true }
 }

@@ -11,8 +11,10 @@ extension WorkerLoop {
             if let retryAt = waiting.retryAt, now >= retryAt { offer(waiting) }
             return
         }
-        guard now >= nextCommit || mode != .running, hasSomethingToCommit else { return }
-        nextCommit = now + configuration.commitInterval.nanoseconds
+        guard mode != .running || commits.due(waiting: outbox.records.count, now: now) <= now, hasSomethingToCommit else {
+            return
+        }
+        commits.began(at: now)
         var batch = outbox
         outbox = spareBatch
         spareBatch = OutcomeBatch()

@@ -10,9 +10,16 @@ extension WorkerLoop {
     /// Records of one partition in a row before the next one has its turn.
     private static let recordsPerTurn = 64
 
+    /// How often it is seen to that more records are fetched: 10 ms in nanoseconds.
+    private static let refillInterval: Int64 = 10_000_000
+
     /// Reads records, partition by partition, while there is room for their calls.
     func receiveRecords() {
         guard canReceive else { return }
+        if now >= nextRefill {
+            nextRefill = now + Self.refillInterval
+            consumer.keepFetching()
+        }
         let count = partitions.count
         for step in 0..<count {
             let slot = (nextSlot + step) % count
@@ -43,11 +50,8 @@ extension WorkerLoop {
     }
 
     private func take(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int) {
-        if partitions[slot].ledger == nil {
-            partitions[slot].ledger = OffsetLedger(start: origin.offset, window: configuration.window)
-        }
-        if let mark = partitions[slot].ledger?.lowWaterMark, origin.offset < mark { beginAgain(slot, at: origin.offset, mark) }
-        let reception = partitions[slot].ledger?.received(origin.offset)
+        if partitions[slot].begins(after: origin.offset) { beginAgain(slot, at: origin.offset) }
+        let reception = partitions[slot].received(origin.offset, window: configuration.window)
         if reception == .alreadyFinished { return }
         metrics.recordsConsumed.increment()
         Failpoint.pass(.fetched)
@@ -60,7 +64,7 @@ extension WorkerLoop {
         }
         let reading: RequestReader.Reading
         if let value = record.value {
-            reading = reader.read(value, headers: headers, origin: origin, into: &flight.request)
+            reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
         } else {
             let nothing: [UInt8] = []
             reading = reader.read(nothing.span, headers: headers, origin: origin, into: &flight.request)
@@ -83,7 +87,8 @@ extension WorkerLoop {
     }
 
     /// Takes in that the partition has records below the committed position: its topic was made anew, or lost its end.
-    private func beginAgain(_ slot: Int, at offset: Int64, _ mark: Int64) {
+    private func beginAgain(_ slot: Int, at offset: Int64) {
+        let mark = partitions[slot].ledger?.lowWaterMark ?? 0
         log.warning(
             .kafkaError, "a partition ends before its committed position and is read anew",
             [
@@ -155,7 +160,7 @@ extension WorkerLoop {
             if let hub = flight.request.hub, !flight.request.document.equals(hub, configuration.hubName) {
                 throw RequestFault(.unknownHub, "/hub", "This worker knows the hub \(configuration.hubName) only.")
             }
-            try planner.plan(flight.request, into: &flight.plan)
+            try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
             try format(flight)
             // What is wrong with a request is worth more to its publisher than that it came too late.
             if let expiry = flight.request.expiresAt, expiry <= wallClock {
@@ -172,12 +177,14 @@ extension WorkerLoop {
             let isSamePlatform = !flight.calls.isEmpty && flight.report.calls.last?.platform == call.platform
             if !isSamePlatform {
                 if flight.payloads.count == flight.payloadCount { flight.payloads.append(.init()) }
-                do {
-                    if let platform = call.platform {
-                        try formatter.format(
-                            flight.request, for: platform, now: wallClock, into: &flight.payloads[flight.payloadCount])
-                    } else {
-                        try formatter.formatTemplate(flight.request, now: wallClock, into: &flight.payloads[flight.payloadCount])
+                do throws(PayloadError) {
+                    try lend(&flight.request) { (request) throws(PayloadError) in
+                        if let platform = call.platform {
+                            try formatter.format(
+                                request, for: platform, now: wallClock, into: &flight.payloads[flight.payloadCount])
+                        } else {
+                            try formatter.formatTemplate(request, now: wallClock, into: &flight.payloads[flight.payloadCount])
+                        }
                     }
                 } catch {
                     let code: ErrorCode = error.code == .payloadTooLarge ? .payloadTooLarge : .payloadRejected

@@ -36,9 +36,12 @@ extension WorkerLoop {
         var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
         let serial: UInt64
         do throws(HubAuthError) {
-            serial = try hub.write(
-                flight.plan.calls[index], of: flight.plan, for: flight.request, flight.payloads[flight.calls[index].payload],
-                now: wallClock.milliseconds / 1000, into: &buffer)
+            let payload = flight.calls[index].payload
+            serial = try lend(&flight.plan, &flight.request, &flight.payloads[payload]) {
+                (plan, request, payload) throws(HubAuthError) in
+                try hub.write(
+                    plan.calls[index], of: plan, for: request, payload, now: wallClock.milliseconds / 1000, into: &buffer)
+            }
         } catch {
             log.error(.internalFault, "a token could not be signed", [.reason: .string(error.description)])
             end(flight, index, .transient, .internal, "a token could not be signed")
@@ -52,7 +55,7 @@ extension WorkerLoop {
         flight.calls[index].startedAtWall = wallClock
         if flight.report.firstAttemptAt == nil { flight.report.firstAttemptAt = wallClock }
         let id = ExchangeID(flight, call: index)
-        let deadline = MonotonicTime(nanoseconds: now).advanced(by: configuration.requestTimeout)
+        let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: requestNanoseconds)
         connections.submit(id: id.number, request: buffer.room, byteCount: buffer.count, deadline: deadline)
         Failpoint.pass(.requestWritten)
     }
@@ -73,11 +76,12 @@ extension WorkerLoop {
     /// Takes the answers and failures that connections have for the loop.
     func handleCompletions() {
         while let completion = connections.nextCompletion() {
+            let (number, request, outcome) = completion.parts()
             limits.ended()
-            if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(ByteWriter(reusing: completion.request)) }
-            let id = ExchangeID(number: completion.id)
+            let id = ExchangeID(number: number)
             let flight = flights[id.flight]
-            switch completion.outcome {
+            if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(ByteWriter(reusing: request)) }
+            switch consume outcome {
             case .answer(let answer):
                 Failpoint.pass(.answered)
                 if id.belongs(to: flight) { answered(flight, id.call, answer) }

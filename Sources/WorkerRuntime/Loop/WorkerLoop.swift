@@ -28,6 +28,8 @@ final class WorkerLoop {
     }
 
     let configuration: WorkerConfiguration
+    /// The limit of a hub call, in nanoseconds.
+    let requestNanoseconds: Int64
     let metrics: WorkerMetrics
     let log: Log
     let health: WorkerHealth
@@ -60,6 +62,8 @@ final class WorkerLoop {
     var deferredJobs: [(due: Int64, job: Committer.Job)] = []
     /// Where the next round of reading begins, so that no partition is always the first.
     var nextSlot = 0
+    /// When it is next seen to that more records are fetched, monotonic nanoseconds.
+    var nextRefill: Int64 = 0
 
     // Requests in work.
     var flights = FlightPool()
@@ -89,8 +93,7 @@ final class WorkerLoop {
     var spareBatch = OutcomeBatch()
     /// What was offered and is not confirmed.
     var offered: OfferedCommit?
-    /// When the next commit may be offered, monotonic nanoseconds.
-    var nextCommit: Int64 = 0
+    var commits: CommitSchedule
     /// When offsets without records may be committed by themselves, monotonic nanoseconds.
     var nextGapCommit: Int64 = 0
     /// Whether results wait until all before them in their partition are there, because the broker refuses the bitmap.
@@ -101,14 +104,16 @@ final class WorkerLoop {
     var wallClock = Timestamp(milliseconds: 0)
 
     init(
-        _ configuration: WorkerConfiguration, services: WorkerServices, health: WorkerHealth, control: WorkerControl
+        _ configuration: WorkerConfiguration, services: WorkerServices, metrics: WorkerMetrics, health: WorkerHealth,
+        control: WorkerControl
     ) throws {
         self.configuration = configuration
-        metrics = WorkerMetrics(services.metrics, hub: configuration.hubName, topic: configuration.topics.requests)
+        self.metrics = metrics
         log = services.log
         self.health = health
         self.control = control
         poller = try Poller()
+        requestNanoseconds = configuration.requestTimeout.nanoseconds
         wakeUp = control.wakeUp
         kafkaWakeUp = try WakeUp()
         try poller.add(wakeUp.fileDescriptor, token: Token.wakeUp, interest: .readable)
@@ -124,6 +129,7 @@ final class WorkerLoop {
         formatter = PayloadFormatter(configuration: configuration.formatting)
         recorder = ResultRecorder(
             workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
+        commits = CommitSchedule(interval: configuration.commitInterval.nanoseconds)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
         limits = Self.limits(configuration, &generator)
@@ -162,7 +168,8 @@ final class WorkerLoop {
             finishDraining()
             offerCommit()
             limits.noteWaiting(!ready.isEmpty && !isCommitOverdue, now: now)
-            metrics.turnEnded(limits, waiting: waitingForRetry)
+            metrics.turnEnded(
+                inFlight: limits.inFlight, waiting: waitingForRetry, throttled: limits.pause.totalNanoseconds)
         }
     }
 
@@ -200,7 +207,7 @@ final class WorkerLoop {
         if let due = timers.nextDue { wake = min(wake, due) }
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
         if isFleetOpen, let due = limits.rate?.nextDue { wake = min(wake, due) }
-        if offered == nil && !outbox.isEmpty { wake = min(wake, nextCommit) }
+        if offered == nil && !outbox.isEmpty { wake = min(wake, commits.due(waiting: outbox.records.count, now: now)) }
         if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
         return wake
     }
@@ -209,6 +216,7 @@ final class WorkerLoop {
     var canReceive: Bool {
         guard mode == .running, !partitions.isEmpty, isProducerReady else { return false }
         guard !isCommitOverdue, outbox.records.count < Self.maximumUncommitted else { return false }
+        guard outbox.bytes.count < Self.maximumUncommittedBytes else { return false }
         return ready.count + limits.inFlight < configuration.maxInFlight && flights.activeCount < Self.maximumFlights
     }
 
@@ -224,6 +232,8 @@ final class WorkerLoop {
 
     /// Finished records that may wait for the commit before them.
     static let maximumUncommitted = 16_384
+    /// The same in bytes, which large dead letters reach first.
+    static let maximumUncommittedBytes = 64 << 20
 }
 
 /// A batch that was offered to the committer and is not confirmed; kept here whatever becomes of the committer.

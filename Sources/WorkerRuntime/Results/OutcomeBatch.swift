@@ -29,10 +29,7 @@ struct OutcomeBatch: Sendable {
     }
 
     /// One header of a record.
-    struct Header: Sendable {
-        var name: Range<Int>
-        var value: Range<Int>?
-    }
+    typealias Header = Kafka.RecordHeaders.Place
 
     private(set) var records: [Record] = []
     private(set) var headers: [Header] = []
@@ -46,6 +43,11 @@ struct OutcomeBatch: Sendable {
     @_lifetime(borrow self)
     borrowing func span(_ range: Range<Int>) -> Span<UInt8> { bytes.span.extracting(range) }
 
+    /// The headers of one of its records.
+    borrowing func headers(of record: Record) -> Kafka.RecordHeaders {
+        Kafka.RecordHeaders(headers.span.extracting(record.headers), of: bytes.span)
+    }
+
     /// Forgets the records; a batch that had grown far beyond the usual gives its room back.
     mutating func removeAll() {
         records.removeAll(keepingCapacity: true)
@@ -55,12 +57,14 @@ struct OutcomeBatch: Sendable {
     }
 
     /// Appends a record, whose parts `write` adds.
-    mutating func add(_ destination: Destination, of origin: Origin, _ write: (inout Builder) -> Void) {
+    ///
+    /// - Returns: What `write` returns.
+    mutating func add<Result>(_ destination: Destination, of origin: Origin, _ write: (inout Builder) -> Result) -> Result {
         var builder = Builder(firstHeader: headers.count)
         builder.sharedText = sharedText
         swap(&builder.headers, &headers)
         swap(&builder.bytes, &bytes)
-        write(&builder)
+        let result = write(&builder)
         sharedText = builder.sharedText
         swap(&builder.headers, &headers)
         swap(&builder.bytes, &bytes)
@@ -68,6 +72,7 @@ struct OutcomeBatch: Sendable {
             Record(
                 destination: destination, origin: origin, key: builder.key, value: builder.value,
                 headers: builder.firstHeader..<headers.count, ownHeaders: builder.ownHeaders))
+        return result
     }
 
     /// Leaves of each large dead letter only what says where its record stands, because the broker refuses the whole.
@@ -146,7 +151,12 @@ struct OutcomeBatch: Sendable {
 
         mutating func setKey(_ write: (inout ByteWriter) -> Void) { key = append(write) }
 
-        mutating func setValue(_ write: (inout ByteWriter) -> Void) { value = append(write) }
+        mutating func setValue<Result>(_ write: (inout ByteWriter) -> Result) -> Result {
+            let start = bytes.count
+            let result = write(&bytes)
+            value = start..<bytes.count
+            return result
+        }
 
         mutating func addHeader(_ name: StaticString, _ write: (inout ByteWriter) -> Void) {
             let name = append { $0.append(name) }

@@ -31,11 +31,18 @@ struct Publisher {
         self.configuration = configuration
         self.group = group
         kafka = configuration.kafka
-        // A dead letter is larger than its record; what the broker takes is the broker's to say.
-        if !kafka.properties.contains(where: { $0.key == "message.max.bytes" }) {
-            kafka.properties.append(.init(key: "message.max.bytes", value: "8388608"))
-        }
+        kafka.properties.insert(contentsOf: Self.defaults, at: 0)
     }
+
+    /// What a batch needs; the user's properties, which follow, say otherwise.
+    private static let defaults: [KafkaConfiguration.Property] = [
+        // A dead letter is larger than its record; what the broker takes is the broker's to say.
+        .init(key: "message.max.bytes", value: "8388608"),
+        // A batch is handed over within a few milliseconds, and goes out in few requests if it is waited for; `flush` cuts it short.
+        .init(key: "linger.ms", value: "5"),
+        // What the library copies of a batch at a time: each record costs it about 2 KB besides its bytes.
+        .init(key: "queue.buffering.max.messages", value: "2500"),
+    ]
 
     mutating func perform(_ job: Committer.Job) -> Committer.Reply {
         switch job {
@@ -227,17 +234,8 @@ struct Publisher {
     private func produce(_ batch: borrowing OutcomeBatch, with producer: Producer) throws(KafkaError) {
         guard let results, let deadLetters else { return }
         for record in batch.records {
-            var headers = Kafka.RecordHeaders(capacity: record.headers.count)
-            for index in record.headers {
-                let header = batch.headers[index]
-                if let value = header.value {
-                    headers.append(name: batch.span(header.name), value: batch.span(value))
-                } else {
-                    headers.append(name: batch.span(header.name), value: nil)
-                }
-            }
             let topic = record.destination == .results ? results : deadLetters
-            try produce(record, of: batch, to: topic, headers, with: producer)
+            try produce(record, of: batch, to: topic, batch.headers(of: record), with: producer)
         }
     }
 

@@ -1,9 +1,10 @@
 import Delivery
+import Kafka
 import PushModel
 
 /// Puts final results into a batch, with the headers of the message contract (section 3.3).
 struct ResultRecorder {
-    private let writer: ResultWriter
+    private var writer: ResultWriter
     private let names: ResultHeaders
     private var generator = QuickRandom()
 
@@ -13,22 +14,26 @@ struct ResultRecorder {
     }
 
     /// Adds the final result of what `flight` carries.
-    mutating func record(_ flight: Flight, now: Timestamp, into batch: inout OutcomeBatch) {
-        let request = flight.request
-        let id = request.id
-        batch.add(.results, of: .init(slot: flight.slot, offset: flight.origin.offset)) { record in
-            record.setKey { $0.append(request.document.span(id)) }
-            record.setValue { writer.append(flight.report, of: request, origin: flight.origin, at: now, to: &$0) }
-            let start = record.share(names.text.span)
-            record.addHeader(names.contentType, from: start)
-            record.addHeader(names.specificationVersion, from: start)
-            record.addHeader(names.id, from: start) { ResultWriter.appendResultID(flight.origin, to: &$0) }
-            record.addHeader(names.source, from: start)
-            record.addHeader(names.type, from: start)
-            record.addHeader(names.time, from: start) { $0.append(now) }
-            record.addHeader(names.subject, from: start, value: record.key)
-            record.addHeader(names.dataSchema, from: start)
-            addTrace(of: request, to: &record, from: start)
+    ///
+    /// - Returns: How it ended.
+    mutating func record(_ flight: Flight, now: Timestamp, into batch: inout OutcomeBatch) -> Conclusion {
+        let origin = flight.origin
+        return lend(&flight.request, &flight.report) { request, report in
+            batch.add(.results, of: .init(slot: flight.slot, offset: origin.offset)) { record in
+                record.setKey { $0.append(request.document.span(request.id)) }
+                let written = record.setValue { writer.append(report, of: request, origin: origin, at: now, to: &$0) }
+                let start = record.share(names.text.span)
+                record.addHeader(names.contentType, from: start)
+                record.addHeader(names.specificationVersion, from: start)
+                record.addHeader(names.id, from: start, value: written.resultID)
+                record.addHeader(names.source, from: start)
+                record.addHeader(names.type, from: start)
+                record.addHeader(names.time, from: start, value: written.finishedAt)
+                record.addHeader(names.subject, from: start, value: record.key)
+                record.addHeader(names.dataSchema, from: start)
+                addTrace(of: request, to: &record, from: start)
+                return written.conclusion
+            }
         }
     }
 

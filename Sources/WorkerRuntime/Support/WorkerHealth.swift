@@ -12,16 +12,19 @@ final class WorkerHealth {
     private let log: Log
     /// Calls in a row that say that the hub does not work.
     private var hubFailureCount = 0
+    /// Whether the hub's check passes: it is asked with each answer, and the check itself is behind a lock.
+    private var isHubPassing = true
     /// Whether the broker failed and has not answered since; only asking it again can tell.
     private(set) var isBrokerDoubtful = false
 
-    init(_ health: Health, _ log: Log, now: Int64) {
+    /// Health of one loop; `suffix` is put behind the checks' names, to tell loops of one process apart.
+    init(_ health: Health, _ log: Log, now: Int64, suffix: String = "") {
         self.health = health
         self.log = log
-        loop = health.heartbeat("loop", limit: .seconds(10), now: now)
-        group = health.check("group", for: .ready, until: "not a member of the consumer group yet")
-        producer = health.check("producer", for: .ready, until: "not ready to write results yet")
-        hub = health.check("hub", for: .ready, until: "not called yet")
+        loop = health.heartbeat("loop" + suffix, limit: .seconds(10), now: now)
+        group = health.check("group" + suffix, for: .ready, until: "not a member of the consumer group yet")
+        producer = health.check("producer" + suffix, for: .ready, until: "not ready to write results yet")
+        hub = health.check("hub" + suffix, for: .ready, until: "not called yet")
         // Without traffic nothing is known of the hub, and nothing speaks against it.
         _ = hub.pass()
     }
@@ -46,13 +49,17 @@ final class WorkerHealth {
 
     func hubAnswered() {
         hubFailureCount = 0
+        guard !isHubPassing else { return }
+        isHubPassing = true
         pass(hub, "hub")
     }
 
     /// A call failed as it does when the hub, the way to it or the key is at fault; a single one says nothing yet.
     func hubFailed(_ reason: String) {
         hubFailureCount += 1
-        if hubFailureCount >= Self.hubFailureLimit { fail(hub, "hub", reason) }
+        guard hubFailureCount >= Self.hubFailureLimit else { return }
+        isHubPassing = false
+        fail(hub, "hub", reason)
     }
 
     private static let hubFailureLimit = 3

@@ -14,24 +14,29 @@ final class WorkerMetrics {
     let resultsFailed: Counter
     let commitFailures: Counter
     let rebalances: Counter
-    let assignedPartitions: Gauge
-    let oldestWaiting: Gauge
-    let lagSeconds: Gauge
-    private let inFlight: Gauge
-    private let retryQueue: Gauge
+    let assignedPartitions: GaugeShare
+    let oldestWaiting: GaugeShare
+    let lagSeconds: GaugeShare
+    private let sendLimit: GaugeShare
+    private let circuitState: GaugeShare
+    private let inFlight: GaugeShare
+    private let retryQueue: GaugeShare
+    private var turn = (inFlight: 0, waiting: 0)
     private let throttled: SecondsCounter
-    private let sendLimit: Gauge
-    private let circuitState: Gauge
-    private var rate: (limit: Gauge, wait: SecondsCounter)?
+    /// None for a hub whose rate has no limit.
+    private let rate: (limit: GaugeShare, wait: SecondsCounter)?
     private let publishToFinal: Histogram
     private var finishedByOutcome: [Outcome: Counter] = [:]
     private var sendsByKey: [Int: Counter] = [:]
     private var durations: [Histogram] = []
+    /// The counters of the latest outcome and of the latest answer, which are mostly those of the next.
+    private var latestFinished: (outcome: Outcome, counter: Counter)?
+    private var latestSent: (key: Int, counter: Counter)?
     private var throttledBefore: Int64 = 0
     private var waitedBefore: Int64 = 0
     private var nextSecond: Int64 = 0
 
-    init(_ metrics: PushfanMetrics, hub: String, topic: String) {
+    init(_ metrics: PushfanMetrics, _ gauges: LoopGauges, loop: Int, hub: String, topic: String) {
         self.metrics = metrics
         self.hub = hub
         self.topic = topic
@@ -41,14 +46,15 @@ final class WorkerMetrics {
         resultsFailed = metrics.resultsFailed
         commitFailures = metrics.commitFailures
         rebalances = metrics.rebalances
-        assignedPartitions = metrics.assignedPartitions
-        oldestWaiting = metrics.oldestWaiting.series([hub])
-        lagSeconds = metrics.consumerLagSeconds.series([topic])
-        sendLimit = metrics.sendLimit.series([hub])
-        circuitState = metrics.circuitState.series([hub])
-        inFlight = metrics.inflightSends.series([hub])
-        retryQueue = metrics.retryQueue.series([hub])
+        assignedPartitions = gauges.assignedPartitions.share(of: loop)
+        oldestWaiting = gauges.oldestWaiting.share(of: loop)
+        lagSeconds = gauges.lagSeconds.share(of: loop)
+        sendLimit = gauges.sendLimit.share(of: loop)
+        circuitState = gauges.circuitState.share(of: loop)
+        inFlight = gauges.inFlight.share(of: loop)
+        retryQueue = gauges.retryQueue.share(of: loop)
         throttled = metrics.throttledTime.series([hub])
+        rate = gauges.rateLimit.map { ($0.share(of: loop), metrics.rateWait.series([hub])) }
         publishToFinal = metrics.publishToFinal.series([hub])
         for outcome in Outcome.allCases { finishedByOutcome[outcome] = metrics.requestsFinished.series([hub, outcome.rawValue]) }
         for index in 0...Platform.allCases.count {
@@ -66,14 +72,20 @@ final class WorkerMetrics {
         durations[index].observe(nanoseconds: nanoseconds)
         let code = (200..<300).contains(status) ? 2 : status
         let key = index << 16 | code
+        let counter = latestSent?.key == key ? latestSent?.counter : nil
+        (counter ?? self.counter(of: platform, code, key)).increment()
+    }
+
+    private func counter(of platform: Platform?, _ code: Int, _ key: Int) -> Counter {
         if let counter = sendsByKey[key] {
-            counter.increment()
-            return
+            latestSent = (key, counter)
+            return counter
         }
-        let label = code == 2 ? "2xx" : (400..<600).contains(status) ? "\(status)" : "other"
+        let label = code == 2 ? "2xx" : (400..<600).contains(code) ? "\(code)" : "other"
         let counter = metrics.sends.series([hub, Self.name(of: platform), label])
         sendsByKey[key] = counter
-        counter.increment()
+        latestSent = (key, counter)
+        return counter
     }
 
     /// Counts a call without an answer.
@@ -83,7 +95,8 @@ final class WorkerMetrics {
     }
 
     func finished(_ outcome: Outcome, milliseconds: Int64) {
-        finishedByOutcome[outcome]?.increment()
+        if latestFinished?.outcome != outcome { latestFinished = finishedByOutcome[outcome].map { (outcome, $0) } }
+        latestFinished?.counter.increment()
         publishToFinal.observe(nanoseconds: max(0, milliseconds) * 1_000_000)
     }
 
@@ -117,25 +130,25 @@ final class WorkerMetrics {
     }
 
     /// Publishes what the loop counts by itself.
-    func turnEnded(_ limits: borrowing HubLimits, waiting: Int) {
-        inFlight.set(limits.inFlight)
-        retryQueue.set(waiting)
-        let throttledNow = limits.pause.totalNanoseconds
-        guard throttledNow > throttledBefore else { return }
-        throttled.add(nanoseconds: throttledNow - throttledBefore)
-        throttledBefore = throttledNow
+    func turnEnded(inFlight: Int, waiting: Int, throttled: Int64) {
+        if turn != (inFlight, waiting) {
+            turn = (inFlight, waiting)
+            self.inFlight.set(inFlight)
+            retryQueue.set(waiting)
+        }
+        if throttled > throttledBefore {
+            self.throttled.add(nanoseconds: throttled - throttledBefore)
+            throttledBefore = throttled
+        }
     }
 
     /// Publishes what limits the hub's calls at present.
     func noteLimits(_ limits: borrowing HubLimits) {
         sendLimit.set(limits.concurrency.limit)
         circuitState.set(limits.circuit.state.code)
-        guard let present = limits.rate else { return }
-        // A hub without a limit has no series.
-        let series = rate ?? (metrics.rateLimit.series([hub]), metrics.rateWait.series([hub]))
-        rate = series
-        series.limit.set(Double(present.rate) / 1000)
-        series.wait.add(nanoseconds: present.waitedNanoseconds - waitedBefore)
+        guard let present = limits.rate, let rate else { return }
+        rate.limit.set(Double(present.rate) / 1000)
+        rate.wait.add(nanoseconds: present.waitedNanoseconds - waitedBefore)
         waitedBefore = present.waitedNanoseconds
     }
 

@@ -115,10 +115,16 @@ final class WorkerProcess: Sendable {
     }
 
     /// Takes down that the worker can reach the broker again.
-    func noteOutageEnd() {
+    ///
+    /// A client counts its session from the last answer of the coordinator. When that runs out just after the broker is back, the
+    /// worker has begun calls anew, and loses them with its partitions.
+    ///
+    /// - Parameter grace: How long it may take to be in touch with the coordinator.
+    func noteOutageEnd(grace: Duration = .seconds(3)) {
+        let until = Clock.now() + grace.components.seconds * 1000
         state.withLock { state in
             for index in state.disturbances.indices where state.disturbances[index].kind == .outage {
-                state.disturbances[index].until = min(state.disturbances[index].until, Clock.now())
+                state.disturbances[index].until = min(state.disturbances[index].until, until)
             }
         }
     }

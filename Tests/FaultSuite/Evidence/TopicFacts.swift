@@ -18,6 +18,19 @@ struct TopicFacts {
         return facts
     }
 
+    /// The requests on the topic that repeat others.
+    func replays(_ topic: String) throws -> [ReplayFact] {
+        var reader = FactReader()
+        var facts: [ReplayFact] = []
+        try read(topic) { record in
+            guard let value = record.value,
+                let fact = reader.replay(value, at: Place(record.partition, record.offset))
+            else { return }
+            facts.append(fact)
+        }
+        return facts
+    }
+
     /// The results topic.
     ///
     /// - Throws: A record there is no result, or Kafka failed.

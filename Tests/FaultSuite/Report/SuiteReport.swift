@@ -15,9 +15,8 @@ struct SuiteReport {
     mutating func add(_ outcome: ScenarioOutcome) -> String {
         outcomes.append(outcome)
         let repeats = outcome.findings.first { $0.invariant == .repeated }.map { "\(Int($0.measured))" } ?? "-"
-        let kills = outcome.workerKills + outcome.brokerKills
         var text = Self.row(
-            outcome.name, Self.number(outcome.seconds), "\(outcome.requests)", "\(kills)", "\(outcome.results)", repeats,
+            outcome.name, Self.number(outcome.seconds), "\(outcome.requests)", "\(outcome.kills)", "\(outcome.results)", repeats,
             Self.verdict(of: outcome))
         for line in Self.reasons(of: outcome) { text += "\n    \(line)" }
         return text
@@ -60,7 +59,7 @@ struct SuiteReport {
             let repeats = outcome.findings.first { $0.invariant == .repeated }.map { "\(Int($0.measured))" } ?? "-"
             lines.append(
                 "| \(outcome.name) | \(outcome.claim) | \(Self.number(outcome.seconds)) | \(outcome.requests) "
-                    + "| \(outcome.workerKills + outcome.brokerKills) | \(outcome.results) | \(repeats) | \(Self.verdict(of: outcome)) |"
+                    + "| \(outcome.kills) | \(outcome.results) | \(repeats) | \(Self.verdict(of: outcome)) |"
             )
         }
         lines += ["", "| Invariant | worst | allowed there |", "|---|---:|---:|"]
@@ -100,6 +99,8 @@ extension SuiteReport {
             ("requests", "\(outcomes.map(\.requests).reduce(0, +))"),
             ("worker kills", "\(outcomes.map(\.workerKills).reduce(0, +))"),
             ("worker drains", "\(outcomes.map(\.drains).reduce(0, +))"),
+            ("replay kills", "\(outcomes.map(\.commandKills).reduce(0, +))"),
+            ("calls that failed and were not replayed exactly once", Self.number(sum(.replays))),
             ("broker kills", "\(outcomes.map(\.brokerKills).reduce(0, +))"),
             ("requests lost", Self.number(sum(.lost) + sum(.unreadableLost))),
             ("final results repeated", Self.number(sum(.repeated))),

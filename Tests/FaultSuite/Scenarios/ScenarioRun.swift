@@ -11,6 +11,7 @@ struct ScenarioOutcome: Sendable {
     var workerKills = 0
     var drains = 0
     var brokerKills = 0
+    var commandKills = 0
     var findings: [Finding] = []
     /// What every kill and outage caused.
     var windows: [CrashWindow] = []
@@ -20,6 +21,9 @@ struct ScenarioOutcome: Sendable {
     var lacking: String?
     /// The invariants that had to be violated.
     var mustFail: Set<Invariant> = []
+
+    /// Processes that were killed.
+    var kills: Int { workerKills + brokerKills + commandKills }
 
     /// Findings whose invariant does not hold.
     var violations: [Finding] { findings.filter { !$0.holds } }
@@ -85,6 +89,7 @@ struct ScenarioRun {
         outcome.workerKills = evidence.disturbances.count { $0.kind == .kill || $0.kind == .freeze }
         outcome.drains = evidence.disturbances.count { $0.kind == .drain }
         outcome.brokerKills = stage.brokerKills
+        outcome.commandKills = stage.commandKills
         outcome.windows = Oracle(evidence).windows().windows
         outcome.findings = (Oracle(evidence).findings() + (scenario.check?(stage, evidence) ?? [])).map(adjusted)
         if let failure = stage.publisherFailure { outcome.failure = "publishing failed: \(failure)" }

@@ -16,11 +16,15 @@ final class Stage: Sendable {
     /// The brokers for the suite itself.
     let kafka: KafkaConfiguration
 
+    /// The environment of commands that an operator runs.
+    private let operatorEnvironment: [String: String]
+
     private struct State {
         var random: SeededGenerator
         var publishers: [Publisher] = []
         var publishedCount = 0
         var brokerKills = 0
+        var commandKills = 0
         var outage: Outage?
         var pauses: [(begin: Int64, wait: Int64)] = []
     }
@@ -37,9 +41,9 @@ final class Stage: Sendable {
         state = Mutex(State(random: SeededGenerator(seed: suite.seed &+ Digest.of(scenario.name.utf8))))
         topics = TopicNames(scenario.name, run: Int.random(in: 1000...9999))
         kafka = KafkaConfiguration(bootstrapServers: broker.direct, clientID: "faults")
-        var environment = suite.environment
-        for (name, topic) in topics.variables { environment[name] = topic }
+        var environment = suite.environment.merging(topics.variables) { $1 }
         environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = broker.direct
+        operatorEnvironment = environment
         try ChildProcess.run(
             "pushfan topics create",
             [suite.program, "topics", "create", "--partitions", "\(scenario.partitions)", "--replication", "\(broker.nodes)"],
@@ -100,6 +104,31 @@ final class Stage: Sendable {
             state.publishedCount += amount.count
         }
     }
+
+    /// Runs a command of an operator to its end.
+    ///
+    /// - Throws: `SuiteError.failed` unless it ends with exit code 0 in time.
+    func run(_ arguments: [String], within limit: Duration = .seconds(120)) throws {
+        note("pushfan \(arguments.joined(separator: " "))")
+        try ChildProcess.run(
+            "pushfan \(arguments.prefix(2).joined(separator: " "))", [suite.program] + arguments,
+            environment: operatorEnvironment,
+            log: "\(folder)/commands.log", within: limit)
+    }
+
+    /// Begins a command of an operator, and kills it with SIGKILL after some time.
+    func runAndKill(_ arguments: [String], after time: Duration) throws {
+        let child = try ChildProcess(
+            "pushfan", [suite.program] + arguments, environment: operatorEnvironment, log: "\(folder)/commands.log")
+        Clock.pause(time)
+        child.signal(SIGKILL)
+        let ending = child.wait(within: .seconds(10))
+        note("pushfan \(arguments.joined(separator: " ")): \(ending.map { "\($0)" } ?? "still there")")
+        if ending == .killed(signal: SIGKILL) { state.withLock { $0.commandKills += 1 } }
+    }
+
+    /// Commands of operators that were killed.
+    var commandKills: Int { state.withLock { $0.commandKills } }
 
     /// Replaces the hub's faults; its ordinary pace stays behind them.
     func setHubFaults(_ faults: [String]) throws {
@@ -236,6 +265,7 @@ final class Stage: Sendable {
         }
         evidence.resumption = watch.resumption
         evidence.outage = state.withLock { $0.outage }
+        evidence.setApart(try reader.replays(topics.requests))
         return evidence
     }
 }
@@ -245,6 +275,7 @@ struct TopicNames: Sendable {
     let requests: String
     let results: String
     let deadLetters: String
+    let replays: String
     let group: String
 
     init(_ scenario: String, run: Int) {
@@ -252,6 +283,7 @@ struct TopicNames: Sendable {
         requests = "\(prefix).requests"
         results = "\(prefix).results"
         deadLetters = "\(prefix).deadletter"
+        replays = "\(prefix).replays"
         group = "\(prefix).group"
     }
 
@@ -259,7 +291,8 @@ struct TopicNames: Sendable {
     var variables: [String: String] {
         [
             "PUSHFAN_KAFKA_TOPICS_REQUESTS": requests, "PUSHFAN_KAFKA_TOPICS_RESULTS": results,
-            "PUSHFAN_KAFKA_TOPICS_DEADLETTER": deadLetters, "PUSHFAN_KAFKA_GROUP_ID": group,
+            "PUSHFAN_KAFKA_TOPICS_DEADLETTER": deadLetters, "PUSHFAN_KAFKA_TOPICS_REPLAYS": replays,
+            "PUSHFAN_KAFKA_GROUP_ID": group,
         ]
     }
 }

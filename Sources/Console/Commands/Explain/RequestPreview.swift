@@ -39,7 +39,7 @@ struct RequestPreview {
     init(_ settings: Settings, callTime: Duration, now: Int64) throws(CommandFailure) {
         self.now = Timestamp(milliseconds: now)
         limits = PlanEstimate.Limits(
-            callsAtOnce: settings.worker.maxInFlight, callTime: callTime, callsPerSecond: settings.hub.rateLimit)
+            callsAtOnce: settings.worker.maxInFlightOfAll, callTime: callTime, callsPerSecond: settings.hub.rateLimit)
         planner = FanOutPlanner(settings.planning())
         isPlaceholder = settings.hub.connectionString == nil
         do throws(HubAuthError) {

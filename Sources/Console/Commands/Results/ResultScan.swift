@@ -25,6 +25,17 @@ struct ResultScan {
         configuration = settings.kafkaConfiguration()
     }
 
+    private init(_ other: ResultScan, topic: String) {
+        self.topic = topic
+        kafka = other.kafka
+        configuration = other.configuration
+        timeout = other.timeout
+        invocation = other.invocation
+    }
+
+    /// A scan of another topic.
+    func of(_ topic: String) -> ResultScan { ResultScan(self, topic: topic) }
+
     /// Finds out where to read.
     ///
     /// - Throws: The topic cannot be read.

@@ -12,10 +12,10 @@ struct TopicRole {
     private let days: Int
     /// The fewest bytes that a record must be allowed to have.
     let recordByteCount: Int
-    /// How many partitions it has; nil for as many as are asked for.
-    private var partitionCount: Int?
-    /// Whether only the latest record of each key is kept.
-    private var isCompacted = false
+    /// Of records with one key only the newest has to be kept.
+    var isCompacted = false
+    /// Records must stand in one order, hence in one partition.
+    var hasOnePartition = false
 
     /// The topics in use, under the names that the settings give.
     static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
@@ -25,12 +25,16 @@ struct TopicRole {
             TopicRole(role: "results", name: topics.results, days: 14, recordByteCount: record / 2),
             TopicRole(role: "deadletter", name: topics.deadLetter, days: 30, recordByteCount: record),
             TopicRole(
-                role: "control", name: topics.control, days: 7, recordByteCount: 16_384, partitionCount: 1, isCompacted: true),
+                role: "control", name: topics.control, days: 7, recordByteCount: 16_384, isCompacted: true,
+                hasOnePartition: true),
+            TopicRole(
+                role: "replays", name: topics.replays, days: 30, recordByteCount: record, isCompacted: true,
+                hasOnePartition: true),
         ]
     }
 
     /// How many partitions it gets when `count` are asked for.
-    func partitionCount(_ count: Int) -> Int { partitionCount ?? count }
+    func partitionCount(_ count: Int) -> Int { hasOnePartition ? 1 : count }
 
     /// The topic to create.
     func topic(partitions: Int, replication: Int) -> NewTopic {

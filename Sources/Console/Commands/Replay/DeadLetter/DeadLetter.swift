@@ -1,0 +1,55 @@
+import Kafka
+import PushModel
+import Replay
+
+/// A record of the dead-letter topic, and what it was before a worker gave it up (message contract, section 3.3).
+struct DeadLetter {
+    /// What the names of the headers begin with that a worker added, in its three spellings.
+    private static let added = ["pushfan-dlq-", "__connect.errors.", "kafka_dlt-"]
+
+    /// The topic that it stood in.
+    let topic: String
+    /// Why it could not be understood.
+    let reason: String
+    /// Its own headers.
+    let headers: [(name: [UInt8], value: [UInt8]?)]
+    /// Its key.
+    let key: [UInt8]?
+    /// Its value.
+    let value: [UInt8]?
+
+    /// Reads a record; nil for one that does not say where it came from.
+    init?(_ record: FetchedRecord) {
+        var said: [String: String] = [:]
+        var own: [(name: [UInt8], value: [UInt8]?)] = []
+        for (name, value) in record.headers {
+            let text = String(decoding: name, as: UTF8.self)
+            if Self.added.contains(where: text.hasPrefix) {
+                if let value { said[text] = String(decoding: value, as: UTF8.self) }
+            } else {
+                own.append((name, value))
+            }
+        }
+        guard let topic = said["pushfan-dlq-topic"], !topic.isEmpty else { return nil }
+        self.topic = topic
+        reason = said["pushfan-dlq-reason"] ?? ""
+        headers = own
+        key = record.key
+        value = record.value
+    }
+
+    /// The value with changes.
+    ///
+    /// - Parameter edits: The changes; without any the value stays what it was, byte for byte.
+    /// - Returns: nil when it cannot be read as a request, or is none with them.
+    func edited(_ edits: [RequestEdit]) -> [UInt8]? {
+        guard !edits.isEmpty, let value else { return value }
+        var document = JSONDocument()
+        guard (try? document.read(value.span)) != nil, document.kind(of: document.root) == .object else { return nil }
+        let json = RequestEdit.apply(edits, to: document)
+        var request = PushRequest()
+        let origin = RecordOrigin(topic: topic, partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+        let reading = RequestReader().read(json.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
+        return reading == .request ? json : nil
+    }
+}

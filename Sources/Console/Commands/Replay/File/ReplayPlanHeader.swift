@@ -1,0 +1,166 @@
+import PushModel
+import Replay
+import ResultQuery
+
+/// The first line of a plan's file: which job it is, what it was made from, and what it comes to.
+struct ReplayPlanHeader: Sendable, Equatable {
+    /// What the file begins with, and the version of the form.
+    static let kind = "pushfan.replay.plan"
+    static let version: Int64 = 1
+
+    /// What is replayed.
+    enum Source: String, Sendable {
+        /// Sends that failed, as results tell it.
+        case results
+        /// Records that could not be understood.
+        case deadletter
+    }
+
+    /// The job; running the plan again goes on with the same one.
+    var jobID: String
+    /// What is replayed.
+    var source = Source.results
+    /// When the plan was made.
+    var createdAt: Timestamp
+    /// Which results it is about.
+    var filter: String
+    /// Why; empty until somebody says it.
+    var reason = ""
+    /// Who.
+    var actor: String
+    /// Sends of unknown outcome are repeated, too.
+    var includesAmbiguous = false
+    /// Until when the new requests are of use.
+    var expiry: NewExpiry?
+    /// What is changed, as it was typed.
+    var edits: [String] = []
+    /// Up to where the jobs' records were read.
+    var jobsOffset: Int64 = 0
+    /// What it comes to.
+    var counts = ReplayCounts()
+
+    /// One line of JSON.
+    var json: [UInt8] {
+        var object = JSONObject()
+        object.add("kind", Self.kind)
+        object.add("version", Int(Self.version))
+        object.add("job_id", jobID)
+        object.add("source", source.rawValue)
+        object.add("created_at", createdAt.text)
+        object.add("filter", filter)
+        object.add("reason", reason)
+        object.add("actor", actor)
+        object.add("include_ambiguous", includesAmbiguous)
+        switch expiry {
+        case .life(let seconds): object.add("ttl_seconds", Int(seconds))
+        case .moment(let moment): object.add("expires_at", moment.text)
+        case nil: break
+        }
+        object.add("set", texts: edits)
+        object.add("jobs_offset", String(jobsOffset))
+        object.add("counts", raw: counts.json)
+        return object.bytes
+    }
+
+    /// Reads the first line of a file.
+    ///
+    /// - Throws: A usage failure, because the file is no plan.
+    init(_ line: [UInt8], path: String) throws(CommandFailure) {
+        var document = JSONDocument()
+        func text(_ name: StaticString) -> String? { document.text(name, of: document.root) }
+        guard (try? document.read(line.span)) != nil, text("kind") == Self.kind, let jobID = text("job_id"),
+            let time = text("created_at").flatMap({ Timestamp(Array($0.utf8).span) })
+        else {
+            throw .usage(
+                "\(Sanitised.quoted(path)) is no plan of a replay", hint: "`pushfan replay plan FILTER` makes one")
+        }
+        guard document.integer("version", of: document.root) == Self.version else {
+            throw .usage("\(Sanitised.quoted(path)) was made by another version of pushfan; plan anew")
+        }
+        self.jobID = jobID
+        createdAt = time
+        source = text("source").flatMap(Source.init) ?? .results
+        filter = text("filter") ?? ""
+        reason = text("reason") ?? ""
+        actor = text("actor") ?? ""
+        includesAmbiguous =
+            document.member("include_ambiguous", of: document.root).map { document.kind(of: $0) == .true } ?? false
+        if let seconds = document.integer("ttl_seconds", of: document.root) { expiry = .life(seconds: seconds) }
+        if let moment = text("expires_at").flatMap({ Timestamp(Array($0.utf8).span) }) { expiry = .moment(moment) }
+        if let list = document.member("set", of: document.root) {
+            document.forEachElement(of: list) { edits.append(document.string(document.text(of: $0))) }
+        }
+        jobsOffset = text("jobs_offset").flatMap { Int64($0) } ?? 0
+        if let node = document.member("counts", of: document.root) { counts = ReplayCounts(document, node) }
+    }
+
+    /// A header that is filled in as the plan is made.
+    init(jobID: String, createdAt: Timestamp, filter: String, actor: String) {
+        self.jobID = jobID
+        self.createdAt = createdAt
+        self.filter = filter
+        self.actor = actor
+    }
+
+    /// How the new requests are written.
+    ///
+    /// - Throws: A usage failure for an edit that is none.
+    func manner() throws(CommandFailure) -> ReplayWriter.Manner {
+        var read: [RequestEdit] = []
+        for text in edits {
+            do throws(RequestEdit.Fault) {
+                read.append(try RequestEdit(text))
+            } catch {
+                throw .usage("--set \(Sanitised.quoted(text)): \(error.reason)")
+            }
+        }
+        return ReplayWriter.Manner(
+            author: ReplayAuthor(jobID: jobID, actor: actor, reason: reason), edits: read, expiry: expiry)
+    }
+}
+
+/// What a plan comes to, in numbers.
+struct ReplayCounts: Sendable, Equatable {
+    /// The results that the filter wants.
+    var matched = 0
+    /// Those of which something is replayed.
+    var eligible = 0
+    /// The new requests.
+    var requests = 0
+    /// The hub calls that these become.
+    var calls = 0
+    /// The results of which nothing is replayed, by the reason.
+    var left: [Leftover: Int] = [:]
+
+    /// As a JSON object, every reason included.
+    var json: [UInt8] {
+        var object = JSONObject()
+        object.add("matched", matched)
+        object.add("eligible", eligible)
+        object.add("requests", requests)
+        object.add("calls", calls)
+        for reason in Leftover.allCases { object.add(reason.rawValue, left[reason] ?? 0) }
+        return object.bytes
+    }
+
+    /// Nothing yet.
+    init() {}
+
+    init(_ document: JSONDocument, _ node: JSONDocument.Node) {
+        func number(_ name: String) -> Int {
+            var found = 0
+            document.forEachMember(of: node) { key, value in
+                if document.equals(key, name) { found = document.integer(at: value).flatMap { Int(exactly: $0) } ?? 0 }
+            }
+            return found
+        }
+        matched = number("matched")
+        eligible = number("eligible")
+        requests = number("requests")
+        calls = number("calls")
+        for reason in Leftover.allCases {
+            let count = number(reason.rawValue)
+            if count > 0 { left[reason] = count }
+        }
+    }
+}

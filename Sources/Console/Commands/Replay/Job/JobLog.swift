@@ -1,0 +1,143 @@
+import Kafka
+import PushModel
+import Replay
+import ResultQuery
+import Settings
+
+/// What the replays topic tells: every job, how far it is, and what it has repeated.
+struct JobLog {
+    /// One job.
+    struct Job: Sendable {
+        /// Where it stands, as its runner last said.
+        var record: JobRecord
+        /// The offset of that.
+        var recordOffset: Int64 = -1
+        /// When that was written, by the broker's or the runner's clock, in milliseconds since 1970.
+        var seenAt: Int64 = 0
+        /// The number of the first item that was not dealt with.
+        var next = 0
+        /// What was passed over.
+        var skipped: [Int: Leftover] = [:]
+        /// What somebody wants it to do, and the offset of that.
+        var wish: (wish: JobWish, offset: Int64)?
+
+        /// Where the job stands, when what its runner said last may not be true any more: one that was killed says nothing.
+        func state(at now: Int64) -> JobRecord.State {
+            guard record.state != .done, record.state != .stopped, !isAlive(at: now) else { return record.state }
+            return wish?.wish.kind == .stop ? .stopped : .interrupted
+        }
+
+        /// A runner is there, or was until a moment ago.
+        func isAlive(at now: Int64) -> Bool {
+            (record.state == .running || record.state == .paused) && now - seenAt < JobLog.patience
+        }
+    }
+
+    /// A runner that says nothing for so long, in milliseconds, is gone.
+    static let patience: Int64 = 30_000
+
+    /// The jobs by their ids.
+    private(set) var jobs: [String: Job] = [:]
+    /// What was repeated.
+    private(set) var history = ReplayHistory()
+    /// The offset behind the last record.
+    private(set) var end: Int64 = 0
+    /// Whose repetitions, and from which offset on, go into `history`.
+    private let besides: String?
+    private let start: Int64
+    private var document = JSONDocument()
+
+    /// Nothing was read yet.
+    ///
+    /// - Parameters:
+    ///   - start: What was repeated before this offset is known otherwise.
+    ///   - besides: A job whose own repetitions are known otherwise.
+    init(from start: Int64 = 0, besides: String? = nil) {
+        self.start = start
+        self.besides = besides
+    }
+
+    /// The jobs, the newest first; their ids sort by time.
+    var newestFirst: [Job] { jobs.values.sorted { $0.record.jobID > $1.record.jobID } }
+
+    /// Takes a record in.
+    mutating func take(_ record: borrowing ConsumedRecord) {
+        end = record.offset + 1
+        guard let value = record.value, (try? document.read(value)) != nil,
+            let id = document.text("job_id", of: document.root)
+        else { return }
+        switch document.text("kind", of: document.root) {
+        case "job":
+            guard let found = JobRecord(document) else { return }
+            jobs[id, default: Job(record: found)].record = found
+            jobs[id]?.recordOffset = record.offset
+            jobs[id]?.seenAt = record.timestamp ?? found.updatedAt.milliseconds
+        case "batch": takeBatch(of: id, at: record.offset)
+        case "wish":
+            guard let kind = document.text("wish", of: document.root).flatMap(JobWish.Kind.init(rawValue:)) else { return }
+            let wish = JobWish(jobID: id, kind: kind, actor: document.text("actor", of: document.root) ?? "")
+            jobs[id, default: Job(record: JobRecord(jobID: id, state: .interrupted))].wish = (wish, record.offset)
+        default: return
+        }
+    }
+
+    private mutating func takeBatch(of id: String, at offset: Int64) {
+        let root = document.root
+        var job = jobs[id] ?? Job(record: JobRecord(jobID: id, state: .interrupted))
+        job.next = max(job.next, Int(document.integer("next", of: root) ?? 0))
+        if let skipped = document.member("skipped", of: root) {
+            document.forEachElement(of: skipped) { entry in
+                var parts = document.children(of: entry)
+                guard let (_, number) = parts.next(in: document), let (_, word) = parts.next(in: document),
+                    let index = document.integer(at: number),
+                    let reason = Leftover(rawValue: document.string(document.text(of: word)))
+                else { return }
+                job.skipped[Int(index)] = reason
+            }
+        }
+        jobs[id] = job
+        guard offset >= start, id != besides, let replayed = document.member("replayed", of: root) else { return }
+        var entries = document.children(of: replayed)
+        while let (_, entry) = entries.next(in: document) {
+            var parts = document.children(of: entry)
+            guard let (_, first) = parts.next(in: document),
+                let place = RecordPlace(document.string(document.text(of: first)))
+            else { continue }
+            var sends = SendSet()
+            while let (_, part) = parts.next(in: document) { sends.insert(Int(document.integer(at: part) ?? -1)) }
+            history.noteReplay(of: sends.isEmpty ? .all : sends, place)
+        }
+    }
+}
+
+extension Invocation {
+    /// Reads the jobs up to now.
+    ///
+    /// - Parameters:
+    ///   - settings: Where the topic is.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Returns: The jobs; none when there is no topic for them yet.
+    /// - Throws: The topic cannot be read.
+    func jobLog(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> JobLog {
+        var log = JobLog()
+        let reader: TopicReader
+        do throws(KafkaError) {
+            reader = try TopicReader(
+                settings.kafkaConfiguration(), topic: settings.kafka.topics.replays, start: .beginning, stop: .end,
+                timeout: timeout)
+        } catch {
+            if error.isUnknownTopicOrPartition { return log }
+            throw failure(error, settings.kafka, to: "read \(settings.kafka.topics.replays)")
+        }
+        defer { reader.close() }
+        let deadline = Deadline(after: timeout)
+        while !reader.hasReachedEnd {
+            if case .error(let error) = reader.read(timeout: .milliseconds(100), { log.take($0) }), error.isAuthorization {
+                throw failure(error, settings.kafka, to: "read \(settings.kafka.topics.replays)")
+            }
+            if Interruption.isRequested { throw CommandFailure(Interruption.exitCode, "interrupted") }
+            if deadline.hasPassed { throw CommandFailure(.temporary, "\(reader.topic) cannot be read to its end in time") }
+        }
+        return log
+    }
+}

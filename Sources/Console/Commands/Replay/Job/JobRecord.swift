@@ -1,0 +1,190 @@
+import PushModel
+import Replay
+import ResultQuery
+
+/// Where a job stands, as its runner last said; a record of the replays topic under the job's id.
+struct JobRecord: Sendable, Equatable {
+    /// Where a job stands.
+    enum State: String, Sendable, CaseIterable {
+        /// It has a runner, which is at work.
+        case running
+        /// It has a runner, which waits to be told to go on.
+        case paused
+        /// Its runner was interrupted; running the plan again goes on.
+        case interrupted
+        /// Somebody ended it for good.
+        case stopped
+        /// Everything in the plan was dealt with.
+        case done
+    }
+
+    /// The job's id.
+    var jobID: String
+    /// Where it stands.
+    var state: State
+    /// What its plan was made from.
+    var filter = ""
+    /// Why.
+    var reason = ""
+    /// Who.
+    var actor = ""
+    /// The digest of its plan's file.
+    var planDigest = ""
+    /// The new requests that the plan has.
+    var requests = 0
+    /// The number of the next of them.
+    var next = 0
+    /// How many were written.
+    var replayed = 0
+    /// How many were passed over.
+    var skipped = 0
+    /// Requests a second.
+    var rate = 0.0
+    /// The run that wrote this, by a name that no other has.
+    var runner = ""
+    /// When the job was run first.
+    var startedAt = Timestamp(milliseconds: 0)
+    /// When this was written.
+    var updatedAt = Timestamp(milliseconds: 0)
+
+    /// As JSON.
+    var json: [UInt8] {
+        var object = JSONObject()
+        object.add("schema_version", 1)
+        object.add("kind", "job")
+        object.add("job_id", jobID)
+        object.add("state", state.rawValue)
+        object.add("filter", filter)
+        object.add("reason", reason)
+        object.add("actor", actor)
+        object.add("plan_digest", planDigest)
+        object.add("requests", requests)
+        object.add("next", next)
+        object.add("replayed", replayed)
+        object.add("skipped", skipped)
+        object.add("rate", Int(rate))
+        object.add("runner", runner)
+        object.add("started_at", startedAt.text)
+        object.add("updated_at", updatedAt.text)
+        return object.bytes
+    }
+
+    /// Reads one.
+    init?(_ document: JSONDocument) {
+        let root = document.root
+        func number(_ name: StaticString) -> Int { Int(document.integer(name, of: root) ?? 0) }
+        func time(_ name: StaticString) -> Timestamp {
+            document.text(name, of: root).flatMap { Timestamp(Array($0.utf8).span) } ?? Timestamp(milliseconds: 0)
+        }
+        guard let id = document.text("job_id", of: root),
+            let state = document.text("state", of: root).flatMap(State.init(rawValue:))
+        else { return nil }
+        self.init(jobID: id, state: state)
+        filter = document.text("filter", of: root) ?? ""
+        reason = document.text("reason", of: root) ?? ""
+        actor = document.text("actor", of: root) ?? ""
+        planDigest = document.text("plan_digest", of: root) ?? ""
+        requests = number("requests")
+        next = number("next")
+        replayed = number("replayed")
+        skipped = number("skipped")
+        rate = Double(number("rate"))
+        runner = document.text("runner", of: root) ?? ""
+        startedAt = time("started_at")
+        updatedAt = time("updated_at")
+    }
+
+    /// A job of which nothing was written yet.
+    init(jobID: String, state: State) {
+        self.jobID = jobID
+        self.state = state
+    }
+}
+
+/// What one transaction of a job dealt with; a record of the replays topic under a key of its own, so that none takes another's place.
+struct JobBatch: Sendable {
+    /// The job's id.
+    let jobID: String
+    /// The number of its first item in the plan.
+    let first: Int
+    /// The sends that were repeated.
+    private(set) var replayed: [(place: RecordPlace, sends: SendSet)] = []
+    /// The items that were passed over.
+    private(set) var skipped: [(number: Int, reason: Leftover)] = []
+    /// Bytes of the record so far.
+    private(set) var byteCount = 0
+
+    /// An empty one.
+    init(jobID: String, first: Int) {
+        self.jobID = jobID
+        self.first = first
+    }
+
+    /// The items it has.
+    var count: Int { replayed.count + skipped.count }
+
+    /// The number of the item behind it.
+    var next: Int { first + count }
+
+    /// The record's key.
+    var key: String { "\(jobID):\(first)" }
+
+    /// Notes an item that was repeated.
+    mutating func addReplayed(_ sends: SendSet, _ place: RecordPlace) {
+        replayed.append((place, sends))
+        byteCount += place.topic.utf8.count + 32 + (sends == .all ? 0 : sends.indices.count * 4)
+    }
+
+    /// Notes an item that was passed over.
+    mutating func addSkipped(_ number: Int, _ reason: Leftover) {
+        skipped.append((number, reason))
+        byteCount += 32
+    }
+
+    /// As JSON.
+    var json: [UInt8] {
+        var object = JSONObject()
+        object.add("schema_version", 1)
+        object.add("kind", "batch")
+        object.add("job_id", jobID)
+        object.add("first", first)
+        object.add("next", next)
+        object.add("replayed", array: replayed.map { Self.entry($0.place, $0.sends) })
+        object.add("skipped", array: skipped.map { Array("[\($0.number),\"\($0.reason.rawValue)\"]".utf8) })
+        return object.bytes
+    }
+
+    private static func entry(_ place: RecordPlace, _ sends: SendSet) -> [UInt8] {
+        let list = sends == .all ? "" : "," + sends.indices.map(String.init).joined(separator: ",")
+        return Array("[\"\(place)\"\(list)]".utf8)
+    }
+}
+
+/// What somebody at another terminal wants a job to do; a record of the replays topic.
+struct JobWish: Sendable, Equatable {
+    /// What is wanted.
+    enum Kind: String, Sendable {
+        case pause, resume, stop
+    }
+
+    /// The job.
+    var jobID: String
+    /// What is wanted.
+    var kind: Kind
+    /// Who wants it.
+    var actor: String
+
+    /// The record's key: of the wishes for a job the newest counts.
+    var key: String { jobID + "/wish" }
+
+    /// As JSON.
+    var json: [UInt8] {
+        var object = JSONObject()
+        object.add("schema_version", 1)
+        object.add("kind", "wish")
+        object.add("job_id", jobID)
+        object.add("wish", kind.rawValue)
+        object.add("actor", actor)
+        return object.bytes
+    }
+}

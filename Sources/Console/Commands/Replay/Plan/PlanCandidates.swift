@@ -1,0 +1,124 @@
+import Kafka
+import PushModel
+import Replay
+import ResultQuery
+
+/// Gathers from the results what may be replayed, in as little memory as the number of candidates needs.
+struct PlanCandidates {
+    /// A request of which something may be replayed, or was replayed before.
+    struct Candidate {
+        let topic: Int32
+        let partition: Int32
+        let offset: Int64
+        let isOutcome: Bool
+        let plannedCount: Int32
+        let platforms: PlatformSequence
+        let requestID: String
+        /// What would be repeated if nobody had done so before.
+        var sends: SendSet
+    }
+
+    /// The most candidates.
+    private let limit: Int
+    private let policy: ReplayPolicy
+    private var matcher: ResultMatcher
+    private var reading = JSONDocument()
+    private var topics: [String] = []
+    /// What was replayed before.
+    private(set) var history: ReplayHistory
+    /// In the order of their places once all were gathered.
+    private(set) var list: [Candidate] = []
+    /// The results that were wanted.
+    private(set) var matchedCount = 0
+    /// More than the limit were found.
+    private(set) var isOverfull = false
+
+    /// Nothing is gathered yet.
+    ///
+    /// - Parameters:
+    ///   - filter: Which results.
+    ///   - policy: What is allowed.
+    ///   - history: What was replayed before, as the jobs tell it.
+    ///   - limit: The most candidates.
+    init(_ filter: ResultFilter, _ policy: ReplayPolicy, _ history: ReplayHistory, limit: Int) {
+        matcher = ResultMatcher(filter)
+        self.policy = policy
+        self.history = history
+        self.limit = limit
+    }
+
+    /// Looks at a record of the results topic.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - leave: Is told of what can never be replayed.
+    mutating func take(_ record: borrowing ConsumedRecord, leave: (ReplayLeft) -> Void) {
+        guard let value = record.value else { return }
+        if ReplayHistory.mayConcern(value), reading.readResult(value) { history.noteResult(reading) }
+        guard matcher.matches(value, writtenAt: record.timestamp ?? 0), let result = SettledResult(matcher.document) else {
+            return
+        }
+        matchedCount += 1
+        let eligibility = Eligibility(of: result, history, policy)
+        let replayed = eligibility.left[.replayed, default: SendSet()].union(eligibility.left[.delivered, default: SendSet()])
+        for (reason, sends) in eligibility.left where reason != .replayed && reason != .delivered {
+            leave(ReplayLeft(reason: reason, requestID: result.requestID, place: result.place, sends: sends))
+        }
+        var open = eligibility.sends
+        if history.replayed(result.place) != SendSet() { open = open.union(replayed) }
+        guard !open.isEmpty else { return countLeft(eligibility.mainReason) }
+        guard list.count < limit else {
+            isOverfull = true
+            return
+        }
+        list.append(
+            Candidate(
+                topic: number(of: result.place.topic), partition: result.place.partition, offset: result.place.offset,
+                isOutcome: result.isOutcome, plannedCount: Int32(clamping: result.plannedCount), platforms: result.platforms,
+                requestID: result.requestID, sends: open))
+    }
+
+    /// Results of which nothing can be replayed, by the reason.
+    private(set) var left: [Leftover: Int] = [:]
+
+    private mutating func countLeft(_ reason: Leftover?) {
+        if let reason { left[reason, default: 0] += 1 }
+    }
+
+    private mutating func number(of topic: String) -> Int32 {
+        if let index = topics.firstIndex(of: topic) { return Int32(index) }
+        topics.append(topic)
+        return Int32(topics.count - 1)
+    }
+
+    /// Where a candidate stands.
+    func place(of candidate: Candidate) -> RecordPlace {
+        RecordPlace(topic: topics[Int(candidate.topic)], partition: candidate.partition, offset: candidate.offset)
+    }
+
+    /// Puts the candidates into the order in which they are read back, and joins those of one request.
+    ///
+    /// With exactly-once delivery a request has one final result. Where it has two, only what failed in both is repeated; what the hub's
+    /// telemetry tells later comes on top.
+    mutating func close() {
+        let ranks = topics.indices.map { index in Int32(topics.count { $0 < topics[index] }) }
+        list.sort {
+            ($0.topic == $1.topic ? 0 : ranks[Int($0.topic)], $0.partition, $0.offset, $0.isOutcome ? 1 : 0)
+                < ($0.topic == $1.topic ? 0 : ranks[Int($1.topic)], $1.partition, $1.offset, $1.isOutcome ? 1 : 0)
+        }
+        var joined: [Candidate] = []
+        joined.reserveCapacity(list.count)
+        for candidate in list {
+            guard let last = joined.last, last.topic == candidate.topic, last.partition == candidate.partition,
+                last.offset == candidate.offset
+            else {
+                joined.append(candidate)
+                continue
+            }
+            let isSameKind = last.isOutcome == candidate.isOutcome
+            joined[joined.count - 1].sends =
+                isSameKind ? last.sends.intersection(candidate.sends) : last.sends.union(candidate.sends)
+        }
+        list = joined
+    }
+}

@@ -1,0 +1,132 @@
+import Glibc
+import PushModel
+import Replay
+import ResultQuery
+import Settings
+
+/// `pushfan replay plan`.
+enum PlanCommand {
+    /// What did not reach everybody although it should have.
+    private static let states: [ResultState] = [.failed, .partial, .rejected, .expired, .cancelled, .unknown]
+
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        Interruption.catchSignals()
+        let (header, path, samples) = try plan(invocation)
+        let summary = PlanSummary(header, samples, path: path, try pace(invocation, try invocation.settings()))
+        if invocation.arguments.format() == .table {
+            try invocation.streams.out(summary.text)
+            if !samples.isEmpty {
+                try invocation.streams.out("\nTen of them, or fewer:")
+                try invocation.streams.out(.table, summary.sampleTable, [])
+            }
+            if !header.counts.left.isEmpty {
+                invocation.streams.note("`pushfan replay leftovers \(Sanitised.line(path))` lists what is left, and why")
+            }
+        } else {
+            try invocation.streams.out(summary.json + [UInt8(ascii: "\n")])
+        }
+        guard header.counts.requests > 0 else { throw CommandFailure(.nothingMatched, "there is nothing to replay") }
+        invocation.streams.note("`pushfan replay run \(Sanitised.line(path))` does it; nothing was done yet")
+        return .done
+    }
+
+    /// Makes the plan that flags and operands ask for, and its file.
+    ///
+    /// - Parameters:
+    ///   - invocation: The command.
+    ///   - needsReason: The plan is to be run at once, which needs a reason.
+    /// - Returns: The file's first line, its name, and some of what is replayed.
+    /// - Throws: A flag is not right, the topics cannot be read, or the file cannot be written.
+    static func plan(
+        _ invocation: Invocation, needsReason: Bool = false
+    ) throws(CommandFailure) -> (header: ReplayPlanHeader, path: String, samples: [ReplayItem]) {
+        let arguments = invocation.arguments
+        let settings = try invocation.settings()
+        let timeout = try arguments.duration("timeout") ?? .seconds(30)
+        let limit = try arguments.integer("limit", in: 1...100_000_000) ?? 1_000_000
+        let now = invocation.surroundings.now()
+        let filter = try filter(invocation, now: now)
+        var generator = SystemRandomNumberGenerator()
+        var identifiers = RequestIdentifier()
+        var header = ReplayPlanHeader(
+            jobID: identifiers.next(now: now, using: &generator), createdAt: Timestamp(milliseconds: now),
+            filter: filter.description, actor: try actor(invocation))
+        header.reason = try reason(invocation) ?? ""
+        if needsReason { try RunCommand.requireReason(header) }
+        header.includesAmbiguous = arguments.has("include-ambiguous")
+        header.expiry = try expiry(arguments, now: now)
+        header.edits = arguments.values("set")
+        _ = try header.manner()
+        let path = arguments.value("file") ?? "replay-\(header.jobID).ndjson"
+        var maker = try PlanMaker(invocation, settings, header, path: path, timeout: timeout)
+        try maker.plan(filter, limit: limit)
+        return (maker.header, path, maker.samples)
+    }
+
+    /// The filter of the command line, or that of a plan whose leftovers are meant.
+    private static func filter(_ invocation: Invocation, now: Int64) throws(CommandFailure) -> ResultFilter {
+        var filter: ResultFilter
+        if let path = invocation.arguments.value("leftovers") {
+            guard invocation.arguments.operands.isEmpty else {
+                throw .usage("--leftovers takes the filter of the plan; give one of the two")
+            }
+            let earlier = try ReplayPlanReader(path).header
+            guard earlier.source == .results else {
+                throw .usage("--leftovers: `pushfan replay deadletter` finds what it has left itself")
+            }
+            let moment = earlier.createdAt.text
+            filter = try invocation.filter([earlier.filter] + (earlier.filter.contains("until:") ? [] : ["until:\(moment)"]))
+        } else {
+            filter = try invocation.filter(invocation.arguments.operands)
+        }
+        if !filter.mentions(.state) { filter.require(.state, states.map(\.rawValue)) }
+        if !filter.mentions(.kind) { filter.require(.kind, ["final", "outcome"]) }
+        return filter
+    }
+
+    /// Who replays: the flag, else the person that the environment names.
+    static func actor(_ invocation: Invocation) throws(CommandFailure) -> String {
+        let environment = invocation.surroundings.environment
+        let name = invocation.arguments.value("actor") ?? environment["USER"] ?? environment["LOGNAME"] ?? "uid \(getuid())"
+        guard (1...128).contains(name.unicodeScalars.count) else { throw .usage("--actor: 1 to 128 characters are allowed") }
+        return name
+    }
+
+    /// Why, if somebody said so.
+    static func reason(_ invocation: Invocation) throws(CommandFailure) -> String? {
+        guard let reason = invocation.arguments.value("reason") else { return nil }
+        guard (1...512).contains(reason.unicodeScalars.count) else { throw .usage("--reason: 1 to 512 characters are allowed") }
+        return reason
+    }
+
+    private static func expiry(_ arguments: Arguments, now: Int64) throws(CommandFailure) -> NewExpiry? {
+        if let life = try arguments.duration("ttl") {
+            guard arguments.value("expires-at") == nil else {
+                throw .usage("--ttl and --expires-at say the same; give one of the two")
+            }
+            guard (1...2_419_200).contains(life.components.seconds) else { throw .usage("--ttl: expected 1s to 28d") }
+            return .life(seconds: life.components.seconds)
+        }
+        guard let text = arguments.value("expires-at") else { return nil }
+        guard let moment = TimeWords.moment(text, now: now, isPast: false), moment.milliseconds > now else {
+            throw .usage("--expires-at: \(Sanitised.quoted(text)) is no time to come; expected 2026-11-21T17:00:00Z or 2h")
+        }
+        return .moment(moment)
+    }
+
+    /// How fast the plan would be run.
+    static func pace(_ invocation: Invocation, _ settings: Settings) throws(CommandFailure) -> PlanSummary.Pace {
+        PlanSummary.Pace(
+            rate: try rate(invocation), callsAtOnce: settings.worker.maxInFlight,
+            callTime: try invocation.arguments.duration("call-time") ?? .milliseconds(100))
+    }
+
+    /// Requests a second.
+    static func rate(_ invocation: Invocation) throws(CommandFailure) -> Double {
+        guard let text = invocation.arguments.value("rate") else { return 500 }
+        guard let rate = Double(text), rate > 0, rate <= 1e6 else {
+            throw .usage("--rate: \(Sanitised.quoted(text)) is no number that is allowed; expected requests a second")
+        }
+        return rate
+    }
+}

@@ -1,0 +1,147 @@
+import FanOut
+import Kafka
+import PushModel
+import Replay
+import ResultQuery
+import Settings
+
+/// Makes a plan: finds what failed, reads the originals back, and writes what is to be done into a file.
+struct PlanMaker {
+    /// The samples that are shown.
+    static let sampleCount = 10
+    /// What may wait in memory when the originals are read back.
+    private static let readAhead = 64 << 20
+
+    private let invocation: Invocation
+    private let settings: Settings
+    private let timeout: Duration
+    private let file: LineFile
+    /// The file's first line, as far as it is known.
+    private(set) var header: ReplayPlanHeader
+    /// Some of what is replayed, evenly spread.
+    private(set) var samples: [ReplayItem] = []
+    private var number = 0
+
+    /// - Parameters:
+    ///   - invocation: The command.
+    ///   - settings: Where the topics are.
+    ///   - header: What is known before.
+    ///   - path: The plan's file.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Throws: The file cannot be made.
+    init(
+        _ invocation: Invocation, _ settings: Settings, _ header: ReplayPlanHeader, path: String, timeout: Duration
+    ) throws(CommandFailure) {
+        self.invocation = invocation
+        self.settings = settings
+        self.header = header
+        self.timeout = timeout
+        file = try LineFile(path)
+    }
+
+    /// Plans the replay of what a filter wants.
+    ///
+    /// - Parameters:
+    ///   - filter: Which results.
+    ///   - limit: The most requests to replay.
+    /// - Throws: The topics cannot be read, there is too much, or the file cannot be written.
+    mutating func plan(_ filter: ResultFilter, limit: Int) throws(CommandFailure) {
+        let policy = ReplayPolicy(includesAmbiguous: header.includesAmbiguous, renewsExpiry: header.expiry != nil)
+        let log = try invocation.jobLog(settings, timeout: timeout)
+        header.jobsOffset = log.end
+        var candidates = PlanCandidates(filter, policy, log.history, limit: limit)
+        try gather(filter, into: &candidates)
+        candidates.close()
+        header.counts.matched = candidates.matchedCount
+        header.counts.left = candidates.left
+        let manner = try header.manner()
+        do throws(KafkaError) {
+            try readOriginals(of: candidates, manner)
+        } catch {
+            throw invocation.failure(error, settings.kafka, to: "read the original requests")
+        }
+        if Interruption.isRequested { throw CommandFailure(Interruption.exitCode, "interrupted") }
+        try file.finish(header: header.json)
+    }
+
+    /// Reads the results up to now, those that the filter does not want as well: what was replayed since is told by later ones.
+    private func gather(_ filter: ResultFilter, into candidates: inout PlanCandidates) throws(CommandFailure) {
+        let scan = ResultScan(invocation, settings, timeout: timeout)
+        let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, .end)
+        defer { reader.close() }
+        let file = file
+        try scan.read(reader) { record in candidates.take(record) { file.add($0.json) } }
+        guard !candidates.isOverfull else {
+            throw CommandFailure(
+                .refused, "more than \(candidates.list.count) requests could be replayed",
+                hint: "narrow the filter, such as with since: and until:, or raise --limit")
+        }
+    }
+
+    private mutating func readOriginals(
+        of candidates: PlanCandidates, _ manner: ReplayWriter.Manner
+    ) throws(KafkaError) {
+        let originals = try OriginalReader(settings.kafkaConfiguration(), readAhead: Self.readAhead, timeout: timeout)
+        var writer = ReplayWriter(manner, FanOutPlanner(settings.planning()))
+        var progress = ScanProgress(topic: "the originals", total: Int64(candidates.list.count), invocation.streams)
+        defer { progress.end() }
+        for (index, candidate) in candidates.list.enumerated() {
+            if Interruption.isRequested { return }
+            if index & 0xFF == 0 { progress.show(remaining: Int64(candidates.list.count - index)) }
+            let place = candidates.place(of: candidate)
+            let replayed = candidates.history.replayed(place)
+            let open = candidate.sends.subtracting(replayed)
+            guard !open.isEmpty else {
+                let isDelivered = candidate.sends.subtracting(candidates.history.delivered(place)).isEmpty
+                leave(candidate, place, isDelivered ? .delivered : .replayed)
+                continue
+            }
+            guard let record = try originals.record(at: place), let value = record.value else {
+                leave(candidate, place, .gone)
+                continue
+            }
+            add(candidate, open, place, record, value, spread: max(1, candidates.list.count / Self.sampleCount), &writer)
+        }
+    }
+
+    /// Plans the new requests for one original.
+    private mutating func add(
+        _ candidate: PlanCandidates.Candidate, _ sends: SendSet, _ place: RecordPlace, _ record: FetchedRecord, _ value: [UInt8],
+        spread: Int, _ writer: inout ReplayWriter
+    ) {
+        let now = Timestamp(milliseconds: invocation.surroundings.now())
+        let shape =
+            candidate.plannedCount == 0
+            ? nil : ReplayItem.Shape(count: Int(candidate.plannedCount), platforms: candidate.platforms)
+        let reason = writer.read(
+            value.span, record.knownHeaders, at: place, time: Timestamp(milliseconds: record.timestamp ?? 0),
+            calls: shape.map { ($0.count, $0.platforms) }, now: now)
+        if let reason { return leave(candidate, place, reason) }
+        let parts = writer.requests(for: sends)
+        var json = ByteWriter()
+        for part in parts where !writer.write(part, id: "\(header.jobID):\(number)", into: &json) {
+            return leave(candidate, place, .invalid)
+        }
+        header.counts.eligible += 1
+        for part in parts {
+            let calls = writer.calls(of: part)
+            var item = ReplayItem(number: number, requestID: candidate.requestID, place: place, sends: part, calls: shape)
+            item.callCount = calls.count
+            for platform in calls.map({ $0.platform.map { "\($0.name)" } ?? "template" }) where !item.platforms.contains(platform)
+            {
+                item.platforms.append(platform)
+            }
+            if header.expiry == nil { item.expiresAt = writer.original.expiresAt?.text }
+            file.add(item.json)
+            if number >= samples.count * spread, samples.count < Self.sampleCount { samples.append(item) }
+            header.counts.requests += 1
+            header.counts.calls += calls.count
+            number += 1
+        }
+    }
+
+    private mutating func leave(_ candidate: PlanCandidates.Candidate, _ place: RecordPlace, _ reason: Leftover) {
+        header.counts.left[reason, default: 0] += 1
+        file.add(ReplayLeft(reason: reason, requestID: candidate.requestID, place: place, sends: candidate.sends).json)
+    }
+}

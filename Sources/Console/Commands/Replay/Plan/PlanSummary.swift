@@ -1,0 +1,87 @@
+import PushModel
+import Replay
+
+/// What a plan comes to, for a person and for a script.
+struct PlanSummary {
+    private let header: ReplayPlanHeader
+    private let samples: [ReplayItem]
+    private let path: String
+    private let pace: Pace
+
+    /// How fast a replay goes.
+    struct Pace {
+        /// Requests a second.
+        var rate: Double
+        /// Calls that one worker has under way at once (`worker.max_in_flight`).
+        var callsAtOnce: Int
+        /// How long the hub takes for one call.
+        var callTime: Duration
+
+        /// How long requests and calls take, in milliseconds: whichever is slower.
+        func milliseconds(requests: Int, calls: Int) -> Int64 {
+            let writing = Double(requests) / rate * 1000
+            let rounds = (calls + callsAtOnce - 1) / max(1, callsAtOnce)
+            let calling = Double(rounds) * Double(callTime.wholeMilliseconds)
+            return Int64(min(max(writing, calling), 1e15))
+        }
+    }
+
+    /// - Parameters:
+    ///   - header: The plan's numbers.
+    ///   - samples: Some of its items.
+    ///   - path: Its file.
+    ///   - pace: How fast it would be run.
+    init(_ header: ReplayPlanHeader, _ samples: [ReplayItem], path: String, _ pace: Pace) {
+        self.header = header
+        self.samples = samples
+        self.path = path
+        self.pace = pace
+    }
+
+    private var time: Int64 { pace.milliseconds(requests: header.counts.requests, calls: header.counts.calls) }
+
+    /// One line of JSON.
+    var json: [UInt8] {
+        var object = JSONObject()
+        object.add("job_id", header.jobID)
+        object.add("file", path)
+        object.add("filter", header.filter)
+        object.add("reason", header.reason)
+        object.add("actor", header.actor)
+        object.add("counts", raw: header.counts.json)
+        object.add("estimated_ms", Int(time))
+        object.add("samples", array: samples.map(\.json))
+        return object.bytes
+    }
+
+    /// Several lines, the last without its end.
+    var text: String {
+        let counts = header.counts
+        var lines = [
+            "job         \(header.jobID)", "filter      \(Sanitised.line(header.filter))", "matched     \(counts.matched)",
+            "eligible    \(counts.eligible)",
+        ]
+        for reason in Leftover.allCases {
+            if let count = counts.left[reason], count > 0 {
+                lines.append(reason.rawValue.padding(to: 12) + "\(count)  \(reason.explanation)")
+            }
+        }
+        lines.append("requests    \(counts.requests), which become \(counts.calls) hub calls")
+        lines.append(
+            "time        about \(TimeText.length(milliseconds: time)) at \(Int(pace.rate)) requests a second, for one worker with"
+                + " \(pace.callsAtOnce) calls at once of \(TimeText.length(milliseconds: pace.callTime.wholeMilliseconds)) each")
+        lines.append("file        \(Sanitised.line(path))")
+        return lines.joined(separator: "\n")
+    }
+
+    /// Some of what would be replayed.
+    var sampleTable: Table {
+        var table = Table("REQUEST", "ORIGIN", "PLATFORMS", "CALLS", "EXPIRES")
+        for item in samples {
+            table.add(
+                item.requestID, item.place.description, item.platforms.joined(separator: ","), String(item.callCount),
+                item.expiresAt ?? "-")
+        }
+        return table
+    }
+}

@@ -1,0 +1,227 @@
+import FanOut
+import Kafka
+import PushModel
+import Replay
+import Settings
+
+/// The work of one session: from where the job stands to its end, a pause or an interruption.
+struct ReplayPass {
+    /// How it ended.
+    enum End {
+        /// There is nothing more to do, or somebody wants it so.
+        case ended
+        /// The job goes on with another session.
+        case again
+    }
+
+    /// What may wait in memory when the originals are read back.
+    private static let readAhead = 32 << 20
+    /// The most items and bytes of one transaction, and how long it may stay open.
+    private static let batchCount = 500
+    private static let batchByteCount = 256 << 10
+    private static let batchTime = Duration.milliseconds(500)
+    /// How often a runner says that it is there.
+    private static let heartbeat = Duration.seconds(5)
+
+    private let runner: ReplayRunner
+    private let session: JobSession
+    private let progress: ReplayProgress
+    private let originals: OriginalReader
+    private let history: ReplayHistory
+    private var writer: ReplayWriter
+    private var json = ByteWriter()
+    private var batch: JobBatch
+    private var skipped: [Int: Leftover]
+    private var batchEnd = ContinuousClock.now
+    private var nextHeartbeat: ContinuousClock.Instant
+    private var nextLook = ContinuousClock.now
+    private let start = ContinuousClock.now
+    private var doneCount = 0
+
+    /// Prepares to go on where the session says.
+    ///
+    /// - Throws: The plan or Kafka's settings are not right.
+    init(_ runner: ReplayRunner, _ session: JobSession, _ progress: ReplayProgress) throws(ReplayTrouble) {
+        self.runner = runner
+        self.session = session
+        self.progress = progress
+        let configuration = runner.settings.kafkaConfiguration()
+        let timeout = runner.timeout
+        originals = try ReplayTrouble.catching { () throws(KafkaError) in
+            try OriginalReader(configuration, readAhead: Self.readAhead, timeout: timeout)
+        }
+        let manner = try ReplayTrouble.ending { () throws(CommandFailure) in try runner.header.manner() }
+        writer = ReplayWriter(manner, FanOutPlanner(runner.settings.planning()))
+        history = session.log.history
+        batch = JobBatch(jobID: session.record.jobID, first: session.record.next)
+        skipped = session.job?.skipped ?? [:]
+        nextHeartbeat = .now + Self.heartbeat
+        progress.begin(at: session.record.next)
+    }
+
+    /// Where the job stands, and what was passed over.
+    var ending: ReplayRunner.Ending {
+        var counts: [Leftover: Int] = [:]
+        for reason in skipped.values { counts[reason, default: 0] += 1 }
+        return ReplayRunner.Ending(record: session.record, skipped: counts)
+    }
+
+    /// Does the work.
+    ///
+    /// - Throws: Kafka failed, or the plan is damaged.
+    mutating func run() throws(ReplayTrouble) -> End {
+        let path = runner.path
+        var plan = try ReplayTrouble.ending { () throws(CommandFailure) in try ReplayPlanReader(path) }
+        while let item = try ReplayTrouble.ending({ () throws(CommandFailure) in try plan.nextItem() }) {
+            guard item.number >= batch.next else { continue }
+            if let end = try waitForTurn() { return end }
+            try replay(item)
+            doneCount += 1
+            if batch.count >= Self.batchCount || batch.byteCount >= Self.batchByteCount { try commit(.running) }
+        }
+        try commit(.done)
+        return .ended
+    }
+
+    /// Waits until the next request is due, and does meanwhile what cannot wait.
+    ///
+    /// - Returns: How the pass ends, if somebody wants it to.
+    private mutating func waitForTurn() throws(ReplayTrouble) -> End? {
+        let due = start + .nanoseconds(Int64(Double(doneCount) * 1e9 / runner.rate))
+        while true {
+            let now = ContinuousClock.now
+            if Interruption.isRequested {
+                try commit(.interrupted)
+                return .ended
+            }
+            if now >= nextLook {
+                nextLook = now + .milliseconds(50)
+                switch session.nextWish() {
+                case .stop:
+                    try commit(.stopped)
+                    return .ended
+                case .pause: return try waitForResumption()
+                case .resume, nil: break
+                }
+                progress.show(batch.next, skipped: skipped.count)
+            }
+            if batch.count > 0 ? now >= batchEnd : now >= nextHeartbeat { try commit(.running) }
+            guard now < due else { return nil }
+            ReplayRunner.pause(min(.milliseconds(20), due - now))
+        }
+    }
+
+    /// Waits for somebody to let the job go on; then a new session looks what happened meanwhile.
+    private mutating func waitForResumption() throws(ReplayTrouble) -> End {
+        try commit(.paused)
+        runner.invocation.streams.note("paused at \(batch.next) of \(session.record.requests)")
+        while true {
+            if Interruption.isRequested {
+                try commit(.interrupted)
+                return .ended
+            }
+            switch session.nextWish() {
+            case .stop:
+                try commit(.stopped)
+                return .ended
+            case .resume: return .again
+            case .pause, nil: break
+            }
+            if ContinuousClock.now >= nextHeartbeat { try commit(.paused) }
+            ReplayRunner.pause(.milliseconds(50))
+        }
+    }
+
+    private mutating func replay(_ item: ReplayItem) throws(ReplayTrouble) {
+        if batch.count == 0 { batchEnd = .now + Self.batchTime }
+        if let reason = try write(item) {
+            batch.addSkipped(item.number, reason)
+            skipped[item.number] = reason
+        } else {
+            batch.addReplayed(item.sends, item.place)
+        }
+    }
+
+    /// Writes the new request of an item; the reason when it is left.
+    private mutating func write(_ item: ReplayItem) throws(ReplayTrouble) -> Leftover? {
+        guard item.sends.intersection(history.replayed(item.place)).isEmpty else { return .replayed }
+        let originals = originals
+        let record = try ReplayTrouble.catching { () throws(KafkaError) in try originals.record(at: item.place) }
+        guard let record else { return .gone }
+        if runner.header.source == .deadletter { return try giveBack(record) }
+        guard let value = record.value else { return .gone }
+        let headers = record.knownHeaders
+        let reason = writer.read(
+            value.span, headers, at: item.place, time: Timestamp(milliseconds: record.timestamp ?? 0),
+            calls: item.calls.map { ($0.count, $0.platforms) },
+            now: Timestamp(milliseconds: runner.invocation.surroundings.now()))
+        if let reason { return reason }
+        guard writer.write(item.sends, id: "\(session.record.jobID):\(item.number)", into: &json) else { return .invalid }
+        try session.begin()
+        try produce(record, headers)
+        return nil
+    }
+
+    private func produce(_ original: FetchedRecord, _ known: borrowing PushModel.RecordHeaders) throws(ReplayTrouble) {
+        var headers = Kafka.RecordHeaders()
+        headers.append("content-type", "application/json")
+        if let parent = known.value(.traceParent, or: .ceTraceParent) {
+            headers.append(name: "traceparent".utf8Span.span, value: parent)
+        }
+        if let state = known.value(.traceState, or: .ceTraceState) {
+            headers.append(name: "tracestate".utf8Span.span, value: state)
+        }
+        do throws(KafkaError) {
+            if let key = original.key {
+                try session.producer.produce(to: session.requests, key: key.span, value: json.span, headers: headers)
+            } else {
+                try session.producer.produce(to: session.requests, key: nil, value: json.span, headers: headers)
+            }
+        } catch {
+            throw .kafka(error)
+        }
+    }
+
+    /// Writes a dead letter to the topic that it came from: the same key and headers, and the same value but for the edits.
+    private mutating func giveBack(_ record: FetchedRecord) throws(ReplayTrouble) -> Leftover? {
+        guard let letter = DeadLetter(record) else { return .invalid }
+        let value = letter.edited(writer.manner.edits)
+        guard value != nil || letter.value == nil else { return .invalid }
+        try session.begin()
+        do throws(KafkaError) {
+            var headers = Kafka.RecordHeaders()
+            for (name, value) in letter.headers {
+                if let value {
+                    headers.append(name: name.span, value: value.span)
+                } else {
+                    headers.append(name: name.span, value: nil)
+                }
+            }
+            let topic = try session.producer.topic(named: letter.topic)
+            // A span of what may not be there cannot be named, so the four cases are told apart.
+            switch (letter.key, value) {
+            case (let key?, let value?):
+                try session.producer.produce(to: topic, key: key.span, value: value.span, headers: headers)
+            case (nil, let value?): try session.producer.produce(to: topic, key: nil, value: value.span, headers: headers)
+            case (let key?, nil): try session.producer.produce(to: topic, key: key.span, value: nil, headers: headers)
+            case (nil, nil): try session.producer.produce(to: topic, key: nil, value: nil, headers: headers)
+            }
+        } catch {
+            throw .kafka(error)
+        }
+        return nil
+    }
+
+    /// Ends the transaction, or writes where the job stands in one of its own.
+    private mutating func commit(_ state: JobRecord.State) throws(ReplayTrouble) {
+        var record = session.record
+        record.state = state
+        record.next = batch.next
+        record.skipped = skipped.count
+        record.replayed = record.next - skipped.count
+        try session.write(record, batch)
+        batch = JobBatch(jobID: record.jobID, first: record.next)
+        nextHeartbeat = .now + Self.heartbeat
+        progress.show(record.next, skipped: record.skipped)
+    }
+}

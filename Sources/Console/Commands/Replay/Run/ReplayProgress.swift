@@ -1,0 +1,62 @@
+/// Says how far a replay is: all the time on a terminal, now and then elsewhere.
+final class ReplayProgress {
+    private static let terminalInterval = Duration.milliseconds(200)
+    private static let lineInterval = Duration.seconds(10)
+
+    private let total: Int
+    private let streams: Streams
+    private var start = ContinuousClock.now
+    private var startCount = 0
+    private var next: ContinuousClock.Instant
+    private var isShown = false
+    /// The items that were dealt with, in all runs.
+    private(set) var count = 0
+
+    /// A replay that begins now.
+    ///
+    /// - Parameters:
+    ///   - total: The new requests.
+    ///   - streams: Where the terminal is.
+    init(total: Int, _ streams: Streams) {
+        self.total = total
+        self.streams = streams
+        next = .now + (streams.traits.isErrorTerminal ? Self.terminalInterval : Self.lineInterval)
+    }
+
+    /// Begins to count, at what earlier runs had done.
+    func begin(at count: Int) {
+        start = .now
+        startCount = count
+        self.count = count
+    }
+
+    /// Shows how far it is, but not too often.
+    func show(_ count: Int, skipped: Int) {
+        self.count = count
+        let now = ContinuousClock.now
+        guard now >= next else { return }
+        let isTerminal = streams.traits.isErrorTerminal
+        next = now + (isTerminal ? Self.terminalInterval : Self.lineInterval)
+        let text = Self.text(count, of: total, skipped: skipped, count - startCount, after: now - start)
+        if isTerminal {
+            streams.showStatus(text)
+            isShown = true
+        } else {
+            streams.note(text)
+        }
+    }
+
+    /// Takes away what was shown.
+    func end() {
+        if isShown { streams.showStatus(nil) }
+    }
+
+    /// `3400 of 10000, 12 of them left out, 498 a second, 14s to go`.
+    static func text(_ count: Int, of total: Int, skipped: Int, _ recent: Int, after time: Duration) -> String {
+        let rate = Double(recent) / max(0.001, Double(time.wholeMilliseconds) / 1000)
+        let left = skipped > 0 ? ", \(skipped) of them left out" : ""
+        guard rate >= 0.01 else { return "\(count) of \(total)\(left)" }
+        let rest = Int64(Double(total - count) / rate * 1000)
+        return "\(count) of \(total)\(left), \(Int(rate.rounded())) a second, \(TimeText.length(milliseconds: rest)) to go"
+    }
+}

@@ -1,0 +1,121 @@
+import Glibc
+import PushModel
+import Replay
+import Settings
+
+/// `pushfan replay run`.
+enum RunCommand {
+    /// Up to so many requests nobody is asked.
+    private static let unaskedCount = 1000
+
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        Interruption.catchSignals()
+        let path = try planPath(invocation)
+        var header = try ReplayPlanReader(path).header
+        if let reason = try PlanCommand.reason(invocation) { header.reason = reason }
+        if invocation.arguments.has("actor") { header.actor = try PlanCommand.actor(invocation) }
+        return try run(header, path, invocation)
+    }
+
+    /// Asks, runs and reports.
+    static func run(_ header: ReplayPlanHeader, _ path: String, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        try requireReason(header)
+        guard header.counts.requests > 0 else { throw CommandFailure(.nothingMatched, "there is nothing to replay in \(path)") }
+        let settings = try invocation.settings()
+        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
+        try sayWhatIsGone(header.jobID, path, settings, timeout, invocation)
+        try confirm(header.counts.requests, invocation)
+        let runner = ReplayRunner(
+            invocation: invocation, settings: settings, path: path, header: header, digest: try digest(path),
+            rate: try PlanCommand.rate(invocation), timeout: timeout)
+        let ending = try runner.run()
+        try report(ending, invocation)
+        return exitCode(ending, path, invocation)
+    }
+
+    /// The plan's file: the operand, or what is planned now for a filter.
+    private static func planPath(_ invocation: Invocation) throws(CommandFailure) -> String {
+        let operands = invocation.arguments.operands
+        if operands.count == 1, !operands[0].contains(":") || access(operands[0], R_OK) == 0 { return operands[0] }
+        guard !operands.isEmpty || invocation.arguments.has("leftovers") else {
+            throw .usage("which replay? give a plan's file, or a filter", hint: "`pushfan replay plan FILTER` makes a plan")
+        }
+        let (header, path, samples) = try PlanCommand.plan(invocation, needsReason: true)
+        let pace = try PlanCommand.pace(invocation, try invocation.settings())
+        invocation.streams.note(PlanSummary(header, samples, path: path, pace).text)
+        return path
+    }
+
+    /// A replay that nobody has given a reason for is not begun.
+    static func requireReason(_ header: ReplayPlanHeader) throws(CommandFailure) {
+        guard header.reason.isEmpty else { return }
+        throw .usage("a replay needs a reason", hint: "--reason TEXT gives one; it stands in every new result")
+    }
+
+    /// Says which originals retention has removed since the plan was made.
+    private static func sayWhatIsGone(
+        _ jobID: String, _ path: String, _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+    ) throws(CommandFailure) {
+        let job = try invocation.jobLog(settings, timeout: timeout).jobs[jobID]
+        let gone = try GoneOriginals(try ReplayPlanReader(path), from: job?.next ?? 0) { topic throws(CommandFailure) in
+            try invocation.firstOffsets(of: topic, settings, timeout: timeout)
+        }
+        if gone.count > 0 { invocation.streams.note(gone.text) }
+    }
+
+    /// Asks for the number of requests, typed, when there are many.
+    private static func confirm(_ count: Int, _ invocation: Invocation) throws(CommandFailure) {
+        guard count > unaskedCount, !invocation.arguments.has("yes") else { return }
+        guard invocation.streams.traits.isInputTerminal, invocation.streams.traits.isErrorTerminal else {
+            throw CommandFailure(
+                .refused, "\(count) requests would be replayed, and there is nobody to ask",
+                hint: "--yes says that it is meant so")
+        }
+        invocation.streams.note("\(count) requests will be replayed. Type this number to go on:")
+        guard try invocation.streams.inputLine() == String(count) else { throw CommandFailure(.refused, "nothing was replayed") }
+    }
+
+    /// The 64-bit FNV-1a digest of a file, in hexadecimal digits.
+    private static func digest(_ path: String) throws(CommandFailure) -> String {
+        let lines = try LineReader(path)
+        var state: UInt64 = 0xCBF2_9CE4_8422_2325
+        while let line = try lines.next() {
+            for byte in line { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            state = (state ^ 0x0A) &* 0x100_0000_01B3
+        }
+        return String(state, radix: 16)
+    }
+
+    private static func report(_ ending: ReplayRunner.Ending, _ invocation: Invocation) throws(CommandFailure) {
+        let record = ending.record
+        var table = Table("JOB", "STATE", "REPLAYED", "LEFT OUT", "OF")
+        table.add(record.jobID, record.state.rawValue, String(record.replayed), String(record.skipped), String(record.requests))
+        var object = JSONObject()
+        object.add("job_id", record.jobID)
+        object.add("state", record.state.rawValue)
+        object.add("requests", record.requests)
+        object.add("replayed", record.replayed)
+        var skipped = JSONObject()
+        for reason in Leftover.allCases { if let count = ending.skipped[reason] { skipped.add(reason.rawValue, count) } }
+        object.add("skipped", raw: skipped.bytes)
+        try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
+        for reason in Leftover.allCases {
+            if let count = ending.skipped[reason] { invocation.streams.note("left out: \(count), \(reason.explanation)") }
+        }
+    }
+
+    private static func exitCode(_ ending: ReplayRunner.Ending, _ path: String, _ invocation: Invocation) -> ExitCode {
+        let record = ending.record
+        switch record.state {
+        case .interrupted, .running, .paused:
+            invocation.streams.note("`pushfan replay run \(Sanitised.line(path))` goes on where it stopped")
+            return Interruption.exitCode
+        case .stopped:
+            invocation.streams.note("`pushfan replay plan --leftovers \(Sanitised.line(path))` plans the rest as a new job")
+            return .partlyFailed
+        case .done:
+            invocation.streams.note("`pushfan replay status \(record.jobID)` shows what became of them")
+            return record.skipped > 0 ? .partlyFailed : .done
+        }
+    }
+}

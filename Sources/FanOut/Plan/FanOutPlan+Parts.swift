@@ -1,0 +1,116 @@
+public import PushModel
+
+/// Some of a plan's calls as requests of their own, for when only they are to be made again.
+extension FanOutPlan {
+    /// Groups calls so that each group can be one request: the same parts of the audience on each of its platforms.
+    ///
+    /// - Parameters:
+    ///   - indices: Indices of `calls`, ascending; those out of range are left out.
+    ///   - request: The request that was planned.
+    /// - Returns: The groups, ascending; planning each alone gives just its calls.
+    public func groups(of indices: [Int], _ request: borrowing PushRequest) -> [[Int]] {
+        let indices = indices.filter(calls.indices.contains)
+        if case .devices = request.audience { return indices.isEmpty ? [] : [indices] }
+        var groups: [(chunks: [Int], calls: [Int])] = []
+        for (position, index) in indices.enumerated() {
+            let platform = calls[index].platform
+            guard !indices[..<position].contains(where: { calls[$0].platform == platform }) else { continue }
+            let own = indices.filter { calls[$0].platform == platform }
+            for part in parts(of: own, request) {
+                let chunks = part.map { calls[$0].chunk }
+                if let known = groups.firstIndex(where: { $0.chunks == chunks }) {
+                    groups[known].calls += part
+                } else {
+                    groups.append((chunks, part))
+                }
+            }
+        }
+        return groups.map { $0.calls.sorted() }
+    }
+
+    /// The calls of one platform: together when a request can say it, one by one where an expression was split.
+    private func parts(of own: [Int], _ request: borrowing PushRequest) -> [[Int]] {
+        guard case .tagExpression = request.audience, own.count > 1, own.count < chunkCount else { return [own] }
+        return own.map { [$0] }
+    }
+
+    private var chunkCount: Int { (calls.map(\.chunk).max() ?? -1) + 1 }
+
+    /// The platforms of some calls, each once and in the plan's order; none for a template's.
+    public func platforms(of indices: [Int]) -> [Platform] {
+        Platform.allCases.filter { platform in indices.contains { calls[$0].platform == platform } }
+    }
+
+    /// Writes whom one of the groups reaches, as the `audience` of a request.
+    ///
+    /// - Parameters:
+    ///   - group: One of `groups(of:_:)`.
+    ///   - request: The request that was planned, as it was then.
+    ///   - json: Gets the object.
+    public func appendAudience(of group: [Int], _ request: borrowing PushRequest, to json: inout ByteWriter) {
+        let chunks = (0..<chunkCount).filter { chunk in group.contains { calls[$0].chunk == chunk } }
+        let isWhole = chunks.count == chunkCount
+        switch request.audience {
+        case .none: json.append("{}")
+        case .broadcast: json.append("{\"broadcast\":true}")
+        case .users(let list): append(list, "users", isWhole ? nil : chunks, request, to: &json)
+        case .installations(let list): append(list, "installations", isWhole ? nil : chunks, request, to: &json)
+        case .categories(let list): append(list, "categories", isWhole ? nil : chunks, request, to: &json)
+        case .tagExpression(let text):
+            json.append("{\"tag_expression\":")
+            if !isWhole, let first = group.first, case .tags(let tags) = calls[first].target {
+                json.append(json: span(tags))
+            } else {
+                json.append(json: request.document.span(text))
+            }
+            json.append("}")
+        case .devices: appendDevices(of: group, request, to: &json)
+        }
+    }
+
+    /// The names of some parts of a list, in its order; planning packs them into the same calls again, because every part but the last is full.
+    private func append(
+        _ list: PushRequest.Node, _ kind: StaticString, _ chunks: [Int]?, _ request: borrowing PushRequest,
+        to json: inout ByteWriter
+    ) {
+        json.append("{\"")
+        json.append(kind)
+        json.append("\":")
+        if let chunks {
+            let size = TagExpression.maxTagsJoinedByOr
+            let texts = chunks.flatMap { names.texts.dropFirst($0 * size).prefix(size) }
+            json.append("[")
+            for (index, text) in texts.enumerated() {
+                if index > 0 { json.append(",") }
+                json.append(json: request.document.span(text))
+            }
+            json.append("]")
+        } else {
+            json.append(request.document.span(request.document.text(of: list)))
+        }
+        json.append("}")
+    }
+
+    private func appendDevices(of group: [Int], _ request: borrowing PushRequest, to json: inout ByteWriter) {
+        json.append("{\"devices\":[")
+        var isFirst = true
+        for index in group {
+            guard let platform = calls[index].platform else { continue }
+            let handles: [JSONDocument.Text]
+            switch calls[index].target {
+            case .device(let handle): handles = [handle]
+            case .devices(let list): handles = list
+            case .tags, .broadcast: handles = []
+            }
+            for handle in handles {
+                json.append(isFirst ? "{\"platform\":\"" : ",{\"platform\":\"")
+                isFirst = false
+                json.append(platform.name)
+                json.append("\",\"handle\":")
+                json.append(json: request.document.span(handle))
+                json.append("}")
+            }
+        }
+        json.append("]}")
+    }
+}

@@ -1,0 +1,105 @@
+import CRDKafka
+
+/// Has the library fetch on in time, so that the queues of prefetched records can be short.
+///
+/// librdkafka before 2.2.0 leaves a partition whose queue is full out of its fetches, and the broker's thread looks at the queue again
+/// only when something else wakes it, or after 1 s (`kafka-dispatch` 4.4). So when a queue that was full has run half empty, each broker
+/// is asked for its dead groups: a short answer, which needs no permission, and the request passes through that very thread. Measured
+/// with 60,000 records at 20,000/s: one pause of 250 to 460 ms in each run without it, none with it.
+struct PrefetchRefill {
+    /// How many answers have come, for tests.
+    private(set) var answerCount = 0
+
+    private let answers: ClientQueue
+    private var watch: PrefetchWatch
+    private var isWanted = false
+    private var isAsking = false
+
+    /// Whether a queue is full, or was and has not run low; for tests.
+    var hasSeenFullQueue: Bool { watch.hasSeenFullQueue }
+
+    /// Records in a partition's queue from which on nothing is fetched for it, unless the user's properties say otherwise.
+    static let defaultLimit = 4000
+
+    /// What the library itself must be told: from 2.2.0 on, to look at full queues again after 10 ms.
+    static var settings: [ClientSettings.Setting] {
+        isNeeded ? [] : [("fetch.queue.backoff.ms", "10")]
+    }
+
+    private static var isNeeded: Bool { rd_kafka_version() < 0x0202_0000 }
+
+    /// Watches over the queues of `client`; nil if the library does so by itself.
+    init?(_ client: ClientHandle) throws(KafkaError) {
+        guard Self.isNeeded else { return nil }
+        answers = try .empty(of: client)
+        watch = PrefetchWatch(limit: Self.limit(of: client))
+    }
+
+    private static func limit(of client: ClientHandle) -> Int {
+        var value = [CChar](repeating: 0, count: 32)
+        var size = value.count
+        let result = rd_kafka_conf_get(rd_kafka_conf(client.pointer), "queued.min.messages", &value, &size)
+        return result == RD_KAFKA_CONF_OK ? Int(text(value)) ?? defaultLimit : defaultLimit
+    }
+
+    /// Looks at the partitions' queues, and wakes the library if one runs low. Every 10 ms is often enough; it takes well below 1 µs.
+    mutating func look(at queues: [ClientQueue]) {
+        if isAsking, let answer = answers.nextEvent() {
+            rd_kafka_event_destroy(answer)
+            isAsking = false
+            answerCount += 1
+        }
+        if watch.runsLow(counts: queues.count, { queues[$0].count }) { isWanted = true }
+        if isWanted && !isAsking { ask() }
+    }
+
+    private mutating func ask() {
+        let client = answers.client.pointer
+        let options = rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPS)
+        defer { rd_kafka_AdminOptions_destroy(options) }
+        var reason = [CChar](repeating: 0, count: 256)
+        rd_kafka_AdminOptions_set_request_timeout(options, 1000, &reason, reason.count)
+        var states = [RD_KAFKA_CONSUMER_GROUP_STATE_DEAD]
+        if let error = rd_kafka_AdminOptions_set_match_consumer_group_states(options, &states, states.count) {
+            rd_kafka_error_destroy(error)
+        }
+        answers.listGroups(options)
+        isWanted = false
+        isAsking = true
+    }
+}
+
+/// Notices that queues which were full run low.
+struct PrefetchWatch: Equatable {
+    /// The records at which a queue is full.
+    let limit: Int
+    private var wasFull: [Bool] = []
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Whether a queue is full, or was and has not run low.
+    var hasSeenFullQueue: Bool { wasFull.contains(true) }
+
+    /// Looks at all queues.
+    ///
+    /// - Parameters:
+    ///   - queueCount: How many queues there are; when it changes, nothing is known of any.
+    ///   - count: The records in one of them.
+    /// - Returns: Whether one that was full has fallen below half of it; said once, until it was full again.
+    mutating func runsLow(counts queueCount: Int, _ count: (Int) -> Int) -> Bool {
+        if wasFull.count != queueCount { wasFull = Array(repeating: false, count: queueCount) }
+        var runsLow = false
+        for queue in wasFull.indices {
+            let count = count(queue)
+            if count >= limit {
+                wasFull[queue] = true
+            } else if wasFull[queue] && count < limit / 2 {
+                wasFull[queue] = false
+                runsLow = true
+            }
+        }
+        return runsLow
+    }
+}

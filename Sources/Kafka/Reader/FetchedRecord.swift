@@ -1,0 +1,30 @@
+/// A copy of a record, for those who need it for longer than a look.
+public struct FetchedRecord: Sendable {
+    /// The record's offset in its partition.
+    public let offset: Int64
+    /// When the record was made or appended, in milliseconds since 1970; nil if the topic keeps no times.
+    public let timestamp: Int64?
+    /// The key; nil if there is none.
+    public let key: [UInt8]?
+    /// The value; nil for a tombstone.
+    public let value: [UInt8]?
+    /// The headers in the order of the record; names may repeat.
+    public let headers: [(name: [UInt8], value: [UInt8]?)]
+
+    /// Copies a record.
+    public init(_ record: borrowing ConsumedRecord) {
+        offset = record.offset
+        timestamp = record.timestamp
+        if let bytes = record.key { key = copy(bytes) } else { key = nil }
+        if let bytes = record.value { value = copy(bytes) } else { value = nil }
+        var headers: [(name: [UInt8], value: [UInt8]?)] = []
+        record.forEachHeader { name, value in
+            if let value { headers.append((copy(name), copy(value))) } else { headers.append((copy(name), nil)) }
+        }
+        self.headers = headers
+    }
+}
+
+private func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+    bytes.withUnsafeBufferPointer { Array($0) }
+}

@@ -1,0 +1,134 @@
+import CRDKafka
+
+/// Reads single records back by their offsets, without a group and without leaving a trace at the broker.
+///
+/// Ask in ascending order: what lies close together is read in one go, and what lies far apart is jumped over. Belongs to one thread. It sees
+/// only what was committed.
+public final class RecordFetcher {
+    /// What became of a question.
+    public enum Answer: Sendable {
+        /// The record.
+        case record(FetchedRecord)
+        /// No such record is kept: it was removed by retention or compaction, or there never was one.
+        case gone
+    }
+
+    /// Records of which so many are not asked for are read over; more of them are jumped over.
+    private static let longestStep: Int64 = 5000
+
+    private let client: ClientHandle
+    private let events: ClientQueue
+    private var records: ClientQueue?
+    private var partition: TopicPartition?
+    /// The offset of the next record that the queue can give.
+    private var position: Int64 = 0
+    /// The partition's end, once reading came there; it is told only once.
+    private var end: Int64?
+    /// A record that was read when an earlier one was looked for.
+    private var ahead: FetchedRecord?
+
+    /// Makes a client. Nothing is sent yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: The brokers and the user's properties.
+    ///   - byteCount: How many bytes may wait in memory, at least 1 MiB. librdkafka 2.0 pauses for up to 1 s whenever it is reached, so those in
+    ///     a hurry want 256 MiB.
+    /// - Throws: A configuration that was refused.
+    public init(_ configuration: KafkaConfiguration, readAhead byteCount: Int) throws(KafkaError) {
+        let settings = try ClientSettings(
+            configuration, defaults: Self.defaults + [("queued.max.messages.kbytes", "\(max(1024, byteCount >> 10))")],
+            fixed: Self.fixed)
+        settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
+        client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
+        events = try ClientQueue.main(of: client)
+    }
+
+    deinit {
+        stop()
+    }
+
+    private static var defaults: [ClientSettings.Setting] {
+        [("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "1000000")]
+    }
+
+    private static var fixed: [ClientSettings.Setting] {
+        [
+            ("isolation.level", "read_committed"), ("enable.partition.eof", "true"), ("enable.auto.offset.store", "false"),
+            ("enable.auto.commit", "false"), ("auto.offset.reset", "earliest"), ("allow.auto.create.topics", "false"),
+        ]
+    }
+
+    /// The record at an offset.
+    ///
+    /// - Parameters:
+    ///   - offset: At least that of the question before, as long as it is the same partition.
+    ///   - partition: The partition.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Returns: The record, or that it is gone.
+    /// - Throws: `isUnknownTopicOrPartition`, `isUnreachable`, `isAuthorization`, or a time-out.
+    public func record(at offset: Int64, of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Answer {
+        let isPassed = ahead.map { $0.offset >= offset } ?? false
+        let isNear = offset >= position && offset - position <= Self.longestStep
+        if self.partition != partition || !(isPassed || isNear) { try start(partition, at: offset) }
+        let deadline = ContinuousClock.now + timeout
+        while true {
+            if let found = ahead {
+                if found.offset == offset { return .record(found) }
+                if found.offset > offset { return .gone }
+                ahead = nil
+            }
+            if position > offset || offset >= end ?? .max { return .gone }
+            guard ContinuousClock.now < deadline else { throw timedOut(offset) }
+            try readOn(to: offset)
+        }
+    }
+
+    /// Stops reading; the next question starts again.
+    public func stop() {
+        if let partition, let index = try? client.addTopic(partition.topic) {
+            rd_kafka_consume_stop(client.topic(index), partition.partition)
+        }
+        partition = nil
+        records = nil
+        ahead = nil
+        end = nil
+    }
+
+    private func start(_ partition: TopicPartition, at offset: Int64) throws(KafkaError) {
+        stop()
+        let index = try client.addTopic(partition.topic)
+        let queue = try ClientQueue.empty(of: client)
+        try queue.startReading(topic: client.topic(index), partition: partition.partition, offset: offset)
+        records = queue
+        self.partition = partition
+        position = offset
+    }
+
+    /// Takes what the queue has, up to the record at `offset` or behind it.
+    private func readOn(to offset: Int64) throws(KafkaError) {
+        guard let records else { throw .closed }
+        while ahead == nil, position <= offset, offset < end ?? .max {
+            let result = records.read(waiting: 100) { record in
+                position = record.offset + 1
+                if record.offset >= offset { ahead = FetchedRecord(record) }
+            } onEnd: {
+                end = $1
+            }
+            switch result {
+            case .record, .endOfPartition: continue
+            case .empty: return
+            case .error(let error):
+                if error.isAuthorization || error.isFatal || error.isUnknownTopicOrPartition { throw error }
+                return
+            }
+        }
+    }
+
+    private func timedOut(_ offset: Int64) -> KafkaError {
+        let reason = events.drainErrors()
+        let place = partition.map { "\($0)" } ?? ""
+        return reason
+            ?? KafkaError(
+                RD_KAFKA_RESP_ERR__TIMED_OUT, message: "the record at offset \(offset) of \(place) did not come in time")
+    }
+}

@@ -1,0 +1,24 @@
+/// Looks for a word in bytes, most of which it never touches (Horspool 1980: the byte under the word's end tells how far to go on).
+struct ByteWord: Sendable {
+    private let word: [UInt8]
+    private let steps: [Int]
+
+    init(_ text: String) {
+        word = Array(text.utf8)
+        var steps = [Int](repeating: word.count, count: 256)
+        for (index, byte) in word.dropLast().enumerated() { steps[Int(byte)] = word.count - 1 - index }
+        self.steps = steps
+    }
+
+    /// Whether the word stands in the bytes.
+    func isIn(_ bytes: Span<UInt8>) -> Bool {
+        var end = word.count - 1
+        while end < bytes.count {
+            var index = word.count - 1
+            while index >= 0, bytes[end - (word.count - 1 - index)] == word[index] { index -= 1 }
+            if index < 0 { return true }
+            end += steps[Int(bytes[end])]
+        }
+        return false
+    }
+}

@@ -1,0 +1,50 @@
+import PushModel
+import ResultQuery
+
+/// Where in Kafka a request's record stands: the one identity that no two requests share.
+public struct RecordPlace: Sendable, Hashable {
+    /// The topic's name.
+    public var topic: String
+    /// The partition.
+    public var partition: Int32
+    /// The offset in the partition.
+    public var offset: Int64
+
+    /// A place.
+    public init(topic: String, partition: Int32, offset: Int64) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+    }
+
+    /// Reads `topic:partition:offset`; a topic's name holds no colon.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[0].isEmpty, let partition = Int32(parts[1]), let offset = Int64(parts[2]),
+            partition >= 0, offset >= 0
+        else { return nil }
+        self.init(topic: String(parts[0]), partition: partition, offset: offset)
+    }
+
+    /// Reads a result's `origin`.
+    init?(_ document: JSONDocument, originOf result: JSONDocument.Node) {
+        guard let origin = document.member("origin", of: result), let topic = document.text("topic", of: origin),
+            let partition = document.integer("partition", of: origin).flatMap(Int32.init(exactly:)),
+            let offset = document.text("offset", of: origin).flatMap({ Int64($0) })
+        else { return nil }
+        self.init(topic: topic, partition: partition, offset: offset)
+    }
+}
+
+extension RecordPlace: Comparable, CustomStringConvertible {
+    /// By topic, partition and offset: the order in which records are read back.
+    public static func < (left: Self, right: Self) -> Bool {
+        if left.partition != right.partition || left.topic != right.topic {
+            return left.topic == right.topic ? left.partition < right.partition : left.topic < right.topic
+        }
+        return left.offset < right.offset
+    }
+
+    /// `topic:partition:offset`.
+    public var description: String { "\(topic):\(partition):\(offset)" }
+}

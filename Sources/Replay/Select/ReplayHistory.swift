@@ -1,0 +1,59 @@
+public import PushModel
+import ResultQuery
+
+/// What earlier replays took up, and what of it was delivered; from the records of jobs and from the results of replays.
+///
+/// A send that was taken up once is never taken up again: what became of it since is told by the result of the new request, and if
+/// that failed it is that request which is replayed. So every chain of replays has one end, and nothing rings twice.
+public struct ReplayHistory: Sendable {
+    private struct Entry: Sendable {
+        var replayed = SendSet()
+        var delivered = SendSet()
+    }
+
+    private var entries: [RecordPlace: Entry] = [:]
+
+    /// Nothing was replayed yet.
+    public init() {}
+
+    /// Notes that a job has written a request for these sends.
+    public mutating func noteReplay(of sends: SendSet, _ place: RecordPlace) {
+        let known = entries[place]?.replayed ?? SendSet()
+        entries[place, default: Entry()].replayed = known.union(sends)
+    }
+
+    private static let block = ByteWord("\"replay\"")
+
+    /// Whether a result can be that of a replay; a look that costs less than reading it.
+    public static func mayConcern(_ json: Span<UInt8>) -> Bool { block.isIn(json) }
+
+    /// Notes what the result of a replay says of the request that it repeats; other results say nothing.
+    ///
+    /// A replay that was delivered in part leaves the rest to its own result, which tells of its own sends only.
+    public mutating func noteResult(_ document: JSONDocument) {
+        guard let replay = document.member("replay", of: document.root),
+            let place = document.text("parent_origin", of: replay).flatMap(RecordPlace.init)
+        else { return }
+        let sends = Self.sends(document, of: replay)
+        noteReplay(of: sends, place)
+        guard document.text("state", of: document.root) == "sent" else { return }
+        let known = entries[place]?.delivered ?? SendSet()
+        entries[place, default: Entry()].delivered = known.union(sends)
+    }
+
+    /// The sends that a lineage says it repeats; all, when it names none.
+    static func sends(_ document: JSONDocument, of lineage: JSONDocument.Node) -> SendSet {
+        guard let list = document.member("sends", of: lineage) else { return .all }
+        var sends = SendSet()
+        document.forEachElement(of: list) { element in
+            if let index = document.integer(at: element).flatMap({ Int(exactly: $0) }) { sends.insert(index) }
+        }
+        return sends
+    }
+
+    /// The sends of a request that were taken up.
+    public func replayed(_ place: RecordPlace) -> SendSet { entries[place]?.replayed ?? SendSet() }
+
+    /// Those of them that were delivered since.
+    public func delivered(_ place: RecordPlace) -> SendSet { entries[place]?.delivered ?? SendSet() }
+}

@@ -1,0 +1,105 @@
+public import PushModel
+import ResultQuery
+
+/// What a result says of each of its request's sends, as far as a replay asks (message contract, section 3.6).
+public struct SettledResult: Sendable, Equatable {
+    /// Where the request stands.
+    public let place: RecordPlace
+    /// The request's id.
+    public let requestID: String
+    /// The result tells what the hub's telemetry said, rather than what the calls' answers were.
+    public let isOutcome: Bool
+    /// The calls that were planned; 0 when the request ended before any.
+    public let plannedCount: Int
+    /// The platforms of the sends, one after another, as a number; tells whether a plan made anew is the same one.
+    public private(set) var platforms = PlatformSequence()
+    /// The sends that reached their devices.
+    public private(set) var delivered = SendSet()
+    /// The sends that reached nobody, and can succeed when they are repeated.
+    public private(set) var safe = SendSet()
+    /// The sends of which nobody knows whether they reached their devices.
+    public private(set) var ambiguous = SendSet()
+    /// The sends that came too late; they can succeed with a new expiry.
+    public private(set) var expired = SendSet()
+    /// The sends that would fail again in the same way.
+    public private(set) var pointless = SendSet()
+    /// It is not known which of several sends failed: the result was asked to tell no details, or tells not all.
+    public private(set) var isUnspecific = false
+
+    /// Reads a result; nil for what is no final or outcome result of a request whose place is known.
+    public init?(_ document: JSONDocument) {
+        let root = document.root
+        guard let kind = document.text("kind", of: root), kind == "final" || kind == "outcome",
+            let id = document.text("request_id", of: root), let place = RecordPlace(document, originOf: root)
+        else { return nil }
+        self.place = place
+        requestID = id
+        isOutcome = kind == "outcome"
+        let sends = document.member("sends", of: root)
+        let listed = sends.map { document.childCount(of: $0) } ?? 0
+        let planned = document.member("targets", of: root).flatMap { document.integer("planned", of: $0) }
+        plannedCount = planned.flatMap(Int.init(exactly:)) ?? listed
+        let whole = document.text("outcome", of: root).flatMap(Outcome.init(rawValue:))
+        if plannedCount == 0 {
+            add(.all, whole)
+        } else if let sends, listed == plannedCount {
+            readSends(sends, document)
+        } else if plannedCount == 1 {
+            add(SendSet([0]), whole)
+        } else {
+            isUnspecific = whole != .success
+        }
+    }
+
+    private mutating func readSends(_ sends: JSONDocument.Node, _ document: JSONDocument) {
+        var position = 0
+        document.forEachElement(of: sends) { send in
+            let index = document.integer("index", of: send)
+            if index != Int64(position) || position >= SendSet.capacity { isUnspecific = true }
+            platforms.append(document.text("platform", of: send).flatMap(Platform.init(name:)))
+            guard let word = document.text("outcome", of: send) else {
+                isUnspecific = true
+                return
+            }
+            add(SendSet([position]), Outcome(rawValue: word))
+            position += 1
+        }
+    }
+
+    /// Files sends under what became of them. What a later version calls by a new word may have reached somebody.
+    private mutating func add(_ sends: SendSet, _ outcome: Outcome?) {
+        if outcome == .expired {
+            expired = expired.union(sends)
+            return
+        }
+        switch outcome?.replaySafety ?? .ambiguous {
+        case .safe: safe = safe.union(sends)
+        case .ambiguous: ambiguous = ambiguous.union(sends)
+        case .duplicateRisk: delivered = delivered.union(sends)
+        case .pointless: pointless = pointless.union(sends)
+        }
+    }
+}
+
+/// The platforms of a list of calls, in order, as one number.
+public struct PlatformSequence: Sendable, Hashable {
+    private var state: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    /// No calls.
+    public init() {}
+
+    /// The list that `text` stands for.
+    public init?(_ text: String) {
+        guard let state = UInt64(text, radix: 16) else { return nil }
+        self.state = state
+    }
+
+    /// The number in hexadecimal digits.
+    public var text: String { String(state, radix: 16) }
+
+    /// Adds a call; nil for a template's, which is for all platforms.
+    public mutating func append(_ platform: Platform?) {
+        // FNV-1a, 64 bits (draft-eastlake-fnv, section 2).
+        state = (state ^ UInt64(platform.map { $0.rawValue + 1 } ?? 0xFF)) &* 0x100_0000_01B3
+    }
+}

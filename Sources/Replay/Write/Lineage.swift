@@ -1,0 +1,105 @@
+public import PushModel
+import ResultQuery
+
+/// Where a replayed request comes from: the `replay` block of the request and of each of its results (message contract, section 3.7).
+public struct Lineage: Sendable, Equatable {
+    /// The most replays of replays in a row.
+    public static let maximumGeneration = 5
+
+    /// The very first request.
+    public let rootID: String
+    /// The request that is repeated.
+    public let parentID: String
+    /// Where that stands.
+    public let parentPlace: RecordPlace
+    /// 1 for a replay, 2 for the replay of a replay, and so on.
+    public let generation: Int
+    /// What was changed, over all generations.
+    public let modified: [String]
+
+    /// The lineage of a replay of `request`.
+    ///
+    /// - Parameters:
+    ///   - request: What is repeated.
+    ///   - place: Where it stands.
+    ///   - notes: What is changed.
+    public init(of request: borrowing PushRequest, at place: RecordPlace, modified notes: [String]) {
+        let document = request.document
+        let earlier = request.replay
+        parentID = document.string(request.id)
+        parentPlace = place
+        rootID = earlier.flatMap { document.text("root_request_id", of: $0) } ?? parentID
+        generation = Int(earlier.flatMap { document.integer("generation", of: $0) } ?? 0) + 1
+        var kept: [String] = []
+        if let list = earlier.flatMap({ document.member("modified", of: $0) }) {
+            document.forEachElement(of: list) { kept.append(document.string(document.text(of: $0))) }
+        }
+        kept.removeAll(where: notes.contains)
+        modified = Array((kept + notes).suffix(32))
+    }
+
+    /// Writes the block.
+    ///
+    /// - Parameters:
+    ///   - sends: The sends that are repeated; all of them are not listed.
+    ///   - job: In whose name.
+    ///   - json: Gets the object.
+    public func append(_ sends: SendSet, by job: ReplayAuthor, to json: inout ByteWriter) {
+        json.append("{\"root_request_id\":")
+        json.append(json: rootID)
+        json.append(",\"parent_request_id\":")
+        json.append(json: parentID)
+        json.append(",\"parent_origin\":")
+        json.append(json: parentPlace.description)
+        if sends != .all {
+            json.append(",\"sends\":")
+            json.append(sends)
+        }
+        json.append(",\"generation\":")
+        json.append(decimal: generation)
+        json.append(",\"job_id\":")
+        json.append(json: job.jobID)
+        json.append(",\"actor\":")
+        json.append(json: job.actor)
+        json.append(",\"reason\":")
+        json.append(json: job.reason)
+        if !modified.isEmpty {
+            json.append(",\"modified\":[")
+            for (index, note) in modified.enumerated() {
+                if index > 0 { json.append(",") }
+                json.append(json: note)
+            }
+            json.append("]")
+        }
+        json.append("}")
+    }
+}
+
+/// In whose name requests are replayed, and why.
+public struct ReplayAuthor: Sendable, Equatable {
+    /// The job.
+    public var jobID: String
+    /// Who started it, at most 128 characters.
+    public var actor: String
+    /// Why, at most 512 characters.
+    public var reason: String
+
+    /// An author.
+    public init(jobID: String, actor: String, reason: String) {
+        self.jobID = jobID
+        self.actor = actor
+        self.reason = reason
+    }
+}
+
+extension ByteWriter {
+    /// Appends the indices of sends as a JSON array.
+    mutating func append(_ sends: SendSet) {
+        append("[")
+        for (position, index) in sends.indices.enumerated() {
+            if position > 0 { append(",") }
+            append(decimal: index)
+        }
+        append("]")
+    }
+}

@@ -1,0 +1,183 @@
+public import FanOut
+public import PushModel
+
+/// Turns an original request into the requests that repeat some of its sends.
+///
+/// It reads an original, says which requests are to be made of it, and writes each. What a request says stays as it was, but for the id, whom
+/// it reaches, its lineage and the edits. What stood in headers, or in the envelope of a CloudEvent, moves into the request.
+public struct ReplayWriter: Sendable {
+    /// What the requests of one job have in common.
+    public struct Manner: Sendable, Equatable {
+        /// In whose name.
+        public var author: ReplayAuthor
+        /// What is changed.
+        public var edits: [RequestEdit]
+        /// Until when they are of use; nil for as long as the originals.
+        public var expiry: NewExpiry?
+
+        /// A manner.
+        public init(author: ReplayAuthor, edits: [RequestEdit] = [], expiry: NewExpiry? = nil) {
+            self.author = author
+            self.edits = edits
+            self.expiry = expiry
+        }
+
+        /// What a lineage says of the changes.
+        var notes: [String] { edits.map(\.note) + (expiry.map { [$0.note] } ?? []) }
+    }
+
+    /// Members that are written anew, or not at all: a key against duplicates would keep the repetition from being sent.
+    private static let own = ["schema_version", "id", "replay", "audience", "platforms", "ttl_seconds", "expires_at", "dedupe"]
+
+    /// What the requests of the job have in common.
+    public let manner: Manner
+    private let planner: FanOutPlanner
+    private let reader = RequestReader()
+    private var body: JSONDocument.Node?
+    private var place = RecordPlace(topic: "", partition: 0, offset: 0)
+    private var check = PushRequest()
+    /// After `read`, the original.
+    public private(set) var original = PushRequest()
+    /// After `read`, the calls that it becomes.
+    public private(set) var plan = FanOutPlan()
+
+    /// A writer.
+    ///
+    /// - Parameters:
+    ///   - manner: What the requests have in common.
+    ///   - planner: Plans as the workers do.
+    public init(_ manner: Manner, _ planner: FanOutPlanner) {
+        self.manner = manner
+        self.planner = planner
+    }
+
+    /// Reads an original.
+    ///
+    /// - Parameters:
+    ///   - value: The record's value.
+    ///   - headers: Its headers.
+    ///   - place: Where it stands.
+    ///   - time: The record's own time.
+    ///   - calls: The calls that it became when it was sent; nil when none was planned.
+    ///   - now: The present moment.
+    /// - Returns: Why it cannot be repeated; nil when it can.
+    public mutating func read(
+        _ value: Span<UInt8>, _ headers: borrowing RecordHeaders, at place: RecordPlace, time: Timestamp,
+        calls: (count: Int, platforms: PlatformSequence)?, now: Timestamp
+    ) -> Leftover? {
+        self.place = place
+        let origin = RecordOrigin(topic: place.topic, partition: place.partition, offset: place.offset, timestamp: time)
+        guard reader.read(value, headers: headers, origin: origin, into: &original) == .request else { return .invalid }
+        body = reader.body(of: original.document, headers)
+        if manner.expiry == nil, let end = original.expiresAt, end <= now { return .expired }
+        if case .moment(let end) = manner.expiry, end <= now { return .expired }
+        if Lineage(of: original, at: place, modified: []).generation > Lineage.maximumGeneration { return .exhausted }
+        do { try planner.plan(original, into: &plan) } catch { return .changed }
+        guard let calls else { return nil }
+        var platforms = PlatformSequence()
+        for call in plan.calls { platforms.append(call.platform) }
+        let isSame = plan.calls.count == calls.count && (calls.platforms == platforms || calls.platforms == PlatformSequence())
+        return isSame ? nil : .changed
+    }
+
+    /// The requests that repeat some sends of the original: for each, which of them.
+    public func requests(for sends: SendSet) -> [SendSet] {
+        guard sends != .all else { return [.all] }
+        return plan.groups(of: indices(of: sends), original).map { SendSet($0) }
+    }
+
+    /// The calls that a request for these sends becomes.
+    public func calls(of sends: SendSet) -> [FanOutPlan.Call] {
+        indices(of: sends).map { plan.calls[$0] }
+    }
+
+    private func indices(of sends: SendSet) -> [Int] { plan.calls.indices.filter { sends.contains($0) || sends == .all } }
+
+    /// Writes one of the requests, in place of what `json` held.
+    ///
+    /// - Parameters:
+    ///   - sends: One of `requests(for:)`.
+    ///   - id: The new request's id.
+    ///   - json: Gets the request.
+    /// - Returns: Whether it is a valid request; with edits it may be none.
+    public mutating func write(_ sends: SendSet, id: String, into json: inout ByteWriter) -> Bool {
+        json.removeAll()
+        // To leave out whom a request is for must not make it one for everybody.
+        guard !indices(of: sends).isEmpty else { return false }
+        json.append("{\"schema_version\":1,\"id\":")
+        json.append(json: id)
+        json.append(",\"replay\":")
+        Lineage(of: original, at: place, modified: manner.notes).append(sends, by: manner.author, to: &json)
+        appendAudience(sends, to: &json)
+        appendExpiry(to: &json)
+        appendFromHeaders(to: &json)
+        RequestEdit.appendMembers(of: body, in: original.document, manner.edits, omitting: omitted, to: &json)
+        json.append("}")
+        return isValid(json.span)
+    }
+
+    private var omitted: [String] {
+        // A life counts from the moment at which the request was made; that is now.
+        if case .life = manner.expiry { return Self.own + ["created_at"] }
+        return Self.own
+    }
+
+    private func appendAudience(_ sends: SendSet, to json: inout ByteWriter) {
+        json.append(",\"audience\":")
+        let group = indices(of: sends)
+        plan.appendAudience(of: group, original, to: &json)
+        if case .devices = original.audience { return }
+        let platforms = sends == .all ? planner.platforms(of: original).list : plan.platforms(of: group)
+        guard original.template == nil, !platforms.isEmpty else { return }
+        json.append(",\"platforms\":[")
+        for (index, platform) in platforms.enumerated() {
+            json.append(index == 0 ? "\"" : ",\"")
+            json.append(platform.name)
+            json.append("\"")
+        }
+        json.append("]")
+    }
+
+    private func appendExpiry(to json: inout ByteWriter) {
+        switch manner.expiry {
+        case .life(let seconds):
+            json.append(",\"ttl_seconds\":")
+            json.append(decimal: seconds)
+        case .moment(let moment): append("expires_at", moment, to: &json)
+        case nil: if let moment = original.expiresAt { append("expires_at", moment, to: &json) }
+        }
+    }
+
+    private func append(_ name: StaticString, _ moment: Timestamp, to json: inout ByteWriter) {
+        json.append(",\"")
+        json.append(name)
+        json.append("\":\"")
+        json.append(moment)
+        json.append("\"")
+    }
+
+    /// What stood beside the request: it must be the same publisher's, and keep its place in an order.
+    private func appendFromHeaders(to json: inout ByteWriter) {
+        func append(_ name: StaticString, _ text: PushRequest.Text?) {
+            guard let text, let body, original.document.member(name, of: body) == nil else { return }
+            json.append(",\"")
+            json.append(name)
+            json.append("\":")
+            json.append(json: original.document.span(text))
+        }
+        append("source", original.source)
+        append("ordering_key", original.orderingKey)
+    }
+
+    /// A request that workers take as it is meant: without a fault, and without a field more that they would not know.
+    private mutating func isValid(_ json: Span<UInt8>) -> Bool {
+        let origin = RecordOrigin(topic: "replay", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+        return reader.read(json, headers: RecordHeaders(), origin: origin, into: &check) == .request
+            && check.unknownFieldCount <= original.unknownFieldCount
+    }
+}
+
+extension PlatformSet {
+    /// The platforms in the order of their numbers.
+    fileprivate var list: [Platform] { Platform.allCases.filter { contains($0) } }
+}

@@ -1,0 +1,133 @@
+public import PushModel
+
+/// A change to make in every request of a replay: `hub=other`, `options.max_attempts=8`, `message.title="New text"`.
+public struct RequestEdit: Sendable, Equatable {
+    /// Why a text is no edit.
+    public struct Fault: Error, Sendable, Equatable {
+        /// What is wrong with it, and what is allowed.
+        public let reason: String
+    }
+
+    /// The fields that may be changed, with those inside them. To whom a request goes, and who it is, stays what it was.
+    public static let fields = [
+        "hub", "priority", "collapse_key", "not_before", "message", "payloads", "template", "options", "labels",
+    ]
+    /// Fields whose contents are nobody's business but the publisher's; a lineage names them without their values.
+    private static let confidential = ["message", "payloads", "template"]
+
+    /// The names from the request down to the value.
+    public let path: [String]
+    /// The new value as JSON; nil removes the field.
+    public let json: [UInt8]?
+
+    /// Reads `field=value` or `field.inner=value`.
+    ///
+    /// - Parameter text: What was typed. A value that is a JSON number, object, array, `true`, `false` or a text in quotes stands for itself, `null`
+    ///   removes the field, and everything else is a text.
+    /// - Throws: `Fault`.
+    public init(_ text: String) throws(Fault) {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+            throw Fault(reason: "expected FIELD=VALUE, such as options.max_attempts=8")
+        }
+        path = text[..<equals].split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard let field = path.first, Self.fields.contains(field), !path.contains("") else {
+            throw Fault(reason: "this field cannot be changed; those that can are \(Self.fields.joined(separator: ", "))")
+        }
+        json = Self.value(String(text[text.index(after: equals)...]), inside: path)
+    }
+
+    private static func value(_ text: String, inside path: [String]) -> [UInt8]? {
+        var document = JSONDocument()
+        let bytes = Array(text.utf8)
+        // Labels, templates and data hold texts only, whatever they look like.
+        let holdsTexts = path.count > 1 && ["labels", "template"].contains(path[0]) || path.starts(with: ["message", "data"])
+        let isJSON = (try? document.read(bytes.span)) != nil
+        if isJSON, document.kind(of: document.root) == .null { return nil }
+        if isJSON, document.kind(of: document.root) == .string || !holdsTexts { return bytes }
+        var writer = ByteWriter()
+        writer.append(json: text)
+        return writer.bytes
+    }
+
+    /// What a lineage says of the edit: the field, and its value where that may be shown; 128 characters at most.
+    public var note: String {
+        let name = path.joined(separator: ".")
+        guard let field = path.first, !Self.confidential.contains(field) else { return Self.cut(name) }
+        return Self.cut("\(name)=\(json.map { String(decoding: $0, as: UTF8.self) } ?? "null")")
+    }
+
+    private static func cut(_ text: String) -> String {
+        text.unicodeScalars.count <= 128 ? text : String(text.unicodeScalars.prefix(127)) + "…"
+    }
+}
+
+extension RequestEdit {
+    /// The object that `document` is, with changes.
+    ///
+    /// - Parameters:
+    ///   - edits: The changes.
+    ///   - document: A request; what is no object becomes one.
+    /// - Returns: The object as JSON.
+    public static func apply(_ edits: [RequestEdit], to document: JSONDocument) -> [UInt8] {
+        var members = ByteWriter()
+        appendMembers(of: document.root, in: document, edits, to: &members)
+        return Array("{".utf8) + members.bytes.dropFirst() + Array("}".utf8)
+    }
+
+    /// Writes the members of an object, comma in front of each, with the changes that concern it.
+    ///
+    /// - Parameters:
+    ///   - node: The object; nil for one that is not there.
+    ///   - document: Holds it.
+    ///   - edits: The changes.
+    ///   - depth: The number of names that lead to the object.
+    ///   - omitted: Members to leave out in any case.
+    ///   - json: Gets the members.
+    static func appendMembers(
+        of node: JSONDocument.Node?, in document: borrowing JSONDocument, _ edits: [RequestEdit], depth: Int = 0,
+        omitting omitted: [String] = [], to json: inout ByteWriter
+    ) {
+        var seen = omitted
+        if let node {
+            var members = document.children(of: node)
+            while let (key, value) = members.next(in: document) {
+                let name = document.string(document.text(of: key))
+                guard !omitted.contains(name) else { continue }
+                seen.append(name)
+                append(name, value, in: document, edits.filter { $0.path[depth] == name }, depth: depth, to: &json)
+            }
+        }
+        for edit in edits where !seen.contains(edit.path[depth]) {
+            let name = edit.path[depth]
+            seen.append(name)
+            append(name, nil, in: document, edits.filter { $0.path[depth] == name }, depth: depth, to: &json)
+        }
+    }
+
+    private static func append(
+        _ name: String, _ value: JSONDocument.Node?, in document: borrowing JSONDocument, _ edits: [RequestEdit], depth: Int,
+        to json: inout ByteWriter
+    ) {
+        let whole = edits.last { $0.path.count == depth + 1 }
+        if let whole, whole.json == nil { return }
+        json.append(",")
+        json.append(json: name)
+        json.append(":")
+        if let bytes = whole?.json { return json.append(bytes.span) }
+        if edits.isEmpty, let value { return append(value, in: document, to: &json) }
+        var inner = ByteWriter()
+        let object = value.flatMap { document.kind(of: $0) == .object ? $0 : nil }
+        appendMembers(of: object, in: document, edits, depth: depth + 1, to: &inner)
+        json.append("{")
+        if inner.count > 0 { json.append(inner.span.extracting(1..<inner.count)) }
+        json.append("}")
+    }
+
+    /// Writes a value as it was read.
+    private static func append(
+        _ value: JSONDocument.Node, in document: borrowing JSONDocument, to json: inout ByteWriter
+    ) {
+        let text = document.span(document.text(of: value))
+        if document.kind(of: value) == .string { json.append(json: text) } else { json.append(text) }
+    }
+}

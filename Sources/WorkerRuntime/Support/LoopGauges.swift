@@ -1,0 +1,70 @@
+import Observability
+import Synchronization
+
+/// The gauges that show all loops of a process together.
+struct LoopGauges: Sendable {
+    let assignedPartitions: SharedGauge
+    let oldestWaiting: SharedGauge
+    let lagSeconds: SharedGauge
+    let sendLimit: SharedGauge
+    let circuitState: SharedGauge
+    let inFlight: SharedGauge
+    let retryQueue: SharedGauge
+    /// None for a hub whose rate has no limit.
+    let rateLimit: SharedGauge?
+
+    init(_ metrics: PushfanMetrics, hub: String, topic: String, loops: Int, isRateLimited: Bool) {
+        assignedPartitions = SharedGauge(metrics.assignedPartitions, loops, .sum)
+        oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops, .largest)
+        lagSeconds = SharedGauge(metrics.consumerLagSeconds.series([topic]), loops, .largest)
+        sendLimit = SharedGauge(metrics.sendLimit.series([hub]), loops, .sum)
+        circuitState = SharedGauge(metrics.circuitState.series([hub]), loops, .largest)
+        inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops, .sum)
+        retryQueue = SharedGauge(metrics.retryQueue.series([hub]), loops, .sum)
+        rateLimit = isRateLimited ? SharedGauge(metrics.rateLimit.series([hub]), loops, .sum) : nil
+    }
+}
+
+/// A gauge to which every loop contributes a value of its own.
+final class SharedGauge: Sendable {
+    /// How the loops' values become one.
+    enum Combination: Sendable {
+        case sum, largest
+    }
+
+    private let gauge: Gauge
+    private let combination: Combination
+    /// Each loop's value; none with a single loop, whose value is the gauge's.
+    private let values: Mutex<[Double]>
+
+    init(_ gauge: Gauge, _ loops: Int, _ combination: Combination) {
+        self.gauge = gauge
+        self.combination = combination
+        values = Mutex(loops > 1 ? Array(repeating: 0, count: loops) : [])
+    }
+
+    /// Replaces what loop `loop`, from 0, contributes.
+    func set(_ value: Double, loop: Int) {
+        values.withLock { values in
+            guard !values.isEmpty else {
+                gauge.set(value)
+                return
+            }
+            values[loop] = value
+            gauge.set(combination == .sum ? values.reduce(0, +) : values.max() ?? 0)
+        }
+    }
+
+    /// One loop's share of the gauge.
+    func share(of loop: Int) -> GaugeShare { GaugeShare(gauge: self, loop: loop) }
+}
+
+/// What one loop contributes to a gauge.
+struct GaugeShare {
+    fileprivate let gauge: SharedGauge
+    fileprivate let loop: Int
+
+    func set(_ value: Double) { gauge.set(value, loop: loop) }
+
+    func set(_ value: Int) { set(Double(value)) }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Kafka
+import Testing
+
+@testable import Console
+
+/// Topics of their own on a real broker, with requests and results in them; replays need transactions, which the embedded broker lacks.
+struct ReplayStage {
+    static let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
+
+    let name = "replay-tests-\(UUID().uuidString)"
+    let folder: String
+    private let kafka = KafkaConfiguration(bootstrapServers: realBrokers ?? "")
+    var traits = Streams.Traits()
+    var typed: String?
+
+    var requests: String { name + ".requests" }
+    var results: String { name + ".results" }
+
+    init() throws {
+        folder = NSTemporaryDirectory() + name
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let roles = [("requests", 3), ("results", 3), ("deadletter", 3), ("replays", 1)]
+        let topics = roles.map { NewTopic(name: "\(name).\($0.0)", partitionCount: $0.1, replicationFactor: 1) }
+        let admin = try TopicAdmin(kafka)
+        _ = try admin.createTopics(topics, timeout: .seconds(20))
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try admin.describe(topics: topics.map(\.name), timeout: .seconds(20)).topics.contains(.missing) {
+            try #require(ContinuousClock.now < deadline)
+        }
+    }
+
+    /// The plan's file.
+    var plan: String { folder + "/plan.ndjson" }
+
+    private var harness: Harness {
+        var harness = Harness()
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = Self.realBrokers
+        harness.environment["USER"] = "ann"
+        for role in ["requests", "results", "deadletter", "replays"] {
+            harness.environment["PUSHFAN_KAFKA_TOPICS_\(role.uppercased())"] = "\(name).\(role)"
+        }
+        harness.now = { Int64(Date().timeIntervalSince1970 * 1000) }
+        harness.traits = traits
+        harness.typed = typed
+        return harness
+    }
+
+    /// Runs `pushfan replay …`; the words are split at blanks, and `PLAN` stands for the plan's file.
+    func replay(_ line: String) -> Outcome {
+        let words = line.split(separator: " ").map { $0 == "PLAN" ? plan : String($0) }
+        return harness.run(["replay"] + words)
+    }
+
+    /// Writes records; partition and value of each.
+    func write(_ role: String, _ records: [(partition: Int32, value: String)], headers: [(String, String)] = []) throws {
+        let producer = try Producer(kafka, transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try producer.warmUp(topics: ["\(name).\(role)"], timeout: .seconds(20))[0]
+        for (partition, value) in records {
+            var list = RecordHeaders()
+            for (name, value) in headers { list.append(name, value) }
+            try producer.produce(
+                to: topic, partition: partition, key: Array("key".utf8).span, value: Array(value.utf8).span, headers: list)
+        }
+        try producer.flush(timeout: .seconds(60))
+    }
+
+    /// Everything that stands in a topic.
+    func read(_ role: String) throws -> [Record] {
+        let reader = try TopicReader(kafka, topic: "\(name).\(role)", start: .beginning, stop: .end, timeout: .seconds(20))
+        defer { reader.close() }
+        var records: [Record] = []
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !reader.hasReachedEnd {
+            try #require(ContinuousClock.now < deadline)
+            _ = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }
+        }
+        return records
+    }
+
+    /// `count` requests for Apple and Windows in partition 0, and their results.
+    func writeHistory(_ count: Int, _ outcomes: (Int) -> (apple: String, windows: String), extra: String = "") throws {
+        try write(
+            "requests",
+            (0..<count).map {
+                (
+                    0,
+                    #"{"id":"r\#($0)","audience":{"users":["u\#($0)"]},"platforms":["apple","windows"],"message":{"title":"Hi"}\#(extra)}"#
+                )
+            })
+        try write("results", (0..<count).map { (Int32($0 % 3), result($0, outcomes($0))) })
+    }
+
+    /// The result of the request at offset `index`.
+    func result(_ index: Int, _ outcomes: (apple: String, windows: String)) -> String {
+        let words = [outcomes.apple, outcomes.windows]
+        let good = words.count { $0 == "success" }
+        return """
+            {"schema_version":1,"request_id":"r\(index)","kind":"final","state":"\(good == 2 ? "sent" : good == 1 ? "partial" : "failed")",\
+            "outcome":"transient","replay_safety":"safe","sends":[{"index":0,"platform":"apple","outcome":"\(outcomes.apple)"},\
+            {"index":1,"platform":"windows","outcome":"\(outcomes.windows)"}],"targets":{"planned":2},\
+            "origin":{"topic":"\(requests)","partition":0,"offset":"\(index)"}}
+            """
+    }
+
+    /// What a plan's counts say, as the summary in JSON has them.
+    func count(_ name: String, _ outcome: Outcome) -> Int? {
+        let pattern = "\"\(name)\":"
+        guard let range = outcome.output.range(of: pattern) else { return nil }
+        return Int(outcome.output[range.upperBound...].prefix { $0.isNumber })
+    }
+}

@@ -1,0 +1,62 @@
+import Testing
+
+@testable import Delivery
+
+struct CommitScheduleTests {
+    private let millisecond: Int64 = 1_000_000
+
+    @Test func theFirstResultIsCommittedAtOnce() {
+        #expect(CommitSchedule(interval: 60_000_000).due(waiting: 1, now: -5) == -5)
+    }
+
+    /// Milliseconds after the last commit's beginning: what waits by then, and when the next is due.
+    @Test(arguments: [
+        (elapsed: 0, waiting: 1, due: 250), (1, 1, 250), (1, 2, 60), (60, 2, 60), (99, 2, 60), (100, 2, 250), (149, 3, 60),
+        (150, 3, 250), (20, 240, 60), (240, 5, 60), (249, 1, 250), (250, 1, 250), (9000, 1, 250), (9000, 200, 60),
+        (20, 241, 120), (60, 241, 120), (61, 245, 120), (61, 241, 60), (119, 470, 60), (119, 480, 120), (9000, 36_001, 120),
+    ])
+    func manyResultsAreCommittedSoonAndFewOrAFloodLater(elapsed: Int64, waiting: Int, due: Int64) {
+        var schedule = CommitSchedule(interval: 60 * millisecond)
+        schedule.began(at: 7 * millisecond)
+        #expect(schedule.due(waiting: waiting, now: (7 + elapsed) * millisecond) == (7 + due) * millisecond)
+    }
+
+    @Test(arguments: [
+        (interval: 0, flood: 120, many: 0, few: 250), (1, 120, 1, 250), (200, 200, 200, 250), (400, 400, 400, 400),
+        (5000, 5000, 5000, 5000),
+    ])
+    func aLongIntervalHoldsForFewResultsAndFloodsToo(interval: Int64, flood: Int64, many: Int64, few: Int64) {
+        var schedule = CommitSchedule(interval: interval * millisecond)
+        schedule.began(at: 0)
+        #expect(schedule.due(waiting: 1_000_000, now: 1) == flood * millisecond)
+        #expect(schedule.due(waiting: 120, now: 60 * millisecond) == many * millisecond)
+        #expect(schedule.due(waiting: 1, now: 60 * millisecond) == few * millisecond)
+    }
+
+    /// Results that come evenly, so many a second; a commit takes no time.
+    @Test(arguments: [
+        (rate: 1, commits: 9...11), (4, 39...41), (12, 30...41), (16, 30...41), (50, 120...170), (200, 150...170),
+        (2000, 160...170), (4000, 160...170), (5000, 80...84), (20_000, 80...84),
+    ])
+    func commitsOfTenSecondsFollowTheRate(rate: Int64, commits: ClosedRange<Int>) {
+        var schedule = CommitSchedule(interval: 60 * millisecond)
+        var waiting = 0
+        var begun = 0
+        var longest: Int64 = 0
+        var oldest: Int64 = 0
+        for tick in 0..<Int64(200_000) {
+            let now = tick * 50_000
+            if tick % (20_000 / rate) == 0 {
+                if waiting == 0 { oldest = now }
+                waiting += 1
+            }
+            guard waiting > 0, schedule.due(waiting: waiting, now: now) <= now else { continue }
+            schedule.began(at: now)
+            longest = max(longest, now - oldest)
+            begun += 1
+            waiting = 0
+        }
+        #expect(commits.contains(begun), "\(begun)")
+        #expect(longest <= (rate < 50 ? 250 : rate > 4000 ? 120 : 80) * millisecond, "\(longest)")
+    }
+}

@@ -1,0 +1,87 @@
+import PushModel
+import Testing
+
+@testable import Replay
+
+@Suite struct EligibilityTests {
+    /// Outcomes of the sends, what was replayed before, what is allowed; then what is repeated, and what stands for the rest.
+    struct Row: Sendable, CustomTestStringConvertible {
+        var outcomes: [String]
+        var replayed: [Int] = []
+        var ambiguousToo = false
+        var renewed = false
+        var sends: [Int]
+        var left: [Leftover: [Int]] = [:]
+
+        var testDescription: String { "\(outcomes) \(replayed) \(ambiguousToo) \(renewed)" }
+    }
+
+    static let rows = [
+        Row(outcomes: ["success", "success"], sends: [], left: [.delivered: [0, 1]]),
+        Row(outcomes: ["success", "throttled"], sends: [1]),
+        Row(outcomes: ["transient", "throttled", "auth", "cancelled"], sends: [0, 1, 2, 3]),
+        Row(outcomes: ["payload", "permanent", "no_target", "duplicate"], sends: [], left: [.pointless: [0, 1, 2, 3]]),
+        Row(outcomes: ["payload", "transient"], sends: [1], left: [.pointless: [0]]),
+        Row(outcomes: ["ambiguous", "transient"], sends: [1], left: [.ambiguous: [0]]),
+        Row(outcomes: ["ambiguous", "transient"], ambiguousToo: true, sends: [0, 1]),
+        Row(outcomes: ["a word of tomorrow", "transient"], sends: [1], left: [.ambiguous: [0]]),
+        Row(outcomes: ["expired", "success"], sends: [], left: [.expired: [0]]),
+        Row(outcomes: ["expired", "success"], renewed: true, sends: [0]),
+        Row(outcomes: ["payload"], ambiguousToo: true, renewed: true, sends: [], left: [.pointless: [0]]),
+        Row(outcomes: ["transient", "transient"], replayed: [0], sends: [1], left: [.replayed: [0]]),
+        Row(outcomes: ["ambiguous", "transient"], replayed: [0, 1], ambiguousToo: true, sends: [], left: [.replayed: [0, 1]]),
+    ]
+
+    @Test(arguments: rows) func onlyWhatFailedAndMayBeRepeatedIs(_ row: Row) throws {
+        var history = ReplayHistory()
+        history.noteReplay(of: SendSet(row.replayed), place)
+        let policy = ReplayPolicy(includesAmbiguous: row.ambiguousToo, renewsExpiry: row.renewed)
+        let eligibility = Eligibility(of: try settled(result(row.outcomes)), history, policy)
+        #expect(eligibility.sends.indices == row.sends)
+        #expect(eligibility.left == row.left.mapValues { SendSet($0) })
+    }
+
+    @Test func whatAReplayHasDeliveredIsRepaired() throws {
+        var history = ReplayHistory()
+        let lineage =
+            #"{"root_request_id":"r-1","parent_request_id":"r-1","parent_origin":"\#(place)","sends":[1],"generation":1,"job_id":"j"}"#
+        history.noteResult(try document(result(["success"], at: "push.requests.v1:0:9", replay: lineage)))
+        let eligibility = Eligibility(of: try settled(result(["transient", "transient"])), history, ReplayPolicy())
+        #expect(eligibility.sends.indices == [0])
+        #expect(eligibility.left == [.delivered: SendSet([1])])
+    }
+
+    @Test func aReplayThatFailedIsReplayedInPlaceOfItsOriginal() throws {
+        var history = ReplayHistory()
+        let lineage = #"{"parent_origin":"\#(place)","generation":1}"#
+        let again = result(["throttled"], at: "push.requests.v1:0:9", id: "j:0", replay: lineage)
+        history.noteResult(try document(again))
+        let original = Eligibility(of: try settled(result(["transient"])), history, ReplayPolicy())
+        #expect(original.mainReason == .replayed)
+        #expect(Eligibility(of: try settled(again), history, ReplayPolicy()).sends.indices == [0])
+    }
+
+    @Test func aRequestThatEndedBeforeAnyCallIsRepeatedAsAWhole() throws {
+        let expired = try settled(result([], outcome: "expired"))
+        #expect(Eligibility(of: expired, ReplayHistory(), ReplayPolicy()).mainReason == .expired)
+        #expect(Eligibility(of: expired, ReplayHistory(), ReplayPolicy(renewsExpiry: true)).sends == .all)
+        #expect(
+            Eligibility(of: try settled(result([], outcome: "payload")), ReplayHistory(), ReplayPolicy()).mainReason == .pointless
+        )
+    }
+
+    @Test func resultsWithoutDetailsSayEnoughOfOneCallOnly() throws {
+        let one = try settled(result([], planned: 1, outcome: "throttled"))
+        #expect(Eligibility(of: one, ReplayHistory(), ReplayPolicy()).sends.indices == [0])
+        let several = try settled(result([], planned: 2, outcome: "throttled"))
+        #expect(Eligibility(of: several, ReplayHistory(), ReplayPolicy()).mainReason == .unspecific)
+        let cut = try settled(result(["transient", "success"], planned: 300))
+        #expect(Eligibility(of: cut, ReplayHistory(), ReplayPolicy()).mainReason == .unspecific)
+    }
+
+    @Test func onlyFinalAndOutcomeResultsOfKnownRequestsCount() throws {
+        #expect(SettledResult(try document(result(["transient"], kind: "interim"))) == nil)
+        #expect(SettledResult(try document(#"{"request_id":"r","kind":"final"}"#)) == nil)
+        #expect(try settled(result(["transient"], kind: "outcome")).isOutcome)
+    }
+}

@@ -1,0 +1,34 @@
+import PushModel
+import Testing
+
+@testable import Replay
+
+/// A result's JSON, as a worker writes it, of calls that ended in these ways.
+func result(
+    _ outcomes: [String], at place: String = "push.requests.v1:3:17", id: String = "r-1", kind: String = "final",
+    planned: Int? = nil, outcome: String = "transient", platforms: [String] = [], replay: String? = nil
+) -> String {
+    let sends = outcomes.enumerated().map { index, outcome in
+        let platform = platforms.isEmpty ? "apple" : platforms[index]
+        return #"{"index":\#(index),"platform":"\#(platform)","outcome":"\#(outcome)"}"#
+    }
+    let parts = place.split(separator: ":")
+    let hasFailed = outcomes.contains { $0 != "success" }
+    let state = !hasFailed ? "sent" : outcomes.contains("success") ? "partial" : "failed"
+    return """
+        {"schema_version":1,"request_id":"\(id)","kind":"\(kind)","state":"\(state)","outcome":"\(outcome)",\
+        "sends":[\(sends.joined(separator: ","))],"targets":{"planned":\(planned ?? outcomes.count)},\
+        "origin":{"topic":"\(parts[0])","partition":\(parts[1]),"offset":"\(parts[2])"}\(replay.map { ",\"replay\":\($0)" } ?? "")}
+        """
+}
+
+func document(_ json: String) throws -> JSONDocument {
+    var document = JSONDocument()
+    try document.read(Array(json.utf8).span)
+    return document
+}
+
+func settled(_ json: String) throws -> SettledResult { try #require(SettledResult(try document(json))) }
+
+/// Where the results of `result` say that their request stands.
+let place = RecordPlace(topic: "push.requests.v1", partition: 3, offset: 17)

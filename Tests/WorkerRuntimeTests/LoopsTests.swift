@@ -1,0 +1,72 @@
+import HubEmulator
+import Observability
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Several loops in one process.
+@Suite(.serialized)
+struct LoopsTests {
+    private static func requests(_ range: Range<Int>) -> [String] {
+        range.map { #"{"id":"n\#($0)","audience":{"categories":["n\#($0)"]},"platforms":["apple"],"message":{"title":"T"}}"# }
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func loopsOfOneProcessShareThePartitionsAndStopTogether() throws {
+        let bench = try Bench(.real, partitions: 6)
+        let worker = try bench.startWorker { $0.loops = 3 }
+        #expect(
+            eventually(within: .seconds(30)) {
+                bench.metric("pushfan_assigned_partitions") == 6 && worker.report(.ready).passes
+            })
+        for partition in 0..<6 {
+            try bench.publish(all: Self.requests(partition * 100..<partition * 100 + 100), partition: Int32(partition))
+        }
+        try bench.results(600)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results.count == 600 && results.values.allSatisfy { $0.summary == "sent success - 1" })
+        #expect(Set(results.values.map { $0["worker.id"] ?? "" }) == Set((1...3).map { "\(bench.name)-w1-\($0)" }))
+        #expect(bench.hub.calls().count == 600)
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func aLoopThatCannotGoOnTakesTheOthersWithIt() throws {
+        let bench = try Bench(.real, partitions: 2)
+        let first = try bench.startWorker("same") { $0.loops = 2 }
+        // While the group is still forming, either of two members with one name may win.
+        var published = 0
+        let isShared = try eventually(within: .seconds(30)) {
+            for partition in 0..<2 {
+                try bench.publish(all: Self.requests(published..<published + 5), partition: Int32(partition))
+            }
+            published += 5
+            let workers = try bench.results(published * 2).map { $0["worker.id"] ?? "" }
+            return Set(workers).count == 2
+        }
+        #expect(isShared)
+        // A worker whose name is the second loop's fences that loop.
+        let second = try bench.startWorker("same-2")
+        #expect(eventually(within: .seconds(30)) { first.hasEnded })
+        #expect {
+            try first.wait()
+        } throws: { error in
+            guard case .fenced? = error as? WorkerFailure else { return false }
+            return true
+        }
+        try second.stop()
+    }
+
+    @Test func aGaugeOfSeveralLoopsIsTheirSumOrTheLargest() {
+        for (combination, expected) in [(SharedGauge.Combination.sum, "7"), (.largest, "4")] {
+            let registry = MetricsRegistry()
+            let gauge = registry.gauge("test_gauge", help: "Of loops.")
+            let shared = SharedGauge(gauge, 3, combination)
+            for (loop, value) in [(0, 2), (1, 9), (2, 1), (1, 4)] { shared.share(of: loop).set(value) }
+            var bytes: [UInt8] = []
+            registry.write(into: &bytes)
+            #expect(String(decoding: bytes, as: UTF8.self).contains("\ntest_gauge \(expected)\n"))
+        }
+    }
+}
