@@ -51,6 +51,21 @@ struct LimitTests {
         #expect(try bench.resultsByRequest().count == 400)
     }
 
+    @Test func loopsOfOneProcessShareARateLikeWorkers() throws {
+        let bench = try Bench(.quickest, partitions: 6, hasControl: true)
+        let worker = try bench.startWorker {
+            $0.loops = 3
+            $0.rateLimit = 60
+        }
+        try bench.publish(all: Self.requests(200))
+        #expect(eventually(within: .seconds(20)) { bench.metric("pushfan_rate_limit") > 59 })
+        try bench.results(200, within: .seconds(40))
+        let calls = bench.hub.calls()
+        #expect(calls.count == 200)
+        #expect(Self.most(calls, within: 1000) <= 60 + 15 + 3)
+        try worker.stop()
+    }
+
     @Test func withoutALimitThereIsNoSeriesForIt() throws {
         let bench = try Bench(.quickest)
         let worker = try bench.startWorker()
