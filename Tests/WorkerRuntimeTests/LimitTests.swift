@@ -76,6 +76,42 @@ struct LimitTests {
         try worker.stop()
     }
 
+    @Test func aHubThatBearsItGetsAllThatIsConfigured() throws {
+        let bench = try Bench(.quickest)
+        bench.hub.arm([try Fault(parsing: "delay=100ms")])
+        try bench.publish(all: Self.requests(1200))
+        let worker = try bench.startWorker()
+        try bench.results(1200)
+        #expect(bench.metric("pushfan_send_limit") == 64)
+        let calls = bench.hub.calls()
+        let start = calls.map(\.at).min() ?? 0
+        #expect(Self.most(calls, within: 100) >= 50)
+        // With 16 at once the first second would have 160.
+        #expect(calls.count { $0.at < start + 1000 } >= 250)
+        try worker.stop()
+    }
+
+    @Test func afterAnOutageCallsComeBackStepByStep() throws {
+        let bench = try Bench(.quickest)
+        bench.hub.arm([try Fault(parsing: "outage=3s,status=503"), try Fault(parsing: "delay=100ms")])
+        try bench.publish(all: Self.requests(400))
+        let worker = try bench.startWorker()
+        try bench.results(400)
+        try worker.stop()
+        let calls = bench.hub.calls()
+        let refused = calls.count { $0.status == 503 }
+        // Twenty until it is known, those under way then, and at most a probe each second.
+        #expect(refused >= 5 && refused <= 20 + 16 + 4, "\(refused) calls in an outage of 3 s")
+        let back = calls.filter { $0.status != 503 }.map(\.at)
+        let first = back.min() ?? 0
+        #expect(back.count == 400)
+        // One, two, four and eight, each 100 ms after the former.
+        #expect(back.count { $0 < first + 100 } <= 1)
+        #expect(back.count { $0 < first + 200 } <= 3)
+        #expect(back.count { $0 < first + 400 } <= 15)
+        #expect(try bench.resultsByRequest().values.allSatisfy { $0["state"] == "sent" })
+    }
+
     @Test func aHubThatLosesCallsGetsFewerAtOnce() throws {
         let bench = try Bench(.quickest)
         bench.hub.arm([try Fault(parsing: "status=503,every=3")])

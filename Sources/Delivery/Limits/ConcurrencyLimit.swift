@@ -75,8 +75,10 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         } else if let unloaded, ended.mostInFlight * 2 > limit, limit > 1 {
             judge(ended, against: unloaded, now)
         } else {
+            // The first round has nothing to be compared with, and one call at a time is without a queue.
+            let mayGrow = unloaded == nil || limit == 1
             learn(ended.mean, now)
-            if limit == 1 { judgeGrowth(ended, ended.mean) }
+            if mayGrow { judgeGrowth(ended, ended.mean) }
         }
     }
 

@@ -29,6 +29,8 @@ public final class Consumer {
     ///   - instanceID: The member's stable name for static membership: a restart within the session time-out causes no rebalance, and every
     ///     commit is fenced. Nil for a member without a name.
     ///   - sessionTimeout: How long the group waits for a silent member. Default 10 s; brokers allow 6 s to 30 min.
+    ///   - heartbeatInterval: How often the member says that it is there, which is also when it hears of a rebalance; all wait for the last one
+    ///     to hear of it. Default 3 s, less than `sessionTimeout`.
     ///   - maxPollInterval: How long the member may go without `nextEvent()`, and how long the group waits for an answer to a rebalance.
     ///     Default 60 s, at least `sessionTimeout`.
     ///   - autoOffsetReset: Where to start if an offset is missing. Default `.earliest`.
@@ -38,13 +40,14 @@ public final class Consumer {
     /// - Throws: A configuration that was refused.
     public init(
         _ configuration: KafkaConfiguration, groupID: String, instanceID: String? = nil, sessionTimeout: Duration = .seconds(10),
-        maxPollInterval: Duration = .seconds(60), autoOffsetReset: OffsetReset = .earliest, reportsPartitionEnd: Bool = false,
-        wakeUpFileDescriptor: Int32
+        heartbeatInterval: Duration = .seconds(3), maxPollInterval: Duration = .seconds(60),
+        autoOffsetReset: OffsetReset = .earliest, reportsPartitionEnd: Bool = false, wakeUpFileDescriptor: Int32
     ) throws(KafkaError) {
         guard !groupID.isEmpty else { throw .invalidArgument("the consumer group has no name") }
         let defaults =
             Self.defaults + [
                 ("session.timeout.ms", "\(sessionTimeout.wholeMilliseconds)"),
+                ("heartbeat.interval.ms", "\(heartbeatInterval.wholeMilliseconds)"),
                 ("max.poll.interval.ms", "\(maxPollInterval.wholeMilliseconds)"), ("auto.offset.reset", autoOffsetReset.rawValue),
             ]
         var fixed = Self.fixed + [("group.id", groupID), ("enable.partition.eof", reportsPartitionEnd ? "true" : "false")]
@@ -190,14 +193,11 @@ public struct Watermarks: Sendable, Equatable {
 }
 
 extension Consumer {
-    /// A member hears of a rebalance when it next says that it is there, and all wait for the last one to hear of it: hence four times a
-    /// second.
-    ///
     /// Small waits, and for each partition a queue of some thousand records, which `keepFetching` refills: a fetch brings about 1,000 of
     /// the usual size more. Large records are bounded by their bytes.
     private static var defaults: [ClientSettings.Setting] {
         [
-            ("heartbeat.interval.ms", "250"), ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"),
+            ("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"),
             ("queued.min.messages", "\(PrefetchRefill.defaultLimit)"), ("queued.max.messages.kbytes", "16384"),
             ("max.partition.fetch.bytes", "262144"), ("partition.assignment.strategy", "range,roundrobin"),
         ] + PrefetchRefill.settings

@@ -14,6 +14,12 @@ extension WorkerLoop {
         return HubLimits(concurrency: concurrency, rate: rate)
     }
 
+    /// How often the worker hears of rebalances. Whoever heard of one does nothing until all have, and in that time a fleet with a rate
+    /// would not use it; without one, it is not worth four requests a second of an idle worker.
+    static func heartbeatInterval(_ configuration: WorkerConfiguration) -> Duration {
+        configuration.rateLimit > 0 ? .milliseconds(250) : .seconds(3)
+    }
+
     /// Begins to agree with the other workers on shares of the hub's rate, if it has a limit.
     func joinFleet() {
         guard limits.rate != nil else { return }

@@ -121,7 +121,8 @@ final class WorkerLoop {
         consumer = try Consumer(
             configuration.kafka, groupID: configuration.groupID,
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.workerID : nil,
-            sessionTimeout: configuration.sessionTimeout, reportsPartitionEnd: true,
+            sessionTimeout: configuration.sessionTimeout, heartbeatInterval: Self.heartbeatInterval(configuration),
+            reportsPartitionEnd: true,
             wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
         connections = try ConnectionPool(configuration.connections, poller: poller, tokenBase: 0)
         hub = try HubClient(configuration.hub, userAgent: "pushfan/\(configuration.version)")

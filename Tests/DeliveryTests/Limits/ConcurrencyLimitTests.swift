@@ -38,6 +38,20 @@ struct ConcurrencyLimitTests {
         }
     }
 
+    /// A default worker, whatever a call takes up to 150 ms: no noticeable time with fewer calls than it may make.
+    @Test(arguments: [1, 5, 20, 50, 150] as [Int64], [ConcurrencyModel.Jitter.none, .even])
+    func aHubWithoutAKneeGetsAllThatIsAllowedWithinASecond(work: Int64, jitter: ConcurrencyModel.Jitter) {
+        for seed in 0..<4 {
+            var model = Model(ConcurrencyLimit(most: 64), seed: seed)
+            model.run(until: 10 * Self.second) { _ in
+                Model.Hub(places: 100_000, work: work * Self.millisecond, jitter: jitter)
+            }
+            #expect(model.limits.filter { $0.at >= Self.second }.allSatisfy { $0.limit == 64 })
+            let full = 64 * 1000 / Double(work)
+            #expect(model.throughput(from: Self.second, to: 10 * Self.second) > 0.97 * full)
+        }
+    }
+
     /// Some calls are lost by chance: not the fault of too many at once.
     @Test func aFewLostCallsDoNotShrinkIt() {
         for seed in 0..<2 {

@@ -173,20 +173,19 @@ struct FleetShareTests {
     @Test func theLeaseRunsFromSending() throws {
         var share = FleetShare(member: 1)
         share.wants(.init(weight: 3), now: 0)
-        var (now, offset) = (Int64(0), Int64(0))
-        while now < 3 * Self.second {
-            if let announcement = share.announcement(now: now) {
-                share.heard(announcement, offset: offset, now: now + Self.millisecond)
-                offset += 1
-            }
-            now += 50 * Self.millisecond
+        var (sent, offset) = (Int64(0), Int64(0))
+        for now in stride(from: 0, to: 3 * Self.second, by: Int(50 * Self.millisecond)) {
+            guard let announcement = share.announcement(now: now) else { continue }
+            share.heard(announcement, offset: offset, now: now + Self.millisecond)
+            (sent, offset) = (now, offset + 1)
         }
         #expect(share.share == FleetShare.whole)
-        let sent = now - 50 * Self.millisecond
-        _ = share.announcement(now: sent + 899 * Self.millisecond)
-        let isOver = share.share == 0
-        _ = share.announcement(now: sent + Self.second)
+        // A tenth of a second is left for what has begun to be over.
+        let late = share.announcement(now: sent + 899 * Self.millisecond)
+        #expect(share.share == FleetShare.whole)
+        _ = share.announcement(now: sent + 900 * Self.millisecond)
         #expect(share.share == 0)
-        #expect(!isOver || offset > 0)
+        share.heard(try #require(late), offset: offset, now: sent + 1900 * Self.millisecond)
+        #expect(share.share == 0)
     }
 }

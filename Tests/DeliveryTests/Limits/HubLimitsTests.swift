@@ -40,7 +40,8 @@ struct HubLimitsTests {
             now += Self.millisecond
         }
         let first = starts.first { $0 >= outage.upperBound } ?? .max
-        #expect(first - outage.upperBound <= 5 * Self.second)
+        // A probe that was under way at the end takes 2 s to be lost, and the next one waits for 5 s at most.
+        #expect(first - outage.upperBound <= 7 * Self.second)
         #expect(starts.count { $0 >= first && $0 < first + 100 * Self.millisecond } <= 16)
         let during = starts.count { $0 >= outage.lowerBound + 5 * Self.second && $0 < outage.upperBound }
         #expect(during <= 30)
