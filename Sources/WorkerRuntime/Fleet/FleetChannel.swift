@@ -4,7 +4,7 @@ import Kafka
 import PushModel
 import Synchronization
 
-/// Reads and writes what workers announce to each other about one hub, on the first partition of the control topic.
+/// Reads and writes what workers announce to each other about one hub, on the first partition of a topic of their own.
 ///
 /// Reading is a thread's of its own; writing is the caller's and does not wait. Nobody may write to the topic within a transaction:
 /// readers would have to wait for its end.
@@ -15,7 +15,7 @@ final class FleetChannel: Sendable {
         case opened
         /// What stands in the log at an offset, and when it was read, monotonic nanoseconds.
         case heard(FleetShare.Announcement, offset: Int64)
-        /// There is no control topic; the request topics have this many partitions in all.
+        /// The topic does not exist; the request topics have this many partitions in all.
         case missing(partitionCount: Int)
         /// Something does not work at present; it is tried again.
         case failed(KafkaError)
@@ -164,7 +164,12 @@ final class FleetChannel: Sendable {
     private func partitionCount(_ producer: Producer) throws(KafkaError) -> Int {
         var count = 0
         for name in configuration.requestTopics {
-            count += Int(try producer.partitionCount(of: producer.topic(named: name), timeout: .seconds(5)))
+            do throws(KafkaError) {
+                count += Int(try producer.partitionCount(of: producer.topic(named: name), timeout: .seconds(5)))
+            } catch  where error.isUnknownTopicOrPartition {
+                // Not every lane need be there.
+                continue
+            }
         }
         return count
     }

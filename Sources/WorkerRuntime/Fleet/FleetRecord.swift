@@ -1,13 +1,13 @@
 import Delivery
 import PushModel
 
-/// An announcement to the fleet as a record of the control topic: a JSON object that a person can read.
+/// An announcement to the fleet as a record of the topic for shares: a JSON object that a person can read.
 enum FleetRecord {
     /// The partition that all announcements are in, so that all workers read them in the same order.
     static let partition: Int32 = 0
 
-    /// The record's key, so that compaction keeps one record for each worker.
-    static func key(hub: String, worker: String) -> [UInt8] { Array("share/\(hub)/\(worker)".utf8) }
+    /// The record's key, by which a person finds a worker.
+    static func key(hub: String, worker: String) -> [UInt8] { Array("\(hub)/\(worker)".utf8) }
 
     /// The record's value.
     static func value(of announcement: FleetShare.Announcement, hub: String, worker: String) -> [UInt8] {
@@ -32,7 +32,7 @@ enum FleetRecord {
         return text.bytes
     }
 
-    /// Reads a record of the control topic.
+    /// Reads a record of the topic for shares.
     ///
     /// - Parameters:
     ///   - value: The record's value.

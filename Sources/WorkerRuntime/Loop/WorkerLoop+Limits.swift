@@ -26,7 +26,8 @@ extension WorkerLoop {
         let wakeUp = wakeUp
         fleet = FleetChannel(
             FleetChannel.Configuration(
-                kafka: configuration.kafka, topic: configuration.topics.control, requestTopics: [configuration.topics.requests],
+                kafka: configuration.kafka, topic: configuration.topics.shares,
+                requestTopics: Lane.allCases.map { configuration.topics.requests(of: $0) },
                 hub: configuration.hubName, worker: configuration.workerID)
         ) { wakeUp.signal() }
     }
@@ -43,8 +44,8 @@ extension WorkerLoop {
             case .missing(let count): shareByPartitions(count)
             case .failed(let error):
                 log.warning(
-                    .kafkaError, "the control topic cannot be used at present",
-                    [.topic: .string(configuration.topics.control), .reason: .string(error.description)])
+                    .kafkaError, "the topic for shares cannot be used at present",
+                    [.topic: .string(configuration.topics.shares), .reason: .string(error.description)])
             }
         }
         guard isFleetOpen, let rate = limits.rate, now >= rate.nextDue else { return }
@@ -55,16 +56,16 @@ extension WorkerLoop {
         if !knowsNoFleet {
             log.warning(
                 .configurationDoubtful,
-                "there is no control topic: each worker makes its partitions' share of the calls, and idle shares are not lent",
-                [.topic: .string(configuration.topics.control), .count: LogValue(count)])
+                "there is no topic for shares: each worker makes its partitions' share of the calls, and idle shares are not lent",
+                [.topic: .string(configuration.topics.shares), .count: LogValue(count)])
         }
         knowsNoFleet = true
         limits.rate?.sharesByPartitions(count, now: now)
     }
 
-    /// Takes in how many partitions this worker has now; between two assignments it keeps the share of the former one.
-    func noteOwnership() {
-        limits.rate?.owns(partitions.count, now: now)
+    /// Takes in how many partitions of requests this worker has now; between two assignments it keeps the share of the former one.
+    func noteOwnership(_ requestCount: Int) {
+        limits.rate?.owns(requestCount, now: now)
     }
 
     /// Leaves this worker's share to the others.

@@ -5,7 +5,8 @@ import Synchronization
 struct LoopGauges: Sendable {
     let assignedPartitions: SharedGauge
     let oldestWaiting: SharedGauge
-    let lagSeconds: SharedGauge
+    /// By lane.
+    let lagSeconds: [SharedGauge]
     let sendLimit: SharedGauge
     let circuitState: SharedGauge
     let inFlight: SharedGauge
@@ -13,10 +14,12 @@ struct LoopGauges: Sendable {
     /// None for a hub whose rate has no limit.
     let rateLimit: SharedGauge?
 
-    init(_ metrics: PushfanMetrics, hub: String, topic: String, loops: Int, isRateLimited: Bool) {
+    init(_ metrics: PushfanMetrics, hub: String, topics: WorkerConfiguration.Topics, loops: Int, isRateLimited: Bool) {
         assignedPartitions = SharedGauge(metrics.assignedPartitions, loops, .sum)
         oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops, .largest)
-        lagSeconds = SharedGauge(metrics.consumerLagSeconds.series([topic]), loops, .largest)
+        lagSeconds = Lane.allCases.map {
+            SharedGauge(metrics.consumerLagSeconds.series([topics.requests(of: $0)]), loops, .largest)
+        }
         sendLimit = SharedGauge(metrics.sendLimit.series([hub]), loops, .sum)
         circuitState = SharedGauge(metrics.circuitState.series([hub]), loops, .largest)
         inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops, .sum)

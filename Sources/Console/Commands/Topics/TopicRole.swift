@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 import PushModel
 import Settings
@@ -16,17 +17,29 @@ struct TopicRole {
     var isCompacted = false
     /// Records must stand in one order, hence in one partition.
     var hasOnePartition = false
+    /// Records are of no use a second after they were written.
+    var isPassing = false
 
     /// The topics in use, under the names that the settings give.
     static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
         let record = RequestReader.maximumRecordByteCount
+        // Records of delay lanes go on within an hour; what is kept beyond is for a fleet that is down for days.
+        let delays = zip(DelayLanes.names, topics.delays).map {
+            TopicRole(role: "delay-\($0)", name: $1, days: 7, recordByteCount: record)
+        }
         return [
             TopicRole(role: "requests", name: topics.requests, days: 7, recordByteCount: record),
+            TopicRole(role: "requests-high", name: topics.requestsHigh, days: 7, recordByteCount: record),
+            TopicRole(role: "requests-bulk", name: topics.requestsBulk, days: 7, recordByteCount: record),
+        ] + delays + [
             TopicRole(role: "results", name: topics.results, days: 14, recordByteCount: record / 2),
             TopicRole(role: "deadletter", name: topics.deadLetter, days: 30, recordByteCount: record),
+            // Longer than anything that a record can concern is kept. Workers forget cancellations after the same time.
             TopicRole(
-                role: "control", name: topics.control, days: 7, recordByteCount: 16_384, isCompacted: true,
-                hasOnePartition: true),
+                role: "control", name: topics.control, days: Int(Cancellations.lifetime / 86_400_000), recordByteCount: 4096,
+                isCompacted: true, hasOnePartition: true),
+            TopicRole(
+                role: "shares", name: topics.shares, days: 1, recordByteCount: 4096, hasOnePartition: true, isPassing: true),
             TopicRole(
                 role: "replays", name: topics.replays, days: 30, recordByteCount: record, isCompacted: true,
                 hasOnePartition: true),
@@ -42,8 +55,9 @@ struct TopicRole {
             KafkaConfiguration.Property(key: "cleanup.policy", value: isCompacted ? "compact,delete" : "delete"),
             KafkaConfiguration.Property(key: "retention.ms", value: String(days * 86_400_000)),
         ]
-        // Only what is no longer written to is compacted.
-        if isCompacted { properties.append(.init(key: "segment.bytes", value: "16777216")) }
+        // Only a segment that is no longer written to is compacted or goes.
+        if isCompacted || isPassing { properties.append(.init(key: "segment.bytes", value: "16777216")) }
+        if isPassing { properties.append(.init(key: "retention.bytes", value: "67108864")) }
         if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
         return NewTopic(
             name: name, partitionCount: partitionCount(partitions), replicationFactor: replication, configuration: properties)

@@ -15,10 +15,12 @@ extension Command {
             FlagGroup(
                 "Selection",
                 [
-                    Flag("partitions", "N", "Partitions of each topic; more workers than that stand idle", default: "12"),
+                    Flag(
+                        "partitions", "N", "Partitions of each topic but control and replays; more workers than that stand idle",
+                        default: "12"),
                     Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
                 ]),
-            .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "replays"], and: [timeout]),
+            .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [timeout]),
         ],
         readOn: "pushfan help topics check", run: TopicsCommands.create)
 
@@ -29,7 +31,9 @@ extension Command {
             "pushfan topics check", "pushfan topics check --bootstrap 127.0.0.1:9092 -o json",
             "pushfan topics check || pushfan topics create",
         ],
-        groups: [.output(), .kafka(topics: ["requests", "results", "deadletter", "control", "replays"], and: [timeout])],
+        groups: [
+            .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [timeout]),
+        ],
         readOn: "pushfan help topics create", run: TopicsCommands.check)
 }
 
@@ -52,12 +56,12 @@ private enum TopicsCommands {
         } catch {
             throw invocation.failure(error, settings, to: "create the topics")
         }
-        return try report(invocation, zip(roles, created).map { ($0, $1) }, settings, partitions, "\(copies)")
+        return try report(invocation, zip(roles, created).map { ($0, $1) }, settings, partitions, copies)
     }
 
     private static func report(
         _ invocation: Invocation, _ outcomes: [(TopicRole, TopicCreation)], _ settings: KafkaSettings, _ partitions: Int,
-        _ replication: String
+        _ replication: Int
     ) throws(CommandFailure) -> ExitCode {
         var report = TopicReport()
         var failures: [KafkaError] = []
