@@ -80,12 +80,16 @@ final class WorkerLoop {
     var flights = FlightPool()
     var ready: ReadyCalls
     var timers = TimerHeap()
-    var pause = HubPause()
-    var circuit = CircuitBreaker()
+    var limits: HubLimits
     var places: LanePlaces
     var waitingForRetry = 0
     var spareBuffers: [ByteWriter] = []
     var generator = QuickRandom()
+
+    // What the hub's rate is shared by; nil when it has no limit.
+    var fleet: FleetChannel?
+    var isFleetOpen = false
+    var knowsNoFleet = false
 
     // Reading.
     let reader = RequestReader(.tolerant)
@@ -138,7 +142,8 @@ final class WorkerLoop {
         consumer = try Consumer(
             configuration.kafka, groupID: configuration.groupID,
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.workerID : nil,
-            sessionTimeout: configuration.sessionTimeout, reportsPartitionEnd: true,
+            sessionTimeout: configuration.sessionTimeout, heartbeatInterval: Self.heartbeatInterval(configuration),
+            reportsPartitionEnd: true,
             wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
         delayReader = try PartitionReader(configuration.kafka, wakeUpFileDescriptor: delayWakeUp.fileDescriptor)
         connections = try ConnectionPool(configuration.connections, poller: poller, tokenBase: 0)
@@ -151,7 +156,7 @@ final class WorkerLoop {
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
-        metrics.sendLimit.set(configuration.maxInFlight)
+        limits = Self.limits(configuration, &generator)
     }
 
     static func makeCommitter(
@@ -174,6 +179,7 @@ final class WorkerLoop {
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
     func run() throws {
         committer.submit(.prepare)
+        joinFleet()
         try consumer.subscribe(Lane.allCases.map { configuration.topics.requests(of: $0) } + configuration.topics.delays)
         while mode != .stopped {
             readClocks()
@@ -183,6 +189,7 @@ final class WorkerLoop {
             watchCommitter()
             handleControl()
             handleKafka()
+            handleFleet()
             handleCompletions()
             handleTimers()
             readControl()
@@ -191,7 +198,9 @@ final class WorkerLoop {
             sendCalls()
             finishDraining()
             offerCommit()
-            metrics.turnEnded(inFlight: places.count, waiting: waitingForRetry, throttled: pause.totalNanoseconds)
+            limits.noteWaiting(!ready.isEmpty && !isCommitOverdue, now: now)
+            metrics.turnEnded(
+                inFlight: limits.inFlight, waiting: waitingForRetry, throttled: limits.pause.totalNanoseconds)
         }
     }
 
@@ -228,14 +237,15 @@ final class WorkerLoop {
         if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
         if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
         if controlReading.mayHaveRecords { return now }
-        if !ready.isEmpty && maySend && ready.hasCalls(in: openLanes()) { return now }
+        let isWaiting = !isCommitOverdue && ready.hasCalls(in: openLanes())
+        let callWait = isWaiting ? limits.waitEnd(now: now) ?? now : .max
+        if callWait <= now { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
-        var wake = now + 200_000_000
+        var wake = min(now + 200_000_000, callWait)
         if let due = timers.nextDue { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
-        if !ready.isEmpty, let end = pause.end(now: now) { wake = min(wake, end) }
-        if !ready.isEmpty, let change = circuit.nextChange, change > now { wake = min(wake, change) }
+        if isFleetOpen, let due = limits.rate?.nextDue { wake = min(wake, due) }
         if offered == nil && !outbox.isEmpty { wake = min(wake, commits.due(waiting: outbox.records.count, now: now)) }
         if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
         return wake
@@ -251,18 +261,10 @@ final class WorkerLoop {
 
     /// Whether a lane's records may be read, as far as its own calls go: enough of them wait when they could take all that is free.
     /// One may always wait, so that a lane has its turn however much the others have under way.
-    func hasRoom(_ lane: Lane) -> Bool { ready.freshCount(of: lane) < max(1, configuration.maxInFlight - places.count) }
-
-    /// Whether a call may be handed to a connection now.
-    var maySend: Bool {
-        places.count < configuration.maxInFlight && pause.end(now: now) == nil && !isCommitOverdue && !isCircuitOpen
-    }
+    func hasRoom(_ lane: Lane) -> Bool { ready.freshCount(of: lane) < max(1, configuration.maxInFlight - limits.inFlight) }
 
     /// The lanes that may begin a call now, as bits.
-    func openLanes() -> UInt64 { places.open(limit: configuration.maxInFlight, now: now) }
-
-    /// Whether the hub is out, so that calls wait for its next probe.
-    private var isCircuitOpen: Bool { circuit.nextChange.map { now < $0 } ?? false }
+    func openLanes() -> UInt64 { places.open(limit: limits.concurrency.limit, now: now) }
 
     /// Whether results cannot be recorded at present. Then nothing may be begun, because its calls would be made again if the
     /// worker died, or lost its partitions, before they are.
