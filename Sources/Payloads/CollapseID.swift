@@ -4,7 +4,7 @@ internal import PushModel
 ///
 /// It is the request's `collapse_key`; a request without one gets an identity of its own, from `id` and `source`, so that a call
 /// that had to be repeated rings once. The same request has the same identity in every worker and after every restart, and a replay
-/// has that of the request which it repeats.
+/// has that of the request which it repeats, a part that of the whole.
 struct CollapseID {
     /// Bytes that `apns-collapse-id` may have at most (Apple, "Sending notification requests to APNs").
     static let maximumByteCount = 64
@@ -23,7 +23,9 @@ struct CollapseID {
             text = key
             source = nil
         } else if isDerived && !request.id.isEmpty {
-            let root = request.replay.flatMap { request.document.member("root_request_id", of: $0) }
+            let root =
+                request.replay.flatMap { request.document.member("root_request_id", of: $0) }
+                ?? request.parent.flatMap { request.document.member("id", of: $0) }
             text = root.map { request.document.text(of: $0) } ?? request.id
             source = request.source
         } else {

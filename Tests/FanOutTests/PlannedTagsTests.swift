@@ -22,21 +22,20 @@ struct PlannedTagsTests {
         }
     }
 
-    @Test func morePartsThanAllowedAreRefused() throws {
+    @Test func aPlanWithMoreCallsThanOneRequestMakesIsLarge() throws {
         var planning = Planning.forApple
-        let fault = try planning.fault(#""audience":{"users":\#(list((0..<321).map { "u\($0)" }))}"#)
-        #expect(fault.code == .tagLimitExceeded)
-        #expect(fault.pointer == "/audience")
-        #expect(fault.message.contains("17"))
-        #expect(fault.message.contains("16"))
+        try planning.plan(#""audience":{"users":\#(list((0..<320).map { "u\($0)" }))}"#)
+        #expect(planning.plan.calls.count == 16 && !planning.planner.isLarge(planning.plan))
+        try planning.plan(#""audience":{"users":\#(list((0..<321).map { "u\($0)" }))}"#)
+        #expect(planning.plan.calls.count == 17 && planning.planner.isLarge(planning.plan))
     }
 
     @Test func everyPlatformCountsAgainstTheLimit() throws {
         var planning = Planning()
         try planning.plan(#""audience":{"users":\#(list((0..<100).map { "u\($0)" }))}"#)
-        #expect(planning.plan.calls.count == 15)
-        let fault = try planning.fault(#""audience":{"users":\#(list((0..<101).map { "u\($0)" }))}"#)
-        #expect(fault.message.contains("18"))
+        #expect(planning.plan.calls.count == 15 && !planning.planner.isLarge(planning.plan))
+        try planning.plan(#""audience":{"users":\#(list((0..<101).map { "u\($0)" }))}"#)
+        #expect(planning.plan.calls.count == 18 && planning.planner.isLarge(planning.plan))
     }
 
     @Test func oneTagNeedsNoParenthesesAndSeveralHaveThem() throws {
@@ -104,9 +103,8 @@ struct PlannedTagsTests {
         #expect(fault.pointer == "/audience/tag_expression")
         #expect(fault.message.contains("7"))
         let lists = ["x", "y"].map { name in "(\((0..<30).map { "\(name)\($0)" }.joined(separator: " || ")))" }
-        let many16 = try planning.fault(#""audience":{"tag_expression":"\#(lists.joined(separator: " && "))"}"#)
-        #expect(many16.code == .tagLimitExceeded)
-        #expect(many16.message.contains("100"))
+        try planning.plan(#""audience":{"tag_expression":"\#(lists.joined(separator: " && "))"}"#)
+        #expect(planning.plan.calls.count == 100 && planning.planner.isLarge(planning.plan))
     }
 
     @Test func namesThatStandThereTwiceAreSentOnceAcrossCalls() throws {

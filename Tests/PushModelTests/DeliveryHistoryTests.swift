@@ -83,11 +83,19 @@ struct DeliveryHistoryTests {
                 + #""attempts":[{"n":1,"call":0,"at":2,"took":0,"result":"error","backoff":30000}]}"#)
     }
 
+    @Test func aRequestThatIsNotDividedYetWaitsWithoutCalls() throws {
+        var report = DeliveryReport()
+        let history = try DeliveryHistory(Array("{\(Self.head)\"calls\":[],\"attempts\":[]}".utf8).span, into: &report)
+        #expect(history.calls.isEmpty && history.plan == 15 && report.attemptCount == 0)
+    }
+
     private static let waiting = #""calls":[{"attempts":0,"due":5}],"attempts":[]"#
     private static let head = #""v":1,"plan":"0f","consumed":1,"throttled":0,"hub":0,"#
 
     @Test(arguments: [
-        "", "null", "[]", "{}", "{\(waiting)}", "{\(head)\"calls\":[],\"attempts\":[]}", "{\(head)\"calls\":7,\"attempts\":[]}",
+        "", "null", "[]", "{}", "{\(waiting)}", "{\(head)\"calls\":7,\"attempts\":[]}",
+        // Attempts of no call.
+        "{\(head)\"calls\":[],\"attempts\":[{\"n\":1,\"call\":0,\"at\":0,\"took\":0,\"result\":\"ok\"}]}",
         // Another version, no plan, a plan that is no number.
         "{\"v\":2,\"plan\":\"0f\",\"consumed\":1,\"throttled\":0,\"hub\":0,\(waiting)}",
         "{\"v\":1,\"consumed\":1,\"throttled\":0,\"hub\":0,\(waiting)}",

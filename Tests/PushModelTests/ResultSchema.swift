@@ -27,8 +27,8 @@ struct ResultSchema {
     private mutating func checkRecord(_ record: [String: Any]) {
         let known: Set = [
             "schema_version", "result_id", "request_id", "source", "tenant", "hub", "kind", "state", "outcome", "hub_state",
-            "replay_safety", "error", "attempt_count", "attempts", "sends", "targets", "timings", "origin", "replay", "labels",
-            "worker", "at",
+            "replay_safety", "error", "attempt_count", "attempts", "sends", "targets", "timings", "origin", "parent",
+            "parts", "replay", "labels", "worker", "at",
         ]
         let required: Set = [
             "schema_version", "result_id", "request_id", "kind", "state", "outcome", "replay_safety", "attempt_count", "at",
@@ -57,6 +57,12 @@ struct ResultSchema {
             for (name, value) in labels { text("/labels/\(name)", value, 0...64) }
         }
         _ = object("/replay", record["replay"])
+        _ = object("/parent", record["parent"])
+        if let parts = object("/parts", record["parts"]) {
+            let counts: Set = ["count", "sent", "partial", "failed", "ambiguous", "expired", "cancelled"]
+            members("/parts", parts, required: counts, known: counts.union(["not_sent"]))
+            for name in counts { count("/parts/\(name)", parts[name]) }
+        }
         if let worker = object("/worker", record["worker"]) {
             members("/worker", worker, required: [], known: ["id", "version"])
             text("/worker/id", worker["id"], 0...128)

@@ -41,6 +41,14 @@ import Testing
         #expect(eligibility.left == row.left.mapValues { SendSet($0) })
     }
 
+    @Test func ofARequestThatWasSentInPartsOnlyThePartsAreRepeated() throws {
+        let whole = result([], planned: 45).dropLast() + #","parts":{"count":3,"sent":2,"failed":1}}"#
+        let settled = try settled(String(whole))
+        #expect(settled.hasParts)
+        let eligibility = Eligibility(of: settled, ReplayHistory(), ReplayPolicy(includesAmbiguous: true, renewsExpiry: true))
+        #expect(eligibility.sends.isEmpty && eligibility.mainReason == .parts)
+    }
+
     @Test func whatAReplayHasDeliveredIsRepaired() throws {
         var history = ReplayHistory()
         let lineage =

@@ -67,6 +67,17 @@ import Testing
             ])
     }
 
+    @Test func whatRepeatsAPartIsNoPartAndHasTheIdentityOfTheWhole() throws {
+        let block =
+            #"{"id":"news","key":"t:0:1","partition":0,"chunk":3,"chunks":7,"published_at":"2026-11-20T12:00:00Z"}"#
+        var replaying = try Replaying()
+        let part = #"{"id":"news.3","audience":{"users":["a"]},"message":{"title":"Hi"},"parent":\#(block)}"#
+        try #require(replaying.read(part) == nil)
+        let request = try replaying.write(.all)[0]
+        #expect(request.contains(#""root_request_id":"news","parent_request_id":"news.3""#))
+        #expect(!request.contains(#""parent":"#))
+    }
+
     @Test func aReplayOfAReplayKeepsItsRootAndItsEdits() throws {
         var first = try Replaying(["hub=other", "options.max_attempts=8"])
         try #require(first.read(#"{"id":"r","audience":{"users":["a"]},"message":{"title":"Hi"}}"#) == nil)

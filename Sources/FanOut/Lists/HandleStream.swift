@@ -36,18 +36,23 @@ public struct HandleStream: Sendable {
     /// - Returns: Whether the call is complete with it.
     /// - Throws: The fault of what is no handle, which it does not repeat; the call is as it was.
     public mutating func add(_ handle: Span<UInt8>, of platform: Platform) throws(RequestFault) -> Bool {
-        guard (1...Self.maxHandleLength).contains(handle.count) else {
-            throw RequestFault(.schemaInvalid, "", "A handle has 1 to \(Self.maxHandleLength) characters.")
-        }
-        for index in handle.indices where handle[index] <= 0x20 || handle[index] >= 0x7F {
-            throw RequestFault(.schemaInvalid, "", "A handle holds visible ASCII characters, no blanks.")
-        }
+        try Self.check(handle)
         let index = Int(platform.rawValue)
         batches[index].bytes.append(handle)
         batches[index].ends.append(batches[index].bytes.count)
         guard batches[index].ends.count == FanOutPlanner.maximumHandlesPerBatch else { return false }
         take(platform)
         return true
+    }
+
+    /// - Throws: The fault of what is no handle, which it does not repeat.
+    static func check(_ handle: Span<UInt8>) throws(RequestFault) {
+        guard (1...maxHandleLength).contains(handle.count) else {
+            throw RequestFault(.schemaInvalid, "", "A handle has 1 to \(maxHandleLength) characters.")
+        }
+        for index in handle.indices where handle[index] <= 0x20 || handle[index] >= 0x7F {
+            throw RequestFault(.schemaInvalid, "", "A handle holds visible ASCII characters, no blanks.")
+        }
     }
 
     /// Completes the last call of the next platform that has one.

@@ -31,7 +31,7 @@ public struct TagStream: Sendable {
     /// - Returns: Whether the call is complete with it.
     /// - Throws: The fault of a name that makes no tag; the call is as it was.
     public mutating func add(_ name: Span<UInt8>) throws(RequestFault) -> Bool {
-        try check(name)
+        try pattern.check(name)
         if complete != nil { begin() }
         joiner.add(name, pattern, to: &bytes)
         guard joiner.isFull else { return false }
@@ -59,14 +59,18 @@ public struct TagStream: Sendable {
         bytes.removeAll()
         chunk += 1
     }
+}
 
+extension TagPattern {
     /// What stands in a header must not be able to say more than a name.
-    private func check(_ name: Span<UInt8>) throws(RequestFault) {
+    ///
+    /// - Throws: The fault of a name that makes no tag.
+    func check(_ name: Span<UInt8>) throws(RequestFault) {
         guard !name.isEmpty else { throw RequestFault(.tagExpressionInvalid, "", HubTag.Problem.empty.sentence) }
         for index in name.indices where !name[index].isTagCharacter {
             throw RequestFault(.tagExpressionInvalid, "", HubTag.Problem.invalidCharacter(offset: index).sentence)
         }
-        guard name.count <= pattern.longestName else { throw pattern.tooLong(name.count, at: "") }
+        guard name.count <= longestName else { throw tooLong(name.count, at: "") }
     }
 }
 

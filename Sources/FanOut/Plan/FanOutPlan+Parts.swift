@@ -91,7 +91,7 @@ extension FanOutPlan {
         json.append("}")
     }
 
-    private func appendDevices(of group: [Int], _ request: borrowing PushRequest, to json: inout ByteWriter) {
+    func appendDevices(of group: [Int], _ request: borrowing PushRequest, to json: inout ByteWriter) {
         json.append("{\"devices\":[")
         var isFirst = true
         for index in group {

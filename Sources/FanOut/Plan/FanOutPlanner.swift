@@ -12,7 +12,8 @@ public struct FanOutPlanner: Sendable {
         public var defaultPlatforms: PlatformSet = [PlatformSet(.apple), PlatformSet(.fcmv1), PlatformSet(.windows)]
         /// What stands before and after a user's name in the user's tag; default `username:` and nothing.
         public var userTag: (prefix: String, suffix: String) = ("username:", "")
-        /// The most calls that one request may become, default 16.
+        /// The most calls that one request makes itself, at least the number of platforms; default 16. One that needs more is sent in
+        /// parts (`Expansion`).
         public var maximumCalls = 16
 
         /// The defaults.
@@ -38,10 +39,10 @@ public struct FanOutPlanner: Sendable {
         case categories
     }
 
-    private let configuration: Configuration
-    private let users: TagPattern
-    private let installations = TagPattern(prefix: "$InstallationId:{", suffix: "}")
-    private let categories = TagPattern()
+    let configuration: Configuration
+    let users: TagPattern
+    let installations = TagPattern(prefix: "$InstallationId:{", suffix: "}")
+    let categories = TagPattern()
 
     /// A planner.
     public init(_ configuration: Configuration = Configuration()) {
@@ -63,12 +64,12 @@ public struct FanOutPlanner: Sendable {
 
     /// Plans `request` in place of what `plan` held; after a fault the plan has no calls.
     ///
-    /// - Throws: The fault of an audience that cannot be addressed, or that needs no call, or more calls than are allowed.
+    /// - Throws: The fault of an audience that cannot be addressed, or that needs no call.
     public func plan(_ request: borrowing PushRequest, into plan: inout FanOutPlan) throws(RequestFault) {
         plan.removeAll()
         do throws(RequestFault) {
             try addCalls(for: request, to: &plan)
-            try checkCallCount(plan)
+            try checkPlatforms(plan)
         } catch {
             plan.removeAll()
             throw error
@@ -116,13 +117,9 @@ public struct FanOutPlanner: Sendable {
         }
     }
 
-    private func checkCallCount(_ plan: borrowing FanOutPlan) throws(RequestFault) {
+    private func checkPlatforms(_ plan: borrowing FanOutPlan) throws(RequestFault) {
         guard !plan.calls.isEmpty else {
             throw RequestFault(.schemaInvalid, "/platforms", "There is no platform that this request could be sent to.")
         }
-        guard plan.calls.count > configuration.maximumCalls else { return }
-        throw RequestFault(
-            .tagLimitExceeded, "/audience",
-            "This audience needs \(plan.calls.count) hub calls; one request may need \(configuration.maximumCalls).")
     }
 }

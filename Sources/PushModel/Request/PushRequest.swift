@@ -50,6 +50,8 @@ public struct PushRequest: Sendable {
     public var labels: Node?
     /// Where a replayed request came from.
     public var replay: Node?
+    /// The larger request that this one is a part of; `PartReference` reads it.
+    public var parent: Node?
     /// W3C trace context of the hop that brought the record (`traceparent`, else `ce_traceparent`).
     public var traceParent: Text?
     /// W3C trace state of that hop.

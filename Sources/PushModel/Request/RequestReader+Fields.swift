@@ -12,7 +12,7 @@ extension RequestReader {
         case collapseKey = "collapse_key"
         case dedupe
         case orderingKey = "ordering_key"
-        case options, labels, replay
+        case options, labels, replay, parent
 
         static let names = NameTable<Field>()
 
@@ -26,7 +26,7 @@ extension RequestReader {
             case .expiresAt: .expiresAt
             case .schemaVersion, .id, .source, .tenant, .hub, .createdAt, .platforms, .notBefore, .priority, .collapseKey,
                 .dedupe,
-                .orderingKey, .options, .labels, .replay:
+                .orderingKey, .options, .labels, .replay, .parent:
                 []
             }
         }
@@ -105,6 +105,7 @@ extension RequestReader {
         case .options: readOptions(value, into: &request, &fields)
         case .labels: request.labels = labels(value, request.document, &fields)
         case .replay: request.replay = replay(value, request.document, &fields)
+        case .parent: request.parent = parent(value, request.document, &fields)
         }
     }
 

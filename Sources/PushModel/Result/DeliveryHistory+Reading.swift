@@ -5,7 +5,7 @@ extension DeliveryHistory {
         public init() {}
     }
 
-    /// The most calls that a history is believed to have.
+    /// The most calls that a history is believed to have. One that is expanded when it is due has none yet.
     public static let maximumCalls = 1024
 
     /// Reads a history and puts what it tells into `report`, whose platforms and sizes are the plan's to say.
@@ -23,9 +23,9 @@ extension DeliveryHistory {
             let throttled = Self.number("throttled", of: root, document, in: 0 ... .max / 2),
             let hub = Self.number("hub", of: root, document, in: 0 ... .max / 2),
             let calls = document.member("calls", of: root), document.kind(of: calls) == .array,
-            (1...Self.maximumCalls).contains(document.childCount(of: calls)),
+            (0...Self.maximumCalls).contains(document.childCount(of: calls)),
             let attempts = document.member("attempts", of: root), document.kind(of: attempts) == .array,
-            document.childCount(of: attempts) <= DeliveryReport.maximumAttempts
+            document.childCount(of: attempts) <= (document.childCount(of: calls) > 0 ? DeliveryReport.maximumAttempts : 0)
         else { throw Malformed() }
         self.init(plan: plan, calls: [])
         report.removeAll()
@@ -38,7 +38,7 @@ extension DeliveryHistory {
         }
         report.hubTime = hub
         // With nothing left to be done it would not wait.
-        guard self.calls.contains(where: { $0.due != nil }) else { throw Malformed() }
+        guard self.calls.isEmpty || self.calls.contains(where: { $0.due != nil }) else { throw Malformed() }
     }
 
     private mutating func readCall(

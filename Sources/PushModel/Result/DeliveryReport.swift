@@ -171,7 +171,7 @@ public struct DeliveryReport: Sendable {
         }
     }
 
-    private static func state(endedAs outcome: Outcome) -> ResultState {
+    static func state(endedAs outcome: Outcome) -> ResultState {
         switch outcome {
         case .expired: .expired
         case .cancelled: .cancelled
@@ -183,7 +183,7 @@ public struct DeliveryReport: Sendable {
 
 extension Outcome {
     /// How much a call's failure matters to a person who may press "replay": the least counts for the whole request.
-    fileprivate var gravity: Int {
+    var gravity: Int {
         switch self {
         case .ambiguous: 0
         case .auth: 1

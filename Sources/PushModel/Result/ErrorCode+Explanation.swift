@@ -40,8 +40,8 @@ extension ErrorCode {
                 remedy: "Use letters, digits and _ @ # . : - in tags; join them with ||, && and !, with parentheses.")
         case .tagLimitExceeded:
             Explanation(
-                cause: "The audience needs more tags than one hub call, or one request, can carry.", effect: "Nothing was sent.",
-                remedy: "Use at most 20 tags joined by || alone, else at most 6; split a longer list over several requests.")
+                cause: "The audience needs more tags in one hub call than it can carry.", effect: "Nothing was sent.",
+                remedy: "Use at most 20 tags joined by || alone, else at most 6; split the expression over several requests.")
         case .payloadTooLarge:
             Explanation(
                 cause: "A formatted payload is larger than its platform allows.", effect: "Nothing was sent on any platform.",

@@ -13,8 +13,8 @@ public struct ResultWriter: Sendable {
     }
 
     /// What is the same in every result, as JSON.
-    private let worker: ByteWriter
-    private let defaultHub: ByteWriter
+    let worker: ByteWriter
+    let defaultHub: ByteWriter
     /// What is the same in every result of one topic.
     private var topic = TopicTexts(of: "")
     /// What the publishers' moments and the worker's own are written with: those of a backlog lie in another second.
@@ -49,15 +49,8 @@ public struct ResultWriter: Sendable {
         _ report: borrowing DeliveryReport, of request: borrowing PushRequest, origin: RecordOrigin, at now: Timestamp,
         to json: inout ByteWriter
     ) -> Written {
-        if topic.name != origin.topic { topic = TopicTexts(of: origin.topic) }
         let conclusion = report.conclusion
-        json.append("{\"schema_version\":1,\"result_id\":\"")
-        let idStart = json.count
-        json.append(topic.resultID)
-        json.append(decimal: Int64(origin.partition))
-        json.append(UInt8(ascii: "."))
-        json.append(decimal: origin.offset)
-        let resultID = idStart..<json.count
+        let resultID = appendBeginning(origin, to: &json)
         json.append("\",\"request_id\":")
         json.append(json: request.document.span(request.id))
         json.append(",\"source\":", request.source, in: request.document)
@@ -74,11 +67,8 @@ public struct ResultWriter: Sendable {
         if request.options.resultDetail == .attempts { appendAttempts(report, to: &json) }
         appendTargets(report, to: &json)
         appendTimings(report, origin: origin, now: now, to: &json)
-        json.append(topic.origin)
-        json.append(decimal: Int64(origin.partition))
-        json.append(",\"offset\":\"")
-        json.append(decimal: origin.offset)
-        json.append("\"}")
+        append(origin, to: &json)
+        json.append(",\"parent\":", verbatim: request.parent, in: request.document)
         json.append(",\"replay\":", verbatim: request.replay, in: request.document)
         json.append(",\"labels\":", verbatim: request.labels, in: request.document)
         json.append(worker)
@@ -88,6 +78,29 @@ public struct ResultWriter: Sendable {
         let finishedAt = momentStart..<json.count
         json.append("\"}")
         return Written(conclusion: conclusion, resultID: resultID, finishedAt: finishedAt)
+    }
+
+    /// Appends what every result begins with.
+    ///
+    /// - Returns: Where the result's id stands; its quotation mark is still open.
+    @inline(__always) mutating func appendBeginning(_ origin: RecordOrigin, to json: inout ByteWriter) -> Range<Int> {
+        if topic.name != origin.topic { topic = TopicTexts(of: origin.topic) }
+        json.append("{\"schema_version\":1,\"result_id\":\"")
+        let start = json.count
+        json.append(topic.resultID)
+        json.append(decimal: Int64(origin.partition))
+        json.append(UInt8(ascii: "."))
+        json.append(decimal: origin.offset)
+        return start..<json.count
+    }
+
+    /// Appends where the request stands, whose topic `appendBeginning` was told.
+    @inline(__always) func append(_ origin: RecordOrigin, to json: inout ByteWriter) {
+        json.append(topic.origin)
+        json.append(decimal: Int64(origin.partition))
+        json.append(",\"offset\":\"")
+        json.append(decimal: origin.offset)
+        json.append("\"}")
     }
 
     /// What a replay of what did not succeed can do.

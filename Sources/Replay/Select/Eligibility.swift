@@ -24,6 +24,8 @@ public enum Leftover: String, Sendable, CaseIterable {
     case expired
     /// It would fail again in the same way.
     case pointless
+    /// It was sent in parts, which have results of their own.
+    case parts
     /// Which of its sends failed is not known.
     case unspecific
     /// The original request is gone by retention.
@@ -43,6 +45,7 @@ public enum Leftover: String, Sendable, CaseIterable {
         case .ambiguous: "may have reached its devices; --include-ambiguous risks that they ring twice"
         case .expired: "expired; --ttl or --expires-at gives it a new life"
         case .pointless: "would fail again in the same way"
+        case .parts: "was sent in parts; each has a result of its own, which can be replayed"
         case .unspecific: "which of its sends failed is not known (options.result_detail)"
         case .gone: "the original request is gone by retention"
         case .changed: "would become other calls than it was: check hub.platforms here and at the worker"
@@ -67,6 +70,10 @@ public struct Eligibility: Sendable, Equatable {
     ///   - policy: What is allowed.
     public init(of result: SettledResult, _ history: ReplayHistory, _ policy: ReplayPolicy) {
         sends = SendSet()
+        guard !result.hasParts else {
+            left[.parts] = .all
+            return
+        }
         guard !result.isUnspecific else {
             left[.unspecific] = .all
             return
@@ -94,6 +101,6 @@ public struct Eligibility: Sendable, Equatable {
     /// What stands for the request as a whole when none of its sends is repeated: what a person could change comes first.
     public var mainReason: Leftover? {
         guard sends.isEmpty else { return nil }
-        return [.unspecific, .ambiguous, .expired, .replayed, .delivered, .pointless].first { left[$0] != nil }
+        return [.parts, .unspecific, .ambiguous, .expired, .replayed, .delivered, .pointless].first { left[$0] != nil }
     }
 }

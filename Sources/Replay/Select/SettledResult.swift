@@ -25,6 +25,8 @@ public struct SettledResult: Sendable, Equatable {
     public private(set) var pointless = SendSet()
     /// It is not known which of several sends failed: the result was asked to tell no details, or tells not all.
     public private(set) var isUnspecific = false
+    /// The request was sent in parts, and this is the result of the whole.
+    public let hasParts: Bool
 
     /// Reads a result; nil for what is no final or outcome result of a request whose place is known.
     public init?(_ document: JSONDocument) {
@@ -35,6 +37,7 @@ public struct SettledResult: Sendable, Equatable {
         self.place = place
         requestID = id
         isOutcome = kind == "outcome"
+        hasParts = document.member("parts", of: root) != nil
         let sends = document.member("sends", of: root)
         let listed = sends.map { document.childCount(of: $0) } ?? 0
         let planned = document.member("targets", of: root).flatMap { document.integer("planned", of: $0) }

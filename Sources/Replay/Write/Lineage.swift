@@ -28,7 +28,9 @@ public struct Lineage: Sendable, Equatable {
         let earlier = request.replay
         parentID = document.string(request.id)
         parentPlace = place
-        rootID = earlier.flatMap { document.text("root_request_id", of: $0) } ?? parentID
+        // The notifications of a part have the identity of the whole, and so have those of what repeats it.
+        let whole = request.parent.flatMap { document.text("id", of: $0) }
+        rootID = earlier.flatMap { document.text("root_request_id", of: $0) } ?? whole ?? parentID
         generation = Int(earlier.flatMap { document.integer("generation", of: $0) } ?? 0) + 1
         var kept: [String] = []
         if let list = earlier.flatMap({ document.member("modified", of: $0) }) {

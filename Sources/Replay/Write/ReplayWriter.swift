@@ -26,8 +26,11 @@ public struct ReplayWriter: Sendable {
         var notes: [String] { edits.map(\.note) + (expiry.map { [$0.note] } ?? []) }
     }
 
-    /// Members that are written anew, or not at all: a key against duplicates would keep the repetition from being sent.
-    private static let own = ["schema_version", "id", "replay", "audience", "platforms", "ttl_seconds", "expires_at", "dedupe"]
+    /// Members that are written anew, or not at all: a key against duplicates would keep the repetition from being sent, and what repeats a
+    /// part of a larger request is none of its parts, whose result is written.
+    private static let own = [
+        "schema_version", "id", "replay", "audience", "platforms", "ttl_seconds", "expires_at", "dedupe", "parent",
+    ]
 
     /// What the requests of the job have in common.
     public let manner: Manner

@@ -1,0 +1,143 @@
+public import PushModel
+
+/// The large requests of one partition of the topic of parents whose parts have not all ended: what is in the log, summed up.
+///
+/// It is told every record of the partition from the committed position on, and says when the last part of a request has ended. Two
+/// numbers make it exact across restarts, and both are committed in the transaction that writes the results: `lowWaterMark`, before which
+/// everything belongs to requests that are finished, and `position`, up to which everything was taken into account. A request whose
+/// last part stands before the committed position was finished by the transaction that committed it; reading it once more, between its
+/// parent record and the tombstones, must not finish it again.
+///
+/// For each open request it keeps its record and a bit for each of its parts.
+public struct OpenParents: Sendable {
+    /// A request whose parts have all ended.
+    public struct Finished: Sendable {
+        /// Its key.
+        public let key: ParentKey
+        /// Its record's value.
+        public let record: [UInt8]
+        /// Where its record stands.
+        public let offset: Int64
+        /// The time of its record, milliseconds since 1970.
+        public let timestamp: Int64
+        /// How many parts it had.
+        public let chunks: Int
+        /// What they came to.
+        public let totals: PartTotals
+    }
+
+    private struct Open: Sendable {
+        let record: [UInt8]
+        let offset: Int64
+        let timestamp: Int64
+        let chunks: Int
+        var totals = PartTotals()
+        /// A bit for each part that was counted.
+        var counted: [UInt64]
+
+        /// - Returns: Whether the part was not counted before.
+        mutating func count(_ tally: PartTally) -> Bool {
+            guard (0..<chunks).contains(tally.chunk) else { return false }
+            let (word, bit) = (tally.chunk / 64, UInt64(1) << UInt64(tally.chunk % 64))
+            guard counted[word] & bit == 0 else { return false }
+            counted[word] |= bit
+            totals.add(tally)
+            return true
+        }
+    }
+
+    /// The open requests.
+    private var open: [ParentKey: Open] = [:]
+    /// They and some that are open no more, in the order of their records; those before `first` are forgotten.
+    private var order: [(offset: Int64, key: ParentKey)] = []
+    private var first = 0
+    /// Up to where requests were finished by whoever had the partition before.
+    private let finishedBefore: Int64
+    private let start: Int64
+    /// The offset behind the last record that was read.
+    private var readTo: Int64
+    /// The offset behind the last record that was taken into account, by whoever had the partition before too.
+    public private(set) var position: Int64
+
+    /// No request is open.
+    ///
+    /// - Parameters:
+    ///   - start: Where reading begins: the committed low-water mark.
+    ///   - position: The committed position; `start` when none is known.
+    public init(start: Int64 = 0, position: Int64 = 0) {
+        self.start = start
+        self.position = max(start, position)
+        finishedBefore = max(start, position)
+        readTo = start
+    }
+
+    /// The number of open requests.
+    public var count: Int { open.count }
+
+    /// Before this offset everything belongs to requests that are finished: where reading may begin after a restart.
+    public var lowWaterMark: Int64 { first < order.count ? order[first].offset : readTo }
+
+    /// Whether reading began behind `offset`, at which a record is after all: the topic was made anew.
+    public func begins(after offset: Int64) -> Bool { offset < start }
+
+    /// Takes in the record of a request.
+    ///
+    /// - Parameters:
+    ///   - key: Its key.
+    ///   - record: The record's value.
+    ///   - chunks: How many parts the record says there are.
+    ///   - offset: Where it stands.
+    ///   - timestamp: Its time, milliseconds since 1970.
+    public mutating func opened(_ key: ParentKey, _ record: [UInt8], chunks: Int, at offset: Int64, timestamp: Int64) {
+        read(offset)
+        // A second record of the same request, which only at-least-once delivery can make, changes nothing.
+        guard open[key] == nil, chunks > 0, chunks <= ParentRecord.maximumChunks else { return }
+        open[key] = Open(
+            record: record, offset: offset, timestamp: timestamp, chunks: chunks,
+            counted: [UInt64](repeating: 0, count: (chunks + 63) / 64))
+        order.append((offset, key))
+    }
+
+    /// Takes in what became of a part. One of a request that is not open, and a second one of the same part, count for nothing.
+    ///
+    /// - Parameters:
+    ///   - key: The request's key.
+    ///   - tally: What became of the part.
+    ///   - offset: Where the record stands.
+    /// - Returns: The request, when its last part has ended and its result is to be written; it is not open any more.
+    public mutating func ended(_ key: ParentKey, _ tally: PartTally, at offset: Int64) -> Finished? {
+        read(offset)
+        // In place: a copy of the bits for each part would be too many.
+        guard open[key]?.count(tally) == true, let state = open[key], state.totals.count == state.chunks else { return nil }
+        remove(key)
+        guard offset >= finishedBefore else { return nil }
+        return Finished(
+            key: key, record: state.record, offset: state.offset, timestamp: state.timestamp, chunks: state.chunks,
+            totals: state.totals)
+    }
+
+    /// Takes in that a request's record was deleted: whoever had the partition before has finished it.
+    public mutating func deleted(_ key: ParentKey, at offset: Int64) {
+        read(offset)
+        remove(key)
+    }
+
+    /// Takes in a record that says nothing about open requests, or that there is none before `offset`.
+    public mutating func passed(_ offset: Int64) {
+        read(offset - 1)
+    }
+
+    private mutating func read(_ offset: Int64) {
+        readTo = max(readTo, offset + 1)
+        position = max(position, readTo)
+    }
+
+    private mutating func remove(_ key: ParentKey) {
+        guard open.removeValue(forKey: key) != nil else { return }
+        // A request of the same key may have been opened again behind it.
+        while first < order.count, open[order[first].key]?.offset != order[first].offset { first += 1 }
+        guard first > 64, first > order.count / 2 else { return }
+        order.removeFirst(first)
+        first = 0
+    }
+}

@@ -1,0 +1,158 @@
+public import PushModel
+
+/// The parts of an audience that comes name by name, or handle by handle, and is too long to be held: no more than one part is, or one
+/// of each platform.
+///
+/// ```
+/// var parts = planner.parts(of: .users, for: request)
+/// while let name = readName() {
+///     if try parts.add(name) { write(parts.audience, parts.chunk) }
+/// }
+/// while parts.finish() { write(parts.audience, parts.chunk) }
+/// ```
+///
+/// The same names in the same order give the same parts. Names that stand there twice are the caller's to leave out: in two parts
+/// they would ring twice.
+public struct AudienceParts: Sendable {
+    /// The elements of a part that is being filled.
+    private struct Part: Sendable {
+        var json = ByteWriter()
+        var count = 0
+
+        mutating func removeAll() {
+            json.removeAll()
+            count = 0
+        }
+    }
+
+    /// The most bytes of a part's handles, so that it stays a request that a worker reads.
+    private static let maximumByteCount = 256 << 10
+
+    private let kind: StaticString
+    /// What names are made of; nil for handles.
+    private let pattern: TagPattern?
+    private let maximumCount: Int
+    /// The names of one call, and the calls that each of them becomes.
+    private let namesPerCall: Int
+    private let callsPerPiece: Int
+    /// For each platform the handles that wait; names wait in the first.
+    private var filling: [Part]
+    private var complete = Part()
+
+    /// Which part is complete, from 0.
+    public private(set) var chunk = -1
+
+    init(_ kind: StaticString, _ pattern: TagPattern, piecesPerPart: Int, callsPerPiece: Int) {
+        self.kind = kind
+        self.pattern = pattern
+        self.callsPerPiece = callsPerPiece
+        namesPerCall = TagExpression.maxTagsJoinedByOr
+        maximumCount = piecesPerPart * namesPerCall
+        filling = [Part()]
+    }
+
+    /// Parts of handles, each for one call.
+    init() {
+        kind = "devices"
+        pattern = nil
+        callsPerPiece = 1
+        namesPerCall = FanOutPlanner.maximumHandlesPerBatch
+        maximumCount = namesPerCall
+        filling = Platform.allCases.map { _ in Part() }
+    }
+
+    /// Adds a name.
+    ///
+    /// - Parameter name: A user, an installation's id or a category: letters, digits and `_ @ # . : -`.
+    /// - Returns: Whether a part is complete with it.
+    /// - Throws: The fault of a name that makes no tag; nothing is added.
+    public mutating func add(_ name: Span<UInt8>) throws(RequestFault) -> Bool {
+        guard let pattern else { throw RequestFault(.schemaInvalid, "", "A handle needs its platform.") }
+        try pattern.check(name)
+        filling[0].json.append(filling[0].count == 0 ? "\"" : ",\"")
+        filling[0].json.append(name)
+        filling[0].json.append("\"")
+        filling[0].count += 1
+        guard filling[0].count == maximumCount else { return false }
+        take(0)
+        return true
+    }
+
+    /// Adds a device.
+    ///
+    /// - Parameters:
+    ///   - handle: 1…4,096 visible ASCII characters.
+    ///   - platform: The device's.
+    /// - Returns: Whether a part is complete with it.
+    /// - Throws: The fault of what is no handle, which it does not repeat; nothing is added.
+    public mutating func add(_ handle: Span<UInt8>, of platform: Platform) throws(RequestFault) -> Bool {
+        guard pattern == nil else { throw RequestFault(.schemaInvalid, "", "This is an audience of names, not of handles.") }
+        try HandleStream.check(handle)
+        let index = Int(platform.rawValue)
+        filling[index].json.append(filling[index].count == 0 ? "{\"platform\":\"" : ",{\"platform\":\"")
+        filling[index].json.append(platform.name)
+        filling[index].json.append("\",\"handle\":")
+        filling[index].json.append(json: handle)
+        filling[index].json.append("}")
+        filling[index].count += 1
+        guard filling[index].count == maximumCount || filling[index].json.count >= Self.maximumByteCount else { return false }
+        take(index)
+        return true
+    }
+
+    /// Completes what is left; of handles, for one platform after the other.
+    ///
+    /// - Returns: Whether there was anything.
+    public mutating func finish() -> Bool {
+        guard let rest = filling.firstIndex(where: { $0.count > 0 }) else { return false }
+        take(rest)
+        return true
+    }
+
+    /// The names or handles of the complete part.
+    public var count: Int { complete.count }
+
+    /// The calls of the complete part.
+    public var callCount: Int { (complete.count + namesPerCall - 1) / namesPerCall * callsPerPiece }
+
+    /// Writes whom the complete part reaches, as the `audience` of a request.
+    public func appendAudience(to json: inout ByteWriter) {
+        json.append("{\"")
+        json.append(kind)
+        json.append("\":[")
+        json.append(complete.json)
+        json.append("]}")
+    }
+
+    /// Makes a part the complete one; the room of the one before is for the next.
+    private mutating func take(_ index: Int) {
+        complete.removeAll()
+        swap(&complete, &filling[index])
+        chunk += 1
+    }
+}
+
+extension FanOutPlanner {
+    /// The parts of a list of names that is too long to be held.
+    ///
+    /// - Parameters:
+    ///   - kind: What the names are.
+    ///   - request: Says what is sent; its own audience does not matter.
+    /// - Returns: Parts without names.
+    public func parts(of kind: NameKind, for request: borrowing PushRequest) -> AudienceParts {
+        let calls = request.template == nil ? max(1, platforms(of: request).rawValue.nonzeroBitCount) : 1
+        var pieces = Expansion.unitsPerPart(callsPerUnit: calls, maximumCalls: maximumCalls)
+        // A request names 200 categories at most.
+        if kind == .categories { pieces = min(pieces, 10) }
+        let (name, pattern): (StaticString, TagPattern) =
+            switch kind {
+            case .users: ("users", users)
+            case .installations: ("installations", installations)
+            case .categories: ("categories", categories)
+            }
+        return AudienceParts(name, pattern, piecesPerPart: pieces, callsPerPiece: calls)
+    }
+
+    /// The parts of a list of handles that is too long to be held.
+    public func partsOfHandles() -> AudienceParts { AudienceParts() }
+}

@@ -1,0 +1,123 @@
+public import PushModel
+
+/// Writes the parts of a large request, as requests of their own.
+///
+/// What a part says is what the whole says, but for its id, whom it reaches and the block that tells where it belongs. Left out are the key
+/// against duplicates, which is the whole's, and the ordering key: parts are sent side by side. So are fields that nobody knows.
+public struct PartWriter: Sendable {
+    /// The members that a part has as they stand in the whole.
+    private static let kept: [StaticString] = [
+        "tenant", "hub", "created_at", "message", "template", "payloads", "not_before", "priority", "collapse_key", "options",
+        "labels", "replay",
+    ]
+
+    private let parentID: [UInt8]
+    /// What every part begins with, up to its id.
+    private var beforeID = ByteWriter()
+    /// What stands between the id and the number of the part.
+    private var beforeChunk = ByteWriter()
+    /// What stands behind the audience.
+    private var ending = ByteWriter()
+
+    /// A writer for the parts of one request.
+    ///
+    /// - Parameters:
+    ///   - request: The whole.
+    ///   - body: The object in its document that holds its fields.
+    ///   - platforms: The platforms that it goes to; empty for a template, and for handles, which bring their own.
+    ///   - key: Its key in the topic of parents.
+    ///   - partition: The partition there that holds its records.
+    ///   - chunks: How many parts there are.
+    ///   - publishedAt: When it was published.
+    public init(
+        _ request: borrowing PushRequest, body: JSONDocument.Node, platforms: PlatformSet, key: ParentKey, partition: Int32,
+        chunks: Int, publishedAt: Timestamp
+    ) {
+        let id = request.document.span(request.id)
+        parentID = Self.stem(id, source: request.source.map { request.document.string($0) })
+        beforeID.append("{\"schema_version\":1,\"id\":\"")
+        beforeChunk.append("\",\"parent\":{\"id\":")
+        beforeChunk.append(json: id)
+        beforeChunk.append(",\"key\":")
+        beforeChunk.append(json: key.text)
+        beforeChunk.append(",\"partition\":")
+        beforeChunk.append(decimal: Int64(partition))
+        beforeChunk.append(",\"published_at\":\"")
+        beforeChunk.append(publishedAt)
+        beforeChunk.append("\",\"chunks\":")
+        beforeChunk.append(decimal: chunks)
+        beforeChunk.append(",\"chunk\":")
+        appendPlatforms(platforms)
+        if let moment = request.expiresAt {
+            ending.append(",\"expires_at\":\"")
+            ending.append(moment)
+            ending.append("\"")
+        }
+        if let source = request.source {
+            ending.append(",\"source\":")
+            ending.append(json: request.document.span(source))
+        }
+        for name in Self.kept { appendMember(name, of: body, in: request.document) }
+        ending.append("}")
+    }
+
+    /// Writes a part.
+    ///
+    /// - Parameters:
+    ///   - chunk: Which one, from 0.
+    ///   - json: Gets the request.
+    ///   - audience: Writes whom it reaches, as an object.
+    public func append(_ chunk: Int, to json: inout ByteWriter, audience: (inout ByteWriter) -> Void) {
+        json.append(beforeID)
+        json.append(parentID.span)
+        json.append(".")
+        json.append(decimal: chunk)
+        json.append(beforeChunk)
+        json.append(decimal: chunk)
+        json.append("},\"audience\":")
+        audience(&json)
+        json.append(ending)
+    }
+
+    /// What the ids of parts begin with: the id of the whole, or where that is too long, a digest of it and its source.
+    private static func stem(_ id: Span<UInt8>, source: String?) -> [UInt8] {
+        // A point and the most digits that a number of a part has.
+        if id.count + 1 + 8 <= 128 {
+            var writer = ByteWriter()
+            writer.append(id)
+            return writer.bytes
+        }
+        var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ byte: UInt8) { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        for index in id.indices { add(id[index]) }
+        add(0)
+        for byte in (source ?? "").utf8 { add(byte) }
+        var writer = ByteWriter()
+        writer.append(id.extracting(first: 96))
+        writer.append("-")
+        writer.append(hexadecimal: digest)
+        return writer.bytes
+    }
+
+    private mutating func appendPlatforms(_ platforms: PlatformSet) {
+        guard !platforms.isEmpty else { return }
+        ending.append(",\"platforms\":[")
+        var isFirst = true
+        for platform in Platform.allCases where platforms.contains(platform) {
+            ending.append(isFirst ? "\"" : ",\"")
+            isFirst = false
+            ending.append(platform.name)
+            ending.append("\"")
+        }
+        ending.append("]")
+    }
+
+    private mutating func appendMember(_ name: StaticString, of body: JSONDocument.Node, in document: borrowing JSONDocument) {
+        guard let value = document.member(name, of: body) else { return }
+        ending.append(",\"")
+        ending.append(name)
+        ending.append("\":")
+        let text = document.span(document.text(of: value))
+        if document.kind(of: value) == .string { ending.append(json: text) } else { ending.append(text) }
+    }
+}

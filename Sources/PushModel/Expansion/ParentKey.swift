@@ -1,0 +1,77 @@
+/// What names a large request in the topic of parents: the keys of all records that belong to it begin with it.
+///
+/// A request that came as a record is named by its place, which no two requests share even where their ids are the same; one that came
+/// as a file, by its id, so that the same run taken up again is the same request.
+public struct ParentKey: Sendable, Hashable {
+    /// A record of the topic.
+    public enum Role: Sendable, Equatable {
+        /// What the request's result needs: `KEY`.
+        case parent
+        /// What became of one of its parts: `KEY/CHUNK`.
+        case part(Int)
+        /// How far the file is enqueued: `KEY/progress`.
+        case progress
+        /// Who is about to enqueue it: `KEY/claim`.
+        case claim
+    }
+
+    /// The most bytes of it: a topic's name, a partition and an offset.
+    public static let maximumByteCount = 300
+
+    /// Letters, digits and `. _ : -`.
+    public let text: String
+
+    /// The key of a request that came as a record.
+    public init(of origin: RecordOrigin) {
+        text = "\(origin.topic):\(origin.partition):\(origin.offset)"
+    }
+
+    /// The key of a request that came as a file. No topic's name begins with a colon.
+    public init(fileID: String) {
+        text = ":file:\(fileID)"
+    }
+
+    /// The key that `text` is.
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    /// Reads the key of a record; nil for one that nobody has written who writes parents.
+    public static func read(_ bytes: Span<UInt8>) -> (parent: ParentKey, role: Role)? {
+        guard !bytes.isEmpty, bytes.count <= maximumByteCount + 12 else { return nil }
+        var writer = ByteWriter()
+        writer.append(bytes)
+        guard let text = String(validating: writer.bytes, as: UTF8.self) else { return nil }
+        guard let slash = text.firstIndex(of: "/") else { return (ParentKey(text), .parent) }
+        let parent = ParentKey(String(text[..<slash]))
+        let rest = text[text.index(after: slash)...]
+        if rest == "progress" { return (parent, .progress) }
+        if rest == "claim" { return (parent, .claim) }
+        guard let chunk = Int(rest), chunk >= 0, chunk < ParentRecord.maximumChunks else { return nil }
+        return (parent, .part(chunk))
+    }
+
+    /// Writes the key of a record.
+    public func append(_ role: Role, to bytes: inout ByteWriter) {
+        bytes.append(text)
+        switch role {
+        case .parent: return
+        case .part(let chunk):
+            bytes.append("/")
+            bytes.append(decimal: chunk)
+        case .progress: bytes.append("/progress")
+        case .claim: bytes.append("/claim")
+        }
+    }
+
+    /// The 64-bit FNV-1a digest of the key.
+    public var digest: UInt64 {
+        var state: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in text.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return state
+    }
+
+    /// The partition, of `count`, that holds the records of the request. Its parts carry the number with them, so that it stays
+    /// theirs when the topic gets more partitions.
+    public func partition(of count: Int32) -> Int32 { Int32(digest % UInt64(max(1, count))) }
+}

@@ -1,0 +1,93 @@
+/// The record of a large request in the topic of parents: how many parts it has, and what its one result needs.
+public struct ParentRecord: Sendable {
+    /// The most parts of a request.
+    public static let maximumChunks = 10_000_000
+
+    let document: JSONDocument
+    /// How many parts there are.
+    public let chunks: Int
+    /// The calls of all parts.
+    public let calls: Int
+    /// Where the request stands that was published; nil for one that came as a file, for which this record stands.
+    public let origin: RecordOrigin?
+
+    /// Reads a record's value; nil for one that this version did not write.
+    public init?(_ value: Span<UInt8>) {
+        var document = JSONDocument()
+        do { try document.read(value) } catch { return nil }
+        let root = document.root
+        guard document.number("schema_version", of: root) == 1, document.string("id", of: root) != nil,
+            let chunks = document.number("chunks", of: root), (1...Int64(Self.maximumChunks)).contains(chunks),
+            let calls = document.number("calls", of: root), calls >= 0
+        else { return nil }
+        self.chunks = Int(chunks)
+        self.calls = Int(calls)
+        origin = document.member("origin", of: root).flatMap { Self.origin($0, document) }
+        self.document = document
+    }
+
+    private static func origin(_ node: JSONDocument.Node, _ document: borrowing JSONDocument) -> RecordOrigin? {
+        guard let topic = document.string("topic", of: node),
+            let partition = document.number("partition", of: node).flatMap({ Int32(exactly: $0) }),
+            let offset = document.string("offset", of: node).flatMap({ Int64($0) }),
+            let time = document.number("timestamp_ms", of: node)
+        else { return nil }
+        return RecordOrigin(topic: topic, partition: partition, offset: offset, timestamp: Timestamp(milliseconds: time))
+    }
+
+    /// The request's id.
+    public var id: String { document.string("id", of: document.root) ?? "" }
+
+    /// When the record was taken that was expanded; nil for a file.
+    var consumedAt: Timestamp? { document.number("consumed_ms", of: document.root).map { Timestamp(milliseconds: $0) } }
+
+    /// The trace that the result carries on, if there is one.
+    public var traceParent: String? { document.string("traceparent", of: document.root) }
+
+    /// Appends the value of the record of `request`.
+    ///
+    /// - Parameters:
+    ///   - request: The request as a whole.
+    ///   - chunks: How many parts it has.
+    ///   - calls: The calls of all parts.
+    ///   - origin: Where it stands, and when it was taken; nil for a file.
+    ///   - json: Gets the object.
+    public static func append(
+        _ request: borrowing PushRequest, chunks: Int, calls: Int, origin: (place: RecordOrigin, consumedAt: Timestamp)?,
+        to json: inout ByteWriter
+    ) {
+        json.append("{\"schema_version\":1,\"id\":")
+        json.append(json: request.document.span(request.id))
+        json.append(",\"chunks\":", chunks)
+        json.append(",\"calls\":", calls)
+        if let origin {
+            json.append(",\"origin\":{\"topic\":")
+            json.append(json: origin.place.topic)
+            json.append(",\"partition\":", Int(origin.place.partition))
+            json.append(",\"offset\":\"")
+            json.append(decimal: origin.place.offset)
+            json.append("\",\"timestamp_ms\":")
+            json.append(decimal: origin.place.timestamp.milliseconds)
+            json.append("},\"consumed_ms\":")
+            json.append(decimal: origin.consumedAt.milliseconds)
+        }
+        append(",\"source\":", request.source, of: request, to: &json)
+        append(",\"tenant\":", request.tenant, of: request, to: &json)
+        append(",\"hub\":", request.hub, of: request, to: &json)
+        append(",\"traceparent\":", request.traceParent, of: request, to: &json)
+        for (name, node) in [("replay", request.replay), ("labels", request.labels)] {
+            guard let node else { continue }
+            json.append(",\"\(name)\":")
+            json.append(request.document.span(request.document.text(of: node)))
+        }
+        json.append("}")
+    }
+
+    private static func append(
+        _ key: StaticString, _ text: PushRequest.Text?, of request: borrowing PushRequest, to json: inout ByteWriter
+    ) {
+        guard let text else { return }
+        json.append(key)
+        json.append(json: request.document.span(text))
+    }
+}

@@ -1,0 +1,51 @@
+/// The larger request that a request is a part of: its `parent` block.
+public struct PartReference: Sendable, Equatable {
+    /// The larger request's id.
+    public var parentID: String
+    /// Its key in the topic of parents.
+    public var key: ParentKey
+    /// The partition of that topic which holds its records.
+    public var partition: Int32
+    /// Which part this is, from 0.
+    public var chunk: Int
+    /// How many parts there are.
+    public var chunks: Int
+    /// When the larger request was published.
+    public var publishedAt: Timestamp
+
+    /// A part of a larger request.
+    public init(parentID: String, key: ParentKey, partition: Int32, chunk: Int, chunks: Int, publishedAt: Timestamp) {
+        self.parentID = parentID
+        self.key = key
+        self.partition = partition
+        self.chunk = chunk
+        self.chunks = chunks
+        self.publishedAt = publishedAt
+    }
+
+    /// Reads the block of a request; nil when it has none.
+    public init?(of request: borrowing PushRequest) {
+        guard let node = request.parent else { return nil }
+        let document = request.document
+        guard let id = document.string("id", of: node), let key = document.string("key", of: node),
+            let partition = document.number("partition", of: node).flatMap({ Int32(exactly: $0) }),
+            let chunk = document.number("chunk", of: node), let chunks = document.number("chunks", of: node),
+            let moment = document.member("published_at", of: node).flatMap({ Timestamp(document.span(document.text(of: $0))) })
+        else { return nil }
+        self.init(
+            parentID: id, key: ParentKey(key), partition: partition, chunk: Int(chunk), chunks: Int(chunks), publishedAt: moment)
+    }
+}
+
+extension JSONDocument {
+    /// The content of the string member `name` of an object, or nil.
+    func string(_ name: StaticString, of node: Node) -> String? {
+        guard let value = member(name, of: node), kind(of: value) == .string else { return nil }
+        return string(text(of: value))
+    }
+
+    /// The integer member `name` of an object, or nil.
+    func number(_ name: StaticString, of node: Node) -> Int64? {
+        member(name, of: node).flatMap { integer(at: $0) }
+    }
+}

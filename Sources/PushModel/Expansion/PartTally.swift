@@ -1,0 +1,96 @@
+/// What became of one part of a large request, as the topic of parents holds it until all parts have ended.
+public struct PartTally: Sendable, Equatable {
+    /// Which part it is.
+    public var chunk: Int
+    /// Where it stands.
+    public var state: ResultState
+    /// The class of how it ended.
+    public var outcome: Outcome
+    /// Why it was no success.
+    public var code: ErrorCode?
+    /// The calls that the hub took.
+    public var accepted = 0
+    /// The calls of which nobody knows whether the hub took them.
+    public var ambiguous = 0
+    /// The attempts of all calls.
+    public var attempts = 0
+    /// When its first call was made.
+    public var firstAttemptAt: Timestamp?
+    /// The time spent in calls, in milliseconds.
+    public var hubTime: Int64 = 0
+    /// The time spent waiting because the hub said so, in milliseconds.
+    public var throttleWait: Int64 = 0
+
+    /// The tally of a part.
+    public init(chunk: Int, state: ResultState, outcome: Outcome, code: ErrorCode? = nil) {
+        self.chunk = chunk
+        self.state = state
+        self.outcome = outcome
+        self.code = code
+    }
+
+    /// What a part came to.
+    public init(chunk: Int, _ conclusion: Conclusion, _ report: borrowing DeliveryReport) {
+        self.init(chunk: chunk, state: conclusion.state, outcome: conclusion.outcome, code: conclusion.code)
+        accepted = report.calls.count { $0.outcome == .success }
+        ambiguous = report.calls.count { $0.outcome == .ambiguous }
+        attempts = report.attemptCount
+        firstAttemptAt = report.firstAttemptAt
+        hubTime = report.hubTime
+        throttleWait = report.throttleWait
+    }
+
+    /// Reads a record's value; nil for one that this version did not write.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - chunk: What the record's key says.
+    public init?(_ value: Span<UInt8>, chunk: Int) {
+        var document = JSONDocument()
+        do { try document.read(value) } catch { return nil }
+        let root = document.root
+        guard document.number("v", of: root) == 1,
+            let state = document.string("state", of: root).flatMap(ResultState.init(rawValue:)),
+            let outcome = document.string("outcome", of: root).flatMap(Outcome.init(rawValue:))
+        else { return nil }
+        self.init(
+            chunk: chunk, state: state, outcome: outcome,
+            code: document.string("code", of: root).flatMap(ErrorCode.init(rawValue:)))
+        func count(_ name: StaticString) -> Int64 { min(max(0, document.number(name, of: root) ?? 0), 1 << 40) }
+        accepted = Int(count("accepted"))
+        ambiguous = Int(count("ambiguous"))
+        attempts = Int(count("attempts"))
+        firstAttemptAt = document.number("first", of: root).map { Timestamp(milliseconds: $0) }
+        hubTime = count("hub_ms")
+        throttleWait = count("throttle_ms")
+    }
+
+    /// Appends the value of the record.
+    public func append(to json: inout ByteWriter) {
+        json.append("{\"v\":1,\"state\":\"")
+        json.append(state.rawValue)
+        json.append("\",\"outcome\":\"")
+        json.append(outcome.rawValue)
+        json.append("\"")
+        if let code {
+            json.append(",\"code\":\"")
+            json.append(code.rawValue)
+            json.append("\"")
+        }
+        json.append(",\"accepted\":", accepted)
+        json.append(",\"ambiguous\":", ambiguous)
+        json.append(",\"attempts\":", attempts)
+        if let firstAttemptAt { json.append(",\"first\":", Int(firstAttemptAt.milliseconds)) }
+        json.append(",\"hub_ms\":", Int(hubTime))
+        json.append(",\"throttle_ms\":", Int(throttleWait))
+        json.append("}")
+    }
+}
+
+extension ByteWriter {
+    /// Appends a key, which brings its comma and colon, with a number.
+    mutating func append(_ key: StaticString, _ number: Int) {
+        append(key)
+        append(decimal: number)
+    }
+}

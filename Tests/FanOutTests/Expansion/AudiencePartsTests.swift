@@ -1,0 +1,105 @@
+import FanOut
+import PushModel
+import TestSupport
+import Testing
+
+/// Audiences that come name by name, part by part.
+struct AudiencePartsTests {
+    private static func planning(_ members: String) throws -> Planning {
+        var planning = Planning()
+        try planning.read(#""audience":{"users":["sample"]}\#(members)"#)
+        return planning
+    }
+
+    /// The audiences of all parts, with their names and calls.
+    private static func parts(_ names: [String], _ parts: AudienceParts) throws -> [(json: String, names: Int, calls: Int)] {
+        var parts = parts
+        var found: [(json: String, names: Int, calls: Int)] = []
+        func note() {
+            var json = ByteWriter()
+            parts.appendAudience(to: &json)
+            #expect(parts.chunk == found.count)
+            found.append((json.text, parts.count, parts.callCount))
+        }
+        for name in names { if try parts.add(Array(name.utf8).span) { note() } }
+        while parts.finish() { note() }
+        return found
+    }
+
+    @Test(
+        arguments: [
+            (1, "", [1], 3), (100, "", [100], 15), (101, "", [100, 1], 18), (1000, "", Array(repeating: 100, count: 10), 150),
+            (700, #","platforms":["apple"]"#, [320, 320, 60], 35), (330, #","template":{"a":"b"}"#, [320, 10], 17),
+            (0, "", [], 0),
+        ])
+    func partsAreFullButTheLast(_ count: Int, _ members: String, _ sizes: [Int], _ calls: Int) throws {
+        let planning = try Self.planning(members)
+        let names = (0..<count).map { "u\($0)" }
+        let parts = try Self.parts(names, planning.planner.parts(of: .users, for: planning.request))
+        #expect(parts.map(\.names) == sizes)
+        #expect(parts.reduce(0) { $0 + $1.calls } == calls)
+        if let first = parts.first { #expect(first.json == #"{"users":\#(list(Array(names.prefix(sizes[0]))))}"#) }
+    }
+
+    @Test(arguments: 0..<20) func theyAreThePartsOfARequestWithTheSameList(seed: Int) throws {
+        var random = SeededRandom(seed)
+        let names = (0..<(110 + random.below(4000))).map { "u\($0)" }.shuffled(using: &random)
+        var planning = Planning()
+        try planning.plan(#""audience":{"users":\#(list(names))}"#)
+        let expansion = planning.planner.expansion(of: planning.plan, planning.request)
+        let audiences = (0..<expansion.count).map { chunk in
+            var json = ByteWriter()
+            planning.plan.appendAudience(of: chunk, in: expansion, planning.request, to: &json)
+            return json.text
+        }
+        let parts = try Self.parts(names, planning.planner.parts(of: .users, for: planning.request))
+        #expect(parts.map(\.json) == audiences)
+        #expect(parts.reduce(0) { $0 + $1.calls } == expansion.callCount)
+    }
+
+    @Test func aPartOfCategoriesIsARequestThatIsRead() throws {
+        let planning = try Self.planning(#","template":{"a":"b"}"#)
+        let parts = try Self.parts((0..<450).map { "c\($0)" }, planning.planner.parts(of: .categories, for: planning.request))
+        #expect(parts.map(\.names) == [200, 200, 50])
+    }
+
+    @Test func handlesFillAPartOfTheirPlatform() throws {
+        var parts = FanOutPlanner().partsOfHandles()
+        var found: [(Int, String)] = []
+        func note() {
+            var json = ByteWriter()
+            parts.appendAudience(to: &json)
+            #expect(parts.callCount == 1)
+            found.append((parts.count, String(json.text.prefix(42))))
+        }
+        for number in 0..<2500 {
+            let platform: Platform = number % 5 == 0 ? .windows : .apple
+            if try parts.add(Array("h\(number)".utf8).span, of: platform) { note() }
+        }
+        while parts.finish() { note() }
+        #expect(found.map(\.0) == [1000, 1000, 500])
+        #expect(found[0].1 == #"{"devices":[{"platform":"apple","handle":""#)
+        #expect(found[2].1.contains("windows"))
+    }
+
+    @Test func longHandlesFillAPartBeforeItIsTooLargeToBeRead() throws {
+        var parts = FanOutPlanner().partsOfHandles()
+        let handle = Array(String(repeating: "x", count: 4096).utf8)
+        var sizes: [Int] = []
+        for _ in 0..<200 { if try parts.add(handle.span, of: .windows) { sizes.append(parts.count) } }
+        #expect(sizes.count == 3 && sizes.allSatisfy { $0 < 70 })
+    }
+
+    @Test(arguments: ["", "a b", "a\"b", "é", String(repeating: "x", count: 121)])
+    func aNameThatMakesNoTagIsRefusedAndTheRestGoesOn(_ name: String) throws {
+        let planning = try Self.planning("")
+        var parts = planning.planner.parts(of: .users, for: planning.request)
+        #expect(throws: RequestFault.self) { _ = try parts.add(Array(name.utf8).span) }
+        #expect(throws: RequestFault.self) { _ = try parts.add(Array("h".utf8).span, of: .apple) }
+        _ = try parts.add(Array("good".utf8).span)
+        let hasRest = parts.finish()
+        #expect(hasRest && parts.count == 1)
+        var handles = planning.planner.partsOfHandles()
+        #expect(throws: RequestFault.self) { _ = try handles.add(Array("good".utf8).span) }
+    }
+}
