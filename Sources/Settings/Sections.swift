@@ -19,6 +19,8 @@ public struct KafkaSettings: Sendable {
         public let deadLetter: String
         /// Requests are cancelled here.
         public let control: String
+        /// Large requests are kept here until their parts have ended.
+        public let parents: String
         /// Workers share a hub's rate by it.
         public let shares: String
         /// Replays keep here how far they are.
@@ -50,7 +52,8 @@ public struct KafkaSettings: Sendable {
             delays: SettingsSchema.delayTopics.map { (key) throws(SettingsError) in try values.value(key) },
             results: values.value(SettingsSchema.resultsTopic),
             deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic),
-            shares: values.value(SettingsSchema.sharesTopic), replays: values.value(SettingsSchema.replaysTopic))
+            parents: values.value(SettingsSchema.parentsTopic), shares: values.value(SettingsSchema.sharesTopic),
+            replays: values.value(SettingsSchema.replaysTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
         transactionTimeout = try values.value(SettingsSchema.transactionTimeout)

@@ -54,6 +54,7 @@ extension Settings {
         configuration.topics.results = kafka.topics.results
         configuration.topics.deadLetters = kafka.topics.deadLetter
         configuration.topics.control = kafka.topics.control
+        configuration.topics.parents = kafka.topics.parents
         configuration.topics.shares = kafka.topics.shares
         configuration.guarantee = kafka.guarantee
         configuration.requestTimeout = hub.requestTimeout

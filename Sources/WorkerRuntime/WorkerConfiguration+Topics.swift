@@ -17,6 +17,8 @@ extension WorkerConfiguration {
         public var deadLetters: String
         /// Where workers are told what to do with requests, such as to cancel one.
         public var control: String
+        /// Where large requests are kept until their parts have ended.
+        public var parents: String
         /// Where workers agree on what is theirs of a hub's rate.
         public var shares: String
 
@@ -33,6 +35,7 @@ extension WorkerConfiguration {
             results = family.topic("results")
             deadLetters = family.topic("deadletter")
             control = family.topic("control")
+            parents = family.topic("parents")
             shares = family.topic("shares")
         }
 
@@ -46,7 +49,9 @@ extension WorkerConfiguration {
         }
 
         /// Every topic, each once.
-        public var all: [String] { [requestsHigh, requests, requestsBulk] + delays + [results, deadLetters, control, shares] }
+        public var all: [String] {
+            [requestsHigh, requests, requestsBulk] + delays + [parents, results, deadLetters, control, shares]
+        }
     }
 }
 

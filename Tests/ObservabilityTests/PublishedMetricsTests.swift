@@ -110,6 +110,8 @@ import Testing
         ("pushfan_retry_queue_records", "gauge", ["hub"]),
         ("pushfan_delayed_total", "counter", ["lane"]),
         ("pushfan_cancellations", "gauge", []),
+        ("pushfan_requests_expanded_total", "counter", []),
+        ("pushfan_parents_open", "gauge", []),
         ("pushfan_cancellations_forgotten_total", "counter", []),
         ("pushfan_dead_letters_total", "counter", ["reason"]),
         ("pushfan_results_published_total", "counter", []),

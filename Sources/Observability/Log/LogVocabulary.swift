@@ -63,6 +63,8 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case retryScheduled = "retry_scheduled"
     /// A request waits in a delay lane.
     case requestDelayed = "request_delayed"
+    /// A large request was divided into parts, or its parts cannot be counted.
+    case requestExpanded = "request_expanded"
     /// A request was cancelled, or cancellations cannot be read.
     case requestCancelled = "request_cancelled"
     /// The hub asked to wait.

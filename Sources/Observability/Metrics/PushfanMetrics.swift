@@ -44,6 +44,10 @@ public struct PushfanMetrics: Sendable {
     public let delayed: Family<Counter, 1>
     /// Cancellations that a loop of this worker remembers.
     public let cancellations: Gauge
+    /// Requests that were divided into parts.
+    public let requestsExpanded: Counter
+    /// Requests whose parts have not all ended, of the partitions that are owned.
+    public let parentsOpen: Gauge
     /// Cancellations forgotten before their time, because there were too many.
     public let cancellationsForgotten: Counter
     /// Records put on the dead-letter topic, by reason.
@@ -98,6 +102,10 @@ public struct PushfanMetrics: Sendable {
         retryQueue = registry.gauges("retry_queue_records", "Requests that wait for a retry.", ["hub"])
         delayed = registry.counters("delayed_total", "Requests put into a delay lane.", ["lane"])
         cancellations = registry.gauge("pushfan_cancellations", help: "Cancellations of requests that are remembered.")
+        requestsExpanded = registry.counter(
+            "pushfan_requests_expanded_total", help: "Large requests that were divided into parts.")
+        parentsOpen = registry.gauge(
+            "pushfan_parents_open", help: "Large requests whose parts have not all ended, in the owned partitions.")
         cancellationsForgotten = registry.counter(
             "pushfan_cancellations_forgotten_total", help: "Cancellations forgotten early, because there were too many.")
         deadLetters = registry.counters("dead_letters_total", "Records put on the dead-letter topic.", ["reason"])

@@ -26,6 +26,9 @@ public enum SettingsSchema {
     static let deadLetterTopic = topic("deadletter", "push.deadletter.v1", "The topic for records that cannot be understood.")
     static let controlTopic = topic(
         "control", nil, "The topic that cancels requests; named after kafka.topics.requests by default.")
+    static let parentsTopic = topic(
+        "parents", nil,
+        "The topic that keeps large requests until their parts have ended; named after kafka.topics.requests by default.")
     static let sharesTopic = topic(
         "shares", nil, "The topic by which workers share a hub's rate; named after kafka.topics.requests by default.")
     static let replaysTopic = topic("replays", "push.replays.v1", "The topic in which replays keep how far they are.")
@@ -143,7 +146,7 @@ public enum SettingsSchema {
     /// The keys that name topics.
     static let topics =
         [requestsTopic, requestsHighTopic, requestsBulkTopic] + delayTopics + [
-            resultsTopic, deadLetterTopic, replaysTopic, controlTopic, sharesTopic,
+            resultsTopic, deadLetterTopic, replaysTopic, controlTopic, parentsTopic, sharesTopic,
         ]
 
     /// The hub's words for platforms, and the names of the services behind them.
@@ -163,7 +166,8 @@ public enum SettingsSchema {
         let family = TopicFamily(requests: requests)
         return [
             (requestsHighTopic.definition, family.lane("high")), (requestsBulkTopic.definition, family.lane("bulk")),
-            (controlTopic.definition, family.topic("control")), (sharesTopic.definition, family.topic("shares")),
+            (controlTopic.definition, family.topic("control")), (parentsTopic.definition, family.topic("parents")),
+            (sharesTopic.definition, family.topic("shares")),
         ] + zip(delayTopics, DelayLanes.names).map { ($0.definition, family.topic("delay-\($1)")) }
     }
 

@@ -9,8 +9,17 @@ enum PartitionRole: Equatable {
     case requests(Lane)
     /// Requests that wait in a delay lane, by its place in `DelayLanes.lengths`.
     case delay(Int)
+    /// Large requests, and what became of their parts.
+    case parents
 
-    var isDelay: Bool { if case .delay = self { true } else { false } }
+    /// The order in which partitions stand: those of requests have the consumer, the others a reader of their own.
+    var order: Int {
+        switch self {
+        case .requests: 0
+        case .delay: 1
+        case .parents: 2
+        }
+    }
 }
 
 /// The partitions of one lane of requests. A lane without records costs a turn no more than a look at `mayHaveRecords`.

@@ -54,6 +54,11 @@ extension WorkerLoop {
             guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
             partitions[slot].lag.set(Int(max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))))
         }
+        for slot in parents.slots {
+            guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
+            partitions[slot].lag.set(Int(max(0, marks.high - parents[slot].position)))
+        }
+        metrics.parentsOpen.set(parents.openCount)
     }
 
     /// Asks a broker that failed whether it is back: a member that keeps its partitions hears nothing of that otherwise.
@@ -115,11 +120,18 @@ extension WorkerLoop {
         guard epoch == self.epoch, mode == .running || mode == .stopped else { return }
         var states: [PartitionState] = []
         var starts: [(partition: TopicPartition, start: StartOffset)] = []
-        // Those of delay lanes stand behind all others, because they have a reader of their own.
-        let requestCount = positions.count { !role(of: $0.partition).isDelay }
-        for position in positions.filter({ !role(of: $0.partition).isDelay })
-            + positions.filter({ role(of: $0.partition).isDelay })
-        {
+        var parents = ParentPartitions()
+        // Those of requests stand in front, because the others have a reader of their own.
+        let orders = positions.map { role(of: $0.partition).order }
+        let requestCount = orders.count { $0 == 0 }
+        let parentStart = orders.count { $0 < 2 }
+        for index in positions.indices.sorted(by: { (orders[$0], $0) < (orders[$1], $1) }) {
+            let position = positions[index]
+            if orders[index] == 2 {
+                starts.append((position.partition, parents.add(position)))
+                states.append(partitionState(position.partition, committed: LedgerCommit(position), ledger: nil))
+                continue
+            }
             guard let offset = position.offset else {
                 states.append(partitionState(position.partition, committed: nil, ledger: nil))
                 starts.append((position.partition, .beginning))
@@ -152,8 +164,10 @@ extension WorkerLoop {
             lanes[lane.rawValue] = LanePartitions(slots: partitions.indices.filter { partitions[$0].role == .requests(lane) })
         }
         delayedPartitions = DelayedPartitions()
-        delayedPartitions.slots = requestCount..<partitions.count
+        delayedPartitions.slots = requestCount..<parentStart
         delayedPartitions.mayHaveRecords = true
+        parents.begin(at: parentStart)
+        self.parents = parents
         beginControl(slot: partitions.count - requestCount, end: controlEnd)
         metrics.assignedPartitions.set(partitions.count)
         health.joined()
@@ -161,6 +175,7 @@ extension WorkerLoop {
 
     private func role(of partition: TopicPartition) -> PartitionRole {
         if let lane = configuration.topics.delays.firstIndex(of: partition.topic) { return .delay(lane) }
+        if partition.topic == configuration.topics.parents { return .parents }
         return .requests(Lane.allCases.first { configuration.topics.requests(of: $0) == partition.topic } ?? .normal)
     }
 
@@ -275,6 +290,7 @@ extension WorkerLoop {
         partitions = []
         for lane in lanes.indices { lanes[lane] = LanePartitions() }
         delayedPartitions = DelayedPartitions()
+        parents = ParentPartitions()
         delayReader.stop()
         controlReading.stop()
         pendingAssignment = []

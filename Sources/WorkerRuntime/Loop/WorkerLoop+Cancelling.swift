@@ -66,8 +66,10 @@ extension WorkerLoop {
     /// What cancels a request; nil if nothing does.
     func cancellation(of flight: Flight) -> Cancellations.Cancellation? {
         guard !cancellations.isEmpty else { return nil }
-        return cancellations.cancellation(
+        let own = cancellations.cancellation(
             of: flight.request.document.string(flight.request.id), published: flight.origin.timestamp.milliseconds)
+        guard own == nil, flight.request.parent != nil, let part = PartReference(of: flight.request) else { return own }
+        return cancellations.cancellation(of: part.parentID, published: part.publishedAt.milliseconds)
     }
 
     /// Ends what waits of the requests that are cancelled by now.

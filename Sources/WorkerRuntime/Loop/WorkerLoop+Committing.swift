@@ -20,10 +20,9 @@ extension WorkerLoop {
         spareBatch = OutcomeBatch()
         if publishesInOrder { outbox.append(contentsOf: batch.removeAll(unless: isBelowMark)) }
         var commit = OfferedCommit(job: CommitJob(batch: batch, offsets: [], before: []), epoch: epoch, since: now)
-        for slot in partitions.indices where partitions[slot].isDirty || partitions[slot].hasUncommittedGap {
-            guard let position = partitions[slot].ledger?.commit() else { continue }
-            let metadata = publishesInOrder ? "" : position.metadata
-            commit.job.offsets.append(OffsetCommit(partitions[slot].id, offset: position.offset, metadata: metadata))
+        for slot in partitions.indices where partitions[slot].isDirty || hasUncommittedGap(slot) {
+            guard let position = position(of: slot) else { continue }
+            commit.job.offsets.append(position)
             commit.job.before.append(partitions[slot].committed)
             commit.slots.append(slot)
             partitions[slot].isDirty = false
@@ -32,18 +31,35 @@ extension WorkerLoop {
         offer(commit)
     }
 
+    /// What is to be committed for a partition; nil when it has no position yet.
+    private func position(of slot: Int) -> OffsetCommit? {
+        if parents.slots.contains(slot) {
+            return OffsetCommit(partitions[slot].id, offset: parents[slot].lowWaterMark, metadata: parents.metadata(of: slot))
+        }
+        guard let position = partitions[slot].ledger?.commit() else { return nil }
+        return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: publishesInOrder ? "" : position.metadata)
+    }
+
+    /// Whether a partition's mark has moved over records that are nobody's result, which nothing else would commit.
+    private func hasUncommittedGap(_ slot: Int) -> Bool {
+        guard parents.slots.contains(slot) else { return partitions[slot].hasUncommittedGap }
+        return parents[slot].lowWaterMark > partitions[slot].committed?.offset ?? 0
+    }
+
     /// How long offsets without records, which are nobody's result, wait for another commit: 5 s in nanoseconds.
     private static let gapCommitInterval: Int64 = 5_000_000_000
 
     /// Whether a commit would record anything.
     var hasSomethingToCommit: Bool {
         if publishesInOrder ? outbox.records.contains(where: isBelowMark) : !outbox.isEmpty { return true }
-        return (now >= nextGapCommit || mode != .running) && partitions.contains(where: \.hasUncommittedGap)
+        return (now >= nextGapCommit || mode != .running) && partitions.indices.contains(where: hasUncommittedGap)
     }
 
     /// Whether everything before a record of the outbox is finished, and itself.
     private func isBelowMark(_ record: OutcomeBatch.Record) -> Bool {
-        partitions[record.origin.slot].ledger.map { record.origin.offset < $0.lowWaterMark } ?? false
+        // What parents come to has no place in an order.
+        if parents.slots.contains(record.origin.slot) { return true }
+        return partitions[record.origin.slot].ledger.map { record.origin.offset < $0.lowWaterMark } ?? false
     }
 
     /// Gives a commit to the committer, fenced by the worker's present place in the group.
@@ -65,9 +81,10 @@ extension WorkerLoop {
         if !deferredJobs.isEmpty { submitDeferredJobs() }
         while let reply = committer.nextReply() {
             switch reply {
-            case .prepared(let lanes):
+            case .prepared(let lanes, let parents):
                 isProducerReady = true
                 delayLanes = DelayLanes(lanes)
+                parentPartitionCount = parents
                 health.producerReady()
             case .failed(let error):
                 noteKafkaError(error)

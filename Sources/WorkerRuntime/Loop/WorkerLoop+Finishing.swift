@@ -8,6 +8,7 @@ extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
         let conclusion = recorder.record(flight, now: wallClock, into: &outbox)
+        if flight.request.parent != nil { tally(flight, conclusion) }
         metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - flight.origin.timestamp.milliseconds)
         if log.isEnabled(.info) {
             log.info(
@@ -30,6 +31,7 @@ extension WorkerLoop {
             switch partitions[flight.slot].role {
             case .requests(let lane): if lanes[lane.rawValue].isBlocked { lanes[lane.rawValue].mayHaveRecords = true }
             case .delay: if delayedPartitions.isBlocked { delayedPartitions.mayHaveRecords = true }
+            case .parents: break
             }
         }
         flights.release(flight)

@@ -191,6 +191,10 @@ extension WorkerLoop {
             reject(flight)
             return
         }
+        if flight.calls.isEmpty {
+            startLarge(flight)
+            return
+        }
         if flight.request.options.dryRun {
             for index in flight.calls.indices { end(flight, index, .cancelled, .cancelled, "dry run: nothing was sent") }
             return
@@ -222,7 +226,7 @@ extension WorkerLoop {
                 throw RequestFault(.unknownHub, "/hub", "This worker knows the hub \(configuration.hubName) only.")
             }
             try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
-            try format(flight)
+            if flight.plan.calls.count > planner.maximumCalls { try checkContent(flight) } else { try format(flight) }
             // What is wrong with a request is worth more to its publisher than that it came too late.
             if let expiry = flight.request.expiresAt, expiry <= wallClock, flight.delayed == nil {
                 throw RequestFault(.expiredInQueue, "", "The request expired before it was read.")
@@ -236,23 +240,7 @@ extension WorkerLoop {
     private func format(_ flight: Flight) throws(RequestFault) {
         for call in flight.plan.calls {
             let isSamePlatform = !flight.calls.isEmpty && flight.report.calls.last?.platform == call.platform
-            if !isSamePlatform {
-                if flight.payloads.count == flight.payloadCount { flight.payloads.append(.init()) }
-                do throws(PayloadError) {
-                    try lend(&flight.request) { (request) throws(PayloadError) in
-                        if let platform = call.platform {
-                            try formatter.format(
-                                request, for: platform, now: wallClock, into: &flight.payloads[flight.payloadCount])
-                        } else {
-                            try formatter.formatTemplate(request, now: wallClock, into: &flight.payloads[flight.payloadCount])
-                        }
-                    }
-                } catch {
-                    let code: ErrorCode = error.code == .payloadTooLarge ? .payloadTooLarge : .payloadRejected
-                    throw RequestFault(code, error.pointer, error.sentence)
-                }
-                flight.payloadCount += 1
-            }
+            if !isSamePlatform { try render(flight, for: call.platform) }
             var state = Flight.Call()
             state.payload = flight.payloadCount - 1
             flight.calls.append(state)
@@ -261,6 +249,36 @@ extension WorkerLoop {
             flight.report.calls.append(report)
         }
         flight.openCalls = flight.calls.count
+    }
+
+    private func render(_ flight: Flight, for platform: Platform?) throws(RequestFault) {
+        if flight.payloads.count == flight.payloadCount { flight.payloads.append(.init()) }
+        do throws(PayloadError) {
+            try lend(&flight.request) { (request) throws(PayloadError) in
+                if let platform {
+                    try formatter.format(request, for: platform, now: wallClock, into: &flight.payloads[flight.payloadCount])
+                } else {
+                    try formatter.formatTemplate(request, now: wallClock, into: &flight.payloads[flight.payloadCount])
+                }
+            }
+        } catch {
+            let code: ErrorCode = error.code == .payloadTooLarge ? .payloadTooLarge : .payloadRejected
+            throw RequestFault(code, error.pointer, error.sentence)
+        }
+        flight.payloadCount += 1
+    }
+
+    /// Makes sure that the content of a request that is sent in parts can be sent, so that it is refused as a whole if not.
+    private func checkContent(_ flight: Flight) throws(RequestFault) {
+        guard flight.request.parent == nil else {
+            throw RequestFault(
+                .tagLimitExceeded, "/audience",
+                "This part of a request needs \(flight.plan.calls.count) hub calls; \(planner.maximumCalls) are allowed.")
+        }
+        for index in flight.plan.calls.indices {
+            let platform = flight.plan.calls[index].platform
+            if index == 0 || flight.plan.calls[index - 1].platform != platform { try render(flight, for: platform) }
+        }
     }
 
     private func reject(_ flight: Flight) {

@@ -71,10 +71,13 @@ final class WorkerLoop {
     var nextRefill: Int64 = 0
 
     var delayedPartitions = DelayedPartitions()
+    var parents = ParentPartitions()
     var controlReading = ControlReading()
     var cancellations = Cancellations()
     /// The delay lanes that can be written to; none before the producer is ready.
     var delayLanes = DelayLanes([])
+    /// The partitions of the topic of parents, which is there when the producer is ready.
+    var parentPartitionCount: Int32 = 0
 
     // Requests in work.
     var flights = FlightPool()
@@ -101,6 +104,7 @@ final class WorkerLoop {
     var recorder: ResultRecorder
     let deadLetters: DeadLetterRecorder
     let delayRecorder: DelayRecorder
+    let expansionRecorder = ExpansionRecorder()
     /// What is finished and not yet offered to the committer.
     var outbox = OutcomeBatch()
     var spareBatch = OutcomeBatch()
@@ -180,7 +184,8 @@ final class WorkerLoop {
     func run() throws {
         committer.submit(.prepare)
         joinFleet()
-        try consumer.subscribe(Lane.allCases.map { configuration.topics.requests(of: $0) } + configuration.topics.delays)
+        let topics = configuration.topics
+        try consumer.subscribe(Lane.allCases.map { topics.requests(of: $0) } + topics.delays + [topics.parents])
         while mode != .stopped {
             readClocks()
             health.turned(at: now)
@@ -195,6 +200,7 @@ final class WorkerLoop {
             readControl()
             receiveRecords()
             receiveDelayed()
+            readParents()
             sendCalls()
             finishDraining()
             offerCommit()
@@ -223,6 +229,7 @@ final class WorkerLoop {
                 delayWakeUp.drain()
                 for slot in delayedPartitions.slots { partitions[slot].mayHaveRecords = true }
                 delayedPartitions.mayHaveRecords = true
+                parents.noteArrivals()
                 controlReading.mayHaveRecords = true
             default:
                 Failpoint.pass(.answerUnread)
@@ -236,7 +243,7 @@ final class WorkerLoop {
     private func wakeTime() -> Int64 {
         if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
         if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
-        if controlReading.mayHaveRecords { return now }
+        if controlReading.mayHaveRecords || parents.mayHaveRecords && canReadParents { return now }
         let isWaiting = !isCommitOverdue && ready.hasCalls(in: openLanes())
         let callWait = isWaiting ? limits.waitEnd(now: now) ?? now : .max
         if callWait <= now { return now }

@@ -10,6 +10,10 @@ struct OutcomeBatch: Sendable {
         case results, deadLetters
         /// A delay lane, by its place in `DelayLanes.lengths`.
         case delay(Int)
+        /// The lane for what goes to many, where parts of requests are spread by this number.
+        case bulk(UInt32)
+        /// A partition of the topic of parents.
+        case parents(Int32)
     }
 
     /// The consumed record whose outcome a record is.

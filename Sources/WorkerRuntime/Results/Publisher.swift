@@ -20,6 +20,9 @@ struct Publisher {
     private(set) var deadLetters: Producer.Topic?
     /// The topics of the delay lanes; nil where there is none.
     private(set) var delays: [Producer.Topic?] = []
+    /// The topic that parts of requests go to, and that of the requests they are parts of, with the numbers of their partitions.
+    private(set) var bulk: (topic: Producer.Topic, partitions: Int32)?
+    private(set) var parents: (topic: Producer.Topic, partitions: Int32)?
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
 
@@ -52,7 +55,7 @@ struct Publisher {
         case .prepare:
             do throws(KafkaError) {
                 try prepare()
-                return .prepared(lanes: delays.indices.filter { delays[$0] != nil })
+                return .prepared(lanes: delays.indices.filter { delays[$0] != nil }, parents: parents?.partitions ?? 0)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .failed(error)
             }
@@ -107,8 +110,11 @@ struct Publisher {
         let isTransactional = configuration.guarantee == .exactlyOnce
         let id = isTransactional ? "\(configuration.groupID)-\(configuration.workerID)" : nil
         let fresh = try Producer(kafka, transactionalID: id, transactionTimeout: configuration.transactionTimeout)
+        let names = configuration.topics
         let topics = try fresh.warmUp(
-            topics: [configuration.topics.results, configuration.topics.deadLetters], timeout: .seconds(5))
+            topics: [names.results, names.deadLetters, names.requestsBulk, names.parents], timeout: .seconds(5))
+        bulk = (topics[2], try fresh.partitionCount(of: topics[2], timeout: .seconds(5)))
+        parents = (topics[3], try fresh.partitionCount(of: topics[3], timeout: .seconds(5)))
         delays = try delayTopics(of: fresh)
         if isTransactional { try fresh.initTransactions(timeout: .seconds(30)) }
         (results, deadLetters) = (topics[0], topics[1])
@@ -250,7 +256,7 @@ struct Publisher {
     }
 
     /// What the fault suite must catch: the results are there whatever becomes of the offsets.
-    private func publishOutside(_ batch: borrowing OutcomeBatch) throws(KafkaError) {
+    private mutating func publishOutside(_ batch: borrowing OutcomeBatch) throws(KafkaError) {
         #if PUSHFAN_FAILPOINTS
             let outsider = try Producer(kafka, transactionalID: nil)
             _ = try outsider.warmUp(
@@ -261,36 +267,58 @@ struct Publisher {
         #endif
     }
 
-    private func produce(_ batch: borrowing OutcomeBatch, with producer: Producer) throws(KafkaError) {
-        guard let results, let deadLetters else { return }
+    private mutating func produce(_ batch: borrowing OutcomeBatch, with producer: Producer) throws(KafkaError) {
         for record in batch.records {
-            let topic: Producer.Topic
-            switch record.destination {
-            case .results: topic = results
-            case .deadLetters: topic = deadLetters
-            case .delay(let lane):
-                guard delays.indices.contains(lane), let delay = delays[lane] else {
-                    throw .invalidArgument("there is no topic for the delay lane \(DelayLanes.names[lane])")
-                }
-                topic = delay
-            }
-            try produce(record, of: batch, to: topic, batch.headers(of: record), with: producer)
+            guard let (topic, partition) = try place(of: record.destination, producer) else { continue }
+            try produce(record, of: batch, to: topic, partition, batch.headers(of: record), with: producer)
         }
     }
 
+    /// Where a record goes: the topic and, where it is not the key's to say, the partition; nil when it is for no partition there is.
+    private mutating func place(
+        of destination: OutcomeBatch.Destination, _ producer: Producer
+    ) throws(KafkaError) -> (Producer.Topic, Int32?)? {
+        switch destination {
+        case .results: return results.map { ($0, nil) }
+        case .deadLetters: return deadLetters.map { ($0, nil) }
+        case .delay(let lane):
+            guard delays.indices.contains(lane), let delay = delays[lane] else {
+                throw .invalidArgument("there is no topic for the delay lane \(DelayLanes.names[lane])")
+            }
+            return (delay, nil)
+        case .bulk(let number):
+            guard let bulk else { throw .invalidArgument("there is no topic for parts of requests") }
+            return (bulk.topic, Int32(number % UInt32(max(1, bulk.partitions))))
+        case .parents(let partition): return try place(ofParents: partition, producer)
+        }
+    }
+
+    private mutating func place(
+        ofParents partition: Int32, _ producer: Producer
+    ) throws(KafkaError) -> (Producer.Topic, Int32?)? {
+        guard var parents else { throw .invalidArgument("there is no topic of parents") }
+        if partition >= parents.partitions {
+            // It may have grown. A partition that is not there was named by nobody who writes parents; such a record is of no use.
+            parents.partitions = try producer.partitionCount(of: parents.topic, timeout: .seconds(5))
+            self.parents = parents
+        }
+        return partition < parents.partitions ? (parents.topic, partition) : nil
+    }
+
     private func produce(
-        _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, to topic: Producer.Topic,
+        _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, to topic: Producer.Topic, _ partition: Int32?,
         _ headers: consuming Kafka.RecordHeaders, with producer: Producer
     ) throws(KafkaError) {
         switch (record.key, record.value) {
         case (let key?, let value?):
-            try producer.produce(to: topic, key: batch.span(key), value: batch.span(value), headers: headers)
+            try producer.produce(
+                to: topic, partition: partition, key: batch.span(key), value: batch.span(value), headers: headers)
         case (nil, let value?):
-            try producer.produce(to: topic, key: nil, value: batch.span(value), headers: headers)
+            try producer.produce(to: topic, partition: partition, key: nil, value: batch.span(value), headers: headers)
         case (let key?, nil):
-            try producer.produce(to: topic, key: batch.span(key), value: nil, headers: headers)
+            try producer.produce(to: topic, partition: partition, key: batch.span(key), value: nil, headers: headers)
         case (nil, nil):
-            try producer.produce(to: topic, key: nil, value: nil, headers: headers)
+            try producer.produce(to: topic, partition: partition, key: nil, value: nil, headers: headers)
         }
     }
 

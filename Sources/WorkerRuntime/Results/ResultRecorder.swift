@@ -23,19 +23,56 @@ struct ResultRecorder {
             batch.add(.results, of: .init(slot: flight.slot, offset: offset)) { record in
                 record.setKey { $0.append(request.document.span(request.id)) }
                 let written = record.setValue { writer.append(report, of: request, origin: origin, at: now, to: &$0) }
-                let start = record.share(names.text.span)
-                record.addHeader(names.contentType, from: start)
-                record.addHeader(names.specificationVersion, from: start)
-                record.addHeader(names.id, from: start, value: written.resultID)
-                record.addHeader(names.source, from: start)
-                record.addHeader(names.type, from: start)
-                record.addHeader(names.time, from: start, value: written.finishedAt)
-                record.addHeader(names.subject, from: start, value: record.key)
-                record.addHeader(names.dataSchema, from: start)
+                let start = addHeaders(written, to: &record)
                 addTrace(of: request, to: &record, from: start)
                 return written.conclusion
             }
         }
+    }
+
+    /// Adds the final result of a request that was sent in parts.
+    ///
+    /// - Parameters:
+    ///   - parent: What is known of it.
+    ///   - totals: What its parts came to.
+    ///   - origin: Where it was published.
+    ///   - source: The record with which its last part ended.
+    ///   - now: The present moment.
+    ///   - batch: Gets the result.
+    /// - Returns: How it ended.
+    mutating func record(
+        _ parent: ParentRecord, _ totals: PartTotals, origin: RecordOrigin, from source: OutcomeBatch.Origin, now: Timestamp,
+        into batch: inout OutcomeBatch
+    ) -> Conclusion {
+        batch.add(.results, of: source) { record in
+            record.setKey { $0.append(parent.id) }
+            let written = record.setValue { writer.append(parent, totals, origin: origin, at: now, to: &$0) }
+            let start = addHeaders(written, to: &record)
+            if let trace = parent.traceParent, trace.utf8.count == 55 {
+                addSpan(of: trace.utf8Span.span, generator.next() | 1, to: &record, from: start)
+            } else {
+                beginTrace(generator.next() | 1, to: &record, from: start)
+            }
+            return written.conclusion
+        }
+    }
+
+    /// Adds the headers that every result has.
+    ///
+    /// - Returns: Where the shared text begins.
+    @inline(__always) private func addHeaders(
+        _ written: ResultWriter.Written, to record: inout OutcomeBatch.Builder
+    ) -> Int {
+        let start = record.share(names.text.span)
+        record.addHeader(names.contentType, from: start)
+        record.addHeader(names.specificationVersion, from: start)
+        record.addHeader(names.id, from: start, value: written.resultID)
+        record.addHeader(names.source, from: start)
+        record.addHeader(names.type, from: start)
+        record.addHeader(names.time, from: start, value: written.finishedAt)
+        record.addHeader(names.subject, from: start, value: record.key)
+        record.addHeader(names.dataSchema, from: start)
+        return start
     }
 
     /// Carries the trace on: the same trace id, with a span id of this hop; a request without a trace starts one.
@@ -43,26 +80,34 @@ struct ResultRecorder {
         let span = generator.next() | 1
         if let parent = request.traceParent {
             let text = request.document.span(parent)
-            record.addHeader(names.traceParent, from: start) {
-                $0.append(text.extracting(0..<36))
-                $0.append(hexadecimal: span)
-                $0.append(text.extracting(52..<55))
-            }
+            addSpan(of: text, span, to: &record, from: start)
             record.addHeader(names.eventTraceParent, from: start) { $0.append(text) }
             if let state = request.traceState {
                 record.addHeader(names.traceState, from: start) { $0.append(request.document.span(state)) }
             }
         } else {
-            let high = generator.next()
-            let low = generator.next() | 1
-            record.addHeader(names.traceParent, from: start) {
-                $0.append("00-")
-                $0.append(hexadecimal: high)
-                $0.append(hexadecimal: low)
-                $0.append("-")
-                $0.append(hexadecimal: span)
-                $0.append("-00")
-            }
+            beginTrace(span, to: &record, from: start)
+        }
+    }
+
+    private func addSpan(of parent: Span<UInt8>, _ span: UInt64, to record: inout OutcomeBatch.Builder, from start: Int) {
+        record.addHeader(names.traceParent, from: start) {
+            $0.append(parent.extracting(0..<36))
+            $0.append(hexadecimal: span)
+            $0.append(parent.extracting(52..<55))
+        }
+    }
+
+    private mutating func beginTrace(_ span: UInt64, to record: inout OutcomeBatch.Builder, from start: Int) {
+        let high = generator.next()
+        let low = generator.next() | 1
+        record.addHeader(names.traceParent, from: start) {
+            $0.append("00-")
+            $0.append(hexadecimal: high)
+            $0.append(hexadecimal: low)
+            $0.append("-")
+            $0.append(hexadecimal: span)
+            $0.append("-00")
         }
     }
 }

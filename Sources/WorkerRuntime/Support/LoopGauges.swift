@@ -4,6 +4,7 @@ import Synchronization
 /// The gauges that show all loops of a process together.
 struct LoopGauges: Sendable {
     let assignedPartitions: SharedGauge
+    let parentsOpen: SharedGauge
     let oldestWaiting: SharedGauge
     /// By lane.
     let lagSeconds: [SharedGauge]
@@ -16,6 +17,7 @@ struct LoopGauges: Sendable {
 
     init(_ metrics: PushfanMetrics, hub: String, topics: WorkerConfiguration.Topics, loops: Int, isRateLimited: Bool) {
         assignedPartitions = SharedGauge(metrics.assignedPartitions, loops, .sum)
+        parentsOpen = SharedGauge(metrics.parentsOpen, loops, .sum)
         oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops, .largest)
         lagSeconds = Lane.allCases.map {
             SharedGauge(metrics.consumerLagSeconds.series([topics.requests(of: $0)]), loops, .largest)

@@ -14,6 +14,8 @@ final class WorkerMetrics {
     let rebalances: Counter
     let cancellations: Gauge
     let cancellationsForgotten: Counter
+    let requestsExpanded: Counter
+    let parentsOpen: GaugeShare
     let assignedPartitions: GaugeShare
     let oldestWaiting: GaugeShare
     private let sendLimit: GaugeShare
@@ -47,6 +49,8 @@ final class WorkerMetrics {
         rebalances = metrics.rebalances
         cancellations = metrics.cancellations
         cancellationsForgotten = metrics.cancellationsForgotten
+        requestsExpanded = metrics.requestsExpanded
+        parentsOpen = gauges.parentsOpen.share(of: loop)
         assignedPartitions = gauges.assignedPartitions.share(of: loop)
         oldestWaiting = gauges.oldestWaiting.share(of: loop)
         lagSeconds = gauges.lagSeconds.map { $0.share(of: loop) }

@@ -9,8 +9,8 @@ struct TopicRole {
     let role: String
     /// Its name.
     let name: String
-    /// How long records are kept.
-    private let days: Int
+    /// How long records are kept; nil for as long as they are not deleted.
+    private let days: Int?
     /// The fewest bytes that a record must be allowed to have.
     let recordByteCount: Int
     /// Of records with one key only the newest has to be kept.
@@ -19,6 +19,8 @@ struct TopicRole {
     var hasOnePartition = false
     /// Records are of no use a second after they were written.
     var isPassing = false
+    /// What is removed is looked for early.
+    var isCleanedEarly = false
 
     /// The topics in use, under the names that the settings give.
     static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
@@ -32,6 +34,10 @@ struct TopicRole {
             TopicRole(role: "requests-high", name: topics.requestsHigh, days: 7, recordByteCount: record),
             TopicRole(role: "requests-bulk", name: topics.requestsBulk, days: 7, recordByteCount: record),
         ] + delays + [
+            // Kept until the last part has ended, however long that takes. Small segments, so that what is deleted soon is gone.
+            TopicRole(
+                role: "parents", name: topics.parents, days: nil, recordByteCount: record / 8, isCompacted: true,
+                isCleanedEarly: true),
             TopicRole(role: "results", name: topics.results, days: 14, recordByteCount: record / 2),
             TopicRole(role: "deadletter", name: topics.deadLetter, days: 30, recordByteCount: record),
             // Longer than anything that a record can concern is kept. Workers forget cancellations after the same time.
@@ -51,12 +57,12 @@ struct TopicRole {
 
     /// The topic to create.
     func topic(partitions: Int, replication: Int) -> NewTopic {
-        var properties = [
-            KafkaConfiguration.Property(key: "cleanup.policy", value: isCompacted ? "compact,delete" : "delete"),
-            KafkaConfiguration.Property(key: "retention.ms", value: String(days * 86_400_000)),
-        ]
+        let policy = !isCompacted ? "delete" : days == nil ? "compact" : "compact,delete"
+        var properties = [KafkaConfiguration.Property(key: "cleanup.policy", value: policy)]
+        if let days { properties.append(.init(key: "retention.ms", value: String(days * 86_400_000))) }
         // Only a segment that is no longer written to is compacted or goes.
         if isCompacted || isPassing { properties.append(.init(key: "segment.bytes", value: "16777216")) }
+        if isCleanedEarly { properties.append(.init(key: "min.cleanable.dirty.ratio", value: "0.1")) }
         if isPassing { properties.append(.init(key: "retention.bytes", value: "67108864")) }
         if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
         return NewTopic(
@@ -71,6 +77,8 @@ struct TopicRole {
             switch setting.name {
             case "cleanup.policy" where value.contains("compact") && !isCompacted:
                 problems.append("cleanup.policy is \(value): compaction removes records")
+            case "cleanup.policy" where value.contains("delete") && days == nil:
+                problems.append("cleanup.policy is \(value): what waits for long is deleted; it has to be compact")
             case "max.message.bytes":
                 if let limit = Int(value), limit < recordByteCount {
                     problems.append("max.message.bytes is \(value): records may have \(recordByteCount)")

@@ -1,0 +1,58 @@
+import Delivery
+import FanOut
+import Kafka
+import Observability
+import PushModel
+
+/// Requests that need more calls than one may make: they become requests of their own in the lane for what goes to many, in the transaction
+/// that counts them as read, and have their result when the last of these has ended.
+extension WorkerLoop {
+    /// Divides a large request, unless it is too early or it is cancelled.
+    func startLarge(_ flight: Flight) {
+        if flight.request.options.dryRun {
+            endWhole(flight, "dry run: nothing was sent")
+            return
+        }
+        if let delayed = flight.delayed {
+            flight.report.consumedAt = delayed.report.consumedAt
+        } else if flight.cancellation == nil, delayStart(flight) {
+            // One record waits, not hundreds.
+            return
+        }
+        if let cancellation = flight.cancellation {
+            endWhole(flight, cancellation.reason.map { "cancelled: \($0)" } ?? "cancelled")
+            return
+        }
+        expand(flight)
+    }
+
+    /// Ends a request of which no part was written.
+    private func endWhole(_ flight: Flight, _ message: String) {
+        flight.report.faults.append(RequestFault(.cancelled, "", message))
+        finish(flight)
+    }
+
+    private func expand(_ flight: Flight) {
+        headers.removeAll()
+        flight.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
+        guard let body = reader.body(of: flight.request.document, headers) else {
+            flight.report.faults.append(RequestFault(.internal, "", "The request cannot be divided."))
+            finish(flight)
+            return
+        }
+        let count = expansionRecorder.record(
+            flight, body: body, planner, partitionCount: parentPartitionCount, into: &outbox)
+        metrics.requestsExpanded.increment()
+        log.info(
+            .requestExpanded, "a large request was divided into parts",
+            [.requestID: .string(flight.request.document.string(flight.request.id)), .count: LogValue(count)])
+        settle(flight)
+    }
+
+    /// Adds what a part of a large request came to, beside its result.
+    func tally(_ flight: Flight, _ conclusion: Conclusion) {
+        guard let part = PartReference(of: flight.request) else { return }
+        let tally = PartTally(chunk: part.chunk, conclusion, flight.report)
+        expansionRecorder.record(tally, of: part, from: .init(slot: flight.slot, offset: flight.offset), into: &outbox)
+    }
+}

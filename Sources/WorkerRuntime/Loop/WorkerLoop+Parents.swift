@@ -1,0 +1,118 @@
+import Delivery
+import Kafka
+import Observability
+import PushModel
+
+/// The topic of parents: what became of the parts of large requests, and the result of each when its last part has ended.
+///
+/// Its partitions are assigned by the group like those of requests, so each has one owner, whose commits the group fences.
+extension WorkerLoop {
+    /// Records of a partition in a row before the next one has its turn.
+    private static let parentRecordsPerTurn = 256
+
+    /// Whether there is room for results of large requests.
+    var canReadParents: Bool {
+        mode == .running && isProducerReady && outbox.records.count < Self.maximumUncommitted
+            && outbox.bytes.count < Self.maximumUncommittedBytes
+    }
+
+    /// Takes what has come in the partitions of the topic of parents.
+    func readParents() {
+        guard parents.mayHaveRecords else { return }
+        for slot in parents.slots {
+            var budget = Self.parentRecordsPerTurn
+            while budget > 0 && parents.mayHaveRecord(slot) && canReadParents {
+                budget -= 1
+                let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { takeParent($0, slot) }
+                switch result {
+                case .record: break
+                case .empty: parents.wasEmpty(slot)
+                case .endOfPartition(let offset): parents[slot].passed(offset)
+                case .error(let error): noteKafkaError(error)
+                }
+            }
+        }
+    }
+
+    private func takeParent(_ record: borrowing ConsumedRecord, _ slot: Int) {
+        partitions[slot].consumed.increment()
+        if parents[slot].begins(after: record.offset) { beginParentsAgain(slot, at: record.offset) }
+        guard let bytes = record.key, let (key, role) = ParentKey.read(bytes) else {
+            noteUnknownParent(record.offset, slot)
+            return
+        }
+        guard let value = record.value else {
+            if role == .parent { parents[slot].deleted(key, at: record.offset) } else { parents[slot].passed(record.offset + 1) }
+            return
+        }
+        switch role {
+        case .parent: open(key, value, record.offset, at: record.timestamp, slot)
+        case .part(let chunk): end(key, chunk, value, record.offset, slot)
+        case .progress, .claim: parents[slot].passed(record.offset + 1)
+        }
+    }
+
+    /// Takes in that the partition has records below the committed position: its topic was made anew, or lost its end.
+    private func beginParentsAgain(_ slot: Int, at offset: Int64) {
+        log.warning(
+            .kafkaError, "a partition ends before its committed position and is read anew",
+            [
+                .topic: .string(partitions[slot].id.topic), .partition: LogValue(partitions[slot].id.partition),
+                .offset: LogValue(offset),
+            ])
+        parents[slot] = OpenParents(start: offset, position: offset)
+        partitions[slot].isDirty = true
+    }
+
+    private func open(_ key: ParentKey, _ value: Span<UInt8>, _ offset: Int64, at timestamp: Int64?, _ slot: Int) {
+        guard let record = ParentRecord(value) else {
+            noteUnknownParent(offset, slot)
+            return
+        }
+        let bytes = value.withUnsafeBufferPointer { Array($0) }
+        parents[slot].opened(
+            key, bytes, chunks: record.chunks, at: offset, timestamp: timestamp ?? wallClock.milliseconds)
+    }
+
+    private func end(_ key: ParentKey, _ chunk: Int, _ value: Span<UInt8>, _ offset: Int64, _ slot: Int) {
+        guard let tally = PartTally(value, chunk: chunk) else {
+            noteUnknownParent(offset, slot)
+            return
+        }
+        if let parent = parents[slot].ended(key, tally, at: offset) { finish(parent, slot, offset) }
+    }
+
+    /// Writes the one final result of a large request, and deletes its records, in one transaction with the partition's new position.
+    private func finish(_ parent: OpenParents.Finished, _ slot: Int, _ offset: Int64) {
+        guard let record = ParentRecord(parent.record.span) else { return }
+        let id = partitions[slot].id
+        let origin =
+            record.origin
+            ?? RecordOrigin(
+                topic: id.topic, partition: id.partition, offset: parent.offset,
+                timestamp: Timestamp(milliseconds: parent.timestamp))
+        let source = OutcomeBatch.Origin(slot: slot, offset: offset)
+        let conclusion = recorder.record(record, parent.totals, origin: origin, from: source, now: wallClock, into: &outbox)
+        expansionRecorder.close(parent, partition: id.partition, from: source, into: &outbox)
+        partitions[slot].isDirty = true
+        metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - origin.timestamp.milliseconds)
+        log.info(
+            .requestFinished, "a request has its final result",
+            [
+                .requestID: .string(record.id), .outcome: .string(conclusion.outcome.rawValue),
+                .attempt: LogValue(parent.totals.attempts), .count: LogValue(parent.chunks),
+                .partition: LogValue(origin.partition), .offset: LogValue(origin.offset),
+            ])
+    }
+
+    /// A later version may write what this one does not know; then that one has to finish the request.
+    private func noteUnknownParent(_ offset: Int64, _ slot: Int) {
+        parents[slot].passed(offset + 1)
+        log.error(
+            .requestExpanded, "a record of the topic of parents cannot be read; its request may stay without a result",
+            [
+                .topic: .string(partitions[slot].id.topic), .partition: LogValue(partitions[slot].id.partition),
+                .offset: LogValue(offset),
+            ])
+    }
+}

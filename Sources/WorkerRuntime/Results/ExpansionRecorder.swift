@@ -1,0 +1,80 @@
+import Delivery
+import FanOut
+import Kafka
+import PushModel
+
+/// Puts large requests into a batch: their parts, the record by which these are counted, and what became of each of them.
+struct ExpansionRecorder {
+    /// Adds the parts of a request, and its record in the topic of parents.
+    ///
+    /// - Parameters:
+    ///   - flight: The request, planned.
+    ///   - body: The object of its document that holds its fields.
+    ///   - planner: What planned it.
+    ///   - partitionCount: The partitions of the topic of parents.
+    ///   - batch: Gets the records.
+    /// - Returns: The number of parts.
+    func record(
+        _ flight: Flight, body: JSONDocument.Node, _ planner: FanOutPlanner, partitionCount: Int32, into batch: inout OutcomeBatch
+    ) -> Int {
+        let (request, plan) = (flight.request, flight.plan)
+        let key = ParentKey(of: flight.origin)
+        let partition = key.partition(of: partitionCount)
+        let expansion = planner.expansion(of: plan, request)
+        let source = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
+        batch.add(.parents(partition), of: source) { record in
+            record.setKey { key.append(.parent, to: &$0) }
+            record.setValue {
+                ParentRecord.append(
+                    request, chunks: expansion.count, calls: expansion.callCount,
+                    origin: (flight.origin, flight.report.consumedAt),
+                    to: &$0)
+            }
+        }
+        let writer = PartWriter(
+            request, body: body, platforms: Self.platforms(of: request, planner), key: key, partition: partition,
+            chunks: expansion.count, publishedAt: flight.origin.timestamp)
+        let first = UInt32(truncatingIfNeeded: key.digest)
+        for chunk in 0..<expansion.count {
+            batch.add(.bulk(first &+ UInt32(chunk)), of: source) { record in
+                record.setValue { value in
+                    writer.append(chunk, to: &value) { plan.appendAudience(of: chunk, in: expansion, request, to: &$0) }
+                }
+                addHeaders(of: request, to: &record)
+            }
+        }
+        return expansion.count
+    }
+
+    /// A template has no platform, and handles bring their own.
+    private static func platforms(of request: PushRequest, _ planner: FanOutPlanner) -> PlatformSet {
+        if case .devices = request.audience { return [] }
+        return request.template == nil ? planner.platforms(of: request) : []
+    }
+
+    /// The media type, and the trace, which parts carry on.
+    private func addHeaders(of request: PushRequest, to record: inout OutcomeBatch.Builder) {
+        record.addHeader("content-type") { $0.append("application/json") }
+        guard let parent = request.traceParent else { return }
+        record.addHeader("traceparent") { $0.append(request.document.span(parent)) }
+        if let state = request.traceState { record.addHeader("tracestate") { $0.append(request.document.span(state)) } }
+    }
+
+    /// Adds what became of a part.
+    func record(_ tally: PartTally, of part: PartReference, from source: OutcomeBatch.Origin, into batch: inout OutcomeBatch) {
+        batch.add(.parents(part.partition), of: source) { record in
+            record.setKey { part.key.append(.part(part.chunk), to: &$0) }
+            record.setValue { tally.append(to: &$0) }
+        }
+    }
+
+    /// Adds what deletes the records of a request that is finished. How far its file was read stays, so that it is not enqueued again.
+    func close(
+        _ parent: OpenParents.Finished, partition: Int32, from source: OutcomeBatch.Origin, into batch: inout OutcomeBatch
+    ) {
+        batch.add(.parents(partition), of: source) { record in record.setKey { parent.key.append(.parent, to: &$0) } }
+        for chunk in 0..<parent.chunks {
+            batch.add(.parents(partition), of: source) { record in record.setKey { parent.key.append(.part(chunk), to: &$0) } }
+        }
+    }
+}

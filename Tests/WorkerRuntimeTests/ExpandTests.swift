@@ -1,0 +1,195 @@
+import Delivery
+import Foundation
+import HubEmulator
+import Kafka
+import Observability
+import PushModel
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Requests that need more calls than one may make: their parts, and the one result of the whole.
+@Suite(.serialized)
+struct ExpandTests {
+    private static func request(_ id: String, users: Int, _ members: String = "") -> String {
+        let names = (0..<users).map { "\"\(id)-u\($0)\"" }.joined(separator: ",")
+        return
+            #"{"id":"\#(id)","source":"/test","audience":{"users":[\#(names)]},"message":{"title":"T"},"labels":{"campaign":"c"}\#(members)}"#
+    }
+
+    /// How often each user of a request was called on each platform.
+    private static func reached(_ bench: Bench, _ id: String) -> [String: Int] {
+        var reached: [String: Int] = [:]
+        for call in bench.hub.calls() {
+            for tag in (call.tags ?? "").split(whereSeparator: { "() |".contains($0) }) where tag.hasPrefix("username:\(id)-") {
+                reached["\(tag) \(call.format ?? "-")", default: 0] += 1
+            }
+        }
+        return reached
+    }
+
+    @Test(arguments: brokers) func aLargeRequestReachesEveryUserOnceAndHasOneResult(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker, partitions: 3)
+        let worker = try bench.startWorker()
+        try bench.publish(Self.request("news", users: 1234))
+        try bench.publish(Self.request("small", users: 100))
+        // 62 pieces for three platforms: 13 parts, the whole, and the one that is not large.
+        try bench.results(15)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results.count == 15)
+        let whole = try #require(results["news"])
+        #expect(whole.summary == "sent success - 186")
+        #expect(whole["parts.count"] == 13 && whole["parts.sent"] == 13)
+        #expect(whole["targets.planned"] == 186 && whole["targets.accepted"] == 186)
+        #expect(whole["origin.topic"] == bench.topics.requests && whole["labels.campaign"] == "c" && whole["source"] == "/test")
+        #expect(whole.record.header("ce_type") == "push.result.v1" && whole.record.header("traceparent") != nil)
+        for chunk in 0..<13 {
+            let part = try #require(results["news.\(chunk)"])
+            #expect(part["state"] == "sent" && part["parent.id"] == "news" && part["parent.chunk"] == chunk)
+            #expect(part["origin.topic"] == bench.topics.requestsBulk && part["source"] == "/test")
+        }
+        let reached = Self.reached(bench, "news")
+        #expect(reached.count == 1234 * 3 && reached.values.allSatisfy { $0 == 1 })
+        #expect(results["small"]?["parent.id"] as String? == nil && results["small"]?.summary == "sent success - 15")
+        #expect(bench.metric("pushfan_requests_expanded_total") == 1)
+        #expect(bench.metric("pushfan_requests_finished_total", "success") == 15)
+    }
+
+    @Test(arguments: brokers) func theWholeIsPartlySentWhenAPartFails(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker, partitions: 2)
+        bench.hub.arm([try Fault(parsing: "status=400,count=2,tags=username:news-u100")])
+        let worker = try bench.startWorker { $0.maxInFlight = 4 }
+        try bench.publish(Self.request("news", users: 400))
+        try bench.results(5)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        let whole = try #require(results["news"])
+        #expect(whole["state"] == "partial" && whole["outcome"] == "payload" && whole["replay_safety"] == "pointless")
+        #expect(whole["parts.partial"] == 1 && whole["parts.sent"] == 3 && whole["parts.not_sent.0"] == 1)
+        #expect(whole["targets.failed"] == 2 && whole["targets.accepted"] == 58)
+        #expect(results["news.1"]?["state"] == "partial")
+    }
+
+    @Test func aRefusedContentIsRefusedAsAWhole() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        let long = String(repeating: "x", count: 2000)
+        try bench.publish(
+            Self.request("news", users: 400).replacingOccurrences(
+                of: #""title":"T""#, with: #""title":"T","data":{"a":"\#(long)","b":"\#(long)","c":"\#(long)"}"#))
+        try bench.publish(Self.request("dry", users: 400, #","options":{"dry_run":true}"#))
+        try bench.results(2)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results.count == 2)
+        #expect(results["news"]?.summary == "rejected payload payload_too_large 0")
+        #expect(results["dry"]?.summary == "cancelled cancelled cancelled 0")
+        #expect(bench.hub.calls().isEmpty)
+    }
+
+    @Test(arguments: brokers) func aLargeRequestWaitsAsOneAndIsThenDivided(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker, partitions: 2)
+        let worker = try bench.startWorker()
+        #expect(eventually { worker.report(.ready).passes })
+        let due = Date().addingTimeInterval(20)
+        let moment = due.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        try bench.publish(Self.request("later", users: 300, #","not_before":"\#(moment)""#))
+        #expect(eventually { bench.metric("pushfan_delayed_total") == 1 })
+        #expect(bench.metric("pushfan_requests_expanded_total") == 0)
+        try bench.results(4)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["later"]?["parts.sent"] == 3 && results["later"]?["state"] == "sent")
+        #expect(bench.hub.calls().allSatisfy { Double($0.at) / 1000 >= due.timeIntervalSince1970 - 0.001 })
+    }
+
+    @Test(arguments: brokers) func cancellingTheWholeCancelsItsParts(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker, partitions: 2)
+        bench.hub.arm([try Fault(parsing: "delay=300ms")])
+        let worker = try bench.startWorker { $0.maxInFlight = 2 }
+        try bench.publish(Self.request("news", users: 2000))
+        try bench.results(1)
+        try bench.cancel(["news"], reason: "wrong text")
+        try bench.results(21)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        let whole = try #require(results["news"])
+        let (sent, cancelled): (Int?, Int?) = (whole["parts.sent"], whole["parts.cancelled"])
+        #expect(whole["state"] == "partial" && whole["outcome"] == "cancelled")
+        #expect((sent ?? 0) > 0 && (cancelled ?? 0) > 10)
+        #expect(bench.hub.calls().count < 150)
+        // One that was cancelled before it was divided has no parts.
+        try bench.publish(Self.request("never", users: 400))
+        try bench.cancel(["never"])
+        let second = try bench.startWorker()
+        try bench.results(22)
+        try second.stop()
+        #expect(try bench.resultsByRequest()["never"]?.summary == "cancelled cancelled cancelled 0")
+    }
+
+    @Test(arguments: brokers) func itsResultIsWrittenOnceWhoeverCountsItsParts(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker, partitions: 2)
+        bench.hub.arm([try Fault(parsing: "delay=50ms")])
+        // The first worker divides it and is gone before all parts are sent.
+        let first = try bench.startWorker { $0.maxInFlight = 8 }
+        for number in 0..<3 { try bench.publish(Self.request("r\(number)", users: 700)) }
+        try bench.results(6)
+        try first.stop()
+        let between = try bench.readAll(bench.topics.results).count
+        #expect(between < 24)
+        let second = try bench.startWorker("w2")
+        try bench.results(24)
+        try second.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results.count == 24)
+        for number in 0..<3 {
+            #expect(results["r\(number)"]?["parts.sent"] == 7 && results["r\(number)"]?["state"] == "sent")
+        }
+        // Nothing is counted again by the next one.
+        let third = try bench.startWorker("w3")
+        try bench.publish(Self.request("last", users: 10))
+        try bench.results(25)
+        try third.stop()
+        #expect(try bench.resultsByRequest().count == 25)
+    }
+
+    @Test func theTopicOfParentsHoldsNothingOfWhatIsFinished() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        try bench.publish(Self.request("news", users: 300))
+        try bench.results(4)
+        try worker.stop()
+        var latest: [[UInt8]: [UInt8]?] = [:]
+        for record in try bench.readAll(bench.topics.parents) { latest[record.key ?? []] = .some(record.value) }
+        #expect(latest.count == 4 && latest.values.allSatisfy { $0 == nil })
+    }
+
+    @Test func aPartOfNothingHoldsNobodyUp() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        func block(_ partition: Int, _ chunk: Int) -> String {
+            #","parent":{"id":"x","key":"t:0:1","partition":\#(partition),"chunk":\#(chunk),"chunks":2,"published_at":"2026-01-01T00:00:00Z"}"#
+        }
+        try bench.publish(Self.request("foreign", users: 1, block(0, 0)))
+        try bench.publish(Self.request("nowhere", users: 1, block(77, 1)))
+        try bench.publish(Self.request("nested", users: 500, block(0, 1)))
+        try bench.publish(Self.request("other", users: 1))
+        try bench.results(4)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        for id in ["foreign", "nowhere", "other"] { #expect(results[id]?["state"] == "sent", "\(id)") }
+        #expect(results["nested"]?["error.code"] == "tag_limit_exceeded")
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func withoutTheTopicTheWorkerSaysSoAndTakesNothing() throws {
+        let bench = try Bench(.real, partitions: 1)
+        let worker = try bench.startWorker { $0.topics.parents = "\(bench.name).nothing" }
+        try bench.publish(Self.request("waiting", users: 1))
+        #expect(eventually { worker.report(.ready).checks.contains { $0.reason?.contains("\(bench.name).nothing") == true } })
+        #expect(try bench.readAll(bench.topics.results).isEmpty)
+        try worker.stop()
+    }
+}
