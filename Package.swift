@@ -168,7 +168,8 @@ let package = Package(
         tests(
             "ConsoleTests",
             [
-                "Console", "Settings", "Kafka", "SQLite", "PushModel", "ResultQuery", "Replay", "HTTPServing", "HubEmulator",
+                "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "HTTPServing",
+                "HubEmulator",
                 "HubAuth",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),

@@ -63,11 +63,14 @@ struct ExplainTests {
         #expect(refused.output.contains("joins 7 tags by '&&'"))
     }
 
-    @Test func moreCallsThanOneRequestMayBecomeAreSaidBeforeAnythingIsSent() {
-        let many = "[" + (0..<200).map { "\"u\($0)\"" }.joined(separator: ",") + "]"
+    @Test func aLargeRequestIsShownAsItsPartsWithOneCallOfEachPlatform() throws {
+        let many = "[" + (0..<201).map { "\"u\($0)\"" }.joined(separator: ",") + "]"
         let outcome = explain([request(#"{"users":\#(many)}"#, "r1")])
-        #expect(outcome.code == .failed)
-        #expect(outcome.output.contains("This audience needs 30 hub calls; one request may need 16."))
+        #expect(outcome.code == .done)
+        #expect(outcome.output.contains("request r1: 33 calls in 3 parts, about "))
+        #expect(outcome.output.contains("call 3 of 33: windows") && !outcome.output.contains("call 4 of 33"))
+        let json = explain([request(#"{"users":\#(many)}"#, "r1")], "-o json")
+        #expect(json.output.contains(#""calls":33,"parts":3,"#))
     }
 }
 

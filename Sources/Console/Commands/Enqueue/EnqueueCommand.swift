@@ -12,6 +12,7 @@ extension Command {
             "pushfan enqueue requests.ndjson --keep-going -o ndjson",
             "pushfan enqueue --category World --template title=News --dry-run",
             "pushfan enqueue --user bob --title Load --repeat 10000 --rate 100 --quiet",
+            "pushfan enqueue --audience-file users.csv --title News --ttl 6h -o json",
         ],
         groups: [
             RequestFlags.audience, RequestFlags.content, RequestFlags.delivery,
@@ -34,6 +35,7 @@ extension Command {
 enum EnqueueCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let arguments = invocation.arguments
+        if arguments.has("audience-file") { return try AudienceCommand.run(invocation) }
         let checker = try read(invocation)
         for fault in checker.faults { invocation.streams.note("pushfan enqueue: \(fault.text)") }
         guard checker.faults.isEmpty || (arguments.has("keep-going") && !checker.valid.isEmpty) else {

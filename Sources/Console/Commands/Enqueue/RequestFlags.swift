@@ -12,6 +12,7 @@ enum RequestFlags {
             Flag("installation", "ID", "An installation", isRepeatable: true),
             Flag("device", "PLATFORM:HANDLE", "A device by its handle", isRepeatable: true),
             Flag("broadcast", nil, "Every device of the hub"),
+            Flag("audience-file", "FILE", "Users, or platforms and handles, one a line: CSV or NDJSON, a million or more"),
         ])
 
     static let content = FlagGroup(
@@ -88,6 +89,8 @@ enum RequestFlags {
                 "an audience must be named", hint: "give --user, --category, ..., or --broadcast to reach every device")
         }
         var audience = JSONObject()
+        // Whom the file names is added part by part.
+        if arguments.has("audience-file") { audience.add("users", texts: ["sample"]) }
         audience.add("users", texts: arguments.values("user"))
         audience.add("categories", texts: arguments.values("category"))
         audience.add("tag_expression", arguments.value("tag-expression"))

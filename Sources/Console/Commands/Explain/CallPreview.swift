@@ -50,6 +50,9 @@ struct CallPreview {
         return Sanitised.line(line, atMost: 8192)
     }
 
+    /// Whether it is a call of a platform; nil for that of a template.
+    func isFor(_ other: Platform?) -> Bool { platform == other.map { "\($0.name)" } ?? "template" }
+
     /// One line that says what it is.
     var title: String {
         let whole = part > 1 ? "\(platform), part \(part)" : platform

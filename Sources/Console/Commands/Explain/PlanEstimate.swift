@@ -14,6 +14,8 @@ struct PlanEstimate {
     private(set) var callCount = 0
     /// Bytes of the calls' requests, heads included.
     private(set) var byteCount = 0
+    /// The requests of their own that large ones are sent as; 0 while there is none.
+    private(set) var partCount = 0
     /// Whether a device could be in two calls of one request.
     private(set) var mayReachTwice = false
     private let limits: Limits
@@ -29,6 +31,11 @@ struct PlanEstimate {
         self.byteCount += byteCount
     }
 
+    /// Notes that the calls are made by parts.
+    mutating func divide(into count: Int) {
+        partCount += count
+    }
+
     /// Notes that a device could be in two calls.
     mutating func noteOverlap() {
         mayReachTwice = true
@@ -38,6 +45,7 @@ struct PlanEstimate {
     mutating func add(_ other: PlanEstimate) {
         callCount += other.callCount
         byteCount += other.byteCount
+        partCount += other.partCount
         mayReachTwice = mayReachTwice || other.mayReachTwice
     }
 
@@ -56,13 +64,16 @@ struct PlanEstimate {
         let rate = limits.callsPerSecond > 0 ? ", \(limits.callsPerSecond) a second" : ""
         let time = TimeText.length(milliseconds: limits.callTime.wholeMilliseconds)
         let limit = "\(limits.callsAtOnce) at once, \(time) each\(rate)"
-        return "\(calls), \(byteCount) bytes, about \(TimeText.length(milliseconds: milliseconds)) (\(limit))"
+        let parts = partCount > 0 ? " in \(partCount) parts" : ""
+        let isRounded = partCount > 0 ? "about " : ""
+        return "\(calls)\(parts), \(isRounded)\(byteCount) bytes, about \(TimeText.length(milliseconds: milliseconds)) (\(limit))"
     }
 
     /// The same as a JSON object.
     var json: [UInt8] {
         var object = JSONObject()
         object.add("calls", callCount)
+        if partCount > 0 { object.add("parts", partCount) }
         object.add("bytes", byteCount)
         object.add("calls_at_once", limits.callsAtOnce)
         if limits.callsPerSecond > 0 { object.add("calls_per_second", limits.callsPerSecond) }

@@ -74,11 +74,24 @@ struct RequestPreview {
         var plan = FanOutPlan()
         var calls: [CallPreview] = []
         var estimate = PlanEstimate(limits)
+        var isSample = false
         do throws(RequestFault) {
             try planner.plan(request, into: &plan)
-            for call in plan.calls { calls.append(try preview(call, plan, request)) }
+            isSample = planner.isLarge(plan)
+            // Of a large one the calls of the first piece are shown, one for each platform.
+            for call in plan.calls where !isSample || call.chunk == 0 { calls.append(try preview(call, plan, request)) }
         } catch {
             return refused(outgoing, error)
+        }
+        if isSample {
+            for call in plan.calls {
+                // They differ by their tags alone.
+                let alike = calls.first { $0.isFor(call.platform) }
+                estimate.add(callOf: alike?.byteCount ?? 0)
+            }
+            estimate.divide(into: planner.expansion(of: plan, request).count)
+            if plan.mayReachTwice { estimate.noteOverlap() }
+            return render(outgoing, calls, estimate)
         }
         for call in calls { estimate.add(callOf: call.byteCount) }
         if plan.mayReachTwice { estimate.noteOverlap() }
@@ -124,10 +137,16 @@ struct RequestPreview {
     private func render(_ outgoing: OutgoingRequest, _ calls: [CallPreview], _ estimate: PlanEstimate) -> Explained {
         let name = outgoing.id.map { "request \($0)" } ?? "a request that gets its id when it is written"
         var lines = ["\(name): \(estimate.text)"]
+        if estimate.partCount > 1 {
+            lines.append(
+                "(it is sent in \(estimate.partCount) parts, as requests of their own in the lane for what goes to many; its result comes"
+            )
+            lines.append(" with the last of them. Shown is the first call of each platform)")
+        }
         if estimate.mayReachTwice { lines.append("(a device that is in several parts of the audience rings once for each)") }
         if isPlaceholder { lines.append("(no hub is set; the address and policy below stand for yours)") }
         for (index, call) in calls.enumerated() {
-            lines += ["", "call \(index + 1) of \(calls.count): \(call.title)"] + call.lines
+            lines += ["", "call \(index + 1) of \(estimate.callCount): \(call.title)"] + call.lines
         }
         var object = JSONObject()
         object.add("id", outgoing.id)

@@ -6,6 +6,8 @@ struct ResultStory {
     private let life: RequestLife
     private let traits: Streams.Traits
     private let isWide: Bool
+    /// The parts that are named.
+    private static let shownParts = 10
 
     /// The story of a request.
     ///
@@ -49,6 +51,13 @@ struct ResultStory {
             lines.append("error    \(Sanitised.line(code)): \(Sanitised.line(latest.errorMessage ?? ""))")
             if let remedy = ErrorCode(rawValue: code)?.explanation.remedy { lines.append("remedy   \(remedy)") }
         }
+        if let parts = telling.parts { lines.append("parts    \(Sanitised.line(parts))") }
+        let notSent = telling.partsNotSent
+        if !notSent.isEmpty {
+            let more = notSent.count > Self.shownParts ? " and more; `pushfan results list state:failed,partial` lists them" : ""
+            lines.append("not sent \(notSent.prefix(Self.shownParts).map { Sanitised.line($0) }.joined(separator: " "))\(more)")
+        }
+        if let whole = telling.whole { lines.append("part of  \(Sanitised.line(whole))") }
         if let origin = telling.origin { lines.append("repeats  \(Sanitised.line(origin))") }
         return lines
     }

@@ -44,6 +44,35 @@ struct ResultTelling {
         return StoryEvent(at: record.at, what: "replay", detail: "\(record.requestID) \(record.state)\(code)\(job)")
     }
 
+    /// What its parts came to, when it was sent in parts.
+    var parts: String? {
+        guard let parts = document.member("parts", of: root) else { return nil }
+        func count(_ name: StaticString) -> Int64 { document.integer(name, of: parts) ?? 0 }
+        var words = ["\(count("count"))", "\(count("sent")) sent"]
+        for (name, number) in [
+            ("partial", count("partial")), ("failed", count("failed")), ("ambiguous", count("ambiguous")),
+            ("expired", count("expired")), ("cancelled", count("cancelled")),
+        ] where number > 0 { words.append("\(number) \(name)") }
+        return words.joined(separator: ", ")
+    }
+
+    /// The ids of the first parts that were not sent everywhere.
+    var partsNotSent: [String] {
+        guard let parts = document.member("parts", of: root), let list = document.member("not_sent", of: parts) else { return [] }
+        var ids: [String] = []
+        document.forEachElement(of: list) { chunk in
+            if let number = document.integer(at: chunk) { ids.append("\(record.requestID).\(number)") }
+        }
+        return ids
+    }
+
+    /// What this request is a part of; nil when it stands for itself.
+    var whole: String? {
+        guard let parent = document.member("parent", of: root), let id = document.text("id", of: parent) else { return nil }
+        let (chunk, chunks) = (document.integer("chunk", of: parent) ?? 0, document.integer("chunks", of: parent) ?? 0)
+        return "\(id), \(chunk + 1) of \(chunks)"
+    }
+
     /// Which request this one is a replay of; nil when it is none.
     var origin: String? {
         guard let replay = document.member("replay", of: root), let parent = document.text("parent_request_id", of: replay)

@@ -4,6 +4,7 @@ final class ReplayProgress {
     private static let lineInterval = Duration.seconds(10)
 
     private let total: Int
+    private let hasBar: Bool
     private let streams: Streams
     private var start = ContinuousClock.now
     private var startCount = 0
@@ -17,8 +18,10 @@ final class ReplayProgress {
     /// - Parameters:
     ///   - total: The new requests.
     ///   - streams: Where the terminal is.
-    init(total: Int, _ streams: Streams) {
+    ///   - hasBar: Whether a terminal shows a bar as well.
+    init(total: Int, _ streams: Streams, hasBar: Bool = false) {
         self.total = total
+        self.hasBar = hasBar
         self.streams = streams
         next = .now + (streams.traits.isErrorTerminal ? Self.terminalInterval : Self.lineInterval)
     }
@@ -39,7 +42,7 @@ final class ReplayProgress {
         next = now + (isTerminal ? Self.terminalInterval : Self.lineInterval)
         let text = Self.text(count, of: total, skipped: skipped, count - startCount, after: now - start)
         if isTerminal {
-            streams.showStatus(text)
+            streams.showStatus(hasBar ? "\(Self.bar(count, of: total)) \(text)" : text)
             isShown = true
         } else {
             streams.note(text)
@@ -49,6 +52,13 @@ final class ReplayProgress {
     /// Takes away what was shown.
     func end() {
         if isShown { streams.showStatus(nil) }
+    }
+
+    /// `[#######-------------]`.
+    static func bar(_ count: Int, of total: Int) -> String {
+        let width = 20
+        let full = max(0, min(width, total > 0 ? count * width / total : width))
+        return "[" + String(repeating: "#", count: full) + String(repeating: "-", count: width - full) + "]"
     }
 
     /// `3400 of 10000, 12 of them left out, 498 a second, 14s to go`.

@@ -1,0 +1,123 @@
+import FanOut
+import Kafka
+import PushModel
+import Settings
+
+/// `pushfan enqueue --audience-file`: one logical request, whose audience is too long for a record.
+///
+/// The file is read twice: once to check it, to find what stands in it more than once and to count its parts, and once to write them. How far
+/// it is stands in Kafka, in the transactions of the parts; so the same command, given again, goes on where the last one was.
+enum AudienceCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let arguments = invocation.arguments
+        guard let path = arguments.value("audience-file"), arguments.operands.isEmpty else {
+            throw .usage("--audience-file describes a request, and so does a file of requests; give one of the two")
+        }
+        if let flag = arguments.firstGiven(of: ["repeat", "rate"]) {
+            throw .usage("--\(flag) is not for --audience-file, which is one request")
+        }
+        Interruption.catchSignals()
+        let settings = try invocation.settings()
+        let timeout = try arguments.duration("timeout") ?? .seconds(30)
+        let now = invocation.surroundings.now()
+        let planner = FanOutPlanner(settings.planning())
+        let sample = try AudienceRequest(invocation, id: "sample", at: now)
+        try checkContent(sample, planner, settings, now)
+        let survey = try AudienceSurvey(path, planner, sample.request)
+        try check(survey, sample.request, invocation)
+        let digest = try AudienceRequest.digest(arguments, survey, planner, sample.request)
+        let id = arguments.value("id") ?? "file-\(digest)"
+        if arguments.has("dry-run") {
+            try report(invocation, id, survey, state: "dry_run")
+            return survey.faultCount > 0 ? .partlyFailed : .done
+        }
+        let waiter = try invocation.resultWaiter(settings, timeout)
+        let draft = try AudienceRequest(invocation, id: id, at: now)
+        var run = AudienceRun(
+            invocation, settings, survey, planner, id: id, draft, digest: digest, publishedAt: now, timeout: timeout)
+        try run.run()
+        var published = [PublishedRequest(id: id)]
+        if run.isComplete && run.writtenCount > 0 { waiter?.wait(for: &published, until: Deadline(after: timeout)) }
+        try report(invocation, id, survey, state: state(run), run, published[0].result)
+        return conclude(run, survey, published[0].result, invocation)
+    }
+
+    private static func state(_ run: AudienceRun) -> String {
+        guard run.isComplete else { return "interrupted" }
+        return run.writtenCount > 0 ? "enqueued" : "enqueued_before"
+    }
+
+    /// Refuses content that no worker would send, before the file is read.
+    private static func checkContent(
+        _ sample: AudienceRequest, _ planner: FanOutPlanner, _ settings: Settings, _ now: Int64
+    ) throws(CommandFailure) {
+        var preview = try RequestPreview(settings, callTime: .milliseconds(100), now: now)
+        if let fault = preview.explain(OutgoingRequest(json: sample.json, id: "sample")).fault {
+            throw .usage("the flags: \(fault)")
+        }
+    }
+
+    private static func check(_ survey: AudienceSurvey, _ request: PushRequest, _ invocation: Invocation) throws(CommandFailure) {
+        for fault in survey.faults { invocation.streams.note("pushfan enqueue: \(fault.text)") }
+        if survey.faultCount > survey.faults.count {
+            invocation.streams.note("and \(survey.faultCount - survey.faults.count) lines more")
+        }
+        guard survey.faultCount == 0 || (invocation.arguments.has("keep-going") && survey.names > 0) else {
+            throw CommandFailure(
+                .usage, "nothing was sent: \(survey.faultCount) lines hold no name and no handle",
+                hint: survey.names > 0 ? "--keep-going leaves them out" : nil)
+        }
+        guard survey.names > 0 else { throw .usage("there is nobody in \(Sanitised.quoted(survey.path))") }
+        guard survey.kind != .handles || request.template == nil else {
+            throw .usage("a template cannot be sent to device handles")
+        }
+        guard survey.parts <= ParentRecord.maximumChunks else {
+            throw .usage("the request would have \(survey.parts) parts; \(ParentRecord.maximumChunks) are allowed")
+        }
+    }
+
+    private static func report(
+        _ invocation: Invocation, _ id: String, _ survey: AudienceSurvey, state: String, _ run: AudienceRun? = nil,
+        _ result: ResultRecord? = nil
+    ) throws(CommandFailure) {
+        var object = JSONObject()
+        object.add("id", id)
+        object.add("state", state)
+        object.add("lines", survey.lines)
+        object.add("names", survey.names)
+        object.add("duplicates", survey.duplicates)
+        object.add("faults", survey.faultCount)
+        object.add("parts", survey.parts)
+        object.add("calls", survey.calls)
+        if let run {
+            object.add("resumed_at", run.resumedAt)
+            object.add("written", run.writtenCount)
+        }
+        object.add("result", result?.state)
+        var table = Table("ID", "STATE", "NAMES", "TWICE", "PARTS", "CALLS", "RESULT")
+        table.add(
+            id, state, String(survey.names), String(survey.duplicates), String(survey.parts), String(survey.calls),
+            result?.state ?? "-")
+        try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
+    }
+
+    private static func conclude(
+        _ run: AudienceRun, _ survey: AudienceSurvey, _ result: ResultRecord?, _ invocation: Invocation
+    ) -> ExitCode {
+        guard run.isComplete else {
+            invocation.streams.note("interrupted; the same command goes on where it stopped")
+            return .interrupted
+        }
+        if run.writtenCount == 0 {
+            invocation.streams.note("this was enqueued before; another --id makes another request of it")
+        } else if invocation.arguments.has("wait") {
+            guard let result else {
+                invocation.streams.note(
+                    "the result did not come in time; `pushfan results show \(run.id)` shows it when it is there")
+                return Interruption.isRequested ? .interrupted : .temporary
+            }
+            if result.state != "sent" { return .partlyFailed }
+        }
+        return survey.faultCount > 0 ? .partlyFailed : .done
+    }
+}

@@ -1,0 +1,61 @@
+import PushModel
+import ResultQuery
+
+/// How far the file of a request is enqueued: a record of the topic of parents, written in the same transactions as the parts.
+///
+/// It is kept when the request is finished, so that the same file with the same content is never enqueued twice under one id.
+struct AudienceProgress: Equatable {
+    /// The request as it was when its first part was written; those that follow say the same.
+    var request: [UInt8]
+    /// The digest of the file, and what the request is besides.
+    var digest: String
+    /// When it began, milliseconds since 1970.
+    var publishedAt: Int64
+    /// The partition of the topic of parents that holds its records.
+    var partition: Int32
+    /// The first part that is not written yet.
+    var next = 0
+    /// How many parts there are.
+    var parts: Int
+
+    /// Whether all parts are written.
+    var isComplete: Bool { next >= parts }
+
+    /// A request of which nothing is written yet.
+    init(request: [UInt8], digest: String, publishedAt: Int64, partition: Int32, parts: Int) {
+        self.request = request
+        self.digest = digest
+        self.publishedAt = publishedAt
+        self.partition = partition
+        self.parts = parts
+    }
+
+    /// Reads a record's value; nil for one that this version did not write.
+    init?(_ value: Span<UInt8>) {
+        var document = JSONDocument()
+        do { try document.read(value) } catch { return nil }
+        let root = document.root
+        guard document.integer("v", of: root) == 1, let request = document.member("request", of: root),
+            let digest = document.text("digest", of: root), let moment = document.integer("published_ms", of: root),
+            let partition = document.integer("partition", of: root).flatMap({ Int32(exactly: $0) }),
+            let next = document.integer("next", of: root), let parts = document.integer("parts", of: root)
+        else { return nil }
+        var bytes = ByteWriter()
+        bytes.append(document.span(document.text(of: request)))
+        self.init(request: bytes.bytes, digest: digest, publishedAt: moment, partition: partition, parts: Int(parts))
+        self.next = Int(next)
+    }
+
+    /// The record's value.
+    var json: [UInt8] {
+        var object = JSONObject()
+        object.add("v", 1)
+        object.add("digest", digest)
+        object.add("published_ms", Int(publishedAt))
+        object.add("partition", Int(partition))
+        object.add("next", next)
+        object.add("parts", parts)
+        object.add("request", raw: request)
+        return object.bytes
+    }
+}

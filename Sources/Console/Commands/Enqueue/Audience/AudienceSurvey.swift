@@ -1,0 +1,139 @@
+import FanOut
+import PushModel
+
+/// What a file of an audience comes to: read once from its beginning to its end, before anything is written.
+struct AudienceSurvey {
+    /// The faults that are told; the others are counted.
+    private static let maximumFaults = 20
+
+    /// The file.
+    let path: String
+    /// What its lines are.
+    private(set) var format = AudienceFormat()
+    /// Its lines.
+    private(set) var lines = 0
+    /// The distinct names or handles.
+    private(set) var names = 0
+    /// The names or handles that stood there before.
+    private(set) var duplicates = 0
+    /// The first lines that hold neither.
+    private(set) var faults: [InputFault] = []
+    /// All such lines.
+    private(set) var faultCount = 0
+    /// The parts of the request, and the calls of all of them.
+    private(set) var parts = 0
+    private(set) var calls = 0
+    /// The digest of the file.
+    private(set) var digest: UInt64 = 0
+    /// A bit for each line that is left out.
+    private var skipped: [UInt64] = []
+
+    /// Whether the lines are names or handles.
+    var kind: AudienceFormat.Kind { format.kind ?? .names(.users) }
+
+    /// Whether a line is left out, by its number.
+    func skips(_ number: Int) -> Bool { number > lines || skipped[number / 64] >> UInt64(number % 64) & 1 == 1 }
+
+    /// Reads the file.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - planner: Plans as the workers do.
+    ///   - request: What is to be sent.
+    /// - Throws: The file cannot be read.
+    init(_ path: String, _ planner: FanOutPlanner, _ request: PushRequest) throws(CommandFailure) {
+        self.path = path
+        // So that there is room for all of them from the beginning.
+        let lineCount = try AudienceReader.lineCount(path)
+        skipped = [UInt64](repeating: 0, count: lineCount / 64 + 1)
+        var reader = try AudienceReader(path)
+        var distinct = DistinctLines(lineCount: lineCount)
+        var parts: AudienceParts?
+        while try reader.next() {
+            lines = reader.number
+            guard lines <= lineCount else { throw Self.changed(path) }
+            do throws(AudienceFormat.Fault) {
+                guard try format.read(reader.bytes), let kind = format.kind else {
+                    skip(lines)
+                    continue
+                }
+                if parts == nil { parts = planner.parts(of: kind, for: request) }
+                let isNew = distinct.insert(format.text.span, salt: Self.salt(format, kind), at: reader.offset) { offset in
+                    Self.isSame(reader.line(at: offset), format, kind)
+                }
+                guard isNew else {
+                    duplicates += 1
+                    skip(lines)
+                    continue
+                }
+                if try parts?.add(format) == true { count(parts) }
+                names += 1
+            } catch {
+                faultCount += 1
+                skip(lines)
+                if faults.count < Self.maximumFaults {
+                    faults.append(InputFault(place: "\(Sanitised.line(path)):\(lines)", message: error.message))
+                }
+            }
+        }
+        while parts?.finish() == true { count(parts) }
+        digest = reader.digest
+        guard reader.isUnchanged else { throw Self.changed(path) }
+    }
+
+    private mutating func count(_ parts: AudienceParts?) {
+        self.parts += 1
+        calls += parts?.callCount ?? 0
+    }
+
+    private mutating func skip(_ number: Int) { skipped[number / 64] |= 1 << UInt64(number % 64) }
+
+    private static func salt(_ format: AudienceFormat, _ kind: AudienceFormat.Kind) -> UInt8 {
+        kind == .handles ? format.platform.rawValue : .max
+    }
+
+    /// Whether an earlier line holds what `format` has just read: tags and Apple's handles in whatever case, others byte for byte.
+    private static func isSame(_ line: [UInt8], _ format: AudienceFormat, _ kind: AudienceFormat.Kind) -> Bool {
+        var other = format
+        guard (try? other.read(line.span)) == true, kind != .handles || other.platform == format.platform else { return false }
+        let ignoresCase = kind != .handles || format.platform == .apple
+        let (left, right) = (format.text.span, other.text.span)
+        guard left.count == right.count else { return false }
+        for index in left.indices where left[index] != right[index] {
+            let letter = left[index] | 0x20
+            guard ignoresCase, left[index] ^ right[index] == 0x20, (0x61...0x7A).contains(letter) else { return false }
+        }
+        return true
+    }
+
+    /// The failure of a file that somebody has written to meanwhile.
+    static func changed(_ path: String) -> CommandFailure {
+        CommandFailure(
+            .failed, "the file \(Sanitised.quoted(path)) was changed while it was read",
+            hint: "put it back as it was and run the same command again, or `pushfan cancel` the request")
+    }
+}
+
+extension FanOutPlanner {
+    /// Parts for what a file holds.
+    func parts(of kind: AudienceFormat.Kind, for request: PushRequest) -> AudienceParts {
+        switch kind {
+        case .names(let names): parts(of: names, for: request)
+        case .handles: partsOfHandles()
+        }
+    }
+}
+
+extension AudienceParts {
+    /// Adds what a line holds.
+    ///
+    /// - Returns: Whether a part is complete with it.
+    /// - Throws: What is wrong with the name or handle.
+    mutating func add(_ format: AudienceFormat) throws(AudienceFormat.Fault) -> Bool {
+        do throws(RequestFault) {
+            return format.kind == .handles ? try add(format.text.span, of: format.platform) : try add(format.text.span)
+        } catch {
+            throw AudienceFormat.Fault(message: error.message)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// The names of a file without those that stood in it before: exact, in 16 to 32 bytes for each line, however long they are.
+///
+/// An open-addressed table of places in the file. Of a name it holds 24 bits of a hash, and where it stands; two names with the same
+/// bits are looked at. The hash is seeded by the process, so that nobody can write a file whose names all fall into one place.
+struct DistinctLines {
+    /// 24 bits of a hash and, counted from 1, 40 bits of an offset; 0 where there is none. A power of two, at most half full.
+    private var slots: [UInt64]
+
+    /// No names.
+    ///
+    /// - Parameter lineCount: The most that are added.
+    init(lineCount: Int) {
+        var count = 64
+        while count < lineCount * 2 { count *= 2 }
+        slots = [UInt64](repeating: 0, count: count)
+    }
+
+    /// Adds a name.
+    ///
+    /// - Parameters:
+    ///   - name: Its bytes.
+    ///   - salt: What has to be the same besides.
+    ///   - offset: Where its line begins, less than 2^40.
+    ///   - isSame: Whether the line at an offset holds the same name.
+    /// - Returns: Whether it is new.
+    mutating func insert(_ name: Span<UInt8>, salt: UInt8, at offset: Int64, isSame: (Int64) -> Bool) -> Bool {
+        let hash = Self.hash(name, salt)
+        let tag = hash >> 40
+        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+        while slots[slot] != 0 {
+            let other = slots[slot]
+            if other >> 40 == tag, isSame(Int64(other & 0xFF_FFFF_FFFF) - 1) { return false }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        slots[slot] = tag << 40 | UInt64(offset + 1) & 0xFF_FFFF_FFFF
+        return true
+    }
+
+    /// The same for both cases of ASCII letters, which are the same in tags.
+    private static func hash(_ name: Span<UInt8>, _ salt: UInt8) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(salt)
+        var word: UInt64 = 0
+        for index in name.indices {
+            word = word << 8 | UInt64(name[index] | 0x20)
+            if index & 7 == 7 { hasher.combine(word) }
+        }
+        hasher.combine(word)
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Kafka
+import PushModel
+import Settings
+import Testing
+
+@testable import Console
+
+/// One request whose audience is a file, on a real broker: the embedded one has no transactions.
+@Suite(.serialized, .enabled(if: ReplayStage.realBrokers != nil, "needs PUSHFAN_TEST_KAFKA"))
+struct AudienceEnqueueTests {
+    private static func stage() throws -> (ReplayStage, Harness) {
+        let stage = try ReplayStage()
+        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? ""))
+        let names = ["requests-bulk", "parents"].map { "\(stage.name).\($0)" }
+        _ = try admin.createTopics(
+            names.map { NewTopic(name: $0, partitionCount: 3, replicationFactor: 1) }, timeout: .seconds(20))
+        var harness = Harness()
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = ReplayStage.realBrokers
+        harness.environment["PUSHFAN_KAFKA_TOPICS_REQUESTS"] = stage.requests
+        harness.environment["PUSHFAN_KAFKA_TOPICS_RESULTS"] = stage.results
+        harness.now = { Int64(Date().timeIntervalSince1970 * 1000) }
+        return (stage, harness)
+    }
+
+    private static func file(_ stage: ReplayStage, _ count: Int) throws -> String {
+        let path = stage.folder + "/users.csv"
+        try Data((0..<count).map { "u\($0)\n" }.joined().utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    /// The parts that were written, by their numbers; one that stands there twice is a failure.
+    private static func parts(_ stage: ReplayStage) throws -> [Int: PushRequest] {
+        var found: [Int: PushRequest] = [:]
+        for record in try stage.read("requests-bulk") {
+            var request = PushRequest()
+            let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+            let reading = RequestReader(.strict).read(
+                Array(record.value.utf8).span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
+            #expect(reading == .request)
+            let part = try #require(PartReference(of: request))
+            #expect(found.updateValue(request, forKey: part.chunk) == nil, "part \(part.chunk) is there twice")
+        }
+        return found
+    }
+
+    @Test func aFileBecomesPartsThatAreWrittenOnce() throws {
+        let (stage, harness) = try Self.stage()
+        let path = try Self.file(stage, 1234)
+        let line = "enqueue --audience-file \(path) --title News --ttl 1h --label campaign=c -o ndjson"
+        let outcome = harness.run(line)
+        #expect(outcome.code == .done, "\(outcome.messages)")
+        #expect(outcome.output.contains(#""state":"enqueued","lines":1234,"names":1234"#))
+        #expect(outcome.output.contains(#""parts":13,"calls":186,"resumed_at":0,"written":13"#))
+        let parts = try Self.parts(stage)
+        #expect(parts.keys.sorted() == Array(0..<13))
+        let names = parts.sorted { $0.key < $1.key }.flatMap { _, request -> [String] in
+            guard case .users(let list) = request.audience else { return [] }
+            var names: [String] = []
+            request.document.forEachElement(of: list) { names.append(request.document.string(request.document.text(of: $0))) }
+            return names
+        }
+        #expect(names == (0..<1234).map { "u\($0)" })
+        // The same command once more writes nothing; another identity makes it another request.
+        let again = harness.run(line)
+        #expect(again.code == .done && again.output.contains(#""state":"enqueued_before""#))
+        #expect(try Self.parts(stage).count == 13)
+        let records = try stage.read("parents")
+        let parent = try #require(records.first { $0.key?.hasPrefix(":file:file-") == true && $0.key?.contains("/") == false })
+        let read = ParentRecord(Array(parent.value.utf8).span)
+        #expect(read?.chunks == 13 && read?.calls == 186)
+    }
+
+    @Test func aRunThatWasInterruptedGoesOnWhereItWas() throws {
+        let (stage, harness) = try Self.stage()
+        let path = try Self.file(stage, 60_000)
+        // What a run has left that was killed after its first transaction.
+        let settings = try Self.settings(harness)
+        let request = Array(#"{"id":"mine","schema_version":1,"audience":{"users":["sample"]},"message":{"title":"News"}}"#.utf8)
+        let planned = harness.run("enqueue --audience-file \(path) --title News --id mine --dry-run -o ndjson")
+        #expect(planned.output.contains(#""state":"dry_run""#) && planned.output.contains(#""parts":600"#))
+        do {
+            let session = try AudienceSession("mine", settings, timeout: .seconds(20))
+            #expect(session.found == nil)
+            var progress = AudienceProgress(request: request, digest: "other", publishedAt: 0, partition: 0, parts: 600)
+            progress.next = 3
+            try session.begin()
+            try session.commit(progress)
+        }
+        let refused = harness.run("enqueue --audience-file \(path) --title News --id mine")
+        #expect(refused.code == .refused, "\(refused.messages)")
+        let first = harness.run("enqueue --audience-file \(path) --title News --id other -o ndjson")
+        #expect(first.code == .done && first.output.contains(#""written":600"#))
+        let session = try AudienceSession("other", settings, timeout: .seconds(20))
+        var found = try #require(session.found)
+        #expect(found.isComplete && found.parts == 600)
+        // As if the last transactions had never been.
+        found.next = 590
+        try session.begin()
+        try session.commit(found)
+        let second = harness.run("enqueue --audience-file \(path) --title News --id other -o ndjson")
+        #expect(second.output.contains(#""resumed_at":590,"written":10"#))
+    }
+
+    @Test func theLaterOfTwoRunsFencesTheEarlier() throws {
+        let (_, harness) = try Self.stage()
+        let settings = try Self.settings(harness)
+        let first = try AudienceSession("mine", settings, timeout: .seconds(20))
+        let second = try AudienceSession("mine", settings, timeout: .seconds(20))
+        let progress = AudienceProgress(request: Array("{}".utf8), digest: "d", publishedAt: 0, partition: 1, parts: 2)
+        #expect(throws: KafkaError.self) {
+            try first.begin()
+            try first.commit(progress)
+        }
+        try second.begin()
+        try second.commit(progress)
+        let third = try AudienceSession("mine", settings, timeout: .seconds(20))
+        #expect(third.found == progress)
+    }
+
+    private static func settings(_ harness: Harness) throws -> Settings {
+        try Settings.load(environment: harness.environment)
+    }
+}

@@ -1,0 +1,78 @@
+import FanOut
+import Foundation
+import PushModel
+import TestSupport
+import Testing
+
+@testable import Console
+
+/// A file of an audience, before anything of it is written.
+struct AudienceSurveyTests {
+    /// A file that is gone when nobody holds it any more.
+    final class TemporaryFile {
+        let path = NSTemporaryDirectory() + "pushfan-audience-\(UUID().uuidString)"
+
+        init(_ text: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private static func survey(_ text: String) throws -> AudienceSurvey {
+        let file = try TemporaryFile(text)
+        let json = #"{"id":"x","audience":{"users":["sample"]},"message":{"title":"T"}}"#
+        let request = try AudienceRequest(Array(json.utf8), publishedAt: 0)
+        return try AudienceSurvey(file.path, FanOutPlanner(), request.request)
+    }
+
+    @Test func everyNameCountsOnce() throws {
+        let survey = try Self.survey("\u{FEFF}alice\r\nbob\n\nALICE\ncarol\nbob")
+        #expect(survey.lines == 6 && survey.names == 3 && survey.duplicates == 2 && survey.faultCount == 0)
+        #expect(survey.parts == 1 && survey.calls == 3)
+        #expect((1...6).map { survey.skips($0) } == [false, false, true, true, false, true])
+        #expect(survey.skips(7) && survey.kind == .names(.users))
+    }
+
+    @Test func handlesAreTheSameWhereTheirPlatformIs() throws {
+        let survey = try Self.survey("apple,AA\napple,aa\nfcmv1,AA\nfcmv1,aa\nfcmv1,aa\n")
+        #expect(survey.names == 3 && survey.duplicates == 2 && survey.parts == 2 && survey.calls == 2)
+    }
+
+    @Test func linesAtFaultAreTold() throws {
+        let survey = try Self.survey("user\nalice\nb b\nbob\n" + String(repeating: "x", count: 200) + "\n")
+        #expect(survey.names == 2 && survey.faultCount == 2)
+        #expect(survey.faults[0].place.hasSuffix(":3") && survey.faults[1].place.hasSuffix(":5"))
+    }
+
+    @Test func whatIsNoFileOrHasNoLinesIsRefused() throws {
+        #expect(throws: CommandFailure.self) { _ = try Self.survey("a\n" + String(repeating: "x", count: 70_000)) }
+        #expect(throws: CommandFailure.self) { _ = try AudienceReader("/dev/null") }
+        #expect(throws: CommandFailure.self) { _ = try AudienceReader("/nowhere/at/all") }
+    }
+
+    @Test(arguments: 0..<10) func aLongFileIsReadWithoutLosingOrRepeatingALine(seed: Int) throws {
+        var random = SeededRandom(seed)
+        let names = (0..<30_000).map { "user-\($0)-" + String(repeating: "n", count: random.below(60)) }
+        var lines = names
+        // Some of them again, anywhere behind, in another case.
+        for _ in 0..<500 { lines.insert(names[random.below(100)].uppercased(), at: 200 + random.below(lines.count - 200)) }
+        let survey = try Self.survey(lines.joined(separator: random.below(2) == 0 ? "\n" : "\r\n"))
+        #expect(survey.lines == lines.count && survey.names == names.count && survey.duplicates == 500)
+        #expect(survey.parts == 300 && survey.calls == 4500)
+        let kept = lines.indices.filter { !survey.skips($0 + 1) }.map { lines[$0].lowercased() }
+        #expect(kept == names)
+    }
+
+    @Test func namesWithEqualHashesAreToldApart() throws {
+        var lines = DistinctLines(lineCount: 4)
+        let names = ["a", "b", "c", "d"].map { Array($0.utf8) }
+        for (index, name) in names.enumerated() {
+            let isNew = lines.insert(name.span, salt: 0, at: Int64(index)) { names[Int($0)] == name }
+            #expect(isNew)
+        }
+        let third = names[2]
+        let again = lines.insert(third.span, salt: 0, at: 9) { names[Int($0)] == third }
+        #expect(!again)
+        let other = lines.insert(third.span, salt: 1, at: 9) { _ in false }
+        #expect(other)
+    }
+}
