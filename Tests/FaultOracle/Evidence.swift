@@ -16,6 +16,12 @@ public struct Evidence: Sendable {
     public internal(set) var replayResults: [ResultFact] = []
     /// The dead-letter topic, committed records only.
     public var deadLetters: [DeadLetterFact] = []
+    /// The results of large requests; they are not among the other results.
+    public var wholes: [WholeFact] = []
+    /// The results of the parts of those, which are not among the others either.
+    public var parts: [PartFact] = []
+    /// The users of each large request.
+    public var usersOfLarge = 0
     /// What the group committed.
     public var positions: [PositionFact] = []
     /// What the hub recorded, in the order of its answers.

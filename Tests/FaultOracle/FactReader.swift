@@ -12,7 +12,8 @@ public struct FactReader {
     /// - Returns: Nil when the value is no result.
     public mutating func origin(of value: Span<UInt8>) -> Place? {
         do { try document.read(value) } catch { return nil }
-        return origin()
+        // That of a part stands on another topic.
+        return document.member("parent", of: document.root) == nil ? origin() : nil
     }
 
     /// Reads a result.
@@ -24,6 +25,7 @@ public struct FactReader {
     public mutating func result(_ value: Span<UInt8>, at: Int64) -> ResultFact? {
         do { try document.read(value) } catch { return nil }
         let root = document.root
+        guard document.member("parent", of: root) == nil, document.member("parts", of: root) == nil else { return nil }
         guard text("kind", of: root) == "final", let origin = origin(),
             let state = text("state", of: root).flatMap(ResultState.init), let id = text("request_id", of: root),
             let safety = text("replay_safety", of: root).flatMap(ReplaySafety.init)
@@ -33,6 +35,44 @@ public struct FactReader {
         return ResultFact(
             origin, user: Self.number(in: id, after: "r"), worker: worker, at: at, state: state, safety: safety, sends: sends,
             explainedCalls: explained)
+    }
+
+    /// Reads the result of a large request.
+    ///
+    /// - Parameter value: The record's value.
+    /// - Returns: Nil for every other record.
+    public mutating func whole(_ value: Span<UInt8>) -> WholeFact? {
+        do { try document.read(value) } catch { return nil }
+        let root = document.root
+        guard let parts = document.member("parts", of: root), let origin = origin(),
+            let number = text("request_id", of: root).flatMap({ Self.number(in: $0, after: "l") }),
+            let state = text("state", of: root).flatMap(ResultState.init)
+        else { return nil }
+        let accepted = document.member("targets", of: root).map { count("accepted", of: $0) }
+        return WholeFact(
+            origin, number: number, state: state, parts: count("count", of: parts), sent: count("sent", of: parts),
+            acceptedCalls: accepted ?? 0)
+    }
+
+    /// Reads the result of a part.
+    ///
+    /// - Parameters:
+    ///   - value: The record's value.
+    ///   - at: The record's time, milliseconds since 1970.
+    /// - Returns: Nil for every other record.
+    public mutating func part(_ value: Span<UInt8>, at: Int64) -> PartFact? {
+        do { try document.read(value) } catch { return nil }
+        let root = document.root
+        guard let parent = document.member("parent", of: root),
+            let number = text("id", of: parent).flatMap({ Self.number(in: $0, after: "l") }),
+            let state = text("state", of: root).flatMap(ResultState.init)
+        else { return nil }
+        let worker = document.member("worker", of: root).flatMap { text("id", of: $0) } ?? ""
+        return PartFact(number: number, chunk: count("chunk", of: parent), state: state, worker: worker, at: at)
+    }
+
+    private func count(_ name: StaticString, of node: JSONDocument.Node) -> Int {
+        document.member(name, of: node).flatMap { document.integer(at: $0) }.map { Int(truncatingIfNeeded: $0) } ?? -1
     }
 
     /// Reads a request that repeats another one.
@@ -66,7 +106,8 @@ public struct FactReader {
         let isAccepted = document.member("accepted", of: root).map { document.kind(of: $0) == .true } ?? false
         return CallFact(
             user: text("tags", of: root).flatMap { Self.number(in: $0, after: "username:u") }, at: at, status: Int(status),
-            isAccepted: isAccepted, notification: text("notification_id", of: root).map { Digest.of($0.utf8) })
+            isAccepted: isAccepted, notification: text("notification_id", of: root).map { Digest.of($0.utf8) },
+            piece: text("tags", of: root).flatMap { PieceName(tags: $0, format: text("format", of: root) ?? "") })
     }
 
     /// The number behind a prefix; nil when the text has another form.

@@ -28,6 +28,8 @@ public struct InputFact: Sendable {
     public enum Content: Sendable, Equatable {
         /// A request for the user of this number; a flawed one must be rejected.
         case request(user: Int, isFlawed: Bool)
+        /// A request for many users, which is sent in parts; the users are named after the number.
+        case large(number: Int)
         /// Bytes that are no request, by the digest of key and value.
         case unreadable(digest: UInt64)
     }
@@ -119,9 +121,15 @@ public struct CallFact: Sendable {
     public var isAccepted: Bool
     /// The digest of the notification's id.
     public var notification: UInt64?
+    /// The piece of a large request that it was for.
+    public var piece: PieceName?
 
     /// A recorded call.
-    public init(user: Int?, at: Int64 = 0, status: Int = 201, isAccepted: Bool = true, notification: UInt64? = nil) {
+    public init(
+        user: Int?, at: Int64 = 0, status: Int = 201, isAccepted: Bool = true, notification: UInt64? = nil,
+        piece: PieceName? = nil
+    ) {
+        self.piece = piece
         self.user = user
         self.at = at
         self.status = status

@@ -30,6 +30,10 @@ public enum Invariant: String, Sendable, CaseIterable {
     case crashWindow = "crash windows unlike their description"
     /// What failed was replayed once, and nothing else was.
     case replays = "calls not replayed exactly once"
+    /// A large request has each of its parts once, and one result that counts them.
+    case parts = "parts of large requests lost, repeated or counted wrongly"
+    /// Calls of parts are repeated only within the windows of kills.
+    case repeatedPieces = "repeated hub calls of parts"
     /// A worker ends when, and only when, it is told to.
     case exits = "workers that ended wrongly"
 }

@@ -93,6 +93,7 @@ extension Oracle {
     func allowances() -> [Int] {
         var batches: [String: [Int64]] = [:]
         for result in evidence.results { batches[result.worker, default: []].append(result.at) }
+        for part in evidence.parts { batches[part.worker, default: []].append(part.at) }
         for worker in batches.keys { batches[worker]?.sort() }
         return evidence.disturbances.map { disturbance in
             guard disturbance.repeatsCalls else { return 0 }

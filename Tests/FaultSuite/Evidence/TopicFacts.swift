@@ -31,16 +31,24 @@ struct TopicFacts {
         return facts
     }
 
-    /// The results topic.
+    /// The results topic: of requests, of those that were sent in parts, and of their parts.
     ///
     /// - Throws: A record there is no result, or Kafka failed.
-    func results(_ topic: String) throws -> [ResultFact] {
+    func results(_ topic: String) throws -> (results: [ResultFact], wholes: [WholeFact], parts: [PartFact]) {
         var reader = FactReader()
-        var facts: [ResultFact] = []
+        var facts: (results: [ResultFact], wholes: [WholeFact], parts: [PartFact]) = ([], [], [])
         var unknown = 0
         try read(topic) { record in
-            if let value = record.value, let fact = reader.result(value, at: record.timestamp ?? 0) {
-                facts.append(fact)
+            guard let value = record.value else {
+                unknown += 1
+                return
+            }
+            if let fact = reader.result(value, at: record.timestamp ?? 0) {
+                facts.results.append(fact)
+            } else if let fact = reader.whole(value) {
+                facts.wholes.append(fact)
+            } else if let fact = reader.part(value, at: record.timestamp ?? 0) {
+                facts.parts.append(fact)
             } else {
                 unknown += 1
             }

@@ -27,6 +27,10 @@ struct Workload: Sendable {
     var timeToLive: Int?
     /// One of so many is not to be sent before a moment of its own; 0 for none.
     var waitEvery = 0
+    /// One of so many goes to many users, and is sent in parts; 0 for none.
+    var largeEvery = 0
+    /// The users of each of those.
+    var usersOfLarge = 300
     /// When its publishing begins, milliseconds since 1970.
     var beginning: Int64 = 0
     /// Records in each transaction of the publisher, which aborts every other one; 0 for no transactions.
@@ -59,6 +63,9 @@ struct Workload: Sendable {
 
     /// The record of a number.
     func record(_ number: Int, using generator: inout SeededGenerator) -> Record {
+        if largeEvery > 0 && number % largeEvery == largeEvery - 1 {
+            return Record(key: Array("l\(number)".utf8), value: Array(large(number).utf8))
+        }
         if unreadableEvery > 0 && number % unreadableEvery == unreadableEvery - 1 { return unreadable(number, using: &generator) }
         let isFlawed = flawedEvery > 0 && number % flawedEvery == flawedEvery - 1
         return Record(key: Array("\(isFlawed ? "x" : "u")\(number)".utf8), value: Array(request(number, isFlawed).utf8))
@@ -77,6 +84,13 @@ struct Workload: Sendable {
             + (timeToLive.map { ",\"ttl_seconds\":\($0)" } ?? "")
             + (isFlawed && ballastByteCount > 0 ? ",\"ballast\":\"\(String(repeating: "b", count: ballastByteCount))\"" : "")
             + "}"
+    }
+
+    /// A request for so many users that it is sent in parts, on all platforms.
+    private func large(_ number: Int) -> String {
+        let users = (0..<usersOfLarge).map { "\"l\(number)-\($0)\"" }.joined(separator: ",")
+        return "{\"id\":\"l\(number)\",\"audience\":{\"users\":[\(users)]},\"message\":{\"title\":\"\(number)\"},"
+            + "\"options\":{\"on_ambiguous\":\"retry\"}}"
     }
 
     private static func text(_ moment: Int64) -> String {
@@ -118,6 +132,7 @@ struct Workload: Sendable {
         let name = key.map { String(decoding: $0, as: UTF8.self) } ?? ""
         if let user = FactReader.number(in: name, after: "u") { return .request(user: user, isFlawed: false) }
         if let user = FactReader.number(in: name, after: "x") { return .request(user: user, isFlawed: true) }
+        if let number = FactReader.number(in: name, after: "l") { return .large(number: number) }
         return .unreadable(digest: Digest.ofRecord(key: key, value: value))
     }
 }

@@ -256,7 +256,8 @@ final class Stage: Sendable {
         var evidence = Evidence()
         evidence.published = writtenCount
         evidence.inputs = try reader.inputs(topics.requests)
-        evidence.results = try reader.results(topics.results)
+        (evidence.results, evidence.wholes, evidence.parts) = try reader.results(topics.results)
+        evidence.usersOfLarge = scenario.workload.usersOfLarge
         evidence.deadLetters = try reader.deadLetters(topics.deadLetters)
         evidence.positions = try reader.positions(topics.requests, group: topics.group, partitions: scenario.partitions)
         evidence.calls = try Journal.calls(at: hub.journal)
