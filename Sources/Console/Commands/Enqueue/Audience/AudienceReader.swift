@@ -68,9 +68,6 @@ struct AudienceReader: ~Copyable {
     /// Where in the file the line begins.
     var offset: Int64 { roomOffset + Int64(line.lowerBound) }
 
-    /// How large the file is.
-    var byteCount: Int { identity.byteCount }
-
     /// Whether the file is still as it was when it was opened.
     var isUnchanged: Bool { Identity(descriptor) == identity }
 
