@@ -112,7 +112,7 @@ let package = Package(
             [
                 "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "ResultQuery",
                 "Replay", "Kafka",
-                "HubREST", "HubAuth", "HTTPServing", "HTTP1",
+                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop",
             ]),
 
         // bench

@@ -18,6 +18,8 @@ struct PartitionState {
     var committed: LedgerCommit?
     /// When the last record that was taken was published.
     var lastTimestamp: Timestamp?
+    /// Since when records wait to be taken.
+    var backlog = BacklogAge()
     let lag: Gauge
 
     init(_ id: TopicPartition, committed: LedgerCommit?, ledger: OffsetLedger?, lag: Gauge) {

@@ -22,22 +22,25 @@ extension WorkerLoop {
         metrics.everySecond(now) {
             expireWaitingCalls()
             measureLag()
-            metrics.oldestWaiting.set(oldestWaitingSeconds())
+            metrics.oldestWaiting.set(seconds(since: oldestWaiting()))
             metrics.circuitState.set(circuit.state.code)
             probeBroker()
+            postStatus()
         }
     }
 
-    /// Says how many records were not read yet, and how old the oldest of them can be: as old as the last one that was read.
+    /// Says how many records were not read yet, and how old the oldest of them can be.
     private func measureLag() {
-        var oldest = wallClock
+        facts.oldestUnread = nil
         for slot in partitions.indices {
             guard let marks = consumer.watermarks(slot: slot) else { continue }
             let count = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
             partitions[slot].lag.set(Int(count))
-            if count > 0, let last = partitions[slot].lastTimestamp { oldest = min(oldest, last) }
+            let since = partitions[slot].backlog.oldest(
+                unreadCount: count, lastTaken: partitions[slot].lastTimestamp, now: wallClock)
+            if let since { facts.oldestUnread = min(facts.oldestUnread ?? since, since) }
         }
-        metrics.lagSeconds.set(Double(wallClock.milliseconds - oldest.milliseconds) / 1000)
+        metrics.lagSeconds.set(seconds(since: facts.oldestUnread ?? wallClock))
     }
 
     /// Asks a broker that failed whether it is back: a member that keeps its partitions hears nothing of that otherwise.
@@ -58,16 +61,15 @@ extension WorkerLoop {
         if error.isFatal { fail(error.isFenced ? .fenced(error.description) : .kafka(error.description)) }
     }
 
-    private func oldestWaitingSeconds() -> Double {
-        var oldest = now
-        for flight in flights.flights where flight.isActive { oldest = min(oldest, flight.receivedAt) }
-        return Double(now - oldest) / 1e9
+    private func seconds(since moment: Timestamp) -> Double {
+        Double(max(0, wallClock.milliseconds - moment.milliseconds)) / 1000
     }
 
     /// A new assignment begins where the group's committed positions say, and nowhere else.
     private func assigned(_ list: [TopicPartition]) {
         // A failed rebalance takes partitions away without a revocation; whatever was theirs is the next owner's now.
         forgetAssignment()
+        facts.lastRebalance = wallClock
         metrics.rebalances.increment()
         log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
         // An empty assignment is answered like any other: a member that owes the answer does not join again when others leave.
@@ -142,6 +144,7 @@ extension WorkerLoop {
 
     /// Before partitions are given up, calls that are under way may finish and be committed; lost ones belong to others already.
     private func revoked(isLost: Bool) {
+        facts.lastRebalance = wallClock
         metrics.rebalances.increment()
         log.info(.rebalanced, isLost ? "partitions were lost" : "partitions are taken away", [.count: LogValue(partitions.count)])
         guard !isLost, mode == .running, !partitions.isEmpty else {

@@ -9,13 +9,16 @@ struct TopicRole {
     /// Its name.
     let name: String
     /// How long records are kept.
-    private let days: Int
+    let days: Int
     /// The fewest bytes that a record must be allowed to have.
     let recordByteCount: Int
     /// Of records with one key only the newest has to be kept.
     var isCompacted = false
     /// Records must stand in one order, hence in one partition.
     var hasOnePartition = false
+
+    /// The largest record that any of them gets.
+    static var largestRecordByteCount: Int { RequestReader.maximumRecordByteCount }
 
     /// The topics in use, under the names that the settings give.
     static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {

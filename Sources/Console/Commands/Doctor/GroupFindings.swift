@@ -1,0 +1,111 @@
+import Kafka
+
+/// What is known of the workers' consumer group.
+struct GroupFacts {
+    /// The group's name.
+    let id: String
+    /// Where it stands, or why nobody knows.
+    var positions: Result<[GroupPosition], Refusal>
+    /// Its members, or why nobody knows.
+    var description: Result<GroupDescription, Refusal>
+}
+
+/// What is to be said of the workers' consumer group.
+enum GroupFindings {
+    /// - Parameters:
+    ///   - facts: What is known of the group.
+    ///   - tool: Writes the remedies.
+    /// - Returns: What is wrong, or one finding that nothing is.
+    static func of(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+        let findings = positions(facts, tool) + members(facts, tool)
+        guard !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else { return findings }
+        let waiting = facts.positions.answer?.reduce(0) { $0 + $1.lag } ?? 0
+        let members = facts.description.answer.map { "\($0.members.count) members, " } ?? ""
+        return [.ok("group", facts.id, "\(members)\(waiting) requests wait")] + findings
+    }
+
+    private static func positions(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+        let positions: [GroupPosition]
+        switch facts.positions {
+        case .success(let found): positions = found
+        case .failure(let refusal): return [unreadable(refusal, facts.id, tool)]
+        }
+        var findings: [Finding] = []
+        let foreign = positions.filter { $0.finished == nil }.map { "\($0.partition.partition)" }
+        if !foreign.isEmpty {
+            findings.append(
+                .failed(
+                    "group", facts.id,
+                    "the positions of partitions \(foreign.joined(separator: ", ")) were written by another program, or a newer version",
+                    mend: "start the version that wrote them, or choose another kafka.group_id", code: .configuration))
+        }
+        let lost = positions.reduce(0) { $0 + $1.lostCount }
+        if lost > 0 {
+            findings.append(
+                .failed(
+                    "group", facts.id, "up to \(lost) requests were removed by retention before a worker took them up",
+                    mend: "start workers (`pushfan worker`), and let the requests topic keep its records for longer"))
+        }
+        let beyond = positions.count { $0.isBeyondEnd }
+        if beyond > 0 {
+            findings.append(
+                .warning(
+                    "group", facts.id,
+                    "\(beyond) positions lie behind the topic's end: it was made anew, and is read from its beginning",
+                    mend: "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)"))
+        }
+        return findings
+    }
+
+    private static func unreadable(_ refusal: Refusal, _ id: String, _ tool: KafkaTool) -> Finding {
+        switch refusal.kind {
+        case .rights:
+            .failed(
+                "rights", id, "the group's positions cannot be read: \(refusal.text)",
+                mend: tool.allow("Read", "Describe", on: "--group \(id)"), code: .notAllowed)
+        case .unreachable:
+            .failed(
+                "group", id,
+                "its positions do not come in time; a transaction that nobody ends may hold them back: \(refusal.text)",
+                mend: "kafka-transactions.sh --bootstrap-server \(tool.brokers) find-hanging --broker-id ID", code: .temporary)
+        case .missing: .unasked("group", id, "the requests topic is missing")
+        case .login, .tls, .configuration, .other: .unasked("group", id, "its positions cannot be read: \(refusal.text)")
+        }
+    }
+
+    private static func members(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+        let group: GroupDescription
+        switch facts.description {
+        case .success(let found): group = found
+        case .failure(let refusal):
+            return [
+                .unasked(
+                    "group", facts.id, "who is in it cannot be asked: \(refusal.text)",
+                    mend: refusal.kind == .rights ? tool.allow("Describe", on: "--group \(facts.id)") : nil)
+            ]
+        }
+        let waiting = facts.positions.answer?.reduce(0) { $0 + $1.lag } ?? 0
+        if group.members.isEmpty {
+            let text = "no worker is in it"
+            return [
+                waiting > 0
+                    ? .failed("group", facts.id, "\(text), and \(waiting) requests wait", mend: "pushfan worker")
+                    : .warning("group", facts.id, text, mend: "pushfan worker")
+            ]
+        }
+        if group.state == .rebalancing {
+            return [
+                .warning(
+                    "group", facts.id, "it is being shared out anew at this moment; nobody reads meanwhile",
+                    mend: "ask again in some seconds: pushfan doctor")
+            ]
+        }
+        let idle = group.members.count { $0.partitions.isEmpty }
+        guard idle > 0, let partitionCount = facts.positions.answer?.count else { return [] }
+        return [
+            .warning(
+                "group", facts.id, "\(idle) of \(group.members.count) members stand idle: there are \(partitionCount) partitions",
+                mend: "stop \(idle), or: kafka-topics.sh --bootstrap-server \(tool.brokers) --alter --topic TOPIC --partitions N")
+        ]
+    }
+}

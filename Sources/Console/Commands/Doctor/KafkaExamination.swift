@@ -1,0 +1,143 @@
+import Kafka
+import PushModel
+import Settings
+
+/// Asks Kafka everything that `doctor` judges; whatever cannot be asked is a fact as well.
+struct KafkaExamination {
+    let settings: Settings
+    /// How long each question may take.
+    let timeout: Duration
+    /// Milliseconds since 1970.
+    let now: Int64
+    /// The right to write is asked for, too.
+    let probesWriting: Bool
+
+    private var configuration: KafkaConfiguration { settings.kafkaConfiguration() }
+    private var brokers: String { settings.kafka.bootstrapServers.joined(separator: ",") }
+    private var tool: KafkaTool { KafkaTool(brokers: brokers) }
+
+    /// - Returns: What is to be said of connection, brokers, topics and group, in this order.
+    func findings() -> [Finding] {
+        let connection = ConnectionFacts(brokers: brokers, configuration.properties)
+        let roles = TopicRole.all(settings.kafka.topics)
+        let admin: TopicAdmin
+        let cluster: ClusterDescription
+        do throws(KafkaError) {
+            admin = try TopicAdmin(configuration)
+            cluster = try admin.describe(topics: roles.map(\.name), timeout: timeout)
+        } catch {
+            let refusal = Refusal(error)
+            return ConnectionFindings.of(connection, brokerCount: .failure(refusal), brokerSettings: .failure(refusal))
+                + [.unasked("topic", "", "topics, rights and group cannot be asked about before a broker lets us in")]
+        }
+        let broker = Result<[String: String], Refusal> { () throws(KafkaError) in
+            let all = try admin.brokerSettings(timeout: timeout)
+            return Dictionary(all.compactMap { row in row.value.map { (row.name, $0) } }) { first, _ in first }
+        }
+        let topics = zip(roles, zip(cluster.topics, cluster.partitions)).map { topic($0, $1.0, $1.1, admin) }
+        let demands = BrokerDemands(
+            sessionTimeout: Int(settings.kafka.sessionTimeout.wholeMilliseconds),
+            transactionTimeout: Int(settings.kafka.transactionTimeout.wholeMilliseconds))
+        return ConnectionFindings.of(connection, brokerCount: .success(cluster.brokerCount), brokerSettings: broker)
+            + BrokerFindings.of(broker, demands, tool)
+            + topics.flatMap { TopicFindings.of($0, brokerCount: cluster.brokerCount, tool) }
+            + TopicFindings.ofAll(topics, tool)
+            + writing(topics)
+            + GroupFindings.of(group(topics, admin), tool)
+    }
+
+    private func topic(
+        _ role: TopicRole, _ description: TopicDescription, _ partitions: [PartitionReplicas], _ admin: TopicAdmin
+    ) -> TopicFacts {
+        let unknown: Refusal
+        switch description {
+        case .existing: return existing(role, partitions, admin)
+        case .missing: unknown = Refusal(.missing, "the topic does not exist")
+        case .failed(let error): unknown = Refusal(error)
+        }
+        return TopicFacts(role: role, partitions: .failure(unknown), settings: .failure(unknown))
+    }
+
+    private func existing(_ role: TopicRole, _ partitions: [PartitionReplicas], _ admin: TopicAdmin) -> TopicFacts {
+        var facts = TopicFacts(
+            role: role, partitions: .success(partitions),
+            settings: Result { () throws(KafkaError) in try admin.settings(ofTopic: role.name, timeout: timeout) })
+        let later = try? admin.offsets(
+            since: now + 60_000, ofTopic: role.name, partitionCount: partitions.count, timeout: timeout)
+        facts.hasFutureRecord = later?.contains { $0 != nil } ?? false
+        if role.role == "requests" {
+            facts.reading = reading(role.name)
+        } else if probesWriting {
+            facts.writing = Result { () throws(KafkaError) in
+                switch try WriteProbe.ask(topic: role.name, configuration, timeout: timeout) {
+                case .allowed: .allowed
+                case .written: .written
+                case .refused(let error): .refused(Refusal(error))
+                }
+            }
+        }
+        return facts
+    }
+
+    /// Whether records may be fetched: reading from the end on reaches the end, or is refused.
+    private func reading(_ topic: String) -> Result<Void, Refusal> {
+        do throws(KafkaError) {
+            let reader = try TopicReader(configuration, topic: topic, start: .end, timeout: timeout)
+            defer { reader.close() }
+            let deadline = Deadline(after: timeout)
+            while !deadline.hasPassed {
+                switch reader.read(timeout: deadline.step, { _ in }) {
+                case .record, .endOfPartition: return .success(())
+                case .error(let error) where error.isAuthorization: return .failure(Refusal(error))
+                case .error, .empty: continue
+                }
+            }
+            return .failure(Refusal(.unreachable, "no partition could be read in time"))
+        } catch {
+            return .failure(Refusal(error))
+        }
+    }
+
+    private func writing(_ topics: [TopicFacts]) -> [Finding] {
+        guard !probesWriting else { return [] }
+        let names = topics.filter { $0.role.role != "requests" }.map(\.role.name).joined(separator: ", ")
+        return [
+            .unasked(
+                "rights", names, "whether they may be written to is asked only on demand", mend: "pushfan doctor --probe-writing")
+        ]
+    }
+
+    private func group(_ topics: [TopicFacts], _ admin: TopicAdmin) -> GroupFacts {
+        let id = settings.kafka.groupID
+        let requests = topics.first { $0.role.role == "requests" }
+        let positions: Result<[GroupPosition], Refusal> =
+            switch requests?.partitions {
+            case .success(let partitions):
+                Result { () throws(KafkaError) in
+                    try GroupPosition.all(
+                        of: id, in: settings.kafka.topics.requests, partitionCount: partitions.count, admin, configuration,
+                        timeout: timeout)
+                }
+            case .failure(let refusal): .failure(refusal)
+            case nil: .failure(Refusal(.missing, "no requests topic"))
+            }
+        return GroupFacts(
+            id: id, positions: positions,
+            description: Result { () throws(KafkaError) in try admin.describe(group: id, timeout: timeout) })
+    }
+}
+
+extension ConnectionFacts {
+    /// What the user's properties say of the connection; of two for one key the later counts.
+    init(brokers: String, _ properties: [KafkaConfiguration.Property]) {
+        self.init(brokers: brokers)
+        func value(_ keys: String...) -> String? { properties.last { keys.contains($0.key) }?.value }
+        securityProtocol = value("security.protocol")?.uppercased() ?? securityProtocol
+        saslMechanism = value("sasl.mechanism", "sasl.mechanisms")
+        verifiesCertificates =
+            value("enable.ssl.certificate.verification") != "false" && value("ssl.endpoint.identification.algorithm") != "none"
+        maximumRecordByteCount = value("message.max.bytes").flatMap { Int($0) } ?? maximumRecordByteCount
+        libraryVersion = KafkaLibrary.version
+        supportsScramOnKafka4 = KafkaLibrary.supportsScramOnKafka4
+    }
+}

@@ -1,0 +1,119 @@
+import Kafka
+import PushModel
+
+/// Writes a status for a person.
+struct StatusTelling {
+    private let report: StatusReport
+
+    init(_ report: StatusReport) {
+        self.report = report
+    }
+
+    /// `group pushfan: stable, 3 members; 12 requests wait, the oldest for 4.2 s`.
+    var heading: String {
+        let group = report.group.answer.map { ": \($0.state.rawValue), \($0.members.count) members" } ?? ""
+        let oldest = report.lag > 0 ? ", the oldest for \(TimeText.length(milliseconds: report.lagMilliseconds))" : ""
+        return "group \(report.groupID)\(group); \(report.lag) requests wait\(oldest)"
+    }
+
+    /// A row for each partition.
+    var partitions: Table {
+        var table = Table([
+            .init(title: "PARTITION", isNumber: true), .init(title: "HEAD", isNumber: true),
+            .init(title: "COMMITTED", isNumber: true),
+            .init(title: "LAG", isNumber: true), .init(title: "OLDEST", isNumber: true), .init(title: "WINDOW", isNumber: true),
+            .init(title: "OWNER"), .init(title: "IN WORK", isNumber: true), .init(title: "OLDEST IN WORK"),
+        ])
+        for partition in report.partitions {
+            let position = partition.position
+            table.add([
+                "\(position.partition.partition)", "\(position.high)", position.committed.map { "\($0)" } ?? "-",
+                "\(partition.oldest == nil ? 0 : position.lag)", report.age(of: partition).map(TimeText.length) ?? "-",
+                "\(Int(position.windowUse * 100)) %", partition.owner ?? "-",
+                partition.fromWorker?.inWork.map { "\($0)" } ?? "-", partition.fromWorker?.oldest.map(text) ?? "-",
+            ])
+        }
+        return table
+    }
+
+    private func text(_ oldest: WorkerPage.Oldest) -> String {
+        let offset = oldest.offset.map { "offset \($0)" } ?? ""
+        let attempt = oldest.attempt.map { ", attempt \($0)" } ?? ""
+        let due = oldest.nextDue.map { " due \(moment($0))" } ?? ""
+        return "\(offset)\(attempt), waits for \(oldest.waitsFor)\(due)"
+    }
+
+    /// A row for each loop that told of itself; nil when none did.
+    var loops: Table? {
+        guard !report.loops.isEmpty else { return nil }
+        var table = Table([
+            .init(title: "WORKER"), .init(title: "MODE"), .init(title: "CIRCUIT"), .init(title: "LIMIT", isNumber: true),
+            .init(title: "IN FLIGHT", isNumber: true), .init(title: "WAITING", isNumber: true),
+            .init(title: "RATE/S", isNumber: true),
+            .init(title: "THROTTLED", isNumber: true), .init(title: "REBALANCE"), .init(title: "COMMIT"),
+        ])
+        for loop in report.loops {
+            table.add([
+                loop.worker, loop.mode, loop.circuit, number(loop.limit), number(loop.inFlight),
+                number(loop.waitingForTurn.flatMap { turn in loop.waitingForTimer.map { turn + $0 } }), loop.finishedPerSecond,
+                loop.throttledMilliseconds.map { TimeText.length(milliseconds: Int64($0)) } ?? "-",
+                loop.lastRebalance.map(moment) ?? "-", loop.lastCommit.map(moment) ?? "-",
+            ])
+        }
+        return table
+    }
+
+    private func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "-" }
+
+    /// `3.2 s ago`, `in 4.0 s`.
+    private func moment(_ moment: Timestamp) -> String {
+        let distance = moment.milliseconds - report.now.milliseconds
+        let length = TimeText.length(milliseconds: abs(distance))
+        return distance > 0 ? "in \(length)" : "\(length) ago"
+    }
+}
+
+extension StatusReport {
+    /// The status as one JSON object.
+    var json: [UInt8] {
+        var object = JSONObject()
+        object.add("at", now.text)
+        object.add("group", groupID)
+        object.add("state", group.answer?.state.rawValue)
+        if let members = group.answer?.members { object.add("members", members.count) }
+        object.add("lag_records", Int(lag))
+        object.add("lag_ms", Int(lagMilliseconds))
+        object.add("reasons", array: reasons.map { JSONObject.text($0.text) })
+        object.add("partitions", array: partitions.map(json))
+        object.add("workers", array: workers.map(json))
+        object.add("not_asked", array: unasked.map(JSONObject.text))
+        return object.bytes
+    }
+
+    private func json(_ partition: Partition) -> [UInt8] {
+        let position = partition.position
+        var object = JSONObject()
+        object.add("topic", position.partition.topic)
+        object.add("partition", Int(position.partition.partition))
+        object.add("low", Int(position.low))
+        object.add("head", Int(position.high))
+        if let committed = position.committed { object.add("committed", Int(committed)) }
+        object.add("finished_ahead", position.finishedOffsets.count)
+        object.add("window_percent", Int(position.windowUse * 100))
+        object.add("lag_records", partition.oldest == nil ? 0 : Int(position.lag))
+        if let age = age(of: partition) { object.add("lag_ms", Int(age)) }
+        object.add("oldest", partition.oldest?.text)
+        object.add("owner", partition.owner)
+        return object.bytes
+    }
+
+    private func json(_ worker: Worker) -> [UInt8] {
+        var object = JSONObject()
+        object.add("url", worker.url)
+        switch worker.page {
+        case .success: object.add("status", raw: worker.raw.filter { $0 != UInt8(ascii: "\n") })
+        case .failure(let failure): object.add("error", failure.message)
+        }
+        return object.bytes
+    }
+}

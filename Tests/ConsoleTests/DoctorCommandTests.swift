@@ -1,0 +1,68 @@
+import Foundation
+import Kafka
+import Testing
+
+@testable import Console
+
+@Suite struct DoctorCommandTests {
+    private static let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
+
+    @Test func theEmbeddedBrokerIsExaminedAsFarAsItAnswers() throws {
+        let broker = try Broker()
+        let outcome = broker.harness.run("doctor -o ndjson --timeout 5s")
+        #expect(outcome.code == .failed)
+        func finding(_ check: String, _ subject: String, _ state: String) -> Bool {
+            outcome.lines.contains { $0.hasPrefix(#"{"check":"\#(check)","state":"\#(state)","subject":"\#(subject)""#) }
+        }
+        #expect(finding("broker", broker.cluster.bootstrapServers, "ok"))
+        #expect(finding("topic", "push.requests.v1", "ok"))
+        #expect(finding("topic", "push.deadletter.v1", "failed"))
+        #expect(finding("topic", "push.requests.v1", "not_asked"), "its settings")
+        #expect(outcome.output.contains(#""finding":"does not exist","remedy":"pushfan topics create""#))
+        let table = broker.harness.run("doctor --timeout 5s")
+        #expect(table.output.contains("mend: pushfan topics create"))
+        #expect(table.messages.contains("failed"))
+    }
+
+    @Test(.enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker"))
+    func aRealBrokerIsExaminedAndNothingIsWritten() throws {
+        let brokers = Self.realBrokers ?? ""
+        let name = "doctor-tests-\(UUID().uuidString)"
+        var harness = Harness()
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = brokers
+        harness.environment["PUSHFAN_KAFKA_GROUP_ID"] = name
+        harness.now = { Int64(Date().timeIntervalSince1970 * 1000) }
+        for role in ["requests", "results", "deadletter", "replays"] {
+            harness.environment["PUSHFAN_KAFKA_TOPICS_\(role.uppercased())"] = "\(name).\(role)"
+        }
+        #expect(harness.run("doctor --timeout 10s").output.contains("does not exist"))
+        #expect(harness.run("topics create --partitions 3 --replication 1 --timeout 20s").code == .done)
+        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: brokers))
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try admin.describe(topics: ["\(name).results"], timeout: .seconds(20)).topics != [.existing(partitionCount: 3)] {
+            try #require(ContinuousClock.now < deadline)
+        }
+        let good = harness.run("doctor --timeout 10s --probe-writing")
+        #expect(good.code == .done, "\(good.output)")
+        #expect(!good.output.contains("failed") && !good.output.contains("rights"), "\(good.output)")
+        #expect(good.output.contains("3 partitions, replication 1, delete, kept 7 days"))
+        #expect(good.output.contains("no worker is in it"))
+        let marks = try admin.watermarks(ofTopic: "\(name).results", partitionCount: 3, timeout: .seconds(10))
+        #expect(marks.allSatisfy { $0.high == 0 }, "the probe left no record")
+        #expect(harness.run("doctor --timeout 10s --strict").code == .failed)
+
+        let producer = try Producer(KafkaConfiguration(bootstrapServers: brokers), transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try producer.warmUp(topics: ["\(name).requests"], timeout: .seconds(20))[0]
+        try producer.produce(
+            to: topic, key: nil, value: Array("{}".utf8).span, timestamp: harness.now() + 3_600_000)
+        try producer.flush(timeout: .seconds(20))
+        let waiting = harness.run("doctor --timeout 10s")
+        #expect(waiting.code == .failed)
+        #expect(waiting.output.contains("no worker is in it, and 1 requests wait"))
+        #expect(waiting.output.contains("ahead of this machine's clock"))
+        let status = harness.run("status --timeout 10s")
+        #expect(status.code == .failed)
+        #expect(status.output.contains("stuck: no worker is in the group, and 1 requests wait"))
+    }
+}
