@@ -16,7 +16,7 @@ import WorkerRuntime
         try bench.publish(all: (0..<5).map { Self.request("r\($0)") }, partition: 0)
         // Ages of 3 s: they grow with the clock although nothing moves.
         #expect(
-            try eventually(within: .seconds(40)) {
+            eventually(within: .seconds(40)) {
                 bench.metric("pushfan_oldest_waiting_seconds") >= 3 && bench.metric("pushfan_consumer_lag_seconds") >= 3
             })
         #expect(bench.metric("pushfan_consumer_lag_records") >= 1)
@@ -46,7 +46,7 @@ import WorkerRuntime
         try bench.publish(all: (0..<20).map { Self.request("r\($0)") }, partition: 0)
         try bench.results(20)
         #expect(
-            try eventually(within: .seconds(30)) {
+            eventually(within: .seconds(30)) {
                 let status = bench.status.statuses.first
                 return status?.lastCommit != nil && status?.partitions.first?.committed == 20
                     && status?.partitions.first?.inWork == 0

@@ -30,7 +30,7 @@ extension Command {
 private enum DoctorCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(5)
-        let format = try invocation.arguments.format()
+        let format = invocation.arguments.format()
         let settings = try invocation.settings()
         let now = invocation.surroundings.now()
         let kafka = KafkaExamination(
