@@ -8,10 +8,22 @@ public struct GroupDescription: Sendable, Equatable {
         case rebalancing
         /// The group has positions and no members.
         case empty
-        /// The group has neither members nor positions.
-        case dead
+        /// The group has neither members nor positions; Kafka calls it dead.
+        case absent
         /// The broker's word is not known here.
         case unknown
+
+        /// What a broker's word means (Kafka, `GroupState`).
+        init(word: String) {
+            self =
+                switch word {
+                case "Stable": .stable
+                case "PreparingRebalance", "CompletingRebalance", "AwaitingSync": .rebalancing
+                case "Empty": .empty
+                case "Dead": .absent
+                default: .unknown  // Brokers are newer than this, or of another make.
+                }
+        }
     }
 
     /// The group's state.
@@ -23,22 +35,5 @@ public struct GroupDescription: Sendable, Equatable {
     public init(state: State, members: [GroupMember]) {
         self.state = state
         self.members = members
-    }
-}
-
-/// One member of a consumer group.
-public struct GroupMember: Sendable, Equatable {
-    /// Its stable name; nil for a member without static membership.
-    public let instanceID: String?
-    /// The host that it is connected from, as the broker sees it.
-    public let host: String
-    /// What it reads.
-    public let partitions: [TopicPartition]
-
-    /// A member.
-    public init(instanceID: String?, host: String, partitions: [TopicPartition]) {
-        self.instanceID = instanceID
-        self.host = host
-        self.partitions = partitions
     }
 }
