@@ -166,6 +166,7 @@ let package = Package(
             "ConsoleTests",
             [
                 "Console", "Settings", "Kafka", "PushModel", "ResultQuery", "Replay", "HTTPServing", "HubEmulator", "HubAuth",
+                "Delivery",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

@@ -19,7 +19,7 @@ import Testing
     ) -> GroupFacts {
         let list = members.enumerated().map { index, count in
             GroupMember(
-                instanceID: "w\(index)", host: "h",
+                name: "w\(index)", host: "h",
                 partitions: (0..<Int32(count)).map { TopicPartition(topic: "t", partition: $0) })
         }
         return GroupFacts(
@@ -28,13 +28,13 @@ import Testing
 
     @Test func aWorkingGroupIsOneLine() {
         let findings = GroupFindings.of(Self.facts([Self.position(committed: 90)]), Self.tool)
-        #expect(findings == [.ok("group", "pushfan", "1 members, 10 requests wait")])
+        #expect(findings == [.ok("group", "pushfan", "1 member, 10 requests wait")])
     }
 
     @Test(arguments: [
         (
             GroupPosition(TopicPartition(topic: "t", partition: 0), low: 50, high: 60, committed: 20),
-            "up to 30 requests were removed"
+            "retention removed 30 requests at most"
         ),
         (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 5, committed: 20), "behind the topic's end"),
         (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 50, committed: 20, metadata: "9x"), "another program"),
@@ -53,7 +53,8 @@ import Testing
         #expect(GroupFindings.of(Self.facts([Self.position()], state: .empty, members: []), Self.tool).map(\.state) == [.warning])
         #expect(GroupFindings.of(Self.facts([Self.position()], state: .rebalancing), Self.tool).map(\.state) == [.warning])
         #expect(
-            GroupFindings.of(Self.facts([Self.position()], members: [1, 0, 0]), Self.tool)[0].text.contains("2 of 3 members"))
+            GroupFindings.of(Self.facts([Self.position()], members: [1, 0, 0]), Self.tool)[0].text
+                .hasPrefix("of 3 members 2 stand idle: 1 partition is all there is"))
     }
 
     @Test(arguments: [
@@ -66,6 +67,16 @@ import Testing
         let findings = GroupFindings.of(facts, Self.tool).filter { $0.state != .ok }
         #expect(findings.map(\.state) == [state])
         #expect(remedy.isEmpty || findings[0].remedy?.contains(remedy) == true)
+    }
+
+    @Test func aGroupWithoutPositionsIsNotSaidToHaveNoRequests() {
+        var facts = Self.facts([])
+        facts.positions = .failure(Refusal(.missing, "the requests topic is not there"))
+        #expect(
+            GroupFindings.of(facts, Self.tool)
+                == [.unasked("group", "pushfan", "it has no positions to read: the requests topic is not there")])
+        facts.description = .success(.init(state: .absent, members: []))
+        #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.unasked, .warning])
     }
 
     @Test func whatIsFinishedAheadOfThePositionDoesNotWait() {

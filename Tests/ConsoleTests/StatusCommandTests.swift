@@ -76,6 +76,7 @@ import Testing
         #expect(outcome.output.contains("2.0 s ago"))
         let json = broker.harness.run("status --worker http://\(address) -o json --timeout 10s")
         #expect(json.output.contains(#""status":{"schema":1,"version":"v""#))
+        #expect(json.output.contains(#""reasons":[{"stuck":true,"text":"w1: the hub is out"#))
     }
 
     @Test func aWorkerThatDoesNotAnswerIsSaidAndCounts() throws {
@@ -85,9 +86,14 @@ import Testing
         #expect(outcome.messages.contains("not asked: the worker at http://127.0.0.1:1/status: nothing answers"))
     }
 
-    @Test func aTopicThatIsMissingIsNamed() throws {
-        let outcome = try Broker().harness.run("status --requests-topic no.such.topic --timeout 10s")
-        #expect(outcome.code == .failed)
-        #expect(outcome.messages.contains("there is no topic 'no.such.topic'"))
+    @Test func aCoordinatorThatIsJustAppointedIsWaitedFor() throws {
+        let (notLeader, notAvailable, notCoordinator): (Int32, Int32, Int32) = (6, 15, 16)
+        let broker = try Self.broker(committed: 2)
+        let (listOffsets, offsetFetch): (Int16, Int16) = (2, 9)
+        broker.cluster.failNext(apiKey: listOffsets, codes: [notLeader])
+        broker.cluster.failNext(apiKey: offsetFetch, codes: [notCoordinator, notAvailable, notCoordinator])
+        let outcome = broker.harness.run("status -o json --timeout 10s")
+        #expect(outcome.code == .done, "\(outcome.messages)")
+        #expect(outcome.output.contains(#""committed":2"#))
     }
 }

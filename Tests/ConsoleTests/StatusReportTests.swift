@@ -21,7 +21,7 @@ import Testing
     private static func report(
         _ partitions: [StatusReport.Partition], state: GroupDescription.State = .stable, members: Int = 1, page: String? = nil
     ) throws -> StatusReport {
-        let list = [GroupMember](repeating: .init(instanceID: "w1", host: "h", partitions: []), count: members)
+        let list = [GroupMember](repeating: .init(name: "w1", host: "h", partitions: []), count: members)
         var workers: [StatusReport.Worker] = []
         if let page {
             workers = [.init(url: "http://w", page: .success(try #require(WorkerPage(Array(page.utf8)))), raw: Array(page.utf8))]
@@ -39,7 +39,7 @@ import Testing
         #expect(report.lagMilliseconds == 60_000)
         #expect(report.age(of: report.partitions[3]) == 0)
         #expect(report.reasons.isEmpty)
-        #expect(StatusTelling(report).heading == "group g: stable, 1 members; 9 requests wait, the oldest for 1 min 0 s")
+        #expect(StatusTelling(report).heading == "group g: stable, 1 member; 9 requests wait, the oldest for 1 min 0 s")
     }
 
     @Test(arguments: [
@@ -52,9 +52,21 @@ import Testing
         #expect(report.reasons[0].text.contains(text))
     }
 
+    @Test(arguments: [
+        (GroupDescription.State.stable, 1, "stable, 1 member; 1 request waits, the oldest for 1.0 s"),
+        (.rebalancing, 2, "rebalancing, 2 members; 1 request waits, the oldest for 1.0 s"),
+        (.empty, 0, "no members; 1 request waits, the oldest for 1.0 s"),
+        (.absent, 0, "not there yet; 1 request waits, the oldest for 1.0 s"),
+        (.unknown, 3, "3 members; 1 request waits, the oldest for 1.0 s"),
+    ])
+    func theHeadingSaysHowTheGroupIs(state: GroupDescription.State, members: Int, text: String) throws {
+        let report = try Self.report([Self.partition(committed: 9, waitsSince: 999_000)], state: state, members: members)
+        #expect(StatusTelling(report).heading == "group g: \(text)")
+    }
+
     @Test func partitionsThatNobodyReadsAreNamed() throws {
         let report = try Self.report([Self.partition(owner: nil), Self.partition(1), Self.partition(4, owner: nil)])
-        #expect(report.reasons == [.init(text: "nobody reads the partitions 0, 4", isStuck: true)])
+        #expect(report.reasons == [.init(text: "nobody reads partition 0, 4", isStuck: true)])
     }
 
     @Test func aFullWindowNamesTheOffsetThatHoldsItUp() throws {

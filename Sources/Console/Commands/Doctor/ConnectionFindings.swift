@@ -44,7 +44,7 @@ enum ConnectionFindings {
         let refusal: Refusal
         switch brokerCount {
         case .success(let count):
-            return .ok("broker", facts.brokers, count == 1 ? "1 broker answers" : "\(count) brokers are in service")
+            return .ok("broker", facts.brokers, Counted.text(count, "broker is in service", "brokers are in service"))
         case .failure(let failure): refusal = failure
         }
         switch refusal.kind {
@@ -63,7 +63,7 @@ enum ConnectionFindings {
                 "broker", facts.brokers, refusal.text, mend: "pushfan config show --origin", code: .configuration)
         case .unreachable, .rights, .missing, .other:
             return .failed(
-                "broker", facts.brokers, "no broker answers: \(refusal.text)",
+                "broker", facts.brokers, refusal.text,
                 mend: "give the right address with --bootstrap or PUSHFAN_KAFKA_BOOTSTRAP_SERVERS", code: .unreachable)
         }
     }

@@ -52,6 +52,8 @@ extension [Finding] {
 
     /// `8 ok, 1 warning, 2 failed, 1 not asked`.
     var summary: String {
-        Finding.State.allCases.map { state in "\(count { $0.state == state }) \(state.rawValue)" }.joined(separator: ", ")
+        Finding.State.allCases.map { state in
+            Counted.text(count { $0.state == state }, state.rawValue, state == .warning ? "warnings" : state.rawValue)
+        }.joined(separator: ", ")
     }
 }

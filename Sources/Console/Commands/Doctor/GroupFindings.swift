@@ -8,6 +8,12 @@ struct GroupFacts {
     var positions: Result<[GroupPosition], Refusal>
     /// Its members, or why nobody knows.
     var description: Result<GroupDescription, Refusal>
+
+    /// The requests that wait for an outcome; nil when nobody knows.
+    var lag: Int64? { positions.answer?.reduce(0) { $0 + $1.lag } }
+
+    /// `1 request waits`, `2 requests wait`.
+    var waiting: String? { lag.map { Counted.text($0, "request waits", "requests wait") } }
 }
 
 /// What is to be said of the workers' consumer group.
@@ -18,10 +24,11 @@ enum GroupFindings {
     /// - Returns: What is wrong, or one finding that nothing is.
     static func of(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
         let findings = positions(facts, tool) + members(facts, tool)
-        guard !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else { return findings }
-        let waiting = facts.positions.answer?.reduce(0) { $0 + $1.lag } ?? 0
-        let members = facts.description.answer.map { "\($0.members.count) members, " } ?? ""
-        return [.ok("group", facts.id, "\(members)\(waiting) requests wait")] + findings
+        guard let waiting = facts.waiting, !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else {
+            return findings
+        }
+        let members = facts.description.answer.map { Counted.text($0.members.count, "member, ", "members, ") } ?? ""
+        return [.ok("group", facts.id, members + waiting)] + findings
     }
 
     private static func positions(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
@@ -36,14 +43,15 @@ enum GroupFindings {
             findings.append(
                 .failed(
                     "group", facts.id,
-                    "the positions of partitions \(foreign.joined(separator: ", ")) were written by another program, or a newer version",
+                    "another program, or a newer version, wrote the positions of: \(foreign.joined(separator: ", "))",
                     mend: "start the version that wrote them, or choose another kafka.group_id", code: .configuration))
         }
         let lost = positions.reduce(0) { $0 + $1.lostCount }
         if lost > 0 {
             findings.append(
                 .failed(
-                    "group", facts.id, "up to \(lost) requests were removed by retention before a worker took them up",
+                    "group", facts.id,
+                    "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker took them up",
                     mend: "start workers (`pushfan worker`), and let the requests topic keep its records for longer"))
         }
         let beyond = positions.count { $0.isBeyondEnd }
@@ -51,7 +59,7 @@ enum GroupFindings {
             findings.append(
                 .warning(
                     "group", facts.id,
-                    "\(beyond) positions lie behind the topic's end: it was made anew, and is read from its beginning",
+                    "\(Counted.text(beyond, "position lies", "positions lie")) behind the topic's end: it was made anew, and is read from its beginning",
                     mend: "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)"))
         }
         return findings
@@ -68,7 +76,7 @@ enum GroupFindings {
                 "group", id,
                 "its positions do not come in time; a transaction that nobody ends may hold them back: \(refusal.text)",
                 mend: "kafka-transactions.sh --bootstrap-server \(tool.brokers) find-hanging --broker-id ID", code: .temporary)
-        case .missing: .unasked("group", id, "the requests topic is missing")
+        case .missing: .unasked("group", id, "it has no positions to read: \(refusal.text)")
         case .login, .tls, .configuration, .other: .unasked("group", id, "its positions cannot be read: \(refusal.text)")
         }
     }
@@ -84,14 +92,12 @@ enum GroupFindings {
                     mend: refusal.kind == .rights ? tool.allow("Describe", on: "--group \(facts.id)") : nil)
             ]
         }
-        let waiting = facts.positions.answer?.reduce(0) { $0 + $1.lag } ?? 0
         if group.members.isEmpty {
             let text = "no worker is in it"
-            return [
-                waiting > 0
-                    ? .failed("group", facts.id, "\(text), and \(waiting) requests wait", mend: "pushfan worker")
-                    : .warning("group", facts.id, text, mend: "pushfan worker")
-            ]
+            guard let waiting = facts.waiting, facts.lag != 0 else {
+                return [.warning("group", facts.id, text, mend: "pushfan worker")]
+            }
+            return [.failed("group", facts.id, "\(text), and \(waiting)", mend: "pushfan worker")]
         }
         if group.state == .rebalancing {
             return [
@@ -104,7 +110,9 @@ enum GroupFindings {
         guard idle > 0, let partitionCount = facts.positions.answer?.count else { return [] }
         return [
             .warning(
-                "group", facts.id, "\(idle) of \(group.members.count) members stand idle: there are \(partitionCount) partitions",
+                "group", facts.id,
+                "of \(Counted.text(group.members.count, "member", "members")) \(Counted.text(idle, "stands", "stand")) idle: "
+                    + Counted.text(partitionCount, "partition is all there is", "partitions are all there are"),
                 mend: "stop \(idle), or: kafka-topics.sh --bootstrap-server \(tool.brokers) --alter --topic TOPIC --partitions N")
         ]
     }

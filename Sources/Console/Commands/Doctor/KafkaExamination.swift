@@ -62,9 +62,13 @@ struct KafkaExamination {
         var facts = TopicFacts(
             role: role, partitions: .success(partitions),
             settings: Result { () throws(KafkaError) in try admin.settings(ofTopic: role.name, timeout: timeout) })
-        let later = try? admin.offsets(
-            since: now + 60_000, ofTopic: role.name, partitionCount: partitions.count, timeout: timeout)
-        facts.hasFutureRecord = later?.contains { $0 != nil } ?? false
+        let later = Result<[Int64?], Refusal> { () throws(KafkaError) in
+            try FreshTopics.retrying { () throws(KafkaError) in
+                try admin.offsets(
+                    since: now + 60_000, ofTopic: role.name, partitionCount: partitions.count, timeout: timeout)
+            }
+        }
+        facts.hasFutureRecord = later.answer?.contains { $0 != nil } ?? false
         if role.role == "requests" {
             facts.reading = reading(role.name)
         } else if probesWriting {
@@ -82,7 +86,9 @@ struct KafkaExamination {
     /// Whether records may be fetched: reading from the end on reaches the end, or is refused.
     private func reading(_ topic: String) -> Result<Void, Refusal> {
         do throws(KafkaError) {
-            let reader = try TopicReader(configuration, topic: topic, start: .end, timeout: timeout)
+            let reader = try FreshTopics.retrying { () throws(KafkaError) in
+                try TopicReader(configuration, topic: topic, start: .end, timeout: timeout)
+            }
             defer { reader.close() }
             let deadline = Deadline(after: timeout)
             while !deadline.hasPassed {
@@ -99,8 +105,9 @@ struct KafkaExamination {
     }
 
     private func writing(_ topics: [TopicFacts]) -> [Finding] {
-        guard !probesWriting else { return [] }
-        let names = topics.filter { $0.role.role != "requests" }.map(\.role.name).joined(separator: ", ")
+        let written = topics.filter { $0.role.role != "requests" && $0.partitions.answer != nil }
+        guard !probesWriting, !written.isEmpty else { return [] }
+        let names = written.map(\.role.name).joined(separator: ", ")
         return [
             .unasked(
                 "rights", names, "whether they may be written to is asked only on demand", mend: "pushfan doctor --probe-writing")
@@ -118,12 +125,13 @@ struct KafkaExamination {
                         of: id, in: settings.kafka.topics.requests, partitionCount: partitions.count, admin, configuration,
                         timeout: timeout)
                 }
-            case .failure(let refusal): .failure(refusal)
-            case nil: .failure(Refusal(.missing, "no requests topic"))
+            case .failure, nil: .failure(Refusal(.missing, "the requests topic is not there, or must not be seen"))
             }
         return GroupFacts(
             id: id, positions: positions,
-            description: Result { () throws(KafkaError) in try admin.describe(group: id, timeout: timeout) })
+            description: Result { () throws(KafkaError) in
+                try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: id, timeout: timeout) }
+            })
     }
 }
 

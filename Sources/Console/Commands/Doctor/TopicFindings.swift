@@ -62,13 +62,26 @@ struct TopicFindings {
 
     private func summary(_ partitions: [PartitionReplicas]) -> String {
         var parts = [
-            partitions.count == 1 ? "1 partition" : "\(partitions.count) partitions",
+            Counted.text(partitions.count, "partition", "partitions"),
             "replication \(partitions.map(\.count).min() ?? 0)",
         ]
         if let policy = facts.value("cleanup.policy") { parts.append(policy) }
-        if let kept = facts.number("retention.ms") { parts.append(kept < 0 ? "kept for ever" : "kept \(kept / 86_400_000) days") }
+        if let kept = facts.number("retention.ms") { parts.append(kept < 0 ? "kept for ever" : "kept " + length(kept)) }
         return parts.joined(separator: ", ")
     }
+
+    /// `1 of 4 partitions has`.
+    private func of(_ partitions: [PartitionReplicas], _ count: Int, _ one: String, _ many: String) -> String {
+        Counted.text(count, "of \(partitions.count) partitions \(one)", "of \(partitions.count) partitions \(many)")
+    }
+
+    /// How long records are kept: whole days as such.
+    private func length(_ milliseconds: Int) -> String {
+        milliseconds >= Self.day && milliseconds % Self.day == 0
+            ? Counted.text(milliseconds / Self.day, "day", "days") : TimeText.length(milliseconds: Int64(milliseconds))
+    }
+
+    private static let day = 86_400_000
 
     /// The partitions of a topic that is there.
     private mutating func existing() -> [PartitionReplicas]? {
@@ -77,10 +90,7 @@ struct TopicFindings {
         case .failure(let refusal) where refusal.kind == .missing:
             fail("does not exist", "pushfan topics create")
         case .failure(let refusal) where refusal.kind == .rights:
-            findings.append(
-                .failed(
-                    "rights", name, "must not be seen: \(refusal.text)", mend: tool.allow("Describe", on: "--topic \(name)"),
-                    code: .notAllowed))
+            refuse("must not be seen: \(refusal.text)", tool.allow("Describe", on: "--topic \(name)"))
         case .failure(let refusal): fail(refusal.text, tool.describe(name))
         }
         return nil
@@ -90,13 +100,13 @@ struct TopicFindings {
         let headless = partitions.count { !$0.hasLeader }
         if headless > 0 {
             fail(
-                "\(headless) of \(partitions.count) partitions have no leader: nothing can be read or written there",
+                "\(of(partitions, headless, "has", "have")) no leader: nothing can be read or written there",
                 "start the brokers that keep them: " + tool.describe(name))
         }
         let lagging = partitions.count { $0.hasLeader && $0.inSyncCount < $0.count }
         if lagging > 0 {
             warn(
-                "\(lagging) of \(partitions.count) partitions have a copy that is behind or gone",
+                "\(of(partitions, lagging, "has", "have")) a copy that is behind or gone",
                 "kafka-topics.sh --bootstrap-server \(tool.brokers) --describe --under-replicated-partitions")
         }
         if brokerCount > 1, partitions.contains(where: { $0.count == 1 }) {
@@ -106,7 +116,7 @@ struct TopicFindings {
         }
         if facts.role.hasOnePartition, partitions.count != 1 {
             fail(
-                "has \(partitions.count) partitions and must have one, because its records stand in one order",
+                "has \(Counted.text(partitions.count, "partition", "partitions")) and must have one, because its records stand in one order",
                 "pushfan topics create --\(facts.role.role)-topic NEW-NAME, and set kafka.topics.\(facts.role.role)")
         }
     }
@@ -141,11 +151,10 @@ struct TopicFindings {
                 tool.set(name, "cleanup.policy", "delete"))
         }
         guard policy.contains("delete") else { return }
-        let day = 86_400_000
-        if let kept = facts.number("retention.ms"), kept >= 0, kept < day {
+        if let kept = facts.number("retention.ms"), kept >= 0, kept < Self.day {
             warn(
-                "records are kept for \(TimeText.length(milliseconds: Int64(kept))) only: what an outage holds up for longer is lost",
-                tool.set(name, "retention.ms", String(facts.role.days * day)))
+                "records are kept for \(length(kept)) only: what an outage holds up for longer is lost",
+                tool.set(name, "retention.ms", String(facts.role.days * Self.day)))
         }
         if let bytes = facts.number("retention.bytes"), bytes >= 0 {
             warn(
@@ -156,7 +165,7 @@ struct TopicFindings {
     private mutating func judgeCopies(least: Int, copies: Int) {
         if least > copies {
             fail(
-                "min.insync.replicas is \(least) and there are \(copies) copies: nothing can be written",
+                "min.insync.replicas is \(least) of \(Counted.text(copies, "copy", "copies")): nothing can be written",
                 tool.set(name, "min.insync.replicas", String(max(1, copies - 1))))
         } else if least == copies, copies > 1 {
             warn(
@@ -170,22 +179,19 @@ struct TopicFindings {
 
     private mutating func judgeRights() {
         if case .failure(let refusal) = facts.reading {
-            findings.append(
-                .failed(
-                    "rights", name, "cannot be read: \(refusal.text)",
-                    mend: tool.allow("Read", "Describe", on: "--topic \(name)"),
-                    code: refusal.kind == .rights ? .notAllowed : .failed))
+            if refusal.kind == .rights {
+                refuse("must not be read: \(refusal.text)", tool.allow("Read", "Describe", on: "--topic \(name)"))
+            } else {
+                fail("cannot be read: \(refusal.text)", tool.describe(name))
+            }
         }
         switch facts.writing {
         case nil, .success(.allowed): break
         case .success(.written):
             warn("the broker took the record that was to be refused: an empty record stands in the topic", nil, check: "rights")
-        case .success(.refused(let refusal)):
-            findings.append(
-                .failed(
-                    "rights", name, "must not be written to: \(refusal.text)",
-                    mend: tool.allow("Write", "Describe", on: "--topic \(name)"),
-                    code: refusal.kind == .rights ? .notAllowed : .failed))
+        case .success(.refused(let refusal)) where refusal.kind == .rights:
+            refuse("must not be written to: \(refusal.text)", tool.allow("Write", "Describe", on: "--topic \(name)"))
+        case .success(.refused(let refusal)): fail("cannot be written to: \(refusal.text)", tool.describe(name))
         case .failure(let refusal):
             findings.append(.unasked("rights", name, "whether it may be written to is not known: \(refusal.text)"))
         }
@@ -193,6 +199,10 @@ struct TopicFindings {
 
     private mutating func warn(_ text: String, _ remedy: String?, check: String = "topic") {
         findings.append(.warning(check, name, text, mend: remedy))
+    }
+
+    private mutating func refuse(_ text: String, _ remedy: String) {
+        findings.append(.failed("rights", name, text, mend: remedy, code: .notAllowed))
     }
 
     private mutating func fail(_ text: String, _ remedy: String, check: String = "topic") {

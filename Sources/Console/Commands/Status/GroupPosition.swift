@@ -64,11 +64,15 @@ extension GroupPosition {
         of group: String, in topic: String, partitionCount: Int, _ admin: TopicAdmin, _ configuration: KafkaConfiguration,
         timeout: Duration
     ) throws(KafkaError) -> [GroupPosition] {
-        let marks = try admin.watermarks(ofTopic: topic, partitionCount: partitionCount, timeout: timeout)
+        let marks = try FreshTopics.retrying { () throws(KafkaError) in
+            try admin.watermarks(ofTopic: topic, partitionCount: partitionCount, timeout: timeout)
+        }
         let consumer = try Consumer(configuration, groupID: group, wakeUpFileDescriptor: -1)
         defer { consumer.close(timeout: .seconds(1)) }
         let partitions = (0..<Int32(clamping: partitionCount)).map { TopicPartition(topic: topic, partition: $0) }
-        let committed = try consumer.group.committed(partitions, timeout: timeout)
+        let committed = try FreshTopics.retrying { () throws(KafkaError) in
+            try consumer.group.committed(partitions, timeout: timeout)
+        }
         return zip(committed, marks).map {
             GroupPosition($0.partition, low: $1.low, high: $1.high, committed: $0.offset, metadata: $0.metadata)
         }

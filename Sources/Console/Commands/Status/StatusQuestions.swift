@@ -29,7 +29,7 @@ struct StatusQuestions {
         let positions = try GroupPosition.all(
             of: group, in: topic, partitionCount: count, admin, configuration, timeout: timeout)
         let description = Result<GroupDescription, Refusal> { () throws(KafkaError) in
-            try admin.describe(group: group, timeout: timeout)
+            try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: group, timeout: timeout) }
         }
         let asked = workers.map(ask)
         let fetcher = try RecordFetcher(configuration, readAhead: 1 << 20)
@@ -61,7 +61,7 @@ struct StatusQuestions {
     }
 
     private func owner(of partition: TopicPartition, _ group: Result<GroupDescription, Refusal>) -> String? {
-        group.answer?.members.first { $0.partitions.contains(partition) }.map { $0.instanceID ?? $0.host }
+        group.answer?.members.first { $0.partitions.contains(partition) }.map(\.name)
     }
 
     private func told(of partition: TopicPartition, _ workers: [StatusReport.Worker]) -> WorkerPage.Partition? {

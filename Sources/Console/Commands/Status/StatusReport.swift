@@ -75,7 +75,7 @@ extension StatusReport {
     private var groupReasons: [Reason] {
         guard let group = group.answer else { return [] }
         if group.members.isEmpty {
-            let waiting = lag > 0 ? ", and \(lag) requests wait" : ""
+            let waiting = lag > 0 ? ", and " + Counted.text(lag, "request waits", "requests wait") : ""
             return [Reason(text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: lag > 0)]
         }
         guard group.state == .stable else {
@@ -83,7 +83,7 @@ extension StatusReport {
         }
         let orphans = partitions.filter { $0.owner == nil }.map { "\($0.position.partition.partition)" }
         guard !orphans.isEmpty else { return [] }
-        return [Reason(text: "nobody reads the partitions \(orphans.joined(separator: ", "))", isStuck: true)]
+        return [Reason(text: "nobody reads partition \(orphans.joined(separator: ", "))", isStuck: true)]
     }
 
     private var loopReasons: [Reason] {

@@ -11,9 +11,20 @@ struct StatusTelling {
 
     /// `group pushfan: stable, 3 members; 12 requests wait, the oldest for 4.2 s`.
     var heading: String {
-        let group = report.group.answer.map { ": \($0.state.rawValue), \($0.members.count) members" } ?? ""
+        let group = report.group.answer.map { ": " + text($0) } ?? ""
+        let waiting = Counted.text(report.lag, "request waits", "requests wait")
         let oldest = report.lag > 0 ? ", the oldest for \(TimeText.length(milliseconds: report.lagMilliseconds))" : ""
-        return "group \(report.groupID)\(group); \(report.lag) requests wait\(oldest)"
+        return "group \(report.groupID)\(group); \(waiting)\(oldest)"
+    }
+
+    private func text(_ group: GroupDescription) -> String {
+        let members = Counted.text(group.members.count, "member", "members")
+        return switch group.state {
+        case .stable, .rebalancing: "\(group.state.rawValue), \(members)"
+        case .empty: "no members"
+        case .absent: "not there yet"
+        case .unknown: members
+        }
     }
 
     /// A row for each partition.
@@ -83,10 +94,17 @@ extension StatusReport {
         if let members = group.answer?.members { object.add("members", members.count) }
         object.add("lag_records", Int(lag))
         object.add("lag_ms", Int(lagMilliseconds))
-        object.add("reasons", array: reasons.map { JSONObject.text($0.text) })
+        object.add("reasons", array: reasons.map(json))
         object.add("partitions", array: partitions.map(json))
         object.add("workers", array: workers.map(json))
-        object.add("not_asked", array: unasked.map(JSONObject.text))
+        object.add("not_asked", texts: unasked)
+        return object.bytes
+    }
+
+    private func json(_ reason: Reason) -> [UInt8] {
+        var object = JSONObject()
+        object.add("stuck", reason.isStuck)
+        object.add("text", reason.text)
         return object.bytes
     }
 
