@@ -77,6 +77,7 @@ import Testing
                 == [.unasked("group", "pushfan", "it has no positions to read: the requests topic is not there")])
         facts.description = .success(.init(state: .absent, members: []))
         #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.unasked, .warning])
+        #expect(GroupFindings.of(facts, Self.tool)[1].text == "no worker is in it, or it must not be seen")
     }
 
     @Test func whatIsFinishedAheadOfThePositionDoesNotWait() {

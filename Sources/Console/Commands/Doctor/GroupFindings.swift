@@ -94,10 +94,14 @@ enum GroupFindings {
         }
         if group.members.isEmpty {
             let text = "no worker is in it"
-            guard let waiting = facts.waiting, facts.lag != 0 else {
-                return [.warning("group", facts.id, text, mend: "pushfan worker")]
+            guard let waiting = facts.waiting else {
+                return [.warning("group", facts.id, text + ", or it must not be seen", mend: "pushfan worker")]
             }
-            return [.failed("group", facts.id, "\(text), and \(waiting)", mend: "pushfan worker")]
+            return [
+                facts.lag == 0
+                    ? .warning("group", facts.id, text, mend: "pushfan worker")
+                    : .failed("group", facts.id, "\(text), and \(waiting)", mend: "pushfan worker")
+            ]
         }
         if group.state == .rebalancing {
             return [

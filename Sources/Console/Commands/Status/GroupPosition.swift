@@ -70,11 +70,25 @@ extension GroupPosition {
         let consumer = try Consumer(configuration, groupID: group, wakeUpFileDescriptor: -1)
         defer { consumer.close(timeout: .seconds(1)) }
         let partitions = (0..<Int32(clamping: partitionCount)).map { TopicPartition(topic: topic, partition: $0) }
-        let committed = try FreshTopics.retrying { () throws(KafkaError) in
-            try consumer.group.committed(partitions, timeout: timeout)
-        }
+        let committed = try committed(partitions, of: consumer, timeout: timeout)
         return zip(committed, marks).map {
             GroupPosition($0.partition, low: $1.low, high: $1.high, committed: $0.offset, metadata: $0.metadata)
+        }
+    }
+
+    /// The library asks for the coordinator until time is up even where that is not allowed; the reason stands in its events alone.
+    private static func committed(
+        _ partitions: [TopicPartition], of consumer: Consumer, timeout: Duration
+    ) throws(KafkaError) -> [CommittedOffset] {
+        do throws(KafkaError) {
+            return try FreshTopics.retrying { () throws(KafkaError) in
+                try consumer.group.committed(partitions, timeout: timeout)
+            }
+        } catch {
+            while error.isTimeout, let event = consumer.nextEvent() {
+                if case .error(let reason) = event, reason.isAuthorization { throw reason }
+            }
+            throw error
         }
     }
 }
