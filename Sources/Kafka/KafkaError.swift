@@ -52,7 +52,7 @@ public struct KafkaError: Error, Sendable, Equatable {
     }
 
     /// An argument that this module refuses by itself.
-    static func invalidArgument(_ message: String) -> KafkaError {
+    public static func invalidArgument(_ message: String) -> KafkaError {
         KafkaError(RD_KAFKA_RESP_ERR__INVALID_ARG, message: message)
     }
 

@@ -7,10 +7,18 @@ public struct KafkaSettings: Sendable {
     public struct Topics: Sendable {
         /// Requests are read from here.
         public let requests: String
+        /// Urgent requests are read from here.
+        public let requestsHigh: String
+        /// Requests that go to many are read from here.
+        public let requestsBulk: String
+        /// Requests wait here that must not be sent yet, for 10 s, 1 min, 10 min and 1 h.
+        public let delays: [String]
         /// Results are written here.
         public let results: String
         /// Records that cannot be understood are written here.
         public let deadLetter: String
+        /// Requests are cancelled here.
+        public let control: String
         /// Replays keep here how far they are.
         public let replays: String
     }
@@ -35,8 +43,12 @@ public struct KafkaSettings: Sendable {
         groupID = try values.value(SettingsSchema.groupID)
         properties = values[SettingsSchema.properties] ?? []
         topics = try Topics(
-            requests: values.value(SettingsSchema.requestsTopic), results: values.value(SettingsSchema.resultsTopic),
-            deadLetter: values.value(SettingsSchema.deadLetterTopic), replays: values.value(SettingsSchema.replaysTopic))
+            requests: values.value(SettingsSchema.requestsTopic), requestsHigh: values.value(SettingsSchema.requestsHighTopic),
+            requestsBulk: values.value(SettingsSchema.requestsBulkTopic),
+            delays: SettingsSchema.delayTopics.map { (key) throws(SettingsError) in try values.value(key) },
+            results: values.value(SettingsSchema.resultsTopic),
+            deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic),
+            replays: values.value(SettingsSchema.replaysTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
         transactionTimeout = try values.value(SettingsSchema.transactionTimeout)
@@ -53,6 +65,8 @@ public struct WorkerSettings: Sendable {
     public let maxInFlight: Int
     /// Hub calls that all loops of the process may have under way at once.
     public var maxInFlightOfAll: Int { loops * maxInFlight }
+    /// How the lanes of requests share a loop.
+    public let laneWeights: LaneWeights
     /// Offsets of one partition that are read beyond its oldest unfinished request.
     public let window: Int
     /// How long a drain may take; zero parks calls at once.
@@ -66,6 +80,11 @@ public struct WorkerSettings: Sendable {
         id = try values.value(SettingsSchema.workerID)
         loops = try values.value(SettingsSchema.loops)
         maxInFlight = try values.value(SettingsSchema.maxInFlight)
+        var weights = LaneWeights()
+        weights.high = try values.value(SettingsSchema.highWeight)
+        weights.normal = try values.value(SettingsSchema.normalWeight)
+        weights.bulk = try values.value(SettingsSchema.bulkWeight)
+        laneWeights = weights
         window = try values.value(SettingsSchema.window)
         drainTimeout = try values.value(SettingsSchema.drainTimeout)
         commitInterval = try values.value(SettingsSchema.commitInterval)

@@ -48,12 +48,17 @@ extension Settings {
         configuration.sessionTimeout = kafka.sessionTimeout
         configuration.transactionTimeout = kafka.transactionTimeout
         configuration.topics.requests = kafka.topics.requests
+        configuration.topics.requestsHigh = kafka.topics.requestsHigh
+        configuration.topics.requestsBulk = kafka.topics.requestsBulk
+        configuration.topics.delays = kafka.topics.delays
         configuration.topics.results = kafka.topics.results
         configuration.topics.deadLetters = kafka.topics.deadLetter
+        configuration.topics.control = kafka.topics.control
         configuration.guarantee = kafka.guarantee
         configuration.requestTimeout = hub.requestTimeout
         configuration.loops = worker.loops
         configuration.maxInFlight = worker.maxInFlight
+        configuration.laneWeights = worker.laneWeights
         configuration.window = worker.window
         configuration.commitInterval = worker.commitInterval
         configuration.drainTimeout = worker.drainTimeout

@@ -85,7 +85,7 @@ public final class Worker: Sendable {
     /// - Throws: What kept a loop from going on, or from committing everything in time; the others have stopped then too.
     public func run() throws {
         let gauges = LoopGauges(
-            services.metrics, hub: configuration.hubName, topic: configuration.topics.requests, loops: controls.count)
+            services.metrics, hub: configuration.hubName, topics: configuration.topics, loops: controls.count)
         guard controls.count > 1 else { return try run(0, gauges) }
         let failure = Mutex<(any Error)?>(nil)
         let others = DispatchGroup()
@@ -117,8 +117,7 @@ public final class Worker: Sendable {
         var configuration = configuration
         let suffix = controls.count > 1 ? "-\(index + 1)" : ""
         configuration.workerID += suffix
-        let metrics = WorkerMetrics(
-            services.metrics, gauges, loop: index, hub: configuration.hubName, topic: configuration.topics.requests)
+        let metrics = WorkerMetrics(services.metrics, gauges, loop: index, hub: configuration.hubName)
         let health = WorkerHealth(services.health, services.log, now: MonotonicTime.now().nanoseconds, suffix: suffix)
         let loop = try WorkerLoop(
             configuration, services: services, metrics: metrics, health: health, control: controls[index])

@@ -16,19 +16,6 @@ public enum DeliveryGuarantee: String, Sendable, CaseIterable {
 
 /// Everything that a worker is told when it starts.
 public struct WorkerConfiguration: Sendable {
-    /// The names of the topics that a worker reads and writes.
-    public struct Topics: Sendable, Equatable {
-        /// Where requests come from.
-        public var requests = "push.requests.v1"
-        /// Where final results go.
-        public var results = "push.results.v1"
-        /// Where records go that cannot be understood.
-        public var deadLetters = "push.deadletter.v1"
-
-        /// The names of the message contract.
-        public init() {}
-    }
-
     /// The spellings in which a dead letter says where it came from.
     public struct DeadLetterHeaders: OptionSet, Sendable {
         /// Bits of the spellings.
@@ -60,6 +47,8 @@ public struct WorkerConfiguration: Sendable {
     public var committerTimeout = Duration.seconds(60)
     /// The topics.
     public var topics = Topics()
+    /// How the lanes share the worker.
+    public var laneWeights = LaneWeights()
     /// How results are recorded.
     public var guarantee = DeliveryGuarantee.exactlyOnce
     /// The hub.

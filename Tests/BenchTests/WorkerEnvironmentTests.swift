@@ -25,7 +25,7 @@ import Testing
         return try #require(found.environment.withLock { $0 })
     }
 
-    private let topics = BenchBroker.Topics(requests: "r", results: "s", deadLetters: "d")
+    private let topics = BenchBroker.topics("r")
     private let broker = BenchBroker.existing(KafkaConfiguration(bootstrapServers: "127.0.0.1:1"), run: "t")
     private let connection = "Endpoint=http://127.0.0.1:2/;SharedAccessKeyName=n;SharedAccessKey=a2V5"
 
@@ -52,7 +52,7 @@ import Testing
         #expect(!environment.all.values.contains { $0.contains("production") })
         let settings = try environment.settings()
         #expect(settings.kafka.bootstrapServers == ["127.0.0.1:1"])
-        #expect(settings.kafka.topics.requests == "r")
+        #expect(settings.kafka.topics.requests == "r.requests")
         #expect(settings.worker.id == "w")
         #expect(settings.hub.connectionString?.secret == connection)
         #expect(environment.all["PUSHFAN_LISTEN"] == nil)
@@ -74,7 +74,7 @@ import Testing
         var environment = try environment("--kafka.topics.results production --hub.name production", [:])
         environment.connect(to: broker, topics, hub: connection, name: "w")
         #expect(!environment.all.values.contains { $0.contains("production") })
-        #expect(try environment.settings().kafka.topics.results == "s")
+        #expect(try environment.settings().kafka.topics.results == "r.results")
     }
 
     @Test func otherProgramsGetNoSetting() throws {

@@ -24,8 +24,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case resumption = "milliseconds to the next result"
     /// A hub that is down is left in peace.
     case outageCalls = "calls per second and worker in an outage"
-    /// A hub that asked for time gets it.
-    case earlyCalls = "calls before the time that the hub asked for"
+    /// A hub that asked for time gets it, and so does a request that waits for a moment.
+    case earlyCalls = "calls before their time"
     /// A process that dies at a named moment leaves behind what the table of crash windows says.
     case crashWindow = "crash windows unlike their description"
     /// What failed was replayed once, and nothing else was.

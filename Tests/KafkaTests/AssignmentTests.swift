@@ -39,6 +39,56 @@ import Testing
         #expect(loop.consumer.watermarks(slot: 0) == nil)
     }
 
+    @Test func aPartitionSignalsTheDescriptorThatItWasGiven() throws {
+        let mock = try Mock(partitions: 2)
+        defer { mock.close() }
+        let wakeUps = [WakeUp(), WakeUp()]
+        let loop = try Loop(mock.bootstrapServers)
+        defer { loop.consumer.close(timeout: .seconds(10)) }
+        try loop.consumer.assign([(mock.partition(0), .beginning), (mock.partition(1), .beginning)]) {
+            wakeUps[Int($0.partition)].writeEnd
+        }
+        loop.records = [[], []]
+        for partition in 0..<2 as Range<Int32> { try mock.producer.write("first", to: mock.topic, partition: partition) }
+        try loop.run { loop.records.allSatisfy { $0.count == 1 } }
+        for (count, partition) in [(2, 1), (2, 0), (3, 1), (4, 1)] as [(Int, Int)] {
+            while try loop.turn() {}
+            for wakeUp in wakeUps { while wakeUp.wait(milliseconds: 0) > 0 {} }
+            try mock.producer.write("next", to: mock.topic, partition: Int32(partition))
+            try #require(wakeUps[partition].wait(milliseconds: 20_000) > 0)
+            #expect(wakeUps[1 - partition].wait(milliseconds: 0) == 0)
+            try loop.run { loop.records[partition].count == count }
+        }
+    }
+
+    /// The library gives no signal for what is in a queue already when signals are asked for.
+    @Test func whoReadsUntilEmptyAfterANewAssignmentMissesNothing() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        let loop = try Loop(mock.bootstrapServers)
+        for number in 0..<20 { try mock.producer.write("\(number)", to: mock.topic) }
+        try mock.producer.flush(timeout: .seconds(10))
+        for round in 0..<5 {
+            try loop.assign([(mock.partition(), .beginning)])
+            // Every second time records lie in the queue, unread, when the next assignment comes.
+            if round % 2 == 0 {
+                _ = loop.wakeUp.wait(milliseconds: 500)
+                try loop.assign([(mock.partition(), .beginning)])
+            }
+            try loop.run { loop.records[0].count >= 20 + round }
+            while try loop.turn() {}
+            while loop.wakeUp.wait(milliseconds: 0) > 0 {}
+            try mock.producer.write("late", to: mock.topic)
+            try mock.producer.flush(timeout: .seconds(10))
+            // Nothing polls from here on, except when the descriptor says so.
+            while loop.records[0].count < 21 + round {
+                try #require(loop.wakeUp.wait(milliseconds: 20_000) > 0)
+                _ = try loop.turn()
+            }
+            #expect(loop.records[0].map(\.offset) == Array(0...Int64(20 + round)))
+        }
+    }
+
     @Test func theDescriptorIsWrittenWhenAnEmptyPartitionFills() throws {
         let mock = try Mock()
         defer { mock.close() }

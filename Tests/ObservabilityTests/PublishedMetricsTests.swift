@@ -28,6 +28,7 @@ import Testing
         metrics.throttledTime.series(["demo"]).add(nanoseconds: 2_500_000_000)
         metrics.retriesScheduled.series(["demo", "throttled"]).increment()
         metrics.retryQueue.series(["demo"]).set(1)
+        metrics.delayed.series(["1h"]).increment()
         metrics.deadLetters.series(["invalid_json"]).increment()
         for counter in [
             metrics.resultsPublished, metrics.resultsFailed, metrics.rebalances, metrics.commitFailures, metrics.unknownFields,
@@ -103,6 +104,9 @@ import Testing
         ("pushfan_throttled_seconds_total", "counter", ["hub"]),
         ("pushfan_retries_scheduled_total", "counter", ["hub", "reason"]),
         ("pushfan_retry_queue_records", "gauge", ["hub"]),
+        ("pushfan_delayed_total", "counter", ["lane"]),
+        ("pushfan_cancellations", "gauge", []),
+        ("pushfan_cancellations_forgotten_total", "counter", []),
         ("pushfan_dead_letters_total", "counter", ["reason"]),
         ("pushfan_results_published_total", "counter", []),
         ("pushfan_results_failed_total", "counter", []),

@@ -12,6 +12,12 @@ import WorkerRuntime
         #expect(settings.kafka.topics.requests == "push.requests.v1")
         #expect(settings.kafka.topics.results == "push.results.v1")
         #expect(settings.kafka.topics.deadLetter == "push.deadletter.v1")
+        #expect(settings.kafka.topics.control == "push.control.v1")
+        #expect(settings.kafka.topics.requestsHigh == "push.requests-high.v1")
+        #expect(settings.kafka.topics.requestsBulk == "push.requests-bulk.v1")
+        #expect(
+            settings.kafka.topics.delays == ["push.delay-10s.v1", "push.delay-1m.v1", "push.delay-10m.v1", "push.delay-1h.v1"])
+        #expect(settings.worker.laneWeights == LaneWeights())
         #expect(settings.kafka.guarantee == .exactlyOnce)
         #expect(settings.kafka.sessionTimeout == .seconds(10))
         #expect(settings.kafka.transactionTimeout == .seconds(15))
@@ -58,6 +64,24 @@ import WorkerRuntime
         #expect(rows["hub.name"] == " default")
     }
 
+    @Test func topicsWithoutANameAreNamedAfterThatOfTheRequests() throws {
+        let environment = ["PUSHFAN_KAFKA_TOPICS_REQUESTS": "app.requests.v3", "PUSHFAN_KAFKA_TOPICS_DELAY_1M": "minutes"]
+        let settings = try load(environment, file: "worker: {weights: {bulk: 3}}\nkafka: {topics: {requests_bulk: many}}\n")
+        #expect(settings.kafka.topics.control == "app.control.v3")
+        #expect(settings.kafka.topics.requestsHigh == "app.requests-high.v3")
+        #expect(settings.kafka.topics.requestsBulk == "many")
+        #expect(settings.kafka.topics.delays == ["app.delay-10s.v3", "minutes", "app.delay-10m.v3", "app.delay-1h.v3"])
+        // Results are read by others, who know them by their name.
+        #expect(settings.kafka.topics.results == "push.results.v1")
+        #expect(settings.worker.laneWeights.bulk == 3 && settings.worker.laneWeights.high == 8)
+        let rows = Dictionary(uniqueKeysWithValues: settings.describe().map { ($0.key, "\($0.value) \($0.origin)") })
+        #expect(rows["kafka.topics.delay_1h"] == "app.delay-1h.v3 default")
+        let error = #expect(throws: SettingsError.self) {
+            try load(["PUSHFAN_KAFKA_TOPICS_RESULTS": "push.requests-high.v1"])
+        }
+        #expect(error?.problems.count == 1)
+    }
+
     @Test func fileIsFoundByItsVariableAndTheFlagBeatsIt() throws {
         let files = ["a.yaml": "log: {level: debug}", "push.yaml": "log: {level: error}"]
         #expect(try load(["PUSHFAN_CONFIG": "a.yaml"], files: files).log.level == .debug)
@@ -83,7 +107,7 @@ import WorkerRuntime
         #expect(Set(all.map(\.name)).count == all.count)
         #expect(Set(variables).count == variables.count)
         for definition in all {
-            #expect(definition.name.wholeMatch(of: /[a-z][a-z_]*(\.[a-z][a-z_]*)*/) != nil)
+            #expect(definition.name.wholeMatch(of: /[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*/) != nil)
             #expect(definition.summary.hasSuffix("."))
             #expect(!definition.allowed.isEmpty)
             #expect(!all.contains { $0.name.hasPrefix(definition.name + ".") }, "a key cannot be a section too")

@@ -38,7 +38,8 @@ final class Bench {
     let name = "t\(UInt32.random(in: 0 ... .max))"
     private let guarantee: DeliveryGuarantee
     private let producer: Producer
-    private let requests: Producer.Topic
+    /// The topics of requests, by lane.
+    private let requests: [Producer.Topic]
 
     init(_ broker: Broker, partitions: Int = 4, emulator: (inout HubEmulatorConfiguration) -> Void = { _ in }) throws {
         var configuration = HubEmulatorConfiguration()
@@ -46,12 +47,8 @@ final class Bench {
         emulator(&configuration)
         hub = try EmulatedHub(configuration)
         _ = try hub.start()
-        var topics = WorkerConfiguration.Topics()
-        topics.requests = "\(name).requests"
-        topics.results = "\(name).results"
-        topics.deadLetters = "\(name).deadletter"
-        self.topics = topics
-        let all = [topics.requests, topics.results, topics.deadLetters]
+        topics = WorkerConfiguration.Topics(requests: "\(name).requests")
+        let all = topics.all
         switch broker {
         case .embedded:
             let cluster = try MockCluster()
@@ -72,7 +69,8 @@ final class Bench {
         roomy.properties.append(.init(key: "message.max.bytes", value: "4000000"))
         let producer = try Producer(roomy, transactionalID: nil)
         self.producer = producer
-        requests = try Self.whenReady { try producer.warmUp(topics: [topics.requests], timeout: .seconds(10))[0] }
+        let lanes = [topics.requestsHigh, topics.requests, topics.requestsBulk]
+        requests = try Self.whenReady { try producer.warmUp(topics: lanes, timeout: .seconds(10)) }
     }
 
     deinit {
@@ -123,12 +121,15 @@ final class Bench {
     }
 
     /// Publishes many records, one after the other, and waits until the broker has them all.
-    func publish(all records: [String], partition: Int32? = nil) throws {
-        for record in records { try produce(Array(record.utf8), key: nil, headers: [], partition: partition) }
+    func publish(all records: [String], partition: Int32? = nil, to lane: Lane = .normal) throws {
+        for record in records { try produce(Array(record.utf8), key: nil, headers: [], partition: partition, to: lane) }
         try producer.flush(timeout: .seconds(10))
     }
 
-    private func produce(_ value: [UInt8]?, key: [UInt8]?, headers: [(String, [UInt8]?)], partition: Int32?) throws {
+    private func produce(
+        _ value: [UInt8]?, key: [UInt8]?, headers: [(String, [UInt8]?)], partition: Int32?, to lane: Lane = .normal
+    ) throws {
+        let topic = requests[lane.rawValue]
         var list = Kafka.RecordHeaders()
         for (name, value) in headers {
             let name = Array(name.utf8)
@@ -136,12 +137,35 @@ final class Bench {
         }
         switch (key, value) {
         case (let key?, let value?):
-            try producer.produce(to: requests, partition: partition, key: key.span, value: value.span, headers: list)
-        case (let key?, nil): try producer.produce(to: requests, partition: partition, key: key.span, value: nil, headers: list)
+            try producer.produce(to: topic, partition: partition, key: key.span, value: value.span, headers: list)
+        case (let key?, nil): try producer.produce(to: topic, partition: partition, key: key.span, value: nil, headers: list)
         case (nil, let value?):
-            try producer.produce(to: requests, partition: partition, key: nil, value: value.span, headers: list)
-        case (nil, nil): try producer.produce(to: requests, partition: partition, key: nil, value: nil, headers: list)
+            try producer.produce(to: topic, partition: partition, key: nil, value: value.span, headers: list)
+        case (nil, nil): try producer.produce(to: topic, partition: partition, key: nil, value: nil, headers: list)
         }
+    }
+
+    /// Cancels requests, in the name of somebody whose clock shows `moment`.
+    func cancel(_ ids: [String], reason: String? = nil, at moment: Int64? = nil) throws {
+        let now = moment ?? Int64(Date().timeIntervalSince1970 * 1000)
+        try writeControl(
+            ids.map { id in
+                let record = CancelRecord(requestID: id, reason: reason)
+                return (record.key, record.value(at: Timestamp(milliseconds: now)))
+            }, at: now)
+    }
+
+    /// Writes records to the control topic, in order.
+    func writeControl(_ records: [(key: [UInt8], value: [UInt8]?)], at moment: Int64? = nil) throws {
+        let topic = try Self.whenReady { try producer.warmUp(topics: [topics.control], timeout: .seconds(10)) }[0]
+        for record in records {
+            if let value = record.value {
+                try producer.produce(to: topic, partition: 0, key: record.key.span, value: value.span, timestamp: moment)
+            } else {
+                try producer.produce(to: topic, partition: 0, key: record.key.span, value: nil, timestamp: moment)
+            }
+        }
+        try producer.flush(timeout: .seconds(10))
     }
 
     private func openReader(_ topic: String) throws -> TopicReader {

@@ -70,7 +70,7 @@ struct DrainTests {
         bench.hub.arm([try Fault(parsing: "status=500,retry-after=3600,tags=head")])
         let names = (1...300).map { "n\($0)" }
         try bench.publish(all: [Self.request("head")] + names.map(Self.request), partition: 0)
-        let first = try bench.startWorker()
+        let first = try bench.startWorker { $0.topics.delays = [] }
         try bench.results(names.count)
         #expect(bench.metric("pushfan_retry_queue_records") == 1)
         try first.stop(within: .seconds(10))
@@ -134,7 +134,10 @@ struct DrainTests {
         bench.hub.arm([try Fault(parsing: "status=500,retry-after=3600,format=fcmv1")])
         try bench.publish(
             #"{"id":"both","audience":{"categories":["both"]},"platforms":["apple","fcmv1"],"message":{"title":"T"}}"#)
-        let first = try bench.startWorker { $0.drainTimeout = .seconds(1) }
+        let first = try bench.startWorker { configuration in
+            configuration.drainTimeout = .seconds(1)
+            configuration.topics.delays = []
+        }
         #expect(eventually { bench.hub.calls().count == 2 && bench.metric("pushfan_retry_queue_records") == 1 })
         try first.stop(within: .seconds(8))
         try bench.results(1)

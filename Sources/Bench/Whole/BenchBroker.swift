@@ -1,17 +1,9 @@
 import Console
 import Kafka
+import WorkerRuntime
 
 /// The broker that a bench runs on, with topics of the bench's own.
 final class BenchBroker {
-    /// The three topics of one worker.
-    struct Topics {
-        let requests: String
-        let results: String
-        let deadLetters: String
-
-        var all: [String] { [requests, results, deadLetters] }
-    }
-
     let kafka: KafkaConfiguration
     /// What the report calls it.
     let name: String
@@ -58,10 +50,8 @@ final class BenchBroker {
     ///   - partitions: The partitions of requests and results.
     /// - Returns: Their names.
     /// - Throws: `notAllowed` where the broker lets nobody create topics, or that it cannot be reached.
-    func makeTopics(_ part: String, partitions: Int) throws(CommandFailure) -> Topics {
-        let prefix = "pushfan-bench.\(run).\(part)"
-        let topics = Topics(
-            requests: "\(prefix).requests", results: "\(prefix).results", deadLetters: "\(prefix).deadletter")
+    func makeTopics(_ part: String, partitions: Int) throws(CommandFailure) -> WorkerConfiguration.Topics {
+        let topics = Self.topics("pushfan-bench.\(run).\(part)")
         do throws(KafkaError) {
             if let cluster {
                 for topic in topics.all { try cluster.createTopic(topic, partitions: partitions) }
@@ -73,6 +63,9 @@ final class BenchBroker {
         }
         return topics
     }
+
+    /// The topics of one worker, whose names begin with `prefix`.
+    static func topics(_ prefix: String) -> WorkerConfiguration.Topics { .init(requests: "\(prefix).requests") }
 
     private func create(_ names: [String], partitions: Int) throws(KafkaError) {
         let admin = try TopicAdmin(kafka)

@@ -41,7 +41,7 @@ struct WholeBench {
     /// Makes sure that there can be something to measure: settings without a fault, and a broker that answers.
     func check() throws(CommandFailure) {
         var own = environment
-        let topics = BenchBroker.Topics(requests: "requests", results: "results", deadLetters: "deadletter")
+        let topics = BenchBroker.topics("pushfan-bench")
         own.connect(to: broker, topics, hub: hub.connectionString, name: "pushfan-bench")
         _ = try own.settings()
         try broker.ask()
@@ -74,7 +74,7 @@ struct WholeBench {
     }
 
     private func measureLatency(
-        _ feed: RequestFeed, _ topics: BenchBroker.Topics, _ capacity: Double
+        _ feed: RequestFeed, _ topics: WorkerConfiguration.Topics, _ capacity: Double
     ) throws -> LatencyFigure {
         // Half of what the worker can take, or else the queue in front of it is measured.
         let rate = min(plan.rate, max(10, capacity / 2)).rounded()

@@ -1,6 +1,7 @@
 import Console
 import Kafka
 import Settings
+import WorkerRuntime
 
 /// The settings of a worker that is measured: the user's own, but for what connects it to the bench.
 struct WorkerEnvironment {
@@ -16,11 +17,13 @@ struct WorkerEnvironment {
         for key in ["hub.secondary_key", "hub.proxy", "hub.ca_file", "hub.name", "hub.connection_string", "listen"] {
             set(key, nil)
         }
-        for key in ["kafka.topics.requests", "kafka.topics.results", "kafka.topics.deadletter"] { set(key, nil) }
+        for key in SettingsSchema.all.map(\.name) where key.hasPrefix("kafka.topics.") { set(key, nil) }
     }
 
     /// Connects the worker to the bench.
-    mutating func connect(to broker: BenchBroker, _ topics: BenchBroker.Topics, hub connectionString: String, name: String) {
+    mutating func connect(
+        to broker: BenchBroker, _ topics: WorkerConfiguration.Topics, hub connectionString: String, name: String
+    ) {
         set("kafka.bootstrap_servers", broker.kafka.bootstrapServers)
         if broker.isEmbedded {
             set("kafka.properties", broker.kafka.properties.map { "\($0.key)=\($0.value)" }.joined(separator: ","))

@@ -2,7 +2,7 @@ extension Command {
     /// Every command of this module, one entry each.
     public static let builtIn: [Command] = [
         .help, .version,
-        .enqueue, .explain,
+        .enqueue, .cancel, .explain,
         .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck, .doctor, .status,
         .resultsList, .resultsShow, .resultsTail, .failed,
         .replayPlan, .replayRun, .replayList, .replayStatus, .replayPause, .replayResume, .replayStop, .replayLeftovers,

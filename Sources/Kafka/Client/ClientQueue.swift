@@ -46,9 +46,10 @@ final class ClientQueue {
         return ClientQueue(client, pointer)
     }
 
-    /// Writes 8 bytes, a native 1, to `descriptor` whenever the queue stops being empty; not again before it was read until empty.
+    /// Writes 8 bytes, the number 1, to `descriptor` whenever the queue stops being empty; not again before it was read until empty, and
+    /// not for what lies in it already.
     func signal(_ descriptor: Int32) {
-        withUnsafeBytes(of: UInt64(1)) { rd_kafka_queue_io_event_enable(pointer, descriptor, $0.baseAddress, $0.count) }
+        withUnsafeBytes(of: 1 as UInt64) { rd_kafka_queue_io_event_enable(pointer, descriptor, $0.baseAddress, $0.count) }
     }
 
     /// Removes the next event, which the caller destroys.

@@ -94,17 +94,24 @@ public final class Consumer {
 
     /// Starts to read each partition at its position; the answer to `.assigned`, replacing any assignment before.
     ///
-    /// - Parameter positions: The partitions; the index of each becomes its slot.
+    /// - Parameters:
+    ///   - positions: The partitions; the index of each becomes its slot.
+    ///   - wakeUp: The descriptor that is written to when a record arrives in a partition where none was, with the same obligations as that of
+    ///     events. Nil, the default, for that one.
     /// - Throws: The library refused; nothing can be read then, and the answer is still owed.
-    public func assign(_ positions: [(partition: TopicPartition, start: StartOffset)]) throws(KafkaError) {
+    public func assign(
+        _ positions: [(partition: TopicPartition, start: StartOffset)], wakeUp: (TopicPartition) -> Int32? = { _ in nil }
+    ) throws(KafkaError) {
         let client = try client()
-        releasePartitions()
+        // Of a partition that is assigned anew while it is assigned, librdkafka 2.0.2 delivers nothing.
+        if !assignment.isEmpty { try unassign() }
         let list = OffsetList(capacity: positions.count)
         var queues: [ClientQueue] = []
         for position in positions {
             try list.add(position.partition, offset: position.start.value)
             let queue = try ClientQueue.partition(position.partition, of: client)
-            if wakeUpFileDescriptor >= 0 { queue.signal(wakeUpFileDescriptor) }
+            let descriptor = wakeUp(position.partition) ?? wakeUpFileDescriptor
+            if descriptor >= 0 { queue.signal(descriptor) }
             queues.append(queue)
         }
         try KafkaError.check(rd_kafka_assign(client.pointer, list.pointer), "cannot take the assignment")
@@ -151,13 +158,7 @@ public final class Consumer {
     /// - Returns: The offsets; no request is sent.
     public func watermarks(slot: Int) -> Watermarks? {
         guard partitionQueues.indices.contains(slot) else { return nil }
-        let queue = partitionQueues[slot]
-        let partition = assignment[slot]
-        var low: Int64 = 0
-        var high: Int64 = 0
-        let result = rd_kafka_get_watermark_offsets(queue.client.pointer, partition.topic, partition.partition, &low, &high)
-        guard result == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0 else { return nil }
-        return Watermarks(low: low, high: high)
+        return partitionQueues[slot].client.watermarks(of: assignment[slot])
     }
 
     /// Leaves the group and frees everything; a second call does nothing.
@@ -187,6 +188,17 @@ public struct Watermarks: Sendable, Equatable {
     public let low: Int64
     /// The offset that the next record will get.
     public let high: Int64
+}
+
+extension ClientHandle {
+    /// The oldest and the next offset of a partition as the last fetch reported them; nil before the first.
+    func watermarks(of partition: TopicPartition) -> Watermarks? {
+        var low: Int64 = 0
+        var high: Int64 = 0
+        let result = rd_kafka_get_watermark_offsets(pointer, partition.topic, partition.partition, &low, &high)
+        guard result == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0 else { return nil }
+        return Watermarks(low: low, high: high)
+    }
 }
 
 extension Consumer {

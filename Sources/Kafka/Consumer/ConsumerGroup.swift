@@ -31,6 +31,24 @@ public struct ConsumerGroup: Sendable {
         }
     }
 
+    /// Asks where a partition ends now for those who read what is committed, whether the group reads it or not.
+    ///
+    /// - Parameters:
+    ///   - partition: A partition of a topic that is known to exist.
+    ///   - timeout: How long to wait for its leader.
+    /// - Returns: The next offset.
+    /// - Throws: The call failed.
+    public func end(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
+        let client = try lease.current()
+        let list = OffsetList(capacity: 1)
+        try list.add(partition, offset: LogicalOffset.end)
+        try KafkaError.check(
+            rd_kafka_offsets_for_times(client.pointer, list.pointer, timeout.wholeMilliseconds),
+            "cannot read the end of \(partition)")
+        try list.checkElements("cannot read the end")
+        return list.map(\.offset)[0]
+    }
+
     /// Commits offsets outside of any transaction; for brokers that have none.
     ///
     /// - Parameter offsets: The offsets and their metadata.

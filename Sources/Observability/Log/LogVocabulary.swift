@@ -61,6 +61,10 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case sendFinished = "send_finished"
     /// One call failed and will be made again.
     case retryScheduled = "retry_scheduled"
+    /// A request waits in a delay lane.
+    case requestDelayed = "request_delayed"
+    /// A request was cancelled, or cancellations cannot be read.
+    case requestCancelled = "request_cancelled"
     /// The hub asked to wait.
     case hubThrottled = "hub_throttled"
     /// The hub does not accept the key.

@@ -36,6 +36,12 @@ public struct PushfanMetrics: Sendable {
     public let retriesScheduled: Family<Counter, 2>
     /// Requests that wait for a retry, by hub.
     public let retryQueue: Family<Gauge, 1>
+    /// Requests put into a delay lane, by lane (`10s`, `1m`, `10m`, `1h`); one that waits for long is counted in several.
+    public let delayed: Family<Counter, 1>
+    /// Cancellations that a loop of this worker remembers.
+    public let cancellations: Gauge
+    /// Cancellations forgotten before their time, because there were too many.
+    public let cancellationsForgotten: Counter
     /// Records put on the dead-letter topic, by reason.
     public let deadLetters: Family<Counter, 1>
     /// Results written to Kafka.
@@ -82,6 +88,10 @@ public struct PushfanMetrics: Sendable {
         ) { SecondsCounter() }
         retriesScheduled = registry.counters("retries_scheduled_total", "Retries scheduled, by reason.", ["hub", "reason"])
         retryQueue = registry.gauges("retry_queue_records", "Requests that wait for a retry.", ["hub"])
+        delayed = registry.counters("delayed_total", "Requests put into a delay lane.", ["lane"])
+        cancellations = registry.gauge("pushfan_cancellations", help: "Cancellations of requests that are remembered.")
+        cancellationsForgotten = registry.counter(
+            "pushfan_cancellations_forgotten_total", help: "Cancellations forgotten early, because there were too many.")
         deadLetters = registry.counters("dead_letters_total", "Records put on the dead-letter topic.", ["reason"])
         resultsPublished = registry.counter("pushfan_results_published_total", help: "Results written to Kafka.")
         resultsFailed = registry.counter(

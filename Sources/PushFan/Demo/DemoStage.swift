@@ -25,7 +25,7 @@ final class DemoStage {
 
     init() throws {
         cluster = try MockCluster()
-        for topic in [topics.requests, topics.results, topics.deadLetters] { try cluster.createTopic(topic, partitions: 4) }
+        for topic in topics.all { try cluster.createTopic(topic, partitions: 4) }
         var emulator = HubEmulatorConfiguration()
         emulator.listen = "127.0.0.1:0"
         emulator.faults = [try Fault(parsing: "status=429,retry-after=1,count=1,tags=username:carol")]

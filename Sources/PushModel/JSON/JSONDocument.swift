@@ -77,6 +77,10 @@ public struct JSONDocument: Sendable {
         content.span.extracting(Int(text.start)..<Int(text.start) + Int(text.length))
     }
 
+    /// The text as it was received, whose length the reader of it knows.
+    @_lifetime(borrow self)
+    public borrowing func source(byteCount: Int) -> Span<UInt8> { content.span.extracting(0..<byteCount) }
+
     /// `text` as a `String`; for messages and tests, not for the path of every request.
     public func string(_ text: Text) -> String {
         String(decoding: content.room[Int(text.start)..<Int(text.start) + Int(text.length)], as: UTF8.self)

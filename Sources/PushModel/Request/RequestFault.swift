@@ -23,6 +23,8 @@ public enum UnreadableRecord: Error, Sendable, Equatable {
     case notJSON(JSONError)
     /// The value is JSON, but no object.
     case notAnObject
+    /// It stands in a delay lane and does not say what it waits for.
+    case notDelayed
 
     /// The reason in a bounded vocabulary, for headers and metrics.
     public var reason: String {
@@ -30,6 +32,7 @@ public enum UnreadableRecord: Error, Sendable, Equatable {
         case .noValue: "empty"
         case .notJSON(let error): error.reason.rawValue
         case .notAnObject: "not_an_object"
+        case .notDelayed: "not_delayed"
         }
     }
 
@@ -39,6 +42,7 @@ public enum UnreadableRecord: Error, Sendable, Equatable {
         case .noValue: "The record has no value."
         case .notJSON(let error): error.sentence
         case .notAnObject: "The value is JSON, but not an object."
+        case .notDelayed: "The record stands in a delay lane, and its headers do not say what it waits for."
         }
     }
 }

@@ -104,7 +104,7 @@ extension ErrorCode {
                 remedy: "It goes on by itself when the hub answers again; replay what was given up.")
         case .cancelled:
             Explanation(
-                cause: "The request was stopped on purpose, or asked for a dry run.", effect: "Nothing was sent.",
+                cause: "The request was stopped on purpose, or asked for a dry run.", effect: "Nothing more was sent.",
                 remedy: "None is needed.")
         case .workerShutdown:
             Explanation(

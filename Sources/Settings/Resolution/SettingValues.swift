@@ -10,8 +10,14 @@ struct SettingValues: Sendable {
             definition.defaultText.map { (definition.name, SettingCandidate(input: .text($0), origin: .builtIn)) }
         }
         let host = SettingCandidate(input: .text(hostName), origin: .builtIn)
-        chosen = Dictionary(uniqueKeysWithValues: defaults + [(SettingsSchema.workerID.definition.name, host)])
+        var chosen = Dictionary(uniqueKeysWithValues: defaults + [(SettingsSchema.workerID.definition.name, host)])
             .merging(candidates) { $1 }
+        if case .text(let requests)? = chosen[SettingsSchema.requestsTopic.definition.name]?.input {
+            for (definition, name) in SettingsSchema.derivedTopics(requests) where chosen[definition.name] == nil {
+                chosen[definition.name] = SettingCandidate(input: .text(name), origin: .builtIn)
+            }
+        }
+        self.chosen = chosen
     }
 
     /// The value of a key; nil when there is none or it is not legal.
@@ -71,7 +77,7 @@ struct SettingValues: Sendable {
     private func contradictions() -> [SettingProblem] {
         var problems: [SettingProblem] = []
         var users: [String: String] = [:]
-        for key in [SettingsSchema.requestsTopic, SettingsSchema.resultsTopic, SettingsSchema.deadLetterTopic] {
+        for key in SettingsSchema.topics {
             guard let topic = self[key] else { continue }
             if let other = users.updateValue(key.definition.name, forKey: topic) {
                 problems.append(contradiction(key.definition, "is the same topic as \(other)"))

@@ -1,3 +1,4 @@
+import Delivery
 import Observability
 import WorkerRuntime
 
@@ -11,8 +12,20 @@ public enum SettingsSchema {
     static let properties = SettingKey(
         "kafka.properties", .properties, "Properties of librdkafka, handed on as they are; may hold passwords.")
     static let requestsTopic = topic("requests", "push.requests.v1", "The topic that requests are read from.")
+    static let requestsHighTopic = topic(
+        "requests_high", nil, "The topic that urgent requests are read from; named after kafka.topics.requests by default.")
+    static let requestsBulkTopic = topic(
+        "requests_bulk", nil, "The topic that requests to many are read from; named after kafka.topics.requests by default.")
+    /// One for each length of `DelayLanes`.
+    static let delayTopics = DelayLanes.names.map { length in
+        topic(
+            "delay_\(length)", nil,
+            "The topic where requests wait \(length) before they go on; named after kafka.topics.requests by default.")
+    }
     static let resultsTopic = topic("results", "push.results.v1", "The topic that results are written to.")
     static let deadLetterTopic = topic("deadletter", "push.deadletter.v1", "The topic for records that cannot be understood.")
+    static let controlTopic = topic(
+        "control", nil, "The topic that cancels requests; named after kafka.topics.requests by default.")
     static let replaysTopic = topic("replays", "push.replays.v1", "The topic in which replays keep how far they are.")
     static let guarantee =
         SettingKey(
@@ -35,6 +48,9 @@ public enum SettingsSchema {
     static let maxInFlight = SettingKey(
         "worker.max_in_flight", .integer(1...4096), default: "64", unit: "calls",
         "Hub calls that one loop may have under way at once.")
+    static let highWeight = weight("high", "8", "urgent requests")
+    static let normalWeight = weight("normal", "4", "all other requests")
+    static let bulkWeight = weight("bulk", "1", "requests to many")
     static let window = SettingKey(
         "worker.window", .integer(16...16_384), default: "16384", unit: "offsets",
         "How far one partition is read beyond its oldest unfinished request.")
@@ -101,18 +117,26 @@ public enum SettingsSchema {
         ) as SettingKey<LogFormat>
 
     /// Every key, in the order in which people read them.
-    public static let all: [SettingDefinition] = [
-        bootstrapServers.definition, groupID.definition, properties.definition, requestsTopic.definition,
-        resultsTopic.definition, deadLetterTopic.definition, replaysTopic.definition, guarantee.definition,
-        sessionTimeout.definition, transactionTimeout.definition, workerID.definition, loops.definition,
-        maxInFlight.definition, window.definition,
-        drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
-        secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
-        connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,
-        authorityFile.definition,
-        platforms.definition, userTag.definition, proxy.definition, maxAttempts.definition, retryBase.definition,
-        retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
-    ]
+    public static let all: [SettingDefinition] =
+        [
+            bootstrapServers.definition, groupID.definition, properties.definition,
+        ] + topics.map(\.definition) + [
+            guarantee.definition, sessionTimeout.definition,
+            transactionTimeout.definition, workerID.definition, loops.definition, maxInFlight.definition,
+            highWeight.definition, normalWeight.definition, bulkWeight.definition, window.definition,
+            drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
+            secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
+            connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,
+            authorityFile.definition,
+            platforms.definition, userTag.definition, proxy.definition, maxAttempts.definition, retryBase.definition,
+            retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
+        ]
+
+    /// The keys that name topics.
+    static let topics =
+        [requestsTopic, requestsHighTopic, requestsBulkTopic] + delayTopics + [
+            resultsTopic, deadLetterTopic, replaysTopic, controlTopic,
+        ]
 
     /// The hub's words for platforms, and the names of the services behind them.
     private static let platformWords: [(word: String, value: String)] = [
@@ -120,7 +144,22 @@ public enum SettingsSchema {
         ("wns", "windows"),
     ]
 
-    private static func topic(_ role: String, _ name: String, _ summary: String) -> SettingKey<String> {
+    private static func weight(_ lane: String, _ weight: String, _ what: String) -> SettingKey<Int> {
+        SettingKey(
+            "worker.weights.\(lane)", .integer(1...1000), default: weight,
+            "The share of \(what) in what the worker sends, beside the weights of the other lanes that have some.")
+    }
+
+    /// The topics without a name of their own are named after that of the requests.
+    static func derivedTopics(_ requests: String) -> [(definition: SettingDefinition, name: String)] {
+        let family = TopicFamily(requests: requests)
+        return [
+            (requestsHighTopic.definition, family.lane("high")), (requestsBulkTopic.definition, family.lane("bulk")),
+            (controlTopic.definition, family.topic("control")),
+        ] + zip(delayTopics, DelayLanes.names).map { ($0.definition, family.topic("delay-\($1)")) }
+    }
+
+    private static func topic(_ role: String, _ name: String?, _ summary: String) -> SettingKey<String> {
         SettingKey("kafka.topics.\(role)", .name("a topic", atMost: 249), default: name, summary)
     }
 }

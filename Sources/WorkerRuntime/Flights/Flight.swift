@@ -35,6 +35,10 @@ final class Flight {
         var payload = 0
         /// The number of the token that the attempt under way was signed with.
         var tokenSerial: UInt64 = 0
+        /// When the wait for the next attempt is over, monotonic nanoseconds.
+        var due: Int64 = 0
+        /// The moment before which the next attempt must not be made, where it is known by the wall clock.
+        var notBefore: Timestamp?
         /// When the attempt under way began: monotonic nanoseconds, and wall clock.
         var startedAt: Int64 = 0
         var startedAtWall = Timestamp(milliseconds: 0)
@@ -50,8 +54,22 @@ final class Flight {
     var epoch = 0
     /// The partition's slot in that assignment.
     var slot = 0
-    /// Where the record stands.
+    /// The lane whose queue its calls wait in.
+    var lane = Lane.normal
+    /// Where the record with which the request was published stands.
     var origin = RecordOrigin(topic: "", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+    /// The offset of the record that holds it now, which is another one when the request comes from a delay lane.
+    var offset: Int64 = 0
+    /// The bytes of the record's value.
+    var valueByteCount = 0
+    /// The record's key and headers.
+    var envelope = RecordEnvelope()
+    /// What the record says of a request that comes from a delay lane.
+    var delayed: DelayedRecord?
+    /// Whether a call was made since the record was read.
+    var wasSent = false
+    /// What cancelled the request, if something did: then no call is begun any more.
+    var cancellation: Cancellations.Cancellation?
     /// When the record was taken, monotonic nanoseconds.
     var receivedAt: Int64 = 0
     var request = PushRequest()
@@ -63,7 +81,7 @@ final class Flight {
     /// The rendered payloads; the first `payloadCount` belong to this request.
     var payloads: [RenderedPayload] = []
     var payloadCount = 0
-    /// The dead letter of a record that cannot be understood and must wait for the window.
+    /// The dead letter of a record that cannot be understood and must wait for the window; an empty one for a record of somebody else.
     var deadLetter: OutcomeBatch?
 
     init(index: Int) {
@@ -71,12 +89,18 @@ final class Flight {
     }
 
     /// Gets the flight ready for the next record.
-    func begin(epoch: Int, slot: Int, origin: RecordOrigin, now: Timestamp, monotonic: Int64) {
+    func begin(epoch: Int, slot: Int, lane: Lane = .normal, origin: RecordOrigin, now: Timestamp, monotonic: Int64) {
         generation &+= 1
         isActive = true
         self.epoch = epoch
         self.slot = slot
+        self.lane = lane
         self.origin = origin
+        offset = origin.offset
+        envelope.removeAll()
+        delayed = nil
+        wasSent = false
+        cancellation = nil
         receivedAt = monotonic
         report.removeAll()
         report.consumedAt = now

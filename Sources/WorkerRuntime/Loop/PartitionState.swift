@@ -3,15 +3,51 @@ import Kafka
 import Observability
 import PushModel
 
+/// What the records of a partition are.
+enum PartitionRole: Equatable {
+    /// New requests of a lane.
+    case requests(Lane)
+    /// Requests that wait in a delay lane, by its place in `DelayLanes.lengths`.
+    case delay(Int)
+
+    var isDelay: Bool { if case .delay = self { true } else { false } }
+}
+
+/// The partitions of one lane of requests. A lane without records costs a turn no more than a look at `mayHaveRecords`.
+///
+/// The library signals a partition when its queue stops being empty, and then no more until it was read until empty. That nothing is left
+/// lying rests on four rules:
+///
+/// 1. A partition's `mayHaveRecords` ends with a read that found nothing, and with nothing else: not when there is no room, nor when the
+///    window is full. Whatever comes after that read is signalled.
+/// 2. Whoever takes a signal sets the flags of all partitions that it may be for, in the same turn and before any of them is read. A lane
+///    has a descriptor of its own, so the signal of one is not taken with that of another.
+/// 3. A lane's `mayHaveRecords` says whether one of its partitions can be read. It is worked out anew after each round of reading; until
+///    the next round a partition becomes readable in two ways only, by a signal or by a window that moves, and both set it.
+/// 4. A new assignment begins with all flags set. So what lay in a queue before its signals were asked for is read too.
+struct LanePartitions {
+    /// Their slots.
+    var slots: [Int] = []
+    /// With which of them the next round of reading begins, so that none is always the first.
+    var first = 0
+    /// Whether a round may find a record; else only a wake-up can change that, or a finished request when a partition waits for its window.
+    var mayHaveRecords = true
+    /// Whether a partition waits for its window.
+    var isBlocked = false
+}
+
 /// One assigned partition, as the loop sees it.
 struct PartitionState {
     let id: TopicPartition
+    let role: PartitionRole
     /// What is finished; nil until the first record says where the partition begins.
     var ledger: OffsetLedger?
     /// Whether a read may find a record; after an empty one, only a wake-up can change that.
     var mayHaveRecords = true
     /// A record that lies beyond the window and waits for it to move.
     var parked: Flight?
+    /// The first record of a delay lane, when it is not yet to be looked at; all behind it stay unread.
+    var head: Flight?
     /// Whether something finished since the last commit.
     var isDirty = false
     /// Where the group stands; nil if it has no position.
@@ -21,12 +57,18 @@ struct PartitionState {
     /// Since when records wait to be taken.
     var backlog = BacklogAge()
     let lag: Gauge
+    let consumed: Counter
 
-    init(_ id: TopicPartition, committed: LedgerCommit?, ledger: OffsetLedger?, lag: Gauge) {
+    init(
+        _ id: TopicPartition, _ role: PartitionRole, committed: LedgerCommit?, ledger: OffsetLedger?, lag: Gauge,
+        consumed: Counter
+    ) {
         self.id = id
+        self.role = role
         self.ledger = ledger
         self.committed = committed
         self.lag = lag
+        self.consumed = consumed
     }
 
     /// Whether the mark has moved over offsets that hold no record, which nothing else would commit.
@@ -45,5 +87,8 @@ struct PartitionState {
     }
 
     /// Whether a record may be read now.
-    var canRead: Bool { mayHaveRecords && parked == nil && ledger?.hasRoom ?? true }
+    var canRead: Bool { mayHaveRecords && !isBlocked && head == nil }
+
+    /// Whether the window has to move before the next record can be taken.
+    var isBlocked: Bool { parked != nil || !(ledger?.hasRoom ?? true) }
 }

@@ -1,4 +1,5 @@
 import Delivery
+import EventLoop
 import Kafka
 import Observability
 import PushModel
@@ -21,6 +22,8 @@ extension WorkerLoop {
         }
         metrics.everySecond(now) {
             expireWaitingCalls()
+            noteReaderEvents()
+            watchControl()
             measureLag()
             metrics.oldestWaiting.set(seconds(since: oldestWaiting()))
             metrics.circuitState.set(circuit.state.code)
@@ -29,18 +32,33 @@ extension WorkerLoop {
         }
     }
 
-    /// Says how many records were not read yet, and how old the oldest of them can be.
+    /// Takes what the reader of delay lanes says about itself.
+    private func noteReaderEvents() {
+        while let event = delayReader.nextEvent() {
+            if case .error(let error) = event { noteKafkaError(error) }
+        }
+    }
+
+    /// Says how many records were not read yet, and how old the oldest of each lane can be. What lies in delay lanes is not late.
     private func measureLag() {
         facts.oldestUnread = nil
-        for slot in partitions.indices {
-            guard let marks = consumer.watermarks(slot: slot) else { continue }
-            let count = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
-            partitions[slot].lag.set(Int(count))
-            let since = partitions[slot].backlog.oldest(
-                unreadCount: count, lastTaken: partitions[slot].lastTimestamp, now: wallClock)
-            if let since { facts.oldestUnread = min(facts.oldestUnread ?? since, since) }
+        for lane in Lane.allCases {
+            var oldest = wallClock
+            for slot in lanes[lane.rawValue].slots {
+                guard let marks = consumer.watermarks(slot: slot) else { continue }
+                let count = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
+                partitions[slot].lag.set(Int(count))
+                let since = partitions[slot].backlog.oldest(
+                    unreadCount: count, lastTaken: partitions[slot].lastTimestamp, now: wallClock)
+                if let since { oldest = min(oldest, since) }
+            }
+            metrics.lagSeconds(of: lane).set(seconds(since: oldest))
+            facts.oldestUnread = min(facts.oldestUnread ?? oldest, oldest)
         }
-        metrics.lagSeconds.set(seconds(since: facts.oldestUnread ?? wallClock))
+        for slot in delayedPartitions.slots {
+            guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
+            partitions[slot].lag.set(Int(max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))))
+        }
     }
 
     /// Asks a broker that failed whether it is back: a member that keeps its partitions hears nothing of that otherwise.
@@ -74,7 +92,7 @@ extension WorkerLoop {
         log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
         // An empty assignment is answered like any other: a member that owes the answer does not join again when others leave.
         guard !list.isEmpty else {
-            assign([], epoch)
+            assign([], controlEnd: nil, epoch)
             return
         }
         pendingAssignment = list
@@ -97,14 +115,17 @@ extension WorkerLoop {
         later(.positions(pendingAssignment, epoch: epoch), in: .milliseconds(500))
     }
 
-    func assign(_ positions: [CommittedOffset], _ epoch: Int) {
+    func assign(_ positions: [CommittedOffset], controlEnd: Int64?, _ epoch: Int) {
         guard epoch == self.epoch, mode == .running || mode == .stopped else { return }
         var states: [PartitionState] = []
         var starts: [(partition: TopicPartition, start: StartOffset)] = []
-        for position in positions {
-            let lag = metrics.lag(of: position.partition)
+        // Those of delay lanes stand behind all others, because they have a reader of their own.
+        let requestCount = positions.count { !role(of: $0.partition).isDelay }
+        for position in positions.filter({ !role(of: $0.partition).isDelay })
+            + positions.filter({ role(of: $0.partition).isDelay })
+        {
             guard let offset = position.offset else {
-                states.append(PartitionState(position.partition, committed: nil, ledger: nil, lag: lag))
+                states.append(partitionState(position.partition, committed: nil, ledger: nil))
                 starts.append((position.partition, .beginning))
                 continue
             }
@@ -116,19 +137,42 @@ extension WorkerLoop {
                 return
             }
             let ledger = OffsetLedger(start: offset, finished: finished, window: configuration.window)
-            states.append(
-                PartitionState(position.partition, committed: LedgerCommit(position), ledger: ledger, lag: lag))
+            states.append(partitionState(position.partition, committed: LedgerCommit(position), ledger: ledger))
             starts.append((position.partition, .offset(offset)))
         }
         do throws(KafkaError) {
-            try consumer.assign(starts)
+            try consumer.assign(Array(starts[..<requestCount])) { partition in
+                if case .requests(let lane) = role(of: partition) { laneWakeUps[lane.rawValue].fileDescriptor } else { nil }
+            }
+            let control = controlReading.starts(in: configuration.topics, end: controlEnd)
+            try delayReader.start(Array(starts[requestCount...]) + control)
         } catch {
             noteKafkaError(error)
             return
         }
         partitions = states
+        for lane in Lane.allCases {
+            lanes[lane.rawValue] = LanePartitions(slots: partitions.indices.filter { partitions[$0].role == .requests(lane) })
+        }
+        delayedPartitions = DelayedPartitions()
+        delayedPartitions.slots = requestCount..<partitions.count
+        delayedPartitions.mayHaveRecords = true
+        beginControl(slot: partitions.count - requestCount, end: controlEnd)
         metrics.assignedPartitions.set(partitions.count)
         health.joined()
+    }
+
+    private func role(of partition: TopicPartition) -> PartitionRole {
+        if let lane = configuration.topics.delays.firstIndex(of: partition.topic) { return .delay(lane) }
+        return .requests(Lane.allCases.first { configuration.topics.requests(of: $0) == partition.topic } ?? .normal)
+    }
+
+    private func partitionState(
+        _ id: TopicPartition, committed: LedgerCommit?, ledger: OffsetLedger?
+    ) -> PartitionState {
+        PartitionState(
+            id, role(of: id), committed: committed, ledger: ledger, lag: metrics.lag(of: id),
+            consumed: metrics.consumed(from: id.topic))
     }
 
     /// Begins the assignment anew where the group stands, because somebody else has moved its positions.
@@ -181,7 +225,9 @@ extension WorkerLoop {
 
     /// Whether a device may have heard of the request: then its result is ours to write.
     func mustFinish(_ flight: Flight) -> Bool {
-        flight.calls.contains(where: \.mayHaveArrived)
+        // Of one from a delay lane that was not sent since, its record says what was.
+        guard flight.wasSent else { return false }
+        return flight.calls.contains(where: \.mayHaveArrived)
             || flight.report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous }
     }
 
@@ -231,6 +277,10 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive { abandon(flight) }
         for state in partitions { metrics.forgetLag(of: state.id) }
         partitions = []
+        for lane in lanes.indices { lanes[lane] = LanePartitions() }
+        delayedPartitions = DelayedPartitions()
+        delayReader.stop()
+        controlReading.stop()
         pendingAssignment = []
         epoch += 1
         outbox.removeAll()

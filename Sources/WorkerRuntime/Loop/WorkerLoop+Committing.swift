@@ -65,14 +65,15 @@ extension WorkerLoop {
         if !deferredJobs.isEmpty { submitDeferredJobs() }
         while let reply = committer.nextReply() {
             switch reply {
-            case .prepared:
+            case .prepared(let lanes):
                 isProducerReady = true
+                delayLanes = DelayLanes(lanes)
                 health.producerReady()
             case .failed(let error):
                 noteKafkaError(error)
                 health.producerFailed(error.description)
                 later(.prepare, in: .seconds(1))
-            case .positions(let positions, let epoch): assign(positions, epoch)
+            case .positions(let positions, let controlEnd, let epoch): assign(positions, controlEnd: controlEnd, epoch)
             case .positionsFailed(let error, let epoch): retryAssignment(error, epoch)
             case .probed(let error): probed(error)
             case .committed: committed()
@@ -92,7 +93,7 @@ extension WorkerLoop {
         isProducerReady = true
         health.producerReady()
         if health.isBrokerDoubtful { health.joined() }
-        metrics.resultsPublished.increment(by: UInt64(commit.job.batch.records.count))
+        metrics.resultsPublished.increment(by: UInt64(commit.job.batch.resultCount))
         if commit.epoch == epoch {
             for (slot, offset) in zip(commit.slots, commit.job.offsets) { partitions[slot].committed = LedgerCommit(offset) }
         }
@@ -119,7 +120,7 @@ extension WorkerLoop {
         offered = nil
         metrics.commitFailures.increment()
         health.producerFailed(error.description)
-        metrics.resultsFailed.increment(by: UInt64(commit.job.batch.records.count))
+        metrics.resultsFailed.increment(by: UInt64(commit.job.batch.resultCount))
         log.warning(.commitFailed, "results could not be committed and are offered again", [.reason: .string(error.description)])
         // What belongs to an assignment that has ended is its next owner's.
         guard commit.epoch == epoch else { return }

@@ -25,8 +25,13 @@ extension WorkerLoop {
     /// Counts the record as done: its outcome is in the outbox.
     func settle(_ flight: Flight) {
         if flight.epoch == epoch {
-            partitions[flight.slot].ledger?.finished(flight.origin.offset)
+            partitions[flight.slot].ledger?.finished(flight.offset)
             partitions[flight.slot].isDirty = true
+            // The window may have moved.
+            switch partitions[flight.slot].role {
+            case .requests(let lane): if lanes[lane.rawValue].isBlocked { lanes[lane.rawValue].mayHaveRecords = true }
+            case .delay: if delayedPartitions.isBlocked { delayedPartitions.mayHaveRecords = true }
+            }
         }
         flights.release(flight)
     }

@@ -1,4 +1,5 @@
 import Delivery
+import EventLoop
 import FanOut
 import Kafka
 import Observability
@@ -13,34 +14,59 @@ extension WorkerLoop {
     /// How often it is seen to that more records are fetched: 10 ms in nanoseconds.
     private static let refillInterval: Int64 = 10_000_000
 
-    /// Reads records, partition by partition, while there is room for their calls.
+    /// Reads records while there is room for their calls, lane by lane, and of each lane partition by partition.
     func receiveRecords() {
         guard canReceive else { return }
         if now >= nextRefill {
             nextRefill = now + Self.refillInterval
             consumer.keepFetching()
         }
-        let count = partitions.count
-        for step in 0..<count {
-            let slot = (nextSlot + step) % count
+        for lane in Lane.allCases { receiveRecords(of: lane) }
+    }
+
+    private func receiveRecords(of lane: Lane) {
+        guard lanes[lane.rawValue].mayHaveRecords, hasRoom(lane) else { return }
+        let slots = lanes[lane.rawValue].slots
+        let first = lanes[lane.rawValue].first
+        var mayHaveRecords = false
+        var isBlocked = false
+        for step in slots.indices {
+            let slot = slots[(first + step) % slots.count]
             startParked(slot)
             var budget = Self.recordsPerTurn
-            while budget > 0 && canReceive && partitions[slot].canRead {
+            while budget > 0 && canReceive && hasRoom(lane) && partitions[slot].canRead {
                 receiveRecord(slot)
                 budget -= 1
             }
+            if partitions[slot].canRead { mayHaveRecords = true }
+            if partitions[slot].isBlocked { isBlocked = true }
         }
-        nextSlot = (nextSlot + 1) % max(count, 1)
+        lanes[lane.rawValue].first = slots.isEmpty ? 0 : (first + 1) % slots.count
+        lanes[lane.rawValue].mayHaveRecords = mayHaveRecords
+        lanes[lane.rawValue].isBlocked = isBlocked
+    }
+
+    /// Takes in that records have arrived in partitions of a lane.
+    func noteArrivals(inLane lane: Int) {
+        laneWakeUps[lane].drain()
+        lanes[lane].mayHaveRecords = true
+        for slot in lanes[lane].slots { partitions[slot].mayHaveRecords = true }
     }
 
     private func receiveRecord(_ slot: Int) {
+        guard case .requests(let lane) = partitions[slot].role else { return }
         let result = consumer.read(slot: slot) { record in
             let partition = partitions[slot].id
             let origin = RecordOrigin(
                 topic: partition.topic, partition: partition.partition, offset: record.offset,
                 timestamp: record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
-            take(record, origin, slot)
+            take(record, origin, slot, lane)
         }
+        note(result, of: slot)
+    }
+
+    /// Takes in what a read gave beside a record.
+    func note(_ result: ReadResult, of slot: Int) {
         switch result {
         case .record: break
         case .empty: partitions[slot].mayHaveRecords = false
@@ -49,21 +75,41 @@ extension WorkerLoop {
         }
     }
 
-    private func take(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int) {
-        if partitions[slot].begins(after: origin.offset) { beginAgain(slot, at: origin.offset) }
-        let reception = partitions[slot].received(origin.offset, window: configuration.window)
-        if reception == .alreadyFinished { return }
-        metrics.recordsConsumed.increment()
+    /// Takes in that a record was delivered; nil when its outcome was published before.
+    func receive(_ offset: Int64, of slot: Int) -> OffsetLedger.Reception? {
+        if partitions[slot].begins(after: offset) { beginAgain(slot, at: offset) }
+        let reception = partitions[slot].received(offset, window: configuration.window)
+        if reception == .alreadyFinished { return nil }
+        partitions[slot].consumed.increment()
         Failpoint.pass(.fetched)
+        return reception
+    }
+
+    private func take(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int, _ lane: Lane) {
+        guard let reception = receive(origin.offset, of: slot) else { return }
         partitions[slot].lastTimestamp = origin.timestamp
         let flight = flights.take()
-        flight.begin(epoch: epoch, slot: slot, origin: origin, now: wallClock, monotonic: now)
+        flight.begin(epoch: epoch, slot: slot, lane: lane, origin: origin, now: wallClock, monotonic: now)
+        read(record, into: flight)
+        guard reception == .process else {
+            partitions[slot].parked = flight
+            return
+        }
+        start(flight)
+    }
+
+    /// Reads the request that a record holds.
+    func read(_ record: borrowing ConsumedRecord, into flight: Flight) {
+        let origin = flight.origin
         headers.removeAll()
+        if let key = record.key { flight.envelope.setKey(key) }
         record.forEachHeader { name, value in
+            flight.envelope.addHeader(name, value)
             if let value { headers.add(name: name, value: value) }
         }
         let reading: RequestReader.Reading
         if let value = record.value {
+            flight.valueByteCount = value.count
             reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
         } else {
             let nothing: [UInt8] = []
@@ -72,18 +118,22 @@ extension WorkerLoop {
         if flight.request.unknownFieldCount > 0 {
             metrics.unknownFields.increment(by: UInt64(flight.request.unknownFieldCount))
         }
-        if case .unreadable(let failure) = reading {
-            var letter = OutcomeBatch()
-            deadLetters.record(record, slot: slot, origin: origin, failure, into: &letter)
-            flight.deadLetter = letter
-            noteDeadLetter(origin, failure)
-        }
+        if case .unreadable(let failure) = reading { noteUnreadable(record, flight, failure) }
         if case .rejected(let faults) = reading { flight.report.faults = faults }
-        guard reception == .process else {
-            partitions[slot].parked = flight
-            return
+    }
+
+    /// Makes a dead letter of a record that cannot be understood.
+    func noteUnreadable(_ record: borrowing ConsumedRecord, _ flight: Flight, _ failure: UnreadableRecord) {
+        var place = flight.origin
+        if case .delay = partitions[flight.slot].role {
+            place.topic = partitions[flight.slot].id.topic
+            place.partition = partitions[flight.slot].id.partition
+            place.offset = flight.offset
         }
-        start(flight)
+        var letter = OutcomeBatch()
+        deadLetters.record(record, slot: flight.slot, origin: place, failure, into: &letter)
+        flight.deadLetter = letter
+        noteDeadLetter(place, failure)
     }
 
     /// Takes in that the partition has records below the committed position: its topic was made anew, or lost its end.
@@ -97,13 +147,14 @@ extension WorkerLoop {
             ])
         for flight in flights.flights where flight.isActive && flight.slot == slot { abandon(flight) }
         partitions[slot].parked = nil
+        partitions[slot].head = nil
         partitions[slot].ledger = OffsetLedger(start: offset, window: configuration.window)
     }
 
     /// Starts a record that lay beyond the window, when the window has moved.
-    private func startParked(_ slot: Int) {
+    func startParked(_ slot: Int) {
         guard let flight = partitions[slot].parked else { return }
-        switch partitions[slot].ledger?.received(flight.origin.offset) {
+        switch partitions[slot].ledger?.received(flight.offset) {
         case .beyondWindow: return
         case .process:
             partitions[slot].parked = nil
@@ -116,7 +167,7 @@ extension WorkerLoop {
     }
 
     private func noteDeadLetter(_ origin: RecordOrigin, _ failure: UnreadableRecord) {
-        metrics.deadLettered(failure.reason)
+        metrics.deadLettered(failure.reason, topic: origin.topic)
         log.warning(
             .deadLettered, "a record could not be understood and goes to the dead-letter topic",
             [
@@ -126,13 +177,15 @@ extension WorkerLoop {
     }
 
     /// Plans and formats a request; everything that can be refused is refused before any call.
-    private func start(_ flight: Flight) {
+    func start(_ flight: Flight) {
         if let letter = flight.deadLetter {
             outbox.append(contentsOf: letter)
             settle(flight)
             return
         }
-        if Sabotage.isOn(.commitEarly) { partitions[flight.slot].ledger?.finished(flight.origin.offset) }
+        flight.cancellation = cancellation(of: flight)
+        if let delayed = flight.delayed, flight.cancellation == nil, !isDue(flight, delayed) { return }
+        if Sabotage.isOn(.commitEarly) { partitions[flight.slot].ledger?.finished(flight.offset) }
         if flight.report.faults.isEmpty { prepare(flight) }
         guard flight.report.faults.isEmpty else {
             reject(flight)
@@ -142,16 +195,24 @@ extension WorkerLoop {
             for index in flight.calls.indices { end(flight, index, .cancelled, .cancelled, "dry run: nothing was sent") }
             return
         }
-        for index in flight.calls.indices { schedule(flight, index) }
+        if let delayed = flight.delayed {
+            guard restore(flight, delayed) else { return }
+        } else if flight.cancellation == nil, delayStart(flight) {
+            return
+        }
+        if let cancellation = flight.cancellation {
+            cancel(flight, cancellation)
+            return
+        }
+        for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, index) }
     }
 
-    /// Puts a call into the queue, or lets it wait for the request's `not_before`.
+    /// Puts a call into the queue, or lets it wait for the request's `not_before` or for what is left of its own wait.
     private func schedule(_ flight: Flight, _ index: Int) {
-        if let start = flight.request.notBefore, start > wallClock {
-            let delay = start.milliseconds - wallClock.milliseconds
-            wait(flight, index, until: now + min(delay, Self.longestWait) * 1_000_000)
+        if let start = flight.calls[index].notBefore ?? flight.request.notBefore, start > wallClock {
+            wait(flight, index, for: start)
         } else {
-            ready.append(CallID(flight: flight.index, call: index), generation: flight.generation)
+            queue(flight, index)
         }
     }
 
@@ -163,7 +224,7 @@ extension WorkerLoop {
             try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
             try format(flight)
             // What is wrong with a request is worth more to its publisher than that it came too late.
-            if let expiry = flight.request.expiresAt, expiry <= wallClock {
+            if let expiry = flight.request.expiresAt, expiry <= wallClock, flight.delayed == nil {
                 throw RequestFault(.expiredInQueue, "", "The request expired before it was read.")
             }
         } catch {
@@ -203,9 +264,14 @@ extension WorkerLoop {
     }
 
     private func reject(_ flight: Flight) {
+        // What was tried already is not forgotten because other settings would refuse it now.
+        if let delayed = flight.delayed, delayed.report.attemptCount > 0 {
+            giveUp(flight, delayed)
+            return
+        }
         flight.report.calls.removeAll(keepingCapacity: true)
         let code = flight.report.faults.first?.code ?? .schemaInvalid
-        metrics.rejected(code)
+        metrics.rejected(code, topic: flight.origin.topic)
         log.info(
             .requestRejected, "a request was refused before any hub call",
             [.requestID: .string(flight.request.document.string(flight.request.id)), .code: .string(code.rawValue)])

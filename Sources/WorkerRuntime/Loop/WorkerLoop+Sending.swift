@@ -17,7 +17,7 @@ extension WorkerLoop {
     /// Hands ready calls to connections, as far as the limit and the hub allow.
     func sendCalls() {
         while !ready.isEmpty, maySend, circuit.mayStart(now: now) {
-            guard let next = ready.removeFirst() else { return }
+            guard let next = ready.removeNext() else { return }
             if isReady(next.call, next.generation) { send(flights[next.call.flight], next.call.call) }
         }
     }
@@ -50,6 +50,7 @@ extension WorkerLoop {
         flight.calls[index].phase = .inFlight
         flight.calls[index].circuitCall = circuit.started(now: now)
         flight.calls[index].attempt += 1
+        flight.wasSent = true
         flight.calls[index].tokenSerial = serial
         flight.calls[index].startedAt = now
         flight.calls[index].startedAtWall = wallClock
@@ -169,9 +170,15 @@ extension WorkerLoop {
     ) {
         var attempt = ended
         if verdict.outcome == .ambiguous { flight.calls[index].mayHaveArrived = true }
-        let next = nextWait(flight, index, verdict, floor: floor)
+        var next = nextWait(flight, index, verdict, floor: floor)
+        let isCancelled = next.milliseconds != nil && flight.cancellation != nil
+        if isCancelled { next.milliseconds = nil }
         attempt.backoff = next.milliseconds
         if next.milliseconds == nil || !Sabotage.isOn(.retryUnrecorded) { flight.report.add(attempt) }
+        if isCancelled, let cancellation = flight.cancellation {
+            end(flight, index, cancellation)
+            return
+        }
         guard let milliseconds = next.milliseconds else {
             let outcome = next.expires && verdict.outcome != .ambiguous ? Outcome.expired : verdict.outcome
             if outcome == .expired { flight.report.calls[index].code = .expiredInQueue }
@@ -217,10 +224,19 @@ extension WorkerLoop {
         }
     }
 
-    /// Lets a call wait for a moment of the monotonic clock.
-    func wait(_ flight: Flight, _ index: Int, until due: Int64) {
+    /// Lets a call wait for a moment of the wall clock.
+    func wait(_ flight: Flight, _ index: Int, for start: Timestamp) {
+        let delay = min(start.milliseconds - wallClock.milliseconds, Self.longestWait)
+        wait(flight, index, until: now + delay * 1_000_000, notBefore: start)
+    }
+
+    /// Lets a call wait for a moment of the monotonic clock; when nothing else is to be done for its request, for long in a delay lane.
+    private func wait(_ flight: Flight, _ index: Int, until due: Int64, notBefore: Timestamp? = nil) {
         flight.calls[index].phase = .waiting
+        flight.calls[index].due = due
+        flight.calls[index].notBefore = notBefore
         waitingForRetry += 1
+        if delayWaiting(flight) { return }
         timers.add(.init(due: due, call: CallID(flight: flight.index, call: index), generation: flight.generation))
     }
 
@@ -231,14 +247,20 @@ extension WorkerLoop {
             guard flight.isActive, flight.generation == entry.generation, flight.calls[entry.call.call].phase == .waiting
             else { continue }
             waitingForRetry -= 1
-            if flight.calls[entry.call.call].attempt == 0, let start = flight.request.notBefore, start > wallClock {
-                let delay = min(start.milliseconds - wallClock.milliseconds, Self.longestWait)
-                wait(flight, entry.call.call, until: now + delay * 1_000_000)
+            if let start = flight.calls[entry.call.call].notBefore, start > wallClock {
+                wait(flight, entry.call.call, for: start)
                 continue
             }
             flight.calls[entry.call.call].phase = .ready
-            ready.append(entry.call, generation: entry.generation)
+            queue(flight, entry.call.call)
         }
+    }
+
+    /// Puts a call that may be made into the queue of its lane.
+    func queue(_ flight: Flight, _ index: Int) {
+        ready.append(
+            CallID(flight: flight.index, call: index), generation: flight.generation, to: flight.lane,
+            isDelayed: flight.delayed != nil)
     }
 
     /// Ends a call with an outcome that no answer gave.
@@ -261,6 +283,8 @@ extension WorkerLoop {
             finish(flight)
         } else if mode != .running && !flight.hasCallInFlight && !mustFinish(flight) {
             abandon(flight)
+        } else {
+            _ = delayWaiting(flight)
         }
     }
 }

@@ -39,7 +39,12 @@ final class WorkerLoop {
     let poller: Poller
     let wakeUp: WakeUp
     let kafkaWakeUp: WakeUp
+    /// Those of the partitions of requests, by lane.
+    let laneWakeUps: [WakeUp]
+    let delayWakeUp: WakeUp
     let consumer: Consumer
+    /// Reads the partitions of delay lanes that the consumer's group assigned, and the control topic.
+    let delayReader: PartitionReader
     let connections: ConnectionPool
     /// Replaced when one of its calls never ends.
     var committer: Committer
@@ -61,14 +66,20 @@ final class WorkerLoop {
     var assignedAt: Int64 = 0
     /// Jobs that the committer gets later, with monotonic nanoseconds.
     var deferredJobs: [(due: Int64, job: Committer.Job)] = []
-    /// Where the next round of reading begins, so that no partition is always the first.
-    var nextSlot = 0
+    /// The partitions of requests, by lane.
+    var lanes = Lane.allCases.map { _ in LanePartitions() }
     /// When it is next seen to that more records are fetched, monotonic nanoseconds.
     var nextRefill: Int64 = 0
 
+    var delayedPartitions = DelayedPartitions()
+    var controlReading = ControlReading()
+    var cancellations = Cancellations()
+    /// The delay lanes that can be written to; none before the producer is ready.
+    var delayLanes = DelayLanes([])
+
     // Requests in work.
     var flights = FlightPool()
-    var ready = CallQueue()
+    var ready: ReadyCalls
     var timers = TimerHeap()
     var pause = HubPause()
     var circuit = CircuitBreaker()
@@ -86,6 +97,7 @@ final class WorkerLoop {
     // Results.
     var recorder: ResultRecorder
     let deadLetters: DeadLetterRecorder
+    let delayRecorder: DelayRecorder
     /// What is finished and not yet offered to the committer.
     var outbox = OutcomeBatch()
     var spareBatch = OutcomeBatch()
@@ -110,6 +122,7 @@ final class WorkerLoop {
     ) throws {
         self.configuration = configuration
         self.metrics = metrics
+        ready = ReadyCalls(configuration.laneWeights)
         log = services.log
         self.health = health
         self.control = control
@@ -118,13 +131,20 @@ final class WorkerLoop {
         requestNanoseconds = configuration.requestTimeout.nanoseconds
         wakeUp = control.wakeUp
         kafkaWakeUp = try WakeUp()
+        laneWakeUps = try Lane.allCases.map { _ in try WakeUp() }
+        delayWakeUp = try WakeUp()
         try poller.add(wakeUp.fileDescriptor, token: Token.wakeUp, interest: .readable)
         try poller.add(kafkaWakeUp.fileDescriptor, token: Token.kafka, interest: .readable)
+        try poller.add(delayWakeUp.fileDescriptor, token: Token.delayed, interest: .readable)
+        for lane in Lane.allCases {
+            try poller.add(laneWakeUps[lane.rawValue].fileDescriptor, token: Token.of(lane), interest: .readable)
+        }
         consumer = try Consumer(
             configuration.kafka, groupID: configuration.groupID,
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.workerID : nil,
             sessionTimeout: configuration.sessionTimeout, reportsPartitionEnd: true,
             wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
+        delayReader = try PartitionReader(configuration.kafka, wakeUpFileDescriptor: delayWakeUp.fileDescriptor)
         connections = try ConnectionPool(configuration.connections, poller: poller, tokenBase: 0)
         hub = try HubClient(configuration.hub, userAgent: "pushfan/\(configuration.version)")
         planner = FanOutPlanner(configuration.planning)
@@ -133,6 +153,7 @@ final class WorkerLoop {
             workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
         commits = CommitSchedule(interval: configuration.commitInterval.nanoseconds)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
+        delayRecorder = DelayRecorder(group: configuration.groupID)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
         metrics.sendLimit.set(configuration.maxInFlight)
     }
@@ -147,12 +168,17 @@ final class WorkerLoop {
     enum Token {
         static let wakeUp: UInt64 = 1 << 62
         static let kafka: UInt64 = 1 << 62 + 1
+        static let delayed: UInt64 = 1 << 62 + 2
+        static let firstLane: UInt64 = 1 << 62 + 3
+        static let lastLane: UInt64 = 1 << 62 + 5
+
+        static func of(_ lane: Lane) -> UInt64 { firstLane + UInt64(lane.rawValue) }
     }
 
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
     func run() throws {
         committer.submit(.prepare)
-        try consumer.subscribe([configuration.topics.requests])
+        try consumer.subscribe(Lane.allCases.map { configuration.topics.requests(of: $0) } + configuration.topics.delays)
         while mode != .stopped {
             readClocks()
             health.turned(at: now)
@@ -163,7 +189,9 @@ final class WorkerLoop {
             handleKafka()
             handleCompletions()
             handleTimers()
+            readControl()
             receiveRecords()
+            receiveDelayed()
             sendCalls()
             finishDraining()
             offerCommit()
@@ -183,10 +211,14 @@ final class WorkerLoop {
         for index in events {
             let event = poller[index]
             switch event.token {
-            case Token.wakeUp: _ = wakeUp.drain()
-            case Token.kafka:
-                _ = kafkaWakeUp.drain()
-                for slot in partitions.indices { partitions[slot].mayHaveRecords = true }
+            case Token.wakeUp: wakeUp.drain()
+            case Token.kafka: kafkaWakeUp.drain()
+            case Token.firstLane...Token.lastLane: noteArrivals(inLane: Int(event.token - Token.firstLane))
+            case Token.delayed:
+                delayWakeUp.drain()
+                for slot in delayedPartitions.slots { partitions[slot].mayHaveRecords = true }
+                delayedPartitions.mayHaveRecords = true
+                controlReading.mayHaveRecords = true
             default:
                 Failpoint.pass(.answerUnread)
                 connections.handle(event)
@@ -197,11 +229,14 @@ final class WorkerLoop {
 
     /// When the loop must turn again, whatever happens.
     private func wakeTime() -> Int64 {
-        if canReceive && partitions.contains(where: \.canRead) { return now }
+        if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
+        if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
+        if controlReading.mayHaveRecords { return now }
         if !ready.isEmpty && maySend { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = now + 200_000_000
         if let due = timers.nextDue { wake = min(wake, due) }
+        if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
         if !ready.isEmpty, let end = pause.end(now: now) { wake = min(wake, end) }
         if !ready.isEmpty, let change = circuit.nextChange, change > now { wake = min(wake, change) }
@@ -210,13 +245,17 @@ final class WorkerLoop {
         return wake
     }
 
-    /// Whether records may be read: not while draining, and not while enough calls wait for their turn.
+    /// Whether records may be read: not before it is known which are cancelled, not while draining, and not while more is finished than could be committed.
     var canReceive: Bool {
-        guard mode == .running, !partitions.isEmpty, isProducerReady else { return false }
+        guard mode == .running, !partitions.isEmpty, isProducerReady, controlReading.hasReachedEnd else { return false }
         guard !isCommitOverdue, outbox.records.count < Self.maximumUncommitted else { return false }
         guard outbox.bytes.count < Self.maximumUncommittedBytes else { return false }
-        return ready.count + inFlight < configuration.maxInFlight && flights.activeCount < Self.maximumFlights
+        return flights.activeCount < Self.maximumFlights
     }
+
+    /// Whether a lane's records may be read, as far as its own calls go: enough of them wait when they could take all that is free.
+    /// One may always wait, so that a lane has its turn however much the others have under way.
+    func hasRoom(_ lane: Lane) -> Bool { ready.freshCount(of: lane) < max(1, configuration.maxInFlight - inFlight) }
 
     /// Whether a call may be handed to a connection now.
     var maySend: Bool {

@@ -26,8 +26,10 @@ final class Committer: Sendable {
 
     /// What became of a job.
     enum Reply: Sendable {
-        case prepared
-        case positions([CommittedOffset], epoch: Int)
+        /// The producer is ready, and these delay lanes are there.
+        case prepared(lanes: [Int])
+        /// The positions, and where the control topic ended when they were asked for; nil if there is none.
+        case positions([CommittedOffset], controlEnd: Int64?, epoch: Int)
         case positionsFailed(KafkaError, epoch: Int)
         /// Whether the group answered the probe.
         case probed(KafkaError?)

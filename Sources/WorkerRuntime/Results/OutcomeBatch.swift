@@ -1,13 +1,15 @@
 import Kafka
 import PushModel
 
-/// Records that wait for the next commit: final results and dead letters, one behind another in one piece of memory.
+/// Records that wait for the next commit: final results, dead letters and requests that have to wait, one behind another in one piece of memory.
 ///
 /// A batch is handed to the committer and comes back, to be emptied and filled again.
 struct OutcomeBatch: Sendable {
     /// Where a record goes.
-    enum Destination: Sendable {
+    enum Destination: Sendable, Equatable {
         case results, deadLetters
+        /// A delay lane, by its place in `DelayLanes.lengths`.
+        case delay(Int)
     }
 
     /// The consumed record whose outcome a record is.
@@ -38,6 +40,9 @@ struct OutcomeBatch: Sendable {
     private var sharedText: Int?
 
     var isEmpty: Bool { records.isEmpty }
+
+    /// The final results and dead letters among the records.
+    var resultCount: Int { records.count { $0.destination == .results || $0.destination == .deadLetters } }
 
     /// The bytes at `range`.
     @_lifetime(borrow self)

@@ -1,6 +1,7 @@
 import Delivery
 import EventLoop
 import Kafka
+import PushModel
 
 /// Writes batches to Kafka: in one transaction with the consumed offsets, or, on a broker without transactions, before them.
 ///
@@ -17,6 +18,8 @@ struct Publisher {
     var producer: Producer?
     private(set) var results: Producer.Topic?
     private(set) var deadLetters: Producer.Topic?
+    /// The topics of the delay lanes; nil where there is none.
+    private(set) var delays: [Producer.Topic?] = []
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
 
@@ -49,7 +52,7 @@ struct Publisher {
         case .prepare:
             do throws(KafkaError) {
                 try prepare()
-                return .prepared
+                return .prepared(lanes: delays.indices.filter { delays[$0] != nil })
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .failed(error)
             }
@@ -57,7 +60,7 @@ struct Publisher {
             do throws(KafkaError) {
                 // A transaction that was left open holds the positions back until a producer of the same name settles it.
                 try prepare()
-                return .positions(try positions(of: partitions), epoch: epoch)
+                return .positions(try positions(of: partitions), controlEnd: try controlEnd(), epoch: epoch)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
             }
@@ -106,9 +109,36 @@ struct Publisher {
         let fresh = try Producer(kafka, transactionalID: id, transactionTimeout: configuration.transactionTimeout)
         let topics = try fresh.warmUp(
             topics: [configuration.topics.results, configuration.topics.deadLetters], timeout: .seconds(5))
+        delays = try delayTopics(of: fresh)
         if isTransactional { try fresh.initTransactions(timeout: .seconds(30)) }
         (results, deadLetters) = (topics[0], topics[1])
         producer = fresh
+    }
+
+    /// The topics of the delay lanes, as far as they are there: without one, waits are shorter lanes' or the loop's own.
+    private func delayTopics(of producer: Producer) throws(KafkaError) -> [Producer.Topic?] {
+        var topics: [Producer.Topic?] = []
+        for name in configuration.topics.delays {
+            do throws(KafkaError) {
+                topics.append(try producer.warmUp(topics: [name], timeout: .seconds(5)).first)
+            } catch {
+                guard !error.isUnreachable, !error.isTimeout else { throw error }
+                topics.append(nil)
+            }
+        }
+        return topics
+    }
+
+    /// Where the control topic ends now; nil when it is not there.
+    private func controlEnd() throws(KafkaError) -> Int64? {
+        do throws(KafkaError) {
+            _ = try producer?.warmUp(topics: [configuration.topics.control], timeout: .seconds(5))
+        } catch {
+            guard !error.isUnreachable, !error.isTimeout else { throw error }
+            return nil
+        }
+        let partition = TopicPartition(topic: configuration.topics.control, partition: CancelRecord.partition)
+        return try group.end(of: partition, timeout: .seconds(5))
     }
 
     /// - Returns: Whether the batch is published; false when somebody else has moved the group's positions.
@@ -234,7 +264,16 @@ struct Publisher {
     private func produce(_ batch: borrowing OutcomeBatch, with producer: Producer) throws(KafkaError) {
         guard let results, let deadLetters else { return }
         for record in batch.records {
-            let topic = record.destination == .results ? results : deadLetters
+            let topic: Producer.Topic
+            switch record.destination {
+            case .results: topic = results
+            case .deadLetters: topic = deadLetters
+            case .delay(let lane):
+                guard delays.indices.contains(lane), let delay = delays[lane] else {
+                    throw .invalidArgument("there is no topic for the delay lane \(DelayLanes.names[lane])")
+                }
+                topic = delay
+            }
             try produce(record, of: batch, to: topic, batch.headers(of: record), with: producer)
         }
     }
@@ -259,15 +298,6 @@ struct Publisher {
     func confirm(_ producer: Producer) throws(KafkaError) {
         try producer.flush(timeout: .seconds(30))
         if let error = producer.failedDeliveries.first { throw error }
-    }
-
-    /// What became of a commit, told by where the group stands.
-    private func outcome(of job: CommitJob, within limit: Duration) throws(KafkaError) -> DoubtfulCommit {
-        let found = try group.committed(job.offsets.map(\.partition), timeout: limit)
-        return DoubtfulCommit(
-            zip(job.offsets, zip(job.before, found)).map { intended, known in
-                .init(before: known.0, intended: LedgerCommit(intended), found: LedgerCommit(known.1))
-            })
     }
 }
 

@@ -18,8 +18,9 @@ struct ResultRecorder {
     /// - Returns: How it ended.
     mutating func record(_ flight: Flight, now: Timestamp, into batch: inout OutcomeBatch) -> Conclusion {
         let origin = flight.origin
+        let offset = flight.offset
         return lend(&flight.request, &flight.report) { request, report in
-            batch.add(.results, of: .init(slot: flight.slot, offset: origin.offset)) { record in
+            batch.add(.results, of: .init(slot: flight.slot, offset: offset)) { record in
                 record.setKey { $0.append(request.document.span(request.id)) }
                 let written = record.setValue { writer.append(report, of: request, origin: origin, at: now, to: &$0) }
                 let start = record.share(names.text.span)

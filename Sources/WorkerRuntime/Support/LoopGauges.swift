@@ -5,16 +5,19 @@ import Synchronization
 struct LoopGauges: Sendable {
     let assignedPartitions: SharedGauge
     let oldestWaiting: SharedGauge
-    let lagSeconds: SharedGauge
+    /// By lane.
+    let lagSeconds: [SharedGauge]
     let sendLimit: SharedGauge
     let circuitState: SharedGauge
     let inFlight: SharedGauge
     let retryQueue: SharedGauge
 
-    init(_ metrics: PushfanMetrics, hub: String, topic: String, loops: Int) {
+    init(_ metrics: PushfanMetrics, hub: String, topics: WorkerConfiguration.Topics, loops: Int) {
         assignedPartitions = SharedGauge(metrics.assignedPartitions, loops, .sum)
         oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops, .largest)
-        lagSeconds = SharedGauge(metrics.consumerLagSeconds.series([topic]), loops, .largest)
+        lagSeconds = Lane.allCases.map {
+            SharedGauge(metrics.consumerLagSeconds.series([topics.requests(of: $0)]), loops, .largest)
+        }
         sendLimit = SharedGauge(metrics.sendLimit.series([hub]), loops, .sum)
         circuitState = SharedGauge(metrics.circuitState.series([hub]), loops, .largest)
         inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops, .sum)

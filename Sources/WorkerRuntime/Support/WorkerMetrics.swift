@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 import Observability
 import PushModel
@@ -6,20 +7,21 @@ import PushModel
 final class WorkerMetrics {
     private let metrics: PushfanMetrics
     private let hub: String
-    private let topic: String
-    let recordsConsumed: Counter
     let unknownFields: Counter
     let resultsPublished: Counter
     let resultsFailed: Counter
     let commitFailures: Counter
     let rebalances: Counter
+    let cancellations: Gauge
+    let cancellationsForgotten: Counter
     let assignedPartitions: GaugeShare
     let oldestWaiting: GaugeShare
-    let lagSeconds: GaugeShare
     let sendLimit: GaugeShare
     let circuitState: GaugeShare
     private let inFlight: GaugeShare
     private let retryQueue: GaugeShare
+    /// How old what was not read yet is, by lane.
+    private let lagSeconds: [GaugeShare]
     private var turn = (inFlight: 0, waiting: 0)
     private let throttled: SecondsCounter
     private let publishToFinal: Histogram
@@ -32,19 +34,19 @@ final class WorkerMetrics {
     private var throttledBefore: Int64 = 0
     private var nextSecond: Int64 = 0
 
-    init(_ metrics: PushfanMetrics, _ gauges: LoopGauges, loop: Int, hub: String, topic: String) {
+    init(_ metrics: PushfanMetrics, _ gauges: LoopGauges, loop: Int, hub: String) {
         self.metrics = metrics
         self.hub = hub
-        self.topic = topic
-        recordsConsumed = metrics.recordsConsumed.series([topic])
         unknownFields = metrics.unknownFields
         resultsPublished = metrics.resultsPublished
         resultsFailed = metrics.resultsFailed
         commitFailures = metrics.commitFailures
         rebalances = metrics.rebalances
+        cancellations = metrics.cancellations
+        cancellationsForgotten = metrics.cancellationsForgotten
         assignedPartitions = gauges.assignedPartitions.share(of: loop)
         oldestWaiting = gauges.oldestWaiting.share(of: loop)
-        lagSeconds = gauges.lagSeconds.share(of: loop)
+        lagSeconds = gauges.lagSeconds.map { $0.share(of: loop) }
         sendLimit = gauges.sendLimit.share(of: loop)
         circuitState = gauges.circuitState.share(of: loop)
         inFlight = gauges.inFlight.share(of: loop)
@@ -95,7 +97,7 @@ final class WorkerMetrics {
         publishToFinal.observe(nanoseconds: max(0, milliseconds) * 1_000_000)
     }
 
-    func rejected(_ code: ErrorCode) {
+    func rejected(_ code: ErrorCode, topic: String) {
         let reason =
             switch code {
             case .recordTooLarge: "too_large"
@@ -107,7 +109,7 @@ final class WorkerMetrics {
         metrics.recordsRejected.series([topic, reason]).increment()
     }
 
-    func deadLettered(_ reason: String) {
+    func deadLettered(_ reason: String, topic: String) {
         metrics.recordsRejected.series([topic, "poison"]).increment()
         metrics.deadLetters.series([reason]).increment()
     }
@@ -115,6 +117,14 @@ final class WorkerMetrics {
     func retryScheduled(_ code: ErrorCode?) {
         metrics.retriesScheduled.series([hub, code?.rawValue ?? "none"]).increment()
     }
+
+    /// Counts the records that are read from a topic.
+    func consumed(from topic: String) -> Counter { metrics.recordsConsumed.series([topic]) }
+
+    func lagSeconds(of lane: Lane) -> GaugeShare { lagSeconds[lane.rawValue] }
+
+    /// Counts a request that goes to a delay lane.
+    func delayed(in lane: Int) { metrics.delayed.series([DelayLanes.names[lane]]).increment() }
 
     func lag(of partition: TopicPartition) -> Gauge {
         metrics.consumerLagRecords.series([partition.topic, "\(partition.partition)"])

@@ -1,4 +1,5 @@
 import FaultOracle
+import PushModel
 
 /// What is published in one scenario: how much, how fast, and of what kinds.
 struct Workload: Sendable {
@@ -24,6 +25,10 @@ struct Workload: Sendable {
     var ballastByteCount = 0
     /// How long a request is of use.
     var timeToLive: Int?
+    /// One of so many is not to be sent before a moment of its own; 0 for none.
+    var waitEvery = 0
+    /// When its publishing begins, milliseconds since 1970.
+    var beginning: Int64 = 0
     /// Records in each transaction of the publisher, which aborts every other one; 0 for no transactions.
     var transactionSize = 0
 
@@ -38,6 +43,12 @@ struct Workload: Sendable {
     init(_ count: Int, rate: Int?) {
         self.count = count
         self.rate = rate
+    }
+
+    /// Before when the request of a number must not be sent, milliseconds since 1970: 11 to 20 s after it is published.
+    func moment(of number: Int) -> Int64? {
+        guard waitEvery > 0, number % waitEvery == waitEvery - 1 else { return nil }
+        return beginning + Int64(number * 1000 / (rate ?? 1000)) + 11_000 + Int64(number % 7) * 1500
     }
 
     /// One record by its number: the same for the same number and seed.
@@ -62,9 +73,16 @@ struct Workload: Sendable {
             + "\"platforms\":[\(isTwofold ? "\"apple\",\"fcmv1\"" : "\"apple\"")],"
             + "\"message\":{\"title\":\"\(number)\",\"body\":\"\(String(repeating: "m", count: textByteCount))\"}"
             + (retries ? ",\"options\":{\"on_ambiguous\":\"retry\"}" : "")
+            + (moment(of: number).map { ",\"not_before\":\"\(Self.text($0))\"" } ?? "")
             + (timeToLive.map { ",\"ttl_seconds\":\($0)" } ?? "")
             + (isFlawed && ballastByteCount > 0 ? ",\"ballast\":\"\(String(repeating: "b", count: ballastByteCount))\"" : "")
             + "}"
+    }
+
+    private static func text(_ moment: Int64) -> String {
+        var text = ByteWriter()
+        text.append(Timestamp(milliseconds: moment))
+        return text.text
     }
 
     /// Bytes that are no request, each of another kind; some without a key, some without a value.

@@ -22,6 +22,7 @@ final class Stage: Sendable {
     private struct State {
         var random: SeededGenerator
         var publishers: [Publisher] = []
+        var workloads: [Workload] = []
         var publishedCount = 0
         var brokerKills = 0
         var commandKills = 0
@@ -96,12 +97,14 @@ final class Stage: Sendable {
     func publish(_ workload: Workload? = nil) {
         var workload = workload ?? scenario.workload
         workload.count = max(1, Int(Double(workload.count) * scale))
+        workload.beginning = Clock.now()
         let amount = workload
         state.withLock { state in
             let seed = state.random.next()
             state.publishers.append(
                 Publisher(amount, firstNumber: state.publishedCount, kafka: kafka, topic: topics.requests, seed: seed))
             state.publishedCount += amount.count
+            state.workloads.append(amount)
         }
     }
 
@@ -221,6 +224,9 @@ final class Stage: Sendable {
         return true
     }
 
+    /// What was published, in the order of the publishers.
+    var workloads: [Workload] { state.withLock { $0.workloads } }
+
     /// Publishing failed, and why.
     var publisherFailure: String? { state.withLock { $0.publishers.lazy.compactMap(\.failure).first } }
 
@@ -275,6 +281,8 @@ struct TopicNames: Sendable {
     let requests: String
     let results: String
     let deadLetters: String
+    /// The smallest of the delay lanes, which pushfan names after the requests.
+    let delay: String
     let replays: String
     let group: String
 
@@ -283,6 +291,7 @@ struct TopicNames: Sendable {
         requests = "\(prefix).requests"
         results = "\(prefix).results"
         deadLetters = "\(prefix).deadletter"
+        delay = "\(prefix).delay-10s"
         replays = "\(prefix).replays"
         group = "\(prefix).group"
     }

@@ -9,9 +9,9 @@ extension EnqueueCommand {
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
         let settings = try invocation.settings()
         Interruption.catchSignals()
-        let (producer, topic) = try connect(settings, timeout, invocation)
+        let (producer, topic) = try invocation.writer(to: settings.kafka.topics.requests, settings, timeout)
         defer { producer.close(timeout: .zero) }
-        let waiter = try waiter(settings, timeout, invocation)
+        let waiter = try invocation.resultWaiter(settings, timeout)
         let places = placeFinder(settings, timeout, invocation)
         var published = try write(requests, plan, producer, topic, settings, timeout, invocation)
         if let places {
@@ -24,34 +24,6 @@ extension EnqueueCommand {
         waiter?.wait(for: &published, until: Deadline(after: timeout))
         try report(published, topic.name, invocation)
         return conclude(published, planned: requests.count * plan.copies, invocation)
-    }
-
-    private static func connect(
-        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
-    ) throws(CommandFailure) -> (Producer, Producer.Topic) {
-        let name = settings.kafka.topics.requests
-        do throws(KafkaError) {
-            let producer = try Producer(settings.kafkaConfiguration(), transactionalID: nil, enqueueTimeout: timeout)
-            let topics = try FreshTopics.retrying { () throws(KafkaError) in
-                try producer.warmUp(topics: [name], timeout: timeout)
-            }
-            if let topic = topics.first { return (producer, topic) }
-        } catch {
-            throw invocation.failure(error, settings.kafka, to: "write to \(name)")
-        }
-        throw CommandFailure(.failed, "the topic \(name) is not known")
-    }
-
-    /// Has to be there before anything is written, or results could come unseen.
-    private static func waiter(
-        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
-    ) throws(CommandFailure) -> ResultWaiter? {
-        guard invocation.arguments.has("wait") else { return nil }
-        do throws(KafkaError) {
-            return try ResultWaiter(settings, timeout: timeout)
-        } catch {
-            throw invocation.failure(error, settings.kafka, to: "read \(settings.kafka.topics.results)")
-        }
     }
 
     /// Publishers may have no right to read, so this is no failure.

@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 import PushModel
 import Settings
@@ -23,10 +24,21 @@ struct TopicRole {
     /// The topics in use, under the names that the settings give.
     static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
         let record = RequestReader.maximumRecordByteCount
+        // Records of delay lanes go on within an hour; what is kept beyond is for a fleet that is down for days.
+        let delays = zip(DelayLanes.names, topics.delays).map {
+            TopicRole(role: "delay-\($0)", name: $1, days: 7, recordByteCount: record)
+        }
         return [
             TopicRole(role: "requests", name: topics.requests, days: 7, recordByteCount: record),
+            TopicRole(role: "requests-high", name: topics.requestsHigh, days: 7, recordByteCount: record),
+            TopicRole(role: "requests-bulk", name: topics.requestsBulk, days: 7, recordByteCount: record),
+        ] + delays + [
             TopicRole(role: "results", name: topics.results, days: 14, recordByteCount: record / 2),
             TopicRole(role: "deadletter", name: topics.deadLetter, days: 30, recordByteCount: record),
+            // Longer than anything that a record can concern is kept. Workers forget cancellations after the same time.
+            TopicRole(
+                role: "control", name: topics.control, days: Int(Cancellations.lifetime / 86_400_000), recordByteCount: 4096,
+                isCompacted: true, hasOnePartition: true),
             TopicRole(
                 role: "replays", name: topics.replays, days: 30, recordByteCount: record, isCompacted: true,
                 hasOnePartition: true),

@@ -15,7 +15,9 @@ extension Command {
             FlagGroup(
                 "Selection",
                 [
-                    Flag("partitions", "N", "Partitions of each topic; more workers than that stand idle", default: "12"),
+                    Flag(
+                        "partitions", "N", "Partitions of each topic but control and replays; more workers than that stand idle",
+                        default: "12"),
                     Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
                 ]),
             .output(), .kafka(topics: ["requests", "results", "deadletter", "replays"], and: [timeout]),
@@ -52,12 +54,12 @@ private enum TopicsCommands {
         } catch {
             throw invocation.failure(error, settings, to: "create the topics")
         }
-        return try report(invocation, zip(roles, created).map { ($0, $1) }, settings, "\(partitions)", "\(copies)")
+        return try report(invocation, zip(roles, created).map { ($0, $1) }, settings, partitions, copies)
     }
 
     private static func report(
-        _ invocation: Invocation, _ outcomes: [(TopicRole, TopicCreation)], _ settings: KafkaSettings, _ partitions: String,
-        _ replication: String
+        _ invocation: Invocation, _ outcomes: [(TopicRole, TopicCreation)], _ settings: KafkaSettings, _ partitions: Int,
+        _ replication: Int
     ) throws(CommandFailure) -> ExitCode {
         var report = TopicReport()
         var failures: [KafkaError] = []

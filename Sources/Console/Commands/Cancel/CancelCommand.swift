@@ -1,0 +1,103 @@
+import Delivery
+import Kafka
+import PushModel
+import Settings
+
+extension Command {
+    /// `pushfan cancel`: stops requests that wait.
+    static let cancel = Command(
+        "cancel", .publishers, "Cancel requests that wait, for their moment or for a retry", operands: "ID...",
+        maximumOperands: .max,
+        examples: [
+            "pushfan cancel 01J8Z6Q7X1J3N5V7B9D1F3H5K7 --wait",
+            "pushfan cancel push.requests.v1:0:17 --reason 'wrong audience'",
+            "pushfan cancel news-1 news-2 -o json",
+        ],
+        groups: [
+            FlagGroup(
+                "Selection",
+                [
+                    Flag("reason", "TEXT", "Why, for the results; at most \(Cancellations.reasonLimit) characters"),
+                    Flag("wait", nil, "Wait for the final results; 3 if some had other ends, 75 if time runs out"),
+                    Flag("timeout", "DURATION", "How long to wait for Kafka and the results", default: "30s"),
+                ]),
+            .output(), .kafka(topics: ["control", "results"]),
+        ],
+        readOn: "pushfan help results show", run: CancelCommand.run)
+}
+
+enum CancelCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let records = try records(invocation)
+        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
+        let settings = try invocation.settings()
+        Interruption.catchSignals()
+        let (producer, topic) = try invocation.writer(to: settings.kafka.topics.control, settings, timeout)
+        defer { producer.close(timeout: .zero) }
+        let waiter = try invocation.resultWaiter(settings, timeout)
+        do throws(KafkaError) {
+            try write(records, producer, topic, invocation, timeout)
+        } catch {
+            throw invocation.failure(error, settings.kafka, to: "write to \(topic.name)")
+        }
+        var requests = records.map { PublishedRequest(id: $0.requestID) }
+        invocation.streams.note("\(requests.count) cancellations written to \(topic.name)")
+        waiter?.wait(for: &requests, until: Deadline(after: timeout))
+        try report(requests, invocation)
+        return invocation.arguments.has("wait") ? conclude(requests, invocation) : .done
+    }
+
+    private static func records(_ invocation: Invocation) throws(CommandFailure) -> [CancelRecord] {
+        let ids = invocation.arguments.operands
+        guard !ids.isEmpty else {
+            throw .usage("which requests? give their ids", hint: "`pushfan enqueue` says them, and `pushfan results list`")
+        }
+        for id in ids where !(1...CancelRecord.maximumIDByteCount).contains(id.utf8.count) {
+            throw .usage("\(Sanitised.quoted(id)) is no request's id")
+        }
+        let reason = invocation.arguments.value("reason")
+        guard reason?.count ?? 0 <= Cancellations.reasonLimit else {
+            throw .usage("--reason: at most \(Cancellations.reasonLimit) characters are kept")
+        }
+        return ids.map { CancelRecord(requestID: $0, reason: reason) }
+    }
+
+    private static func write(
+        _ records: [CancelRecord], _ producer: Producer, _ topic: Producer.Topic, _ invocation: Invocation, _ timeout: Duration
+    ) throws(KafkaError) {
+        for record in records {
+            let now = invocation.surroundings.now()
+            let (key, value) = (record.key, record.value(at: Timestamp(milliseconds: now)))
+            try producer.produce(
+                to: topic, partition: CancelRecord.partition, key: key.span, value: value.span, timestamp: now)
+        }
+        try producer.flush(timeout: timeout)
+        if let error = producer.failedDeliveries.first { throw error }
+    }
+
+    private static func report(_ requests: [PublishedRequest], _ invocation: Invocation) throws(CommandFailure) {
+        guard invocation.arguments.has("wait") || invocation.arguments.format() != .table else { return }
+        var table = Table("ID", "STATE", "ERROR")
+        var objects: [[UInt8]] = []
+        for request in requests {
+            table.add(request.id, request.result?.state ?? "none yet", request.result?.errorCode ?? "-")
+            var object = JSONObject()
+            object.add("id", request.id)
+            object.add("state", request.result?.state)
+            object.add("error", request.result?.errorCode)
+            objects.append(object.bytes)
+        }
+        try invocation.streams.out(invocation.arguments.format(), table, objects)
+    }
+
+    private static func conclude(_ requests: [PublishedRequest], _ invocation: Invocation) -> ExitCode {
+        let missing = requests.count { $0.result == nil }
+        guard missing == 0 else {
+            invocation.streams.note(
+                "results that did not come in time: \(missing); the request may have ended before, or wait in a delay lane for an hour "
+                    + "at most: `pushfan results show ID` says which")
+            return Interruption.isRequested ? .interrupted : .temporary
+        }
+        return requests.allSatisfy { $0.result?.state == "cancelled" } ? .done : .partlyFailed
+    }
+}

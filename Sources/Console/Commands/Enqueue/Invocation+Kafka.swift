@@ -1,0 +1,34 @@
+import Kafka
+import Settings
+
+extension Invocation {
+    /// A producer, and the topic that it is to write to.
+    ///
+    /// - Throws: No broker answers, or the topic is missing or not allowed.
+    func writer(
+        to name: String, _ settings: Settings, _ timeout: Duration
+    ) throws(CommandFailure) -> (Producer, Producer.Topic) {
+        do throws(KafkaError) {
+            let producer = try Producer(settings.kafkaConfiguration(), transactionalID: nil, enqueueTimeout: timeout)
+            let topics = try FreshTopics.retrying { () throws(KafkaError) in
+                try producer.warmUp(topics: [name], timeout: timeout)
+            }
+            if let topic = topics.first { return (producer, topic) }
+        } catch {
+            throw failure(error, settings.kafka, to: "write to \(name)")
+        }
+        throw CommandFailure(.failed, "the topic \(name) is not known")
+    }
+
+    /// Waits for results from now on, if that was asked for. Has to be there before anything is written, or they could come unseen.
+    ///
+    /// - Throws: The topic of results cannot be read.
+    func resultWaiter(_ settings: Settings, _ timeout: Duration) throws(CommandFailure) -> ResultWaiter? {
+        guard arguments.has("wait") else { return nil }
+        do throws(KafkaError) {
+            return try ResultWaiter(settings, timeout: timeout)
+        } catch {
+            throw failure(error, settings.kafka, to: "read \(settings.kafka.topics.results)")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+/// The requests that were cancelled, by their ids. Moments are milliseconds since 1970.
+///
+/// A cancellation concerns what was published until its moment: who uses the id again later means another request. It is remembered for
+/// `lifetime`, which is longer than topics keep a request unread, so that none can be waiting that it still concerns. No more than
+/// `capacity` are remembered; beyond, the one that came first is forgotten.
+public struct Cancellations: Sendable {
+    /// One of them.
+    public struct Cancellation: Sendable, Equatable {
+        /// The moment until which requests of this id are cancelled.
+        public fileprivate(set) var moment: Int64
+        /// Why, in the words of whoever cancelled; cut to `reasonLimit`.
+        public fileprivate(set) var reason: String?
+    }
+
+    /// How long a cancellation is remembered: 8 days. Topics keep requests, and what waits in delay lanes, for 7.
+    public static let lifetime: Int64 = 8 * 86_400_000
+    /// The most that are remembered: 100,000, with their ids and reasons at most 30 MB.
+    public static let capacity = 100_000
+    /// The most characters of a reason that are kept.
+    public static let reasonLimit = 100
+
+    private let capacity: Int
+    private var known: [String: Cancellation] = [:]
+    /// The ids in the order in which they came; those before `first` are forgotten.
+    private var order: [String] = []
+    private var first = 0
+    /// Cancellations that were forgotten before their time, because there were too many.
+    public private(set) var forgottenCount = 0
+
+    /// No cancellation.
+    ///
+    /// - Parameter capacity: The most that are remembered, at least 1; default `Cancellations.capacity`.
+    public init(capacity: Int = Self.capacity) {
+        self.capacity = max(1, capacity)
+    }
+
+    /// Whether there is none.
+    public var isEmpty: Bool { known.isEmpty }
+
+    /// How many there are.
+    public var count: Int { known.count }
+
+    /// Adds a cancellation; a later one of the same id takes the place of an earlier one.
+    ///
+    /// - Parameters:
+    ///   - id: The id of the request.
+    ///   - moment: When it was cancelled. One that is yet to come is taken for `now`.
+    ///   - reason: Why.
+    ///   - now: The present moment.
+    /// - Returns: Whether it can concern a request; false for one that is as old as `lifetime`, or than one that is known.
+    @discardableResult
+    public mutating func add(_ id: String, at moment: Int64, reason: String? = nil, now: Int64) -> Bool {
+        let moment = min(moment, now)
+        guard moment > now - Self.lifetime else { return false }
+        let new = Cancellation(moment: moment, reason: reason.map { String($0.prefix(Self.reasonLimit)) })
+        if let old = known[id] {
+            guard old.moment < moment else { return false }
+            known[id] = new
+            return true
+        }
+        if known.count == capacity {
+            removeFirst()
+            forgottenCount += 1
+        }
+        known[id] = new
+        order.append(id)
+        return true
+    }
+
+    /// The cancellation that concerns a request.
+    ///
+    /// - Parameters:
+    ///   - id: The request's id.
+    ///   - published: When it was published.
+    /// - Returns: Nil if it is not cancelled.
+    public func cancellation(of id: String, published: Int64) -> Cancellation? {
+        guard let found = known[id], published <= found.moment else { return nil }
+        return found
+    }
+
+    /// Forgets what is as old as `lifetime`. To be called now and then.
+    ///
+    /// - Parameter now: The present moment.
+    public mutating func removeExpired(now: Int64) {
+        while first < order.count, let oldest = known[order[first]], oldest.moment <= now - Self.lifetime { removeFirst() }
+    }
+
+    /// Forgets the one that came first.
+    private mutating func removeFirst() {
+        known.removeValue(forKey: order[first])
+        order[first] = ""
+        first += 1
+        guard first > order.count / 2 else { return }
+        order.removeFirst(first)
+        first = 0
+    }
+}

@@ -1,0 +1,46 @@
+/// The lanes in which requests wait that are not to be sent yet: in each, every record waits equally long, so that it is in due order by
+/// construction. Times are milliseconds since 1970, waits milliseconds.
+///
+/// A wait shorter than the smallest lane is not for a lane. A longer one takes the largest lane that is shorter than it by `margin` or more,
+/// and, when that is over, another one for what is left.
+public struct DelayLanes: Sendable, Equatable {
+    /// How long a record waits in each lane, the shortest first: 10 s, 1 min, 10 min, 1 h.
+    public static let lengths: [Int64] = [10_000, 60_000, 600_000, 3_600_000]
+    /// The lanes' words in the names of their topics.
+    public static let names = ["10s", "1m", "10m", "1h"]
+
+    /// How much longer than its lane a wait must be: 500 ms. A record is written some time after it was decided, with others of a commit
+    /// (`CommitSchedule`); with less time left it could be due before the one in front of it, which is looked at first.
+    public static let margin: Int64 = 500
+
+    /// The lanes that can be used, by their place in `lengths`.
+    public private(set) var available: [Int]
+
+    /// All lanes, or those that can be used.
+    public init(_ available: some Sequence<Int> = lengths.indices) {
+        self.available = available.filter { Self.lengths.indices.contains($0) }.sorted()
+    }
+
+    /// The lane for a wait.
+    ///
+    /// - Parameter wait: How long is left.
+    /// - Returns: The place of the lane in `lengths`; nil when the wait is too short for any lane that can be used.
+    public func lane(for wait: Int64) -> Int? { available.last { Self.lengths[$0] + Self.margin <= wait } }
+
+    /// When a record of a lane is to be looked at: when it has been there for the lane's length, or is due, whichever comes first.
+    ///
+    /// What the record says is not believed beyond the lane's length from now, because all behind it wait as well.
+    ///
+    /// - Parameters:
+    ///   - lane: The place of its lane in `lengths`.
+    ///   - written: When it was written there.
+    ///   - due: When it is due.
+    ///   - now: The present moment.
+    /// - Returns: That moment.
+    public static func look(in lane: Int, written: Int64, due: Int64, now: Int64) -> Int64 {
+        let length = lengths[lane]
+        // A sum that is too large for 64 bits is later than any other moment.
+        let end = written.addingReportingOverflow(length)
+        return min(due, end.overflow ? due : end.partialValue, now + length)
+    }
+}

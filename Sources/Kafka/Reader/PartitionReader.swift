@@ -1,0 +1,117 @@
+import CRDKafka
+
+/// Reads chosen partitions of several topics, each by itself, without a group and with little memory for each; for records that may lie
+/// unread for long.
+///
+/// Belongs to one thread. Who owns the partitions, and where their reading begins, is the caller's to know. A partition that is not read
+/// fills up to its limit and costs nothing more. It sees only what was committed.
+public final class PartitionReader {
+    /// The partitions that are read; the index of each is its slot.
+    public private(set) var partitions: [TopicPartition] = []
+
+    private let client: ClientHandle
+    private let events: ClientQueue
+    private let wakeUpFileDescriptor: Int32
+    private var readings: [Reading] = []
+
+    /// One partition that is being read.
+    private struct Reading {
+        let topic: OpaquePointer
+        let queue: ClientQueue
+    }
+
+    /// Makes a reader that reads nothing yet. Nothing is sent.
+    ///
+    /// - Parameters:
+    ///   - configuration: The brokers and the user's properties.
+    ///   - wakeUpFileDescriptor: A non-blocking eventfd, to which 8 bytes are written when a record arrives where none was; -1 for none. It
+    ///     must stay open until `stop`.
+    /// - Throws: A configuration that was refused.
+    public init(_ configuration: KafkaConfiguration, wakeUpFileDescriptor: Int32) throws(KafkaError) {
+        var own = configuration
+        own.properties.removeAll { property in Self.limits.contains { $0.key == property.key } }
+        let settings = try ClientSettings(own, defaults: Self.defaults + Self.limits, fixed: Self.fixed)
+        settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
+        client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
+        events = try ClientQueue.main(of: client)
+        self.wakeUpFileDescriptor = wakeUpFileDescriptor
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// A partition takes at most 512 KiB and one answer of 256 KiB, whatever lies in it. Limits so small make librdkafka 2.0.2 look again
+    /// only after a second now and then (`kafka-dispatch` 4.4): half a megabyte a second of each partition is enough here. The user's own
+    /// limits are meant for what is read at full speed.
+    private static let limits: [ClientSettings.Setting] = [
+        ("queued.min.messages", "100000"), ("queued.max.messages.kbytes", "512"), ("fetch.message.max.bytes", "262144"),
+        ("max.partition.fetch.bytes", "262144"),
+    ]
+
+    private static let defaults: [ClientSettings.Setting] = [
+        ("fetch.wait.max.ms", "500"), ("fetch.error.backoff.ms", "100"), ("auto.offset.reset", "earliest"),
+    ]
+
+    private static let fixed: [ClientSettings.Setting] = [
+        ("isolation.level", "read_committed"), ("enable.partition.eof", "true"), ("enable.auto.offset.store", "false"),
+        ("enable.auto.commit", "false"), ("allow.auto.create.topics", "false"),
+    ]
+
+    /// Begins to read partitions, in place of those before.
+    ///
+    /// - Parameter positions: The partitions; the index of each becomes its slot.
+    /// - Throws: The library refused; nothing is read then.
+    public func start(_ positions: [(partition: TopicPartition, start: StartOffset)]) throws(KafkaError) {
+        stop()
+        do throws(KafkaError) {
+            for position in positions {
+                let topic = client.topic(try client.addTopic(position.partition.topic))
+                let queue = try ClientQueue.empty(of: client)
+                if wakeUpFileDescriptor >= 0 { queue.signal(wakeUpFileDescriptor) }
+                try queue.startReading(topic: topic, partition: position.partition.partition, offset: position.start.value)
+                readings.append(Reading(topic: topic, queue: queue))
+                partitions.append(position.partition)
+            }
+        } catch {
+            stop()
+            throw error
+        }
+    }
+
+    /// Stops reading and forgets what was fetched; a second call does nothing.
+    public func stop() {
+        for (partition, reading) in zip(partitions, readings) {
+            rd_kafka_consume_stop(reading.topic, partition.partition)
+        }
+        readings.removeAll()
+        partitions.removeAll()
+    }
+
+    /// Takes one record of a partition, if there is one, and lets `body` look at it. The descriptor is written only when an empty queue
+    /// fills: read until `.empty`, or remember that there may be more.
+    ///
+    /// - Parameters:
+    ///   - slot: The partition's index in `partitions`; one that is not read is empty.
+    ///   - body: Looks at the record, which is gone when it returns.
+    /// - Returns: What there was.
+    /// - Throws: What `body` throws; the record is gone then too.
+    public func read<Failure>(
+        slot: Int, _ body: (borrowing ConsumedRecord) throws(Failure) -> Void
+    ) throws(Failure) -> ReadResult {
+        guard readings.indices.contains(slot) else { return .empty }
+        return try readings[slot].queue.read(body)
+    }
+
+    /// The oldest and the next offset of a partition as the last fetch reported them; nil before the first.
+    ///
+    /// - Parameter slot: The partition's index in `partitions`.
+    /// - Returns: The offsets; no request is sent.
+    public func watermarks(slot: Int) -> Watermarks? {
+        guard partitions.indices.contains(slot) else { return nil }
+        return client.watermarks(of: partitions[slot])
+    }
+
+    /// Removes the next error, statistics or log line without waiting; nil if there is none.
+    public func nextEvent() -> ClientEvent? { events.nextClientEvent() }
+}

@@ -1,0 +1,98 @@
+/// What has happened to a request that waits in a delay lane, as the text of one header: it goes on where it was.
+///
+/// The text is a JSON object with short names, so that a person can read it as well; times are milliseconds since 1970, waits
+/// milliseconds. Its `v` is the version of this form.
+public struct DeliveryHistory: Sendable {
+    /// What is known of a call beside what its report says.
+    public struct CallState: Sendable, Equatable {
+        /// Whether an attempt ended without telling if the hub took it.
+        public var mayHaveArrived: Bool
+        /// When its next attempt may be made; nil when it has its outcome.
+        public var due: Timestamp?
+
+        /// A call that waits until `due`, or has its outcome.
+        public init(mayHaveArrived: Bool = false, due: Timestamp? = nil) {
+            self.mayHaveArrived = mayHaveArrived
+            self.due = due
+        }
+    }
+
+    /// The digest of the plan whose calls these are.
+    public var plan: UInt64
+    /// The state of each call, in the plan's order.
+    public var calls: [CallState]
+
+    /// The state of the calls of a plan.
+    public init(plan: UInt64, calls: [CallState]) {
+        self.plan = plan
+        self.calls = calls
+    }
+
+    /// Appends the history as text.
+    ///
+    /// - Parameters:
+    ///   - report: What happened to the calls so far; as many calls as the history has.
+    ///   - json: Gets the text.
+    public func append(_ report: borrowing DeliveryReport, to json: inout ByteWriter) {
+        json.append("{\"v\":1,\"plan\":\"")
+        json.append(hexadecimal: plan)
+        json.append("\"")
+        json.append(",\"consumed\":", report.consumedAt.milliseconds)
+        if let first = report.firstAttemptAt { json.append(",\"first\":", first.milliseconds) }
+        json.append(",\"throttled\":", report.throttleWait)
+        json.append(",\"hub\":", report.hubTime)
+        json.append(",\"calls\":[")
+        for index in report.calls.indices { append(report, call: index, to: &json) }
+        json.append("],\"attempts\":[")
+        for index in report.attempts.indices { Self.append(report.attempts[index], isFirst: index == 0, to: &json) }
+        json.append("]}")
+    }
+
+    private func append(_ report: borrowing DeliveryReport, call index: Int, to json: inout ByteWriter) {
+        let call = report.calls[index]
+        json.append(index == 0 ? "{\"attempts\":" : ",{\"attempts\":")
+        json.append(decimal: call.attemptCount)
+        if let platform = call.platform { json.append(",\"platform\":", word: "\(platform.name)") }
+        if let due = calls[index].due { json.append(",\"due\":", due.milliseconds) }
+        if calls[index].mayHaveArrived { json.append(",\"arrived\":true") }
+        if let outcome = call.outcome { json.append(",\"outcome\":", word: outcome.rawValue) }
+        if let code = call.code { json.append(",\"code\":", word: code.rawValue) }
+        if call.httpStatus != 0 { json.append(",\"status\":", Int64(call.httpStatus)) }
+        if let wait = call.retryAfter { json.append(",\"retry_after\":", wait) }
+        if let text = call.notificationID { json.append(",\"notification\":", text: report.span(text)) }
+        if let text = call.trackingID { json.append(",\"tracking\":", text: report.span(text)) }
+        if let text = call.detail { json.append(",\"detail\":", text: report.span(text)) }
+        json.append("}")
+    }
+
+    private static func append(_ attempt: DeliveryReport.Attempt, isFirst: Bool, to json: inout ByteWriter) {
+        json.append(isFirst ? "{\"n\":" : ",{\"n\":")
+        json.append(decimal: attempt.number)
+        json.append(",\"call\":", Int64(attempt.call))
+        json.append(",\"at\":", attempt.startedAt.milliseconds)
+        json.append(",\"took\":", attempt.duration)
+        json.append(",\"result\":", word: attempt.result.rawValue)
+        if attempt.httpStatus != 0 { json.append(",\"status\":", Int64(attempt.httpStatus)) }
+        if let code = attempt.code { json.append(",\"code\":", word: code.rawValue) }
+        if attempt.bytesSent { json.append(",\"sent\":true") }
+        if let backoff = attempt.backoff { json.append(",\"backoff\":", backoff) }
+        json.append("}")
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func append(_ key: StaticString, _ number: Int64) {
+        append(key)
+        append(decimal: number)
+    }
+
+    fileprivate mutating func append(_ key: StaticString, word: String) {
+        append(key)
+        append(json: word)
+    }
+
+    fileprivate mutating func append(_ key: StaticString, text: Span<UInt8>) {
+        append(key)
+        append(json: text)
+    }
+}

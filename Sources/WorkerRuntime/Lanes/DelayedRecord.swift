@@ -1,0 +1,102 @@
+import Delivery
+import Kafka
+import PushModel
+
+/// What a record of a delay lane says beside the request: what `DelayRecorder` wrote.
+///
+/// A class, so that a flight that does not come from a delay lane has no more than an empty reference.
+final class DelayedRecord {
+    /// When the request is to go on.
+    let due: Timestamp
+    /// The lane that the request came by.
+    let lane: Lane
+    /// The record that the request came with.
+    let origin: RecordOrigin
+    /// What has happened to its calls, and to it as a whole.
+    let history: DeliveryHistory
+    let report: DeliveryReport
+    /// The history as it was written.
+    let text: ByteWriter
+    /// When the record is to be looked at.
+    let look: Timestamp
+
+    private init(
+        due: Timestamp, lane: Lane, origin: RecordOrigin, history: DeliveryHistory, report: DeliveryReport, text: ByteWriter,
+        look: Timestamp
+    ) {
+        self.due = due
+        self.lane = lane
+        self.origin = origin
+        self.history = history
+        self.report = report
+        self.text = text
+        self.look = look
+    }
+
+    /// What a record of a delay lane is to this worker.
+    enum Reading {
+        /// A request that waits.
+        case request(DelayedRecord)
+        /// A record of another group, which shares the lane.
+        case foreign
+        /// Nothing that pushfan has written.
+        case invalid
+    }
+
+    /// The headers that are the delay's own; they are not handed on.
+    enum Header: String, CaseIterable {
+        case notBefore = "pushfan-not-before-ms"
+        case group = "pushfan-group"
+        case lane = "pushfan-lane"
+        case originTopic = "pushfan-origin-topic"
+        case originPartition = "pushfan-origin-partition"
+        case originOffset = "pushfan-origin-offset"
+        case originTimestamp = "pushfan-origin-timestamp-ms"
+        case attempt = "pushfan-attempt"
+        case history = "pushfan-history"
+
+        /// Which of them a name is, if it is one.
+        init?(_ name: Span<UInt8>) {
+            // Most headers are none, and the first bytes tell.
+            guard name.count > 8, name[0] == UInt8(ascii: "p"), name[7] == UInt8(ascii: "-") else { return nil }
+            self.init(rawValue: String(decoding: name.withUnsafeBufferPointer { Array($0) }, as: UTF8.self))
+        }
+    }
+
+    /// Reads the headers of a record.
+    ///
+    /// - Parameters:
+    ///   - record: A record of a delay lane.
+    ///   - group: This worker's group.
+    ///   - delay: The delay lane, by its place in `DelayLanes.lengths`.
+    ///   - now: The present moment.
+    /// - Returns: What it is.
+    static func read(_ record: borrowing ConsumedRecord, group: String, in delay: Int, now: Timestamp) -> Reading {
+        var values: [Header: [UInt8]] = [:]
+        record.forEachHeader { name, value in
+            guard let header = Header(name), let value else { return }
+            values[header] = value.withUnsafeBufferPointer { Array($0) }
+        }
+        func text(_ header: Header) -> String? { values[header].flatMap { String(validating: $0, as: UTF8.self) } }
+        func number(_ header: Header) -> Int64? { text(header).flatMap { Int64($0) } }
+        guard let owner = text(.group) else { return .invalid }
+        guard owner == group else { return .foreign }
+        guard let due = number(.notBefore), let lane = text(.lane).flatMap({ name in Lane.allCases.first { $0.name == name } }),
+            let topic = text(.originTopic), (1...249).contains(topic.utf8.count),
+            let partition = number(.originPartition).flatMap({ Int32(exactly: $0) }), partition >= 0,
+            let offset = number(.originOffset), offset >= 0, let timestamp = number(.originTimestamp)
+        else { return .invalid }
+        let origin = RecordOrigin(
+            topic: topic, partition: partition, offset: offset, timestamp: Timestamp(milliseconds: timestamp))
+        var report = DeliveryReport()
+        guard let bytes = values[.history], let history = try? DeliveryHistory(bytes.span, into: &report) else { return .invalid }
+        var text = ByteWriter()
+        text.append(bytes.span)
+        let look = DelayLanes.look(
+            in: delay, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds)
+        return .request(
+            DelayedRecord(
+                due: Timestamp(milliseconds: due), lane: lane, origin: origin, history: history, report: report, text: text,
+                look: Timestamp(milliseconds: look)))
+    }
+}

@@ -1,0 +1,39 @@
+/// The lanes of requests, each a topic of its own, the most urgent first. They share the worker by weight.
+public enum Lane: Int, Sendable, CaseIterable {
+    /// What somebody is waiting for.
+    case high
+    /// Everything else.
+    case normal
+    /// What goes to many, the parts of a large request above all.
+    case bulk
+
+    /// The lane's word, in headers and settings.
+    public var name: String {
+        switch self {
+        case .high: "high"
+        case .normal: "normal"
+        case .bulk: "bulk"
+        }
+    }
+}
+
+/// How the lanes share the worker while more than one has requests: a lane's part is its weight among those that have some.
+public struct LaneWeights: Sendable, Equatable {
+    /// The weight of `high`, 1 – 1,000, default 8.
+    public var high = 8
+    /// The weight of `normal`, 1 – 1,000, default 4.
+    public var normal = 4
+    /// The weight of `bulk`, 1 – 1,000, default 1.
+    public var bulk = 1
+
+    /// The defaults, 8 : 4 : 1.
+    public init() {}
+
+    subscript(lane: Lane) -> Int {
+        switch lane {
+        case .high: high
+        case .normal: normal
+        case .bulk: bulk
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Delivery
+import Kafka
+import Observability
+import PushModel
+
+/// Requests that are cancelled: none of their calls is begun after the cancellation was read.
+///
+/// Every loop reads the control topic from its beginning, and takes no request before it knows what stood there when its partitions were
+/// assigned. What waits in memory, and what stands first in a delay lane, ends at once; what lies behind in a lane ends when it is its turn
+/// to be looked at, after the lane's length at most; a call that is under way may finish, and is not made again.
+extension WorkerLoop {
+    /// Records of the control topic that are taken in one turn.
+    private static let controlRecordsPerTurn = 1000
+
+    /// Begins to read the control topic where it was left, in a slot of the reader of delay lanes.
+    func beginControl(slot: Int, end: Int64?) {
+        controlReading.begin(slot: slot, end: end)
+        guard end == nil, !partitions.isEmpty else { return }
+        log.warning(
+            .requestCancelled,
+            "no request can be cancelled: the control topic was not there, or not to be read, when partitions were assigned",
+            [.topic: .string(configuration.topics.control)])
+    }
+
+    /// Takes what has come on the control topic.
+    func readControl() {
+        guard controlReading.mayHaveRecords, let slot = controlReading.slot else {
+            controlReading.mayHaveRecords = false
+            return
+        }
+        var isNews = false
+        for _ in 0..<Self.controlRecordsPerTurn where controlReading.mayHaveRecords {
+            let result = delayReader.read(slot: slot) { record in
+                controlReading.took(record.offset)
+                isNews = takeCancellation(record) || isNews
+            }
+            switch result {
+            case .record: break
+            case .empty: controlReading.mayHaveRecords = false
+            case .endOfPartition(let offset): controlReading.reached(offset)
+            case .error(let error): noteControlError(error)
+            }
+        }
+        if isNews { cancelWaiting() }
+    }
+
+    /// - Returns: Whether it can concern a request.
+    private func takeCancellation(_ record: borrowing ConsumedRecord) -> Bool {
+        guard let key = record.key, let value = record.value, let cancel = CancelRecord(key: key, value: value) else {
+            return false
+        }
+        return cancellations.add(
+            cancel.requestID, at: record.timestamp ?? wallClock.milliseconds, reason: cancel.reason, now: wallClock.milliseconds)
+    }
+
+    private func noteControlError(_ error: KafkaError) {
+        noteKafkaError(error)
+        // What is not allowed stays so: to wait for it would be to send nothing for ever.
+        guard error.isAuthorization || error.isUnknownTopicOrPartition else { return }
+        log.error(
+            .requestCancelled, "the control topic cannot be read, so no request can be cancelled",
+            [.topic: .string(configuration.topics.control), .reason: .string(error.description)])
+        controlReading.stop()
+    }
+
+    /// What cancels a request; nil if nothing does.
+    func cancellation(of flight: Flight) -> Cancellations.Cancellation? {
+        guard !cancellations.isEmpty else { return nil }
+        return cancellations.cancellation(
+            of: flight.request.document.string(flight.request.id), published: flight.origin.timestamp.milliseconds)
+    }
+
+    /// Ends what waits of the requests that are cancelled by now.
+    private func cancelWaiting() {
+        for flight in flights.flights where flight.isActive && flight.deadLetter == nil {
+            // What lies beyond the window is looked at when it is started.
+            guard partitions[flight.slot].parked !== flight, let cancellation = cancellation(of: flight) else { continue }
+            if partitions[flight.slot].head === flight {
+                partitions[flight.slot].head = nil
+                delayedPartitions.mayHaveRecords = true
+                start(flight)
+            } else {
+                cancel(flight, cancellation)
+            }
+        }
+    }
+
+    /// Ends the calls of a request that wait.
+    func cancel(_ flight: Flight, _ cancellation: Cancellations.Cancellation) {
+        flight.cancellation = cancellation
+        for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
+            end(flight, index, cancellation)
+        }
+    }
+
+    /// Ends a call because its request is cancelled. Of one that may have arrived, the attempt's own code says more.
+    func end(_ flight: Flight, _ index: Int, _ cancellation: Cancellations.Cancellation) {
+        if !flight.calls[index].mayHaveArrived { flight.report.calls[index].code = .cancelled }
+        let text = Array((cancellation.reason.map { "cancelled: \($0)" } ?? "cancelled").utf8)
+        flight.report.calls[index].detail = flight.report.keep(text.span)
+        end(flight, index, .cancelled)
+    }
+
+    /// Once a second: forgets what has expired, and says what is amiss.
+    func watchControl() {
+        cancellations.removeExpired(now: wallClock.milliseconds)
+        metrics.cancellations.set(cancellations.count)
+        let forgotten = cancellations.forgottenCount - controlReading.forgottenCount
+        if forgotten > 0 {
+            controlReading.forgottenCount = cancellations.forgottenCount
+            metrics.cancellationsForgotten.increment(by: UInt64(forgotten))
+            log.warning(
+                .requestCancelled, "more requests were cancelled than can be remembered; the first of them are forgotten",
+                [.count: LogValue(forgotten)])
+        }
+        guard !controlReading.hasReachedEnd, now - assignedAt > Self.controlPatience, !controlReading.isLate else { return }
+        controlReading.isLate = true
+        log.warning(
+            .requestCancelled,
+            "the control topic is not read to its end yet; no request is taken before it is known which are cancelled",
+            [.topic: .string(configuration.topics.control), .offset: LogValue(controlReading.position ?? 0)])
+    }
+
+    /// How long the control topic may take to be read before that is said: 10 s in nanoseconds.
+    private static let controlPatience: Int64 = 10_000_000_000
+}
+
+/// How far the control topic is read. The position outlives assignments, so that nothing is read twice.
+struct ControlReading {
+    /// Its slot in the reader; nil when it is not read.
+    private(set) var slot: Int?
+    /// The next offset to read; nil before the first record.
+    private(set) var position: Int64?
+    /// Whether everything was read that stood there when the partitions were assigned.
+    private(set) var hasReachedEnd = true
+    /// Whether a read may find a record.
+    var mayHaveRecords = false
+    /// Whether it was said that it takes long.
+    var isLate = false
+    /// How many forgotten cancellations were counted.
+    var forgottenCount = 0
+
+    private var end: Int64 = 0
+
+    /// What the reader is to be given for it, when the topic ends at `end`; nothing when there is none.
+    func starts(in topics: WorkerConfiguration.Topics, end: Int64?) -> [(partition: TopicPartition, start: StartOffset)] {
+        guard end != nil else { return [] }
+        let partition = TopicPartition(topic: topics.control, partition: CancelRecord.partition)
+        return [(partition, position.map { StartOffset.offset($0) } ?? .beginning)]
+    }
+
+    mutating func begin(slot: Int, end: Int64?) {
+        stop()
+        guard let end else { return }
+        self.slot = slot
+        self.end = end
+        mayHaveRecords = true
+        hasReachedEnd = (position ?? 0) >= end
+        isLate = false
+    }
+
+    /// Takes in that the record at `offset` was read.
+    mutating func took(_ offset: Int64) {
+        position = offset + 1
+        if offset + 1 >= end { hasReachedEnd = true }
+    }
+
+    /// Takes in that there is nothing more before `offset`.
+    mutating func reached(_ offset: Int64) {
+        position = offset
+        hasReachedEnd = true
+    }
+
+    mutating func stop() {
+        slot = nil
+        mayHaveRecords = false
+        hasReachedEnd = true
+    }
+}

@@ -1,0 +1,153 @@
+import Delivery
+import FanOut
+import Kafka
+import Observability
+import PushModel
+
+/// Delay lanes as they are read: the first record of each partition has a timer, and what lies behind it stays unread until then.
+extension WorkerLoop {
+    /// Records that are taken from a partition in a row before the next one has its turn.
+    private static let recordsPerTurn = 64
+    /// Calls from delay lanes that may wait for their turn; more would only lie in memory.
+    private static let maximumReady = 1024
+    /// Calls that may wait for a timer before delay lanes are left alone for a while: what is due is due in a lane as well.
+    private static let maximumWaiting = 4096
+
+    /// Whether records of delay lanes may be read: there is room for their calls.
+    var canReceiveDelayed: Bool {
+        canReceive && ready.delayedCount < Self.maximumReady && waitingForRetry < Self.maximumWaiting
+    }
+
+    /// Takes the records of delay lanes whose time has come, and those that can be handed on.
+    func receiveDelayed() {
+        guard delayedPartitions.isWorthALook(now), canReceiveDelayed else { return }
+        delayedPartitions.mayHaveRecords = false
+        delayedPartitions.isBlocked = false
+        delayedPartitions.nextLook = .max
+        for slot in delayedPartitions.slots {
+            receiveDelayed(slot)
+            let partition = partitions[slot]
+            if let head = partition.head?.delayed {
+                let wait = head.look.milliseconds - wallClock.milliseconds
+                delayedPartitions.nextLook = min(delayedPartitions.nextLook, now + wait * 1_000_000)
+            }
+            if partition.canRead { delayedPartitions.mayHaveRecords = true }
+            if partition.isBlocked { delayedPartitions.isBlocked = true }
+        }
+    }
+
+    private func receiveDelayed(_ slot: Int) {
+        if let head = partitions[slot].head {
+            partitions[slot].head = nil
+            start(head)
+        }
+        startParked(slot)
+        var budget = Self.recordsPerTurn
+        while budget > 0 && canReceiveDelayed && partitions[slot].canRead {
+            let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { takeDelayed($0, slot) }
+            note(result, of: slot)
+            budget -= 1
+        }
+    }
+
+    private func takeDelayed(_ record: borrowing ConsumedRecord, _ slot: Int) {
+        guard case .delay(let delay) = partitions[slot].role, let reception = receive(record.offset, of: slot) else { return }
+        let partition = partitions[slot].id
+        let place = RecordOrigin(
+            topic: partition.topic, partition: partition.partition, offset: record.offset,
+            timestamp: record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
+        let flight = flights.take()
+        switch DelayedRecord.read(record, group: configuration.groupID, in: delay, now: wallClock) {
+        case .request(let delayed):
+            flight.begin(
+                epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: wallClock, monotonic: .max)
+            flight.offset = record.offset
+            read(record, into: flight)
+            flight.delayed = delayed
+        case .foreign:
+            flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
+            // Its own group sees to it; here nothing is recorded of it.
+            flight.deadLetter = OutcomeBatch()
+        case .invalid:
+            flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
+            noteUnreadable(record, flight, .notDelayed)
+        }
+        guard reception == .process else {
+            partitions[slot].parked = flight
+            return
+        }
+        start(flight)
+    }
+
+    /// Whether a request that comes from a delay lane is to go on now; else it waits there, or in the next one.
+    func isDue(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
+        if delayed.look > wallClock {
+            partitions[flight.slot].head = flight
+            return false
+        }
+        if delayFurther(flight, delayed) { return false }
+        flight.receivedAt = now
+        return true
+    }
+
+    /// Goes on with a request where it was: its calls are planned anew, and have what happened to them before.
+    ///
+    /// - Returns: Whether its calls are to be made; if not, it is finished.
+    func restore(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
+        let history = delayed.history
+        var report = delayed.report
+        guard history.plan == flight.plan.digest, history.calls.count == flight.calls.count else {
+            if report.attemptCount > 0 {
+                giveUp(flight, delayed)
+                return false
+            }
+            flight.report.consumedAt = report.consumedAt
+            return true
+        }
+        for index in flight.calls.indices {
+            report.calls[index].platform = flight.report.calls[index].platform
+            report.calls[index].payloadByteCount = flight.report.calls[index].payloadByteCount
+        }
+        flight.report = report
+        resume(flight, history)
+        return true
+    }
+
+    /// Ends a request of which attempts were made, because another version, or other settings, would make other calls of it.
+    func giveUp(_ flight: Flight, _ delayed: DelayedRecord) {
+        flight.report = delayed.report
+        flight.calls = delayed.history.calls.map { _ in Flight.Call() }
+        flight.openCalls = flight.calls.count
+        resume(flight, delayed.history)
+        for index in flight.calls.indices where flight.calls[index].phase != .done {
+            end(flight, index, .transient, .internal, "other settings gave the request other calls while it waited")
+        }
+    }
+
+    private func resume(_ flight: Flight, _ history: DeliveryHistory) {
+        for (index, state) in history.calls.enumerated() {
+            flight.calls[index].attempt = flight.report.calls[index].attemptCount
+            flight.calls[index].mayHaveArrived = state.mayHaveArrived
+            flight.calls[index].notBefore = state.due
+            if state.due == nil {
+                flight.calls[index].phase = .done
+                flight.openCalls -= 1
+            }
+        }
+    }
+}
+
+/// What the loop knows of the partitions of delay lanes as a whole.
+struct DelayedPartitions {
+    /// Their slots, behind all others.
+    var slots = 0..<0
+    /// Whether a read may find a record in one of them.
+    var mayHaveRecords = false
+    /// Whether one of them waits for its window.
+    var isBlocked = false
+    /// When the first of their heads is to be looked at, monotonic nanoseconds.
+    var nextLook = Int64.max
+
+    /// Whether there may be something to do.
+    func isWorthALook(_ now: Int64) -> Bool { mayHaveRecords || now >= nextLook }
+}

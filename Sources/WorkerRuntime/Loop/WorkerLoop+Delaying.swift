@@ -1,0 +1,78 @@
+import Delivery
+import FanOut
+import Observability
+import PushModel
+
+/// Requests that have to wait for long: into a delay lane, in the same transaction as everything else that is finished.
+extension WorkerLoop {
+    /// Records that are larger, in bytes, wait in memory: with the history they could exceed what a broker takes.
+    private static let largestDelayed = 900_000
+
+    /// Puts a request that must not be sent yet into a delay lane.
+    ///
+    /// - Returns: Whether it is there; false when the wait is short, or there is no such lane.
+    func delayStart(_ flight: Flight) -> Bool {
+        guard let start = flight.request.notBefore, start > wallClock else { return false }
+        for index in flight.calls.indices { flight.calls[index].notBefore = start }
+        return delay(flight, until: start)
+    }
+
+    /// Puts a request into a delay lane whose calls all wait, if the first of them waits for long.
+    ///
+    /// - Returns: Whether it is there.
+    func delayWaiting(_ flight: Flight) -> Bool {
+        guard !delayLanes.available.isEmpty, flight.cancellation == nil else { return false }
+        var earliest: Timestamp?
+        for call in flight.calls {
+            switch call.phase {
+            case .done: continue
+            case .ready, .inFlight: return false
+            case .waiting: earliest = min(earliest ?? moment(of: call), moment(of: call))
+            }
+        }
+        return earliest.map { delay(flight, until: $0) } ?? false
+    }
+
+    private func delay(_ flight: Flight, until due: Timestamp) -> Bool {
+        let moment = min(due, flight.request.expiresAt ?? due)
+        guard let lane = delayLanes.lane(for: moment.milliseconds - wallClock.milliseconds),
+            flight.valueByteCount + flight.envelope.byteCount < Self.largestDelayed
+        else { return false }
+        let states = flight.calls.map { call in
+            DeliveryHistory.CallState(
+                mayHaveArrived: call.mayHaveArrived, due: call.phase == .done ? nil : self.moment(of: call))
+        }
+        var history = ByteWriter()
+        DeliveryHistory(plan: flight.plan.digest, calls: states).append(flight.report, to: &history)
+        write(flight, to: lane, until: moment, history)
+        return true
+    }
+
+    /// Hands a request on from lane to lane, as it is.
+    func delayFurther(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
+        guard flight.request.expiresAt.map({ $0 > wallClock }) ?? true,
+            let lane = delayLanes.lane(for: delayed.due.milliseconds - wallClock.milliseconds)
+        else { return false }
+        write(flight, to: lane, until: delayed.due, delayed.text)
+        return true
+    }
+
+    private func write(_ flight: Flight, to lane: Int, until due: Timestamp, _ history: borrowing ByteWriter) {
+        delayRecorder.record(flight, lane: lane, due: due, history: history, into: &outbox)
+        metrics.delayed(in: lane)
+        log.debug(
+            .requestDelayed, "a request waits in a delay lane",
+            [
+                .requestID: .string(flight.request.document.string(flight.request.id)),
+                .delayMilliseconds: LogValue(due.milliseconds - wallClock.milliseconds),
+                .topic: .string(configuration.topics.delays[lane]),
+            ])
+        waitingForRetry -= flight.calls.count { $0.phase == .waiting }
+        settle(flight)
+    }
+
+    /// When a call that waits may be made, by the wall clock; not before its timer, though this counts whole milliseconds.
+    private func moment(of call: Flight.Call) -> Timestamp {
+        call.notBefore ?? Timestamp(milliseconds: wallClock.milliseconds + (call.due - now + 999_999) / 1_000_000)
+    }
+}

@@ -1,0 +1,39 @@
+import Delivery
+import PushModel
+
+/// Puts requests that have to wait into a batch, for a delay lane: the record's value, key and headers as they were, and beside them what is
+/// needed to go on where the request was.
+struct DelayRecorder {
+    let group: String
+
+    /// Adds the request that `flight` carries.
+    ///
+    /// - Parameters:
+    ///   - flight: The request; its calls wait or have their outcome, or none was made yet.
+    ///   - lane: The delay lane, by its place in `DelayLanes.lengths`.
+    ///   - due: When it is to go on.
+    ///   - history: What has happened to its calls, as `DeliveryHistory` writes it.
+    ///   - batch: Gets the record.
+    func record(
+        _ flight: Flight, lane: Int, due: Timestamp, history: borrowing ByteWriter, into batch: inout OutcomeBatch
+    ) {
+        let request = flight.request
+        batch.add(.delay(lane), of: .init(slot: flight.slot, offset: flight.offset)) { record in
+            flight.envelope.forEachHeader { name, value in
+                if DelayedRecord.Header(name) == nil { record.copyHeader(name, value) }
+            }
+            flight.envelope.withKey { record.copyKey($0) }
+            record.copyValue(request.document.source(byteCount: flight.valueByteCount))
+            record.addHeader("pushfan-not-before-ms") { $0.append(decimal: due.milliseconds) }
+            record.addHeader("pushfan-group") { $0.append(group) }
+            record.addHeader("pushfan-lane") { $0.append(flight.lane.name) }
+            record.addHeader("pushfan-origin-topic") { $0.append(flight.origin.topic) }
+            record.addHeader("pushfan-origin-partition") { $0.append(decimal: Int64(flight.origin.partition)) }
+            record.addHeader("pushfan-origin-offset") { $0.append(decimal: flight.origin.offset) }
+            record.addHeader("pushfan-origin-timestamp-ms") { $0.append(decimal: flight.origin.timestamp.milliseconds) }
+            let attempts = flight.delayed?.report.attemptCount ?? 0
+            record.addHeader("pushfan-attempt") { $0.append(decimal: max(flight.report.attemptCount, attempts)) }
+            record.addHeader("pushfan-history") { $0.append(history) }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Delivery
+
+extension WorkerConfiguration {
+    /// The names of the topics that a worker reads and writes.
+    public struct Topics: Sendable, Equatable {
+        /// Where requests come from.
+        public var requests: String
+        /// Where urgent requests come from.
+        public var requestsHigh: String
+        /// Where requests come from that go to many.
+        public var requestsBulk: String
+        /// Where requests wait that must not be sent yet, one topic for each length of `DelayLanes`; empty to let them wait in memory.
+        public var delays: [String]
+        /// Where final results go.
+        public var results: String
+        /// Where records go that cannot be understood.
+        public var deadLetters: String
+        /// Where workers are told what to do with requests, such as to cancel one.
+        public var control: String
+
+        /// The names of the message contract.
+        public init() { self.init(requests: "push.requests.v1") }
+
+        /// Names that belong to that of the requests: `push.requests.v1` gives `push.requests-high.v1`, `push.results.v1` and so on.
+        public init(requests: String) {
+            let family = TopicFamily(requests: requests)
+            self.requests = requests
+            requestsHigh = family.lane("high")
+            requestsBulk = family.lane("bulk")
+            delays = DelayLanes.names.map { family.topic("delay-\($0)") }
+            results = family.topic("results")
+            deadLetters = family.topic("deadletter")
+            control = family.topic("control")
+        }
+
+        /// The topic of a lane.
+        func requests(of lane: Lane) -> String {
+            switch lane {
+            case .high: requestsHigh
+            case .normal: requests
+            case .bulk: requestsBulk
+            }
+        }
+
+        /// Every topic, each once.
+        public var all: [String] { [requestsHigh, requests, requestsBulk] + delays + [results, deadLetters, control] }
+    }
+}
+
+/// The topics that belong to a topic of requests, by their names: so that whoever gives that one a name of its own has the others to
+/// himself as well.
+public struct TopicFamily: Sendable {
+    private let stem: Substring
+    /// What stands before the role of a topic that is not one of requests.
+    private let prefix: Substring
+    private let version: Substring
+
+    /// The family of the topic `requests`.
+    public init(requests: String) {
+        let digitCount = requests.reversed().prefix { $0.isASCII && $0.isNumber }.count
+        let hasVersion = digitCount > 0 && requests.dropLast(digitCount).hasSuffix(".v")
+        version = hasVersion ? requests.suffix(digitCount + 2) : ""
+        stem = requests.dropLast(version.count)
+        prefix = stem.hasSuffix("requests") ? stem.dropLast("requests".count) : stem + "."
+    }
+
+    /// The topic of another lane of requests: `push.requests-high.v1` beside `push.requests.v1`.
+    public func lane(_ name: String) -> String { "\(stem)-\(name)\(version)" }
+
+    /// A topic that holds something else: `push.delay-10s.v1` beside `push.requests.v1`.
+    public func topic(_ role: String) -> String { "\(prefix)\(role)\(version)" }
+}

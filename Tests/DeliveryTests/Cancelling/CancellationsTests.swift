@@ -1,0 +1,120 @@
+import Delivery
+import TestSupport
+import Testing
+
+/// Which requests are cancelled, and for how long that is known.
+@Suite struct CancellationsTests {
+    private static let now: Int64 = 1_795_262_400_000
+    private static let lifetime = Cancellations.lifetime
+
+    @Test(
+        arguments: [
+            (-1, true), (0, true), (1, false), (Cancellations.lifetime, false), (-2 * Cancellations.lifetime, true),
+        ] as [(Int64, Bool)])
+    func aCancellationConcernsWhatWasPublishedUntilItsMoment(_ published: Int64, _ isCancelled: Bool) {
+        var cancellations = Cancellations()
+        #expect(cancellations.isEmpty)
+        let isTaken = cancellations.add("a", at: Self.now, now: Self.now)
+        #expect(isTaken)
+        #expect(!cancellations.isEmpty && cancellations.count == 1)
+        #expect((cancellations.cancellation(of: "a", published: Self.now + published) != nil) == isCancelled)
+        #expect(cancellations.cancellation(of: "b", published: Self.now + published) == nil)
+        #expect(cancellations.cancellation(of: "", published: Self.now + published) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (0, true), (-1, true), (1, true), (.max, true), (1 - Cancellations.lifetime, true), (-Cancellations.lifetime, false),
+            (.min / 2, false),
+        ] as [(Int64, Bool)])
+    func whatIsTooOldIsNotTakenInAndWhatIsYetToComeIsNow(_ moment: Int64, _ isNew: Bool) {
+        var cancellations = Cancellations()
+        let at = moment == .max ? .max : Self.now + moment
+        let isTaken = cancellations.add("a", at: at, now: Self.now)
+        #expect(isTaken == isNew)
+        #expect(cancellations.count == (isNew ? 1 : 0))
+        #expect(cancellations.cancellation(of: "a", published: Self.now + 1) == nil)
+        let found = cancellations.cancellation(of: "a", published: Self.now - Self.lifetime)
+        #expect(found?.moment == (isNew ? min(at, Self.now) : nil))
+    }
+
+    @Test func theLatestCancellationOfAnIdCounts() {
+        var cancellations = Cancellations()
+        let isFirstTaken = cancellations.add("a", at: Self.now - 10, reason: "first", now: Self.now)
+        #expect(isFirstTaken)
+        let isSameTaken = cancellations.add("a", at: Self.now - 10, reason: "again", now: Self.now)
+        #expect(!isSameTaken)
+        let isEarlierTaken = cancellations.add("a", at: Self.now - 20, reason: "earlier", now: Self.now)
+        #expect(!isEarlierTaken)
+        #expect(cancellations.cancellation(of: "a", published: Self.now - 10)?.reason == "first")
+        #expect(cancellations.cancellation(of: "a", published: Self.now - 9) == nil)
+        let isLaterTaken = cancellations.add("a", at: Self.now, reason: nil, now: Self.now)
+        #expect(isLaterTaken)
+        #expect(cancellations.cancellation(of: "a", published: Self.now)?.moment == Self.now)
+        #expect(cancellations.cancellation(of: "a", published: Self.now)?.reason == nil)
+        #expect(cancellations.count == 1)
+    }
+
+    @Test(arguments: [("", 0), ("why", 3), (String(repeating: "é", count: 100), 100), (String(repeating: "🇨🇭", count: 300), 100)])
+    func aReasonIsCutAtItsLimit(_ reason: String, _ length: Int) {
+        var cancellations = Cancellations()
+        cancellations.add("a", at: Self.now, reason: reason, now: Self.now)
+        let kept = cancellations.cancellation(of: "a", published: Self.now)?.reason
+        #expect(kept?.count == length && kept.map(reason.hasPrefix) == true)
+    }
+
+    @Test func beyondItsCapacityTheOneThatCameFirstIsForgotten() {
+        var cancellations = Cancellations(capacity: 3)
+        for number in 0..<10 {
+            cancellations.add("\(number)", at: Self.now + Int64(number), now: Self.now + Int64(number))
+            // To say again what is known needs no room.
+            cancellations.add("\(number)", at: Self.now + Int64(number), now: Self.now + 20)
+            #expect(cancellations.count == min(number + 1, 3))
+            #expect(cancellations.forgottenCount == max(0, number - 2))
+        }
+        let known = (0..<10).filter { cancellations.cancellation(of: "\($0)", published: Self.now) != nil }
+        #expect(known == [7, 8, 9])
+    }
+
+    @Test func whatHasExpiredIsForgottenAndNoMore() {
+        var cancellations = Cancellations()
+        for number in 0..<100 {
+            cancellations.add("\(number)", at: Self.now + Int64(number) * 1000, now: Self.now + Int64(number) * 1000)
+        }
+        for passed in [-1, 0, 41, 42, 98, 99] as [Int64] {
+            cancellations.removeExpired(now: Self.now + Self.lifetime + passed * 1000)
+            #expect(cancellations.count == Int(99 - passed) && cancellations.forgottenCount == 0)
+            let oldest = cancellations.cancellation(of: "\(passed + 1)", published: Self.now)
+            #expect((oldest != nil) == (passed < 99))
+            #expect(cancellations.cancellation(of: "\(passed)", published: Self.now) == nil)
+        }
+        #expect(cancellations.isEmpty)
+    }
+
+    /// Against a list that is searched from its end.
+    @Test(arguments: 1...8) func inEveryOrderItIsWhatAListWouldSay(_ seed: Int) {
+        var random = SeededRandom(seed)
+        var cancellations = Cancellations(capacity: 20)
+        var list: [(id: String, moment: Int64)] = []
+        var now = Self.now
+        for _ in 0..<2000 {
+            now += Int64(random.below(3) == 0 ? random.below(Int(Self.lifetime / 20)) : random.below(1000))
+            let id = "\(random.below(40))"
+            let moment = now - Int64(random.below(2000))
+            cancellations.removeExpired(now: now)
+            while let oldest = list.first, oldest.moment <= now - Self.lifetime { list.removeFirst() }
+            cancellations.add(id, at: moment, now: now)
+            if let index = list.firstIndex(where: { $0.id == id }) {
+                list[index].moment = max(list[index].moment, moment)
+            } else {
+                if list.count == 20 { list.removeFirst() }
+                list.append((id, moment))
+            }
+            let asked = "\(random.below(40))"
+            let published = now - Int64(random.below(Int(Self.lifetime)))
+            let expected = list.contains { $0.id == asked && published <= $0.moment }
+            #expect((cancellations.cancellation(of: asked, published: published) != nil) == expected)
+            #expect(cancellations.count == list.count)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Delivery
+import TestSupport
+import Testing
+
+struct DelayLanesTests {
+    @Test(
+        arguments: [
+            (.min, nil), (-1, nil), (0, nil), (10_499, nil), (10_500, 0), (60_499, 0), (60_500, 1), (600_499, 1), (600_500, 2),
+            (3_600_499, 2), (3_600_500, 3), (86_400_000, 3), (.max, 3),
+        ] as [(Int64, Int?)])
+    func aWaitTakesTheLargestLaneThatIsShorterBySomeMargin(_ wait: Int64, _ lane: Int?) {
+        #expect(DelayLanes().lane(for: wait) == lane)
+    }
+
+    @Test(
+        arguments: [
+            ([], 3_600_000, nil), ([0], 3_600_000, 0), ([3, 1], 700_000, 1), ([1, 3], 60_499, nil), ([7, -1, 2], 3_600_000, 2),
+        ] as [([Int], Int64, Int?)])
+    func aLaneThatIsNotThereIsNotTaken(_ available: [Int], _ wait: Int64, _ lane: Int?) {
+        #expect(DelayLanes(available).lane(for: wait) == lane)
+    }
+
+    @Test(
+        arguments: [
+            // Written at 1,000,000, looked at when the lane's 10 s are over.
+            (0, 1_000_000, 9_000_000, 1_002_000, 1_010_000),
+            // It is due before: the wait was as long as the lane, and the record was written a little later than decided.
+            (0, 1_000_040, 1_010_000, 1_000_050, 1_010_000),
+            // Due already, and over already.
+            (1, 1_000_000, 1_030_000, 5_000_000, 1_030_000), (1, 1_000_000, 9_000_000, 5_000_000, 1_060_000),
+            // A record that claims to be from the future holds the others up no longer than the lane is long.
+            (0, .max, .max, 1_000_000, 1_010_000), (3, 8_000_000_000_000, 9_000_000_000_000, 1_000_000, 4_600_000),
+            (2, .min, .max, 1_000_000, .min + 600_000), (2, .min, .min, 1_000_000, .min),
+        ] as [(Int, Int64, Int64, Int64, Int64)])
+    func aRecordIsLookedAtWhenItsLaneOrItsWaitIsOver(
+        _ lane: Int, _ written: Int64, _ due: Int64, _ now: Int64, _ expected: Int64
+    ) {
+        #expect(DelayLanes.look(in: lane, written: written, due: due, now: now) == expected)
+    }
+
+    /// From lane to lane a wait of any length comes to its moment: never early, and without many hops.
+    @Test(arguments: 0..<20) func anyWaitEndsAtItsMoment(_ seed: Int) {
+        var random = SeededRandom(seed)
+        let lanes = DelayLanes()
+        for _ in 0..<200 {
+            let start = Int64(random.below(1 << 40))
+            let due = start + Int64(random.below(1 << Int.random(in: 1...31, using: &random)))
+            var now = start
+            var hops = 0
+            while let lane = lanes.lane(for: due - now) {
+                // The record is there some time after it was decided, and is looked at some time after it could be.
+                let written = now + Int64(random.below(Int(DelayLanes.margin)))
+                let look = DelayLanes.look(in: lane, written: written, due: due, now: written)
+                #expect(look <= due && look == written + DelayLanes.lengths[lane])
+                now = look + Int64(random.below(5))
+                hops += 1
+                if now > due { break }
+            }
+            #expect(now >= due - 10_000 - DelayLanes.margin && now <= due + 5)
+            #expect(hops <= (due - start) / 3_600_000 + 5 + 9 + 5 + 3)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import FaultOracle
+
+/// Requests that wait in delay lanes.
+extension Catalogue {
+    static let delayScenarios = [delayKill]
+
+    private static let delayKill = Scenario(
+        "delay-kill", "what waits in a delay lane outlives its workers, has one result, and is never early"
+    ) { stage in
+        try stage.setHubFaults(["status=500,retry-after=12,every=3"])
+        while !stage.isPublished {
+            try replace(stage)
+            stage.watch.mark()
+        }
+        try stage.setHubFaults([])
+        // For as long as anything waits for its moment; meanwhile there may be no result for a while.
+        stage.watch.unmark()
+        let end = Clock.now() + 20_000
+        while Clock.now() < end { try replace(stage) }
+        let positions = try TopicFacts(kafka: stage.kafka).positions(
+            stage.topics.delay, group: stage.topics.group, partitions: stage.scenario.partitions)
+        let waited = positions.reduce(0) { $0 + ($1.committed ?? 0) }
+        guard waited > 500 else { throw SuiteError.failed("only \(waited) records have waited in a lane") }
+    }.with { scenario in
+        scenario.isFast = true
+        scenario.isScaled = false
+        scenario.workers = 2
+        scenario.workload = Workload(2_400, rate: 150)
+        scenario.workload.waitEvery = 4
+        scenario.deadline = .seconds(180)
+        scenario.check = { [Finding(.earlyCalls, measured: Double(earlyCalls($0, $1)))] }
+    }
+
+    /// Kills a random worker and starts it again at once.
+    private static func replace(_ stage: Stage) throws {
+        Clock.pause(.milliseconds(stage.random(2000...5000)))
+        let victim = stage.workers[stage.random(0...stage.scenario.workers - 1)]
+        stage.note("SIGKILL \(victim.name)")
+        victim.kill()
+        try victim.start()
+    }
+
+    /// Calls before the moment that their request was to wait for.
+    private static func earlyCalls(_ stage: Stage, _ evidence: Evidence) -> Int {
+        guard let workload = stage.workloads.first else { return 0 }
+        return evidence.calls.count { call in
+            guard let moment = call.user.flatMap({ workload.moment(of: $0) }) else { return false }
+            return call.at < moment
+        }
+    }
+}

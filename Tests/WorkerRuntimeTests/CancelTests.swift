@@ -1,0 +1,159 @@
+import Delivery
+import Foundation
+import HubEmulator
+import Kafka
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Requests that are cancelled before they are sent, while they wait, and when it is too late.
+@Suite(.serialized)
+struct CancelTests {
+    /// Milliseconds since 1970.
+    private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+
+    private static func request(_ name: String, in milliseconds: Int64? = nil) -> String {
+        var fields = ""
+        if let milliseconds {
+            let moment = Date(timeIntervalSince1970: Double(now + milliseconds) / 1000)
+            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+            fields = #","not_before":"\#(moment.formatted(style))""#
+        }
+        return
+            #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}\#(fields)}"#
+    }
+
+    private static func calls(_ bench: Bench, _ name: String) -> Int { bench.hub.calls().count { $0.tags == name } }
+
+    @Test(arguments: brokers) func whatWaitsEndsAtOnceWhereverItWaits(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "status=500,retry-after=9,count=1,tags=retrying")])
+        let worker = try bench.startWorker { $0.retry.base = 30 }
+        try bench.publish(Self.request("retrying"))
+        try bench.publish(Self.request("soon", in: 9_000))
+        // In the lane of 10 minutes: the first one has a timer, the other lies unread behind it.
+        try bench.publish(Self.request("first", in: 1_800_000))
+        #expect(eventually { bench.metric("pushfan_delayed_total") == 1 })
+        try bench.publish(Self.request("second", in: 1_800_000))
+        try bench.publish(Self.request("other", in: 9_500))
+        #expect(eventually { bench.metric("pushfan_delayed_total") == 2 && Self.calls(bench, "retrying") == 1 })
+        let start = ContinuousClock.now
+        try bench.cancel(["retrying", "soon", "first"], reason: "wrong audience")
+        try bench.results(3)
+        #expect(ContinuousClock.now - start < .seconds(8), "what is cancelled does not wait for its time")
+        // When the first one has gone, the other is the first one.
+        try bench.cancel(["second", "nobody"])
+        try bench.results(5)
+        #expect(eventually { bench.metric("pushfan_cancellations") == 5 })
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results.count == 5)
+        #expect(results["other"]?.summary == "sent success - 1")
+        for (name, attempts) in [("soon", 0), ("first", 0), ("second", 0), ("retrying", 1)] {
+            #expect(results[name]?.summary == "cancelled cancelled cancelled \(attempts)", "\(name)")
+            #expect(results[name]?["error.message"] == (name == "second" ? "cancelled" : "cancelled: wrong audience"))
+            #expect(results[name]?["replay_safety"] == "safe")
+            #expect(Self.calls(bench, name) == attempts)
+        }
+        #expect(results["first"]?["origin.topic"] == bench.topics.requests)
+        #expect(bench.metric("pushfan_retry_queue_records") == 0)
+    }
+
+    @Test func aCallUnderWayMayFinishAndIsNotMadeAgain() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([
+            try Fault(parsing: "delay=4s,tags=accepted"), try Fault(parsing: "delay=4s,status=500,tags=failing"),
+            try Fault(parsing: "delay=4s,status=400,tags=refused"),
+        ])
+        let worker = try bench.startWorker { $0.retry.base = 30 }
+        for name in ["accepted", "failing", "refused"] { try bench.publish(Self.request(name)) }
+        #expect(eventually { bench.metric("pushfan_inflight_sends") == 3 })
+        try bench.cancel(["accepted", "failing", "refused"])
+        #expect(eventually { bench.metric("pushfan_cancellations") == 3 })
+        #expect(bench.metric("pushfan_inflight_sends") == 3)
+        try bench.results(3)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["accepted"]?.summary == "sent success - 1")
+        #expect(results["failing"]?.summary == "cancelled cancelled cancelled 1")
+        #expect(results["refused"]?["state"] == "failed" && results["refused"]?["attempt_count"] == 1)
+        #expect(bench.hub.calls().count == 3)
+    }
+
+    @Test(arguments: brokers) func whatWasCancelledBeforeItIsReadIsNeverSent(_ broker: Bench.Broker) throws {
+        try Self.cancelBeforeReading(broker, loops: 1)
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func everyLoopReadsAllCancellationsBeforeItsFirstRequest() throws {
+        try Self.cancelBeforeReading(.real, loops: 3)
+    }
+
+    private static func cancelBeforeReading(_ broker: Bench.Broker, loops: Int) throws {
+        let bench = try Bench(broker, partitions: 3)
+        try bench.publish(all: (0..<60).map { request("r\($0)") })
+        let cancelled = (0..<60).filter { $0 % 2 == 0 }.map { "r\($0)" }
+        try bench.cancel((0..<3000).map { "nobody\($0)" })
+        try bench.cancel(cancelled)
+        let worker = try bench.startWorker { $0.loops = loops }
+        try bench.results(60)
+        #expect(eventually { bench.metric("pushfan_cancellations") == 3030 })
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        for number in 0..<60 {
+            let expected = number % 2 == 0 ? "cancelled cancelled cancelled 0" : "sent success - 1"
+            #expect(results["r\(number)"]?.summary == expected)
+        }
+        #expect(bench.hub.calls().count == 30)
+    }
+
+    @Test func onlyRequestsOfBeforeAreMeantAndOddRecordsMeanNone() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let now = Self.now
+        try bench.writeControl([
+            (Array("cancel/".utf8), Array("{}".utf8)), (Array("pause/hub".utf8), Array("{}".utf8)), ([], []),
+            (Array("cancel/sent".utf8), nil), (Array("cancel/".utf8) + [0xFF], Array("{}".utf8)),
+            (Array("cancel/stopped".utf8), Array("{".utf8)),
+        ])
+        try bench.cancel(["again"], at: now - 60_000)
+        let worker = try bench.startWorker()
+        for name in ["sent", "again"] { try bench.publish(Self.request(name)) }
+        try bench.results(2)
+        try bench.publish(Self.request("stopped", in: 9_000))
+        try bench.cancel(["stopped"])
+        try bench.results(3)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        for name in ["sent", "again"] { #expect(results[name]?.summary == "sent success - 1", "\(name)") }
+        #expect(results["stopped"]?.summary == "cancelled cancelled cancelled 0")
+    }
+
+    @Test(arguments: brokers) func whatIsCancelledWhileNoWorkerRunsEndsWithTheNext(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker, partitions: 1)
+        let first = try bench.startWorker()
+        try bench.publish(Self.request("waiting", in: 1_800_000))
+        try bench.publish(Self.request("kept", in: 1_800_000))
+        #expect(eventually { bench.metric("pushfan_delayed_total") == 2 })
+        try first.stop()
+        try bench.publish(Self.request("unread"))
+        try bench.publish(Self.request("sent"))
+        try bench.cancel(["waiting", "unread"])
+        let second = try bench.startWorker()
+        try bench.results(3)
+        try second.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["sent"]?.summary == "sent success - 1")
+        for name in ["waiting", "unread"] { #expect(results[name]?.summary == "cancelled cancelled cancelled 0", "\(name)") }
+        #expect(results["kept"] == nil && bench.hub.calls().count == 1)
+    }
+
+    @Test func withoutTheTopicRequestsAreSentAsEver() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker { $0.topics.control = "\(bench.name).nothing" }
+        try bench.publish(Self.request("sent"))
+        try bench.results(1)
+        try worker.stop()
+        #expect(try bench.resultsByRequest()["sent"]?.summary == "sent success - 1")
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import HubEmulator
+import Kafka
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Three lanes of requests that share one worker.
+@Suite(.serialized)
+struct LaneTests {
+    private static func request(_ name: String) -> String {
+        #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}}"#
+    }
+
+    @Test(arguments: [
+        ("push.requests.v1", "push.requests-high.v1", "push.results.v1"), ("requests", "requests-bulk", "results"),
+        ("app.requests.v12", "app.requests-high.v12", "app.results.v12"), ("jobs", "jobs-high", "jobs.results"),
+        ("a.v2", "a-high.v2", "a.results.v2"), (".v1", "-high.v1", ".results.v1"),
+        ("requests.v", "requests.v-high", "requests.v.results"),
+    ])
+    func topicsAreNamedAfterThatOfTheRequests(_ requests: String, _ lane: String, _ results: String) {
+        let topics = WorkerConfiguration.Topics(requests: requests)
+        #expect(topics.requests == requests)
+        #expect([topics.requestsHigh, topics.requestsBulk].contains(lane))
+        #expect(topics.results == results)
+        #expect(Set(topics.all).count == topics.all.count)
+    }
+
+    @Test func callsOfALaneKeepTheirOrderAndLanesHaveTheirTurns() {
+        var calls = ReadyCalls(LaneWeights())
+        for number in 0..<130 {
+            for lane in Lane.allCases {
+                calls.append(CallID(flight: number, call: lane.rawValue), generation: UInt32(number), to: lane)
+            }
+        }
+        #expect(calls.count == 390 && calls.freshCount(of: .bulk) == 130)
+        var sent: [[Int]] = [[], [], []]
+        for _ in 0..<130 { if let next = calls.removeNext() { sent[next.call.call].append(next.call.flight) } }
+        #expect(sent.map(\.count) == [80, 40, 10])
+        for flights in sent { #expect(flights == Array(0..<flights.count)) }
+        // Of what nobody wants any more there is nothing left, and the others go on.
+        calls.removeAll { call, _ in call.call != Lane.high.rawValue && call.flight.isMultiple(of: 2) }
+        #expect(calls.freshCount(of: .high) == 0 && calls.count == calls.freshCount(of: .normal) + calls.freshCount(of: .bulk))
+        var rest = 0
+        while let next = calls.removeNext() {
+            #expect(next.call.flight.isMultiple(of: 2))
+            rest += 1
+        }
+        #expect(rest == 45 + 60 && calls.isEmpty)
+    }
+
+    @Test func everyLaneIsReadAndHasItsShare() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        for lane in Lane.allCases {
+            try bench.publish(all: (0..<200).map { Self.request("\(lane.name)\($0)") }, to: lane)
+        }
+        let worker = try bench.startWorker { $0.maxInFlight = 1 }
+        try bench.results(600)
+        try worker.stop()
+        #expect(try bench.resultsByRequest().count == 600)
+        let order = bench.hub.calls().compactMap(\.tags)
+        #expect(order.count == 600)
+        // Not from the first call on: partitions do not begin all at once.
+        let counted = order.dropFirst(100).prefix(65)
+        let counts = Lane.allCases.map { lane in counted.count { $0.hasPrefix(lane.name) } }
+        #expect(abs(counts[0] - 40) <= 2 && abs(counts[1] - 20) <= 2 && abs(counts[2] - 5) <= 2, "\(counts)")
+        #expect(bench.metric("pushfan_records_consumed_total", #"topic="\#(bench.topics.requestsBulk)""#) == 200)
+    }
+
+    @Test func aRecordWakesItsLaneWhicheverWasReadBefore() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        let worker = try bench.startWorker()
+        var random = SeededRandom(5)
+        for number in 0..<90 {
+            // One at a time, or some at once: a signal that is taken must not take another's with it.
+            let lanes = Lane.allCases.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
+            for lane in lanes {
+                let partition = Int32.random(in: 0..<2, using: &random)
+                try bench.publish(all: [Self.request("\(lane.name)\(number)")], partition: partition, to: lane)
+            }
+            let names = Set(lanes.map { "\($0.name)\(number)" })
+            try #require(eventually { names.isSubset(of: bench.hub.calls().compactMap(\.tags)) }, "\(names) were not read")
+        }
+        try worker.stop()
+    }
+
+    @Test func aLaneThatWaitedForItsWindowGoesOn() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm(try Lane.allCases.map { try Fault(parsing: "delay=1s,count=1,tags=\($0.name)0") })
+        for lane in Lane.allCases { try bench.publish(all: (0..<100).map { Self.request("\(lane.name)\($0)") }, to: lane) }
+        let worker = try bench.startWorker { $0.window = 16 }
+        try bench.results(300)
+        // What comes to a lane that was blocked and has run empty since is signalled as ever.
+        for lane in Lane.allCases { try bench.publish(all: [Self.request("\(lane.name)100")], to: lane) }
+        try bench.results(303)
+        try worker.stop()
+        #expect(try bench.resultsByRequest().count == 303)
+        #expect(Set(bench.hub.calls().compactMap(\.tags)).count == 303)
+    }
+
+    @Test func oneRequestDoesNotWaitForThoseThatGoToMany() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        bench.hub.arm([try Fault(parsing: "delay=20ms")])
+        let worker = try bench.startWorker { $0.maxInFlight = 4 }
+        try bench.publish(all: (0..<600).map { Self.request("bulk\($0)") }, to: .bulk)
+        #expect(eventually { bench.hub.calls().count > 20 })
+        let before = bench.hub.calls().count
+        try bench.publish(Self.request("single"))
+        #expect(eventually { bench.hub.calls().contains { $0.tags == "single" } })
+        let place = try #require(bench.hub.calls().firstIndex { $0.tags == "single" })
+        // 3 s of bulk calls lie before it; it waits for Kafka and for one of them.
+        #expect(place - before < 200, "after \(place - before) others")
+        try bench.results(601)
+        try worker.stop()
+    }
+
+    /// Each lane keeps its own calls ready while the hub rests, so that the most urgent go first when it is over.
+    @Test func whatWaitedForTheHubIsSentByWeightToo() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "throttle,retry-after=3,count=1")])
+        let worker = try bench.startWorker { $0.maxInFlight = 2 }
+        try bench.publish(all: (0..<40).map { Self.request("bulk\($0)") }, to: .bulk)
+        #expect(eventually { !bench.hub.calls().isEmpty })
+        try bench.publish(all: [Self.request("urgent")], to: .high)
+        try bench.results(41)
+        try worker.stop()
+        let calls = bench.hub.calls().compactMap(\.tags)
+        let place = try #require(calls.firstIndex(of: "urgent"))
+        #expect(place <= 5, "\(calls.prefix(8))")
+    }
+}
