@@ -36,7 +36,7 @@ import Testing
             GroupPosition(TopicPartition(topic: "t", partition: 0), low: 50, high: 60, committed: 20),
             "retention removed 30 requests at most"
         ),
-        (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 5, committed: 20), "behind the topic's end"),
+        (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 5, committed: 20), "behind their topic's end"),
         (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 50, committed: 20, metadata: "9x"), "another program"),
     ])
     func aPositionThatCannotBeWorkedFromIsFound(position: GroupPosition, text: String) {
@@ -44,6 +44,19 @@ import Testing
         #expect(findings.count == 1)
         #expect(findings[0].text.contains(text))
         #expect(findings[0].remedy != nil)
+    }
+
+    @Test func whatIsDelayedIsToldApartAndEachTopicIsSharedOutByItself() {
+        let delayed = GroupPosition(TopicPartition(topic: "delay", partition: 0), low: 0, high: 9, committed: 6)
+        var facts = Self.facts([Self.position(committed: 90), delayed])
+        facts.delays = ["delay"]
+        #expect(
+            GroupFindings.of(facts, Self.tool) == [.ok("group", "pushfan", "1 member, 10 requests wait, at most 3 are delayed")])
+        facts = Self.facts([Self.position(), delayed], state: .empty, members: [])
+        facts.delays = ["delay"]
+        #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.failed], "nobody will send them when they are due")
+        let idle = GroupFindings.of(Self.facts([Self.position(), delayed], members: [2, 0]), Self.tool)
+        #expect(idle.map(\.state) == [.warning])
     }
 
     @Test func aGroupWithoutWorkersFailsWhenSomethingWaits() {
@@ -54,7 +67,7 @@ import Testing
         #expect(GroupFindings.of(Self.facts([Self.position()], state: .rebalancing), Self.tool).map(\.state) == [.warning])
         #expect(
             GroupFindings.of(Self.facts([Self.position()], members: [1, 0, 0]), Self.tool)[0].text
-                .hasPrefix("of 3 members 2 stand idle: 1 partition is all there is"))
+                .hasPrefix("of 3 members 2 stand idle: 1 partition is all that a topic has"))
     }
 
     @Test(arguments: [

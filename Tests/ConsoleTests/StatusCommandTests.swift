@@ -1,6 +1,7 @@
 import Delivery
 import HTTPServing
 import Kafka
+import Settings
 import Testing
 
 @testable import Console
@@ -95,5 +96,60 @@ import Testing
         let outcome = broker.harness.run("status -o json --timeout 10s")
         #expect(outcome.code == .done, "\(outcome.messages)")
         #expect(outcome.output.contains(#""committed":2"#))
+    }
+
+    @Test func everyLaneIsAskedAndWhatIsDelayedIsLateOnlyOnceItIsDue() throws {
+        let broker = try Self.broker(committed: 3)
+        let topics = try Settings.load(environment: [:]).kafka.topics
+        let producer = try Producer(
+            KafkaConfiguration(bootstrapServers: broker.cluster.bootstrapServers), transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let empty = Array("{}".utf8)
+        try producer.produce(
+            to: producer.topic(named: topics.requestsBulk), partition: 1, key: nil, value: empty.span,
+            timestamp: Self.now - 8 * Self.minute)
+        try Self.produceDelayed(by: producer, to: topics.delays[0], partition: 0, due: "\(Self.now + 9000)")
+        try Self.produceDelayed(by: producer, to: topics.delays[0], partition: 2, due: "\(Self.now - 30_000)")
+        try producer.flush(timeout: .seconds(10))
+        let outcome = broker.harness.run("status --timeout 10s")
+        #expect(
+            outcome.output.hasPrefix(
+                "group pushfan; 3 requests wait, the oldest for 8 min 0 s; at most 2 are delayed, the first was due 30.0 s ago\n"),
+            "\(outcome.output) \(outcome.messages)")
+        let json = broker.harness.run("status -o json --timeout 10s")
+        #expect(json.output.contains(#""lag_records":3,"lag_ms":480000,"delayed_records":2"#))
+        #expect(json.output.contains(#""topic":"\#(topics.delays[0])","partition":0"#))
+        #expect(json.output.contains(#""lag_records":1,"lag_ms":0,"due":"2026-11-21T12:00:09"#))
+        let rows = outcome.lines.filter { $0.hasPrefix("push.") }.map {
+            $0.split(separator: " ").prefix(2).joined(separator: " ")
+        }
+        #expect(rows.count == 7 + 3, "seven topics, and the partitions in which something waits: \(rows)")
+        let wide = broker.harness.run("status -o wide --timeout 10s")
+        #expect(wide.lines.count { $0.hasPrefix("push.") } == 7 + 3 + 6 * 4, "\(wide.output)")
+    }
+
+    private static func produceDelayed(by producer: Producer, to topic: String, partition: Int32, due: String) throws {
+        var headers = RecordHeaders()
+        let (name, value, empty) = (Array("pushfan-not-before-ms".utf8), Array(due.utf8), Array("{}".utf8))
+        headers.append(name: name.span, value: value.span)
+        try producer.produce(
+            to: producer.topic(named: topic), partition: partition, key: nil, value: empty.span, headers: headers,
+            timestamp: now - 20 * minute)
+    }
+
+    @Test(arguments: [
+        ("-9223372036854775808", "1970-01-01T00:00:00"), ("9223372036854775807", "9999-12-31T23:59:59"),
+        ("soon", "2026-11-21T11:40:00"),
+    ])
+    func whateverStandsInADelayLaneIsShown(due: String, shown: String) throws {
+        let broker = try Broker()
+        let topics = try Settings.load(environment: [:]).kafka.topics
+        let producer = try Producer(
+            KafkaConfiguration(bootstrapServers: broker.cluster.bootstrapServers), transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        try Self.produceDelayed(by: producer, to: topics.delays[3], partition: 1, due: due)
+        try producer.flush(timeout: .seconds(10))
+        #expect(broker.harness.run("status --timeout 10s").output.contains("at most 1 is delayed"))
+        #expect(broker.harness.run("status -o json --timeout 10s").output.contains(#""due":"\#(shown)"#))
     }
 }

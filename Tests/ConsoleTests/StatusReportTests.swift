@@ -9,13 +9,13 @@ import Testing
     private static let now = Timestamp(milliseconds: 1_000_000)
 
     private static func partition(
-        _ number: Int32 = 0, high: Int64 = 10, committed: Int64? = 10, metadata: String = "", waitsSince: Int64? = nil,
-        owner: String? = "w1"
+        _ number: Int32 = 0, of topic: String = "t", high: Int64 = 10, committed: Int64? = 10, metadata: String = "",
+        waitsSince: Int64? = nil, owner: String? = "w1"
     ) -> StatusReport.Partition {
         StatusReport.Partition(
             position: GroupPosition(
-                TopicPartition(topic: "t", partition: number), low: 0, high: high, committed: committed, metadata: metadata),
-            oldest: waitsSince.map { Timestamp(milliseconds: $0) }, owner: owner, fromWorker: nil)
+                TopicPartition(topic: topic, partition: number), low: 0, high: high, committed: committed, metadata: metadata),
+            oldest: waitsSince.map { Timestamp(milliseconds: $0) }, owner: owner, fromWorker: nil, isDelayed: topic == "delay")
     }
 
     private static func report(
@@ -65,8 +65,48 @@ import Testing
     }
 
     @Test func partitionsThatNobodyReadsAreNamed() throws {
-        let report = try Self.report([Self.partition(owner: nil), Self.partition(1), Self.partition(4, owner: nil)])
-        #expect(report.reasons == [.init(text: "nobody reads partition 0, 4", isStuck: true)])
+        let report = try Self.report([
+            Self.partition(owner: nil), Self.partition(1), Self.partition(4, owner: nil), Self.partition(of: "u"),
+            Self.partition(of: "v", owner: nil), Self.partition(1, of: "v", owner: nil),
+        ])
+        #expect(
+            report.reasons == [
+                .init(text: "nobody reads partition 0, 4 of t", isStuck: true), .init(text: "nobody reads v", isStuck: true),
+            ])
+        #expect(StatusTelling(report).partitions(all: false)?.csv.map { $0.prefix(3) } == ["top", "t,0", "t,4"])
+    }
+
+    @Test func aRequestInADelayLaneIsLateOnlyOnceItIsDue() throws {
+        let waiting = try Self.report([
+            Self.partition(committed: 8, waitsSince: 999_000), Self.partition(of: "delay", committed: 3, waitsSince: 1_009_000),
+        ])
+        #expect(waiting.lag == 2 && waiting.delayedCount == 7 && waiting.lagMilliseconds == 1000)
+        let heading = "group g: stable, 1 member; 2 requests wait, the oldest for 1.0 s; at most 7 are delayed, the first "
+        #expect(StatusTelling(waiting).heading == heading + "is due in 9.0 s")
+        let late = try Self.report([
+            Self.partition(committed: 8, waitsSince: 999_000), Self.partition(of: "delay", committed: 3, waitsSince: 996_000),
+        ])
+        #expect(late.lagMilliseconds == 4000)
+        #expect(StatusTelling(late).heading == heading + "was due 4.0 s ago")
+        #expect(StatusTelling(late).partitions(all: false)?.csv.map { $0.prefix(5) } == ["topic", "t,0,1", "delay"])
+        #expect(StatusTelling(waiting).partitions(all: false)?.csv.map { $0.prefix(5) } == ["topic", "t,0,1"])
+        let alone = try Self.report([Self.partition(of: "delay", waitsSince: 1_009_000)], state: .empty, members: 0)
+        #expect(alone.reasons.map(\.isStuck) == [false])
+        let held = try Self.report([Self.partition(of: "delay", committed: 3, waitsSince: 2_000_000)], state: .empty, members: 0)
+        #expect(held.reasons.map(\.isStuck) == [true], "nobody will send them when they are due")
+    }
+
+    @Test func topicsAreSummedUpAndQuietPartitionsAreLeftOut() throws {
+        let quiet = (0..<12).map { Self.partition($0, of: "quiet") }
+        let busy = [Self.partition(of: "busy"), Self.partition(1, of: "busy", committed: 4, waitsSince: 940_000)]
+        let telling = StatusTelling(try Self.report(quiet + busy))
+        #expect(
+            telling.topics.csv == [
+                "topic,partitions,read,lag,oldest,in_work", "quiet,12,12,0,,", "busy,2,2,6,1 min 0 s,",
+            ])
+        #expect(telling.partitions(all: false)?.csv.count == 2)
+        #expect(telling.partitions(all: true)?.csv.count == 15)
+        #expect(StatusTelling(try Self.report(quiet)).partitions(all: false) == nil)
     }
 
     @Test func aFullWindowNamesTheOffsetThatHoldsItUp() throws {
@@ -78,7 +118,7 @@ import Testing
         ])
         #expect(report.reasons.map(\.isStuck) == [true, true])
         #expect(report.reasons[0].text.contains("its window is full behind offset 20"))
-        #expect(report.reasons[1].text.contains("partition 1: its position was written by another program"))
+        #expect(report.reasons[1].text.contains("t[1]: its position was written by another program"))
     }
 
     @Test(arguments: [

@@ -226,6 +226,8 @@ struct RealBrokerTests {
         let settings = try admin.settings(ofTopic: name, timeout: .seconds(20))
         #expect(settings.contains(TopicSetting(name: "retention.ms", value: "86400000", isDefault: false)))
         #expect(throws: KafkaError.self) { try admin.settings(ofTopic: "\(name)-missing", timeout: .seconds(20)) }
+        let both = try admin.settings(ofTopics: ["\(name)-missing", name], timeout: .seconds(20))
+        #expect(both.map { (try? $0.get().count) ?? 0 } == [0, settings.count])
     }
 
     @Test func aDeletedTopicIsGoneAndDeletingItAgainDoesNoHarm() throws {

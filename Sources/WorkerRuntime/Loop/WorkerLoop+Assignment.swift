@@ -79,8 +79,9 @@ extension WorkerLoop {
         if error.isFatal { fail(error.isFenced ? .fenced(error.description) : .kafka(error.description)) }
     }
 
+    /// How long ago a moment was. It may come from a record, where anybody can write any number, so that whole ones could overflow.
     private func seconds(since moment: Timestamp) -> Double {
-        Double(max(0, wallClock.milliseconds - moment.milliseconds)) / 1000
+        max(0, Double(wallClock.milliseconds) - Double(moment.milliseconds)) / 1000
     }
 
     /// A new assignment begins where the group's committed positions say, and nowhere else.

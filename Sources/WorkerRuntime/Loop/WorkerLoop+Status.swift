@@ -45,7 +45,7 @@ extension WorkerLoop {
         var oldest = [Flight?](repeating: nil, count: partitions.count)
         for flight in flights.flights where flight.isActive && flight.epoch == epoch && partitions.indices.contains(flight.slot) {
             inWork[flight.slot] += 1
-            if flight.origin.offset < oldest[flight.slot]?.origin.offset ?? .max { oldest[flight.slot] = flight }
+            if flight.offset < oldest[flight.slot]?.offset ?? .max { oldest[flight.slot] = flight }
         }
         let held = oldest.compactMap { flight in flight.map { ($0.index, $0.generation) } }
         let due = timers.firstDue(of: Dictionary(held) { first, _ in first })
@@ -58,10 +58,15 @@ extension WorkerLoop {
     }
 
     private func oldestStatus(_ flight: Flight, due: Int64?) -> LoopStatus.Oldest {
+        if let delayed = flight.delayed, partitions[flight.slot].head === flight {
+            return LoopStatus.Oldest(
+                offset: flight.offset, publishedAt: flight.origin.timestamp,
+                attempt: delayed.report.calls.map(\.attemptCount).max() ?? 0, waitsFor: "timer", nextDue: delayed.due)
+        }
         let waitsFor =
             flight.hasCallInFlight ? "hub" : flight.calls.contains { $0.phase == .waiting } ? "timer" : "turn"
         return LoopStatus.Oldest(
-            offset: flight.origin.offset, publishedAt: flight.origin.timestamp,
+            offset: flight.offset, publishedAt: flight.origin.timestamp,
             attempt: flight.calls.map(\.attempt).max() ?? 0, waitsFor: waitsFor, nextDue: due.map(wallClock(at:)))
     }
 

@@ -4,9 +4,9 @@ public import PushModel
 public struct LoopStatus: Sendable, Equatable {
     /// A request in work.
     public struct Oldest: Sendable, Equatable {
-        /// Its record's offset.
+        /// The offset of its record in this partition.
         public var offset: Int64
-        /// When the record was published.
+        /// When the request was published, which for one in a delay lane was before its record was written.
         public var publishedAt: Timestamp
         /// The attempts made for its calls, the most of any one; those under way included.
         public var attempt: Int

@@ -34,7 +34,9 @@ struct KafkaExamination {
             let all = try admin.brokerSettings(timeout: timeout)
             return Dictionary(all.compactMap { row in row.value.map { (row.name, $0) } }) { first, _ in first }
         }
-        let topics = zip(roles, zip(cluster.topics, cluster.partitions)).map { topic($0, $1.0, $1.1, admin) }
+        let existing = roles.indices.filter { if case .existing = cluster.topics[$0] { true } else { false } }
+        let answers = topicSettings(existing.map { roles[$0].name }, admin)
+        let topics = roles.indices.map { topic(roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, admin) }
         let demands = BrokerDemands(
             sessionTimeout: Int(settings.kafka.sessionTimeout.wholeMilliseconds),
             transactionTimeout: Int(settings.kafka.transactionTimeout.wholeMilliseconds))
@@ -46,22 +48,34 @@ struct KafkaExamination {
             + GroupFindings.of(group(topics, admin), tool)
     }
 
+    /// The settings of topics, by their names; all are asked for at once, because some brokers let every question wait for its time-out.
+    private func topicSettings(_ names: [String], _ admin: TopicAdmin) -> [String: Result<[TopicSetting], Refusal>] {
+        let answers = Result<[Result<[TopicSetting], KafkaError>], Refusal> { () throws(KafkaError) in
+            try admin.settings(ofTopics: names, timeout: timeout)
+        }
+        return switch answers {
+        case .success(let list): Dictionary(zip(names, list.map { $0.mapError { Refusal($0) } })) { first, _ in first }
+        case .failure(let refusal): Dictionary(names.map { ($0, .failure(refusal)) }) { first, _ in first }
+        }
+    }
+
     private func topic(
-        _ role: TopicRole, _ description: TopicDescription, _ partitions: [PartitionReplicas], _ admin: TopicAdmin
+        _ role: TopicRole, _ description: TopicDescription, _ partitions: [PartitionReplicas],
+        _ settings: [String: Result<[TopicSetting], Refusal>], _ admin: TopicAdmin
     ) -> TopicFacts {
         let unknown: Refusal
         switch description {
-        case .existing: return existing(role, partitions, admin)
+        case .existing: return existing(role, partitions, settings[role.name] ?? .success([]), admin)
         case .missing: unknown = Refusal(.missing, "the topic does not exist")
         case .failed(let error): unknown = Refusal(error)
         }
         return TopicFacts(role: role, partitions: .failure(unknown), settings: .failure(unknown))
     }
 
-    private func existing(_ role: TopicRole, _ partitions: [PartitionReplicas], _ admin: TopicAdmin) -> TopicFacts {
-        var facts = TopicFacts(
-            role: role, partitions: .success(partitions),
-            settings: Result { () throws(KafkaError) in try admin.settings(ofTopic: role.name, timeout: timeout) })
+    private func existing(
+        _ role: TopicRole, _ partitions: [PartitionReplicas], _ settings: Result<[TopicSetting], Refusal>, _ admin: TopicAdmin
+    ) -> TopicFacts {
+        var facts = TopicFacts(role: role, partitions: .success(partitions), settings: settings)
         let later = Result<[Int64?], Refusal> { () throws(KafkaError) in
             try FreshTopics.retrying { () throws(KafkaError) in
                 try admin.offsets(
@@ -69,9 +83,8 @@ struct KafkaExamination {
             }
         }
         facts.hasFutureRecord = later.answer?.contains { $0 != nil } ?? false
-        if role.role == "requests" {
-            facts.reading = reading(role.name)
-        } else if probesWriting {
+        if role.isRead { facts.reading = reading(role.name) }
+        if probesWriting, role.kind != .requests {
             facts.writing = Result { () throws(KafkaError) in
                 switch try WriteProbe.ask(topic: role.name, configuration, timeout: timeout) {
                 case .allowed: .allowed
@@ -105,25 +118,26 @@ struct KafkaExamination {
     }
 
     private func writing(_ topics: [TopicFacts]) -> [Finding] {
-        let written = topics.filter { $0.role.role != "requests" && $0.partitions.answer != nil }
-        guard !probesWriting, !written.isEmpty else { return [] }
-        let names = written.map(\.role.name).joined(separator: ", ")
+        let count = topics.count { $0.role.kind != .requests && $0.partitions.answer != nil }
+        guard !probesWriting, count > 0 else { return [] }
         return [
             .unasked(
-                "rights", names, "whether they may be written to is asked only on demand", mend: "pushfan doctor --probe-writing")
+                "rights", "", "whether \(Counted.text(count, "topic", "topics")) may be written to is asked only on demand",
+                mend: "pushfan doctor --probe-writing")
         ]
     }
 
     private func group(_ topics: [TopicFacts], _ admin: TopicAdmin) -> GroupFacts {
         let id = settings.kafka.groupID
         let requests = topics.first { $0.role.role == "requests" }
+        let shared = topics.filter(\.role.isShared).compactMap { facts in
+            facts.partitions.answer.map { (topic: facts.role.name, partitionCount: $0.count) }
+        }
         let positions: Result<[GroupPosition], Refusal> =
             switch requests?.partitions {
-            case .success(let partitions):
+            case .success:
                 Result { () throws(KafkaError) in
-                    try GroupPosition.all(
-                        of: id, in: settings.kafka.topics.requests, partitionCount: partitions.count, admin, configuration,
-                        timeout: timeout)
+                    try GroupPosition.all(of: id, in: shared, admin, configuration, timeout: timeout)
                 }
             case .failure, nil: .failure(Refusal(.missing, "the requests topic is not there, or must not be seen"))
             }
@@ -131,7 +145,8 @@ struct KafkaExamination {
             id: id, positions: positions,
             description: Result { () throws(KafkaError) in
                 try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: id, timeout: timeout) }
-            })
+            },
+            delays: Set(settings.kafka.topics.delays))
     }
 }
 

@@ -213,7 +213,8 @@ struct TopicFindings {
 extension TopicFindings {
     /// What is to be said of the topics together: whether jobs of replays outlive the requests that they repeat.
     static func ofAll(_ topics: [TopicFacts], _ tool: KafkaTool) -> [Finding] {
-        guard let requests = topics.first(where: { $0.role.role == "requests" })?.number("retention.ms"),
+        let retentions = topics.filter { $0.role.kind == .requests }.compactMap { $0.number("retention.ms") }
+        guard let requests = retentions.contains(where: { $0 < 0 }) ? -1 : retentions.max(),
             let jobs = topics.first(where: { $0.role.role == "replays" }),
             jobs.value("cleanup.policy")?.contains("delete") == true,
             let kept = jobs.number("retention.ms"), kept >= 0, requests < 0 || kept < requests
@@ -221,7 +222,7 @@ extension TopicFindings {
         return [
             .warning(
                 "topic", jobs.role.name,
-                "forgets replays sooner than the requests topic forgets requests: one could be repeated twice",
+                "forgets replays sooner than a topic of requests forgets requests: one could be repeated twice",
                 mend: tool.set(jobs.role.name, "retention.ms", requests < 0 ? "-1" : String(requests)))
         ]
     }

@@ -49,27 +49,30 @@ struct GroupPosition: Equatable {
 }
 
 extension GroupPosition {
-    /// Asks where a group stands in every partition of a topic, without joining it.
+    /// Asks where a group stands in every partition of some topics, without joining it.
     ///
     /// - Parameters:
     ///   - group: The group's name.
-    ///   - topic: The topic's name.
-    ///   - partitionCount: How many partitions it has.
+    ///   - topics: The topics' names, and how many partitions each has.
     ///   - admin: Asks for the offsets.
     ///   - configuration: The brokers, for the group's coordinator.
     ///   - timeout: How long each question may take.
-    /// - Returns: One position for each partition, in order.
+    /// - Returns: One position for each partition, in the order of the topics.
     /// - Throws: `isAuthorization`, `isUnreachable` and the like; a time-out also when a transaction that nobody ends holds positions back.
     static func all(
-        of group: String, in topic: String, partitionCount: Int, _ admin: TopicAdmin, _ configuration: KafkaConfiguration,
-        timeout: Duration
+        of group: String, in topics: [(topic: String, partitionCount: Int)], _ admin: TopicAdmin,
+        _ configuration: KafkaConfiguration, timeout: Duration
     ) throws(KafkaError) -> [GroupPosition] {
-        let marks = try FreshTopics.retrying { () throws(KafkaError) in
-            try admin.watermarks(ofTopic: topic, partitionCount: partitionCount, timeout: timeout)
+        var partitions: [TopicPartition] = []
+        var marks: [Watermarks] = []
+        for (topic, count) in topics {
+            partitions += (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+            marks += try FreshTopics.retrying { () throws(KafkaError) in
+                try admin.watermarks(ofTopic: topic, partitionCount: count, timeout: timeout)
+            }
         }
         let consumer = try Consumer(configuration, groupID: group, wakeUpFileDescriptor: -1)
         defer { consumer.close(timeout: .seconds(1)) }
-        let partitions = (0..<Int32(clamping: partitionCount)).map { TopicPartition(topic: topic, partition: $0) }
         let committed = try committed(partitions, of: consumer, timeout: timeout)
         return zip(committed, marks).map {
             GroupPosition($0.partition, low: $1.low, high: $1.high, committed: $0.offset, metadata: $0.metadata)

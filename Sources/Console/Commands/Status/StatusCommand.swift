@@ -7,7 +7,8 @@ extension Command {
     static let status = Command(
         "status", .operators, "Show where the workers stand, and why requests wait",
         examples: [
-            "pushfan status", "pushfan status --worker http://127.0.0.1:9464 --worker http://10.0.0.7:9464",
+            "pushfan status", "pushfan status -o wide",
+            "pushfan status --worker http://127.0.0.1:9464 --worker http://10.0.0.7:9464",
             "pushfan status --max-age 5m -o json || echo 'requests wait for too long'",
         ],
         groups: [
@@ -18,7 +19,7 @@ extension Command {
                         "worker", "URL", "Ask this worker, too: http:// and the address of its `listen`", isRepeatable: true),
                     Flag("max-age", "DURATION", "End with 1 when a request waits for longer"),
                 ]),
-            .output([.table, .json]),
+            .output([.table, .wide, .json]),
             .kafka(
                 topics: ["requests"],
                 and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
@@ -71,7 +72,11 @@ private enum StatusCommand {
         try streams.out(telling.heading)
         for reason in report.reasons { try streams.out((reason.isStuck ? "stuck: " : "note: ") + Sanitised.line(reason.text)) }
         try streams.out("")
-        try streams.out(.table, telling.partitions, [])
+        try streams.out(.table, telling.topics, [])
+        if let partitions = telling.partitions(all: format == .wide) {
+            try streams.out("")
+            try streams.out(.table, partitions, [])
+        }
         if let loops = telling.loops {
             try streams.out("")
             try streams.out(.table, loops, [])

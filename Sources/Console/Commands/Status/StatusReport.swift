@@ -3,15 +3,20 @@ import PushModel
 
 /// How things stand: what Kafka says, and what workers say of themselves.
 struct StatusReport {
-    /// One partition of the requests.
+    /// One partition of a topic that workers share.
     struct Partition {
         let position: GroupPosition
-        /// Since when the oldest request without an outcome waits; nil when none does.
+        /// Since when the oldest request without an outcome waits; in a delay lane that is when it is due. Nil when none does.
         let oldest: Timestamp?
         /// The member that reads it; nil when nobody does, or nobody knows.
         let owner: String?
         /// What its worker says of it.
         let fromWorker: WorkerPage.Partition?
+        /// Requests wait in it because they must not be sent yet.
+        var isDelayed = false
+
+        /// The requests that wait for an outcome.
+        var lag: Int64 { oldest == nil ? 0 : position.lag }
     }
 
     /// One worker that was asked.
@@ -28,22 +33,46 @@ struct StatusReport {
     let group: Result<GroupDescription, Refusal>
     let partitions: [Partition]
     let workers: [Worker]
+    /// Topics that could not be asked about, each with the reason.
+    var unknownTopics: [String] = []
 
-    /// The requests that wait for an outcome.
-    var lag: Int64 { partitions.reduce(0) { $0 + ($1.oldest == nil ? 0 : $1.position.lag) } }
+    /// The partitions of each topic, in the order of the topics.
+    var topics: [[Partition]] {
+        var topics: [[Partition]] = []
+        for partition in partitions {
+            if topics.last?.last?.position.partition.topic == partition.position.partition.topic {
+                topics[topics.count - 1].append(partition)
+            } else {
+                topics.append([partition])
+            }
+        }
+        return topics
+    }
 
-    /// How long the oldest of them has been waiting, in milliseconds.
+    /// The requests that wait for an outcome, without those in delay lanes.
+    var lag: Int64 { partitions.reduce(0) { $0 + ($1.isDelayed ? 0 : $1.lag) } }
+
+    /// The requests in delay lanes, at most: workers write them by transactions, whose ends take an offset each.
+    var delayedCount: Int64 { partitions.reduce(0) { $0 + ($1.isDelayed ? $1.lag : 0) } }
+
+    /// How long the oldest request has been waiting, in milliseconds; one in a delay lane since it was due.
     var lagMilliseconds: Int64 { partitions.compactMap { age(of: $0) }.max() ?? 0 }
 
-    /// How long the oldest request of a partition has been waiting, in milliseconds; nil when none does.
+    /// How long the oldest request of a partition has been waiting, in milliseconds; 0 before it is due, nil when none waits.
     func age(of partition: Partition) -> Int64? { partition.oldest.map { max(0, now.milliseconds - $0.milliseconds) } }
+
+    /// Those partitions of a topic that nobody reads although the group has been shared out.
+    func orphans(of topic: [Partition]) -> [Partition] {
+        guard let group = group.answer, group.state == .stable, !group.members.isEmpty else { return [] }
+        return topic.filter { $0.owner == nil }
+    }
 
     /// Every loop that told of itself.
     var loops: [WorkerPage.Loop] { workers.flatMap { $0.page.answer?.loops ?? [] } }
 
     /// What could not be asked, and why.
     var unasked: [String] {
-        var list: [String] = []
+        var list = unknownTopics
         if case .failure(let refusal) = group { list.append("who is in the group: \(refusal.text)") }
         for worker in workers {
             if case .failure(let failure) = worker.page { list.append("the worker at \(worker.url): \(failure.message)") }
@@ -75,15 +104,20 @@ extension StatusReport {
     private var groupReasons: [Reason] {
         guard let group = group.answer else { return [] }
         if group.members.isEmpty {
-            let waiting = lag > 0 ? ", and " + Counted.text(lag, "request waits", "requests wait") : ""
-            return [Reason(text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: lag > 0)]
+            let count = lag + delayedCount
+            let waiting = count > 0 ? ", and " + Counted.text(count, "request waits", "requests wait") : ""
+            return [Reason(text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: count > 0)]
         }
         guard group.state == .stable else {
             return [Reason(text: "the group is \(group.state.rawValue): nobody reads meanwhile", isStuck: false)]
         }
-        let orphans = partitions.filter { $0.owner == nil }.map { "\($0.position.partition.partition)" }
-        guard !orphans.isEmpty else { return [] }
-        return [Reason(text: "nobody reads partition \(orphans.joined(separator: ", "))", isStuck: true)]
+        return topics.compactMap { topic in
+            let orphans = orphans(of: topic)
+            guard let name = orphans.first?.position.partition.topic else { return nil }
+            let numbers = orphans.map { "\($0.position.partition.partition)" }.joined(separator: ", ")
+            return Reason(
+                text: "nobody reads " + (orphans.count == topic.count ? name : "partition \(numbers) of \(name)"), isStuck: true)
+        }
     }
 
     private var loopReasons: [Reason] {
@@ -116,17 +150,16 @@ extension StatusReport {
 
     private var partitionReasons: [Reason] {
         partitions.compactMap { partition in
-            let number = partition.position.partition.partition
+            let name = partition.position.partition
             if partition.position.finished == nil {
                 return Reason(
-                    text: "partition \(number): its position was written by another program, or a newer version", isStuck: true)
+                    text: "\(name): its position was written by another program, or a newer version", isStuck: true)
             }
             guard partition.position.windowUse >= 0.9 else { return nil }
             let oldest = partition.fromWorker?.oldest
             let attempt = oldest?.attempt.map { " (attempt \($0))" } ?? ""
             return Reason(
-                text: "partition \(number): its window is full behind offset \(partition.position.start)\(attempt)", isStuck: true
-            )
+                text: "\(name): its window is full behind offset \(partition.position.start)\(attempt)", isStuck: true)
         }
     }
 

@@ -9,12 +9,19 @@ struct StatusTelling {
         self.report = report
     }
 
-    /// `group pushfan: stable, 3 members; 12 requests wait, the oldest for 4.2 s`.
+    /// `group pushfan: stable, 3 members; 12 requests wait, the oldest for 4.2 s; at most 7 are delayed, the first is due in 9.0 s`.
     var heading: String {
         let group = report.group.answer.map { ": " + text($0) } ?? ""
-        let waiting = Counted.text(report.lag, "request waits", "requests wait")
-        let oldest = report.lag > 0 ? ", the oldest for \(TimeText.length(milliseconds: report.lagMilliseconds))" : ""
-        return "group \(report.groupID)\(group); \(waiting)\(oldest)"
+        var heading = "group \(report.groupID)\(group); " + Counted.text(report.lag, "request waits", "requests wait")
+        let (delayed, others) = (report.partitions.filter(\.isDelayed), report.partitions.filter { !$0.isDelayed })
+        if let age = others.compactMap({ report.age(of: $0) }).max() {
+            heading += ", the oldest for \(TimeText.length(milliseconds: age))"
+        }
+        if let due = delayed.compactMap(\.oldest).min() {
+            heading += "; at most " + Counted.text(report.delayedCount, "is delayed", "are delayed")
+            heading += due > report.now ? ", the first is due \(moment(due))" : ", the first was due \(moment(due))"
+        }
+        return heading
     }
 
     private func text(_ group: GroupDescription) -> String {
@@ -27,24 +34,73 @@ struct StatusTelling {
         }
     }
 
-    /// A row for each partition.
-    var partitions: Table {
+    /// A row for each topic, with its totals.
+    var topics: Table {
         var table = Table([
-            .init(title: "PARTITION", isNumber: true), .init(title: "HEAD", isNumber: true),
+            .init(title: "TOPIC"), .init(title: "PARTITIONS", isNumber: true), .init(title: "READ", isNumber: true),
+            .init(title: "LAG", isNumber: true), .init(title: "OLDEST", isNumber: true), .init(title: "IN WORK", isNumber: true),
+        ])
+        for topic in report.topics {
+            let inWork = topic.compactMap { $0.fromWorker?.inWork }
+            table.add([
+                topic.first?.position.partition.topic ?? "", "\(topic.count)",
+                report.group.answer == nil ? "-" : "\(topic.count { $0.owner != nil })",
+                "\(topic.reduce(0) { $0 + $1.lag })", longest(of: topic).map(oldest(in:)) ?? "-",
+                inWork.isEmpty ? "-" : "\(inWork.reduce(0, +))",
+            ])
+        }
+        return table
+    }
+
+    /// The partition of which the oldest request has waited longest.
+    private func longest(of topic: [StatusReport.Partition]) -> StatusReport.Partition? {
+        topic.filter { $0.oldest != nil }.min { $0.oldest?.milliseconds ?? 0 < $1.oldest?.milliseconds ?? 0 }
+    }
+
+    /// A row for each partition; nil when there is none to show.
+    ///
+    /// - Parameter all: Also those in which nothing waits that should not, and which are read as they should be.
+    /// - Returns: The table, or nil.
+    func partitions(all: Bool) -> Table? {
+        let shown = report.topics.flatMap { topic in
+            let orphans = report.orphans(of: topic)
+            // A topic that nobody reads at all is one line of reasons, not dozens of rows.
+            let showsOrphans = !orphans.isEmpty && orphans.count < topic.count
+            return topic.filter { all || isNotable($0) || showsOrphans && $0.owner == nil }
+        }
+        return shown.isEmpty ? nil : table(of: shown)
+    }
+
+    private func isNotable(_ partition: StatusReport.Partition) -> Bool {
+        if partition.position.finished == nil || partition.position.isBeyondEnd { return true }
+        return partition.isDelayed ? report.age(of: partition) ?? 0 > 0 : partition.lag > 0
+    }
+
+    private func table(of partitions: [StatusReport.Partition]) -> Table {
+        var table = Table([
+            .init(title: "TOPIC"), .init(title: "PARTITION", isNumber: true), .init(title: "HEAD", isNumber: true),
             .init(title: "COMMITTED", isNumber: true),
             .init(title: "LAG", isNumber: true), .init(title: "OLDEST", isNumber: true), .init(title: "WINDOW", isNumber: true),
             .init(title: "OWNER"), .init(title: "IN WORK", isNumber: true), .init(title: "OLDEST IN WORK"),
         ])
-        for partition in report.partitions {
+        for partition in partitions {
             let position = partition.position
             table.add([
-                "\(position.partition.partition)", "\(position.high)", position.committed.map { "\($0)" } ?? "-",
-                "\(partition.oldest == nil ? 0 : position.lag)", report.age(of: partition).map(TimeText.length) ?? "-",
+                position.partition.topic, "\(position.partition.partition)", "\(position.high)",
+                position.committed.map { "\($0)" } ?? "-",
+                "\(partition.lag)", oldest(in: partition),
                 "\(Int(position.windowUse * 100)) %", partition.owner ?? "-",
                 partition.fromWorker?.inWork.map { "\($0)" } ?? "-", partition.fromWorker?.oldest.map(text) ?? "-",
             ])
         }
         return table
+    }
+
+    /// How long the oldest request waits, or, in a delay lane, when it is due.
+    private func oldest(in partition: StatusReport.Partition) -> String {
+        guard let oldest = partition.oldest else { return "-" }
+        if partition.isDelayed, oldest > report.now { return moment(oldest) }
+        return report.age(of: partition).map(TimeText.length) ?? "-"
     }
 
     private func text(_ oldest: WorkerPage.Oldest) -> String {
@@ -94,6 +150,7 @@ extension StatusReport {
         if let members = group.answer?.members { object.add("members", members.count) }
         object.add("lag_records", Int(lag))
         object.add("lag_ms", Int(lagMilliseconds))
+        object.add("delayed_records", Int(delayedCount))
         object.add("reasons", array: reasons.map(json))
         object.add("partitions", array: partitions.map(json))
         object.add("workers", array: workers.map(json))
@@ -118,9 +175,9 @@ extension StatusReport {
         if let committed = position.committed { object.add("committed", Int(committed)) }
         object.add("finished_ahead", position.finishedOffsets.count)
         object.add("window_percent", Int(position.windowUse * 100))
-        object.add("lag_records", partition.oldest == nil ? 0 : Int(position.lag))
+        object.add("lag_records", Int(partition.lag))
         if let age = age(of: partition) { object.add("lag_ms", Int(age)) }
-        object.add("oldest", partition.oldest?.text)
+        object.add(partition.isDelayed ? "due" : "oldest", partition.oldest?.text)
         object.add("owner", partition.owner)
         return object.bytes
     }

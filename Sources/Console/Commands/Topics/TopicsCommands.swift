@@ -20,7 +20,7 @@ extension Command {
                         default: "12"),
                     Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
                 ]),
-            .output(), .kafka(topics: ["requests", "results", "deadletter", "replays"], and: [timeout]),
+            .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "replays"], and: [timeout]),
         ],
         readOn: "pushfan help topics check", run: TopicsCommands.create)
 
@@ -31,7 +31,7 @@ extension Command {
             "pushfan topics check", "pushfan topics check --bootstrap 127.0.0.1:9092 -o json",
             "pushfan topics check || pushfan topics create",
         ],
-        groups: [.output(), .kafka(topics: ["requests", "results", "deadletter", "replays"], and: [timeout])],
+        groups: [.output(), .kafka(topics: ["requests", "results", "deadletter", "control", "replays"], and: [timeout])],
         readOn: "pushfan help topics create", run: TopicsCommands.check)
 }
 
