@@ -26,7 +26,7 @@ extension WorkerLoop {
             watchControl()
             measureLag()
             metrics.oldestWaiting.set(seconds(since: oldestWaiting()))
-            metrics.circuitState.set(circuit.state.code)
+            metrics.noteLimits(limits)
             probeBroker()
             postStatus()
         }
@@ -152,6 +152,7 @@ extension WorkerLoop {
             return
         }
         partitions = states
+        noteOwnership(requestCount)
         for lane in Lane.allCases {
             lanes[lane.rawValue] = LanePartitions(slots: partitions.indices.filter { partitions[$0].role == .requests(lane) })
         }

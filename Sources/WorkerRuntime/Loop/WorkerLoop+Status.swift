@@ -30,11 +30,12 @@ extension WorkerLoop {
     func postStatus() {
         facts.finishRate.add(facts.finishedCount, at: now)
         let status = LoopStatus(
-            worker: configuration.workerID, mode: mode.name, at: wallClock, circuit: circuit.state.name,
-            circuitReason: circuit.reason?.rawValue, circuitChange: circuit.nextChange.map(wallClock(at:)),
-            limit: configuration.maxInFlight, inFlight: inFlight, waitingForTurn: ready.count, waitingForTimer: waitingForRetry,
-            finishedPerSecond: facts.finishRate.perSecond, throttledMilliseconds: pause.totalNanoseconds / 1_000_000,
-            throttledUntil: pause.end(now: now).map(wallClock(at:)), lastRebalance: facts.lastRebalance,
+            worker: configuration.workerID, mode: mode.name, at: wallClock, circuit: limits.circuit.state.name,
+            circuitReason: limits.circuit.reason?.rawValue, circuitChange: limits.circuit.nextChange.map(wallClock(at:)),
+            limit: limits.concurrency.limit, inFlight: limits.inFlight, waitingForTurn: ready.count,
+            waitingForTimer: waitingForRetry,
+            finishedPerSecond: facts.finishRate.perSecond, throttledMilliseconds: limits.pause.totalNanoseconds / 1_000_000,
+            throttledUntil: limits.pause.end(now: now).map(wallClock(at:)), lastRebalance: facts.lastRebalance,
             lastCommit: facts.lastCommit,
             partitions: partitionStatuses())
         statusBoard.post(status)

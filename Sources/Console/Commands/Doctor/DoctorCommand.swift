@@ -19,7 +19,7 @@ extension Command {
                 ]),
             .output(),
             .kafka(
-                topics: ["requests", "results", "deadletter", "control", "replays"],
+                topics: ["requests", "results", "deadletter", "control", "shares", "replays"],
                 and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
                     Flag("timeout", "DURATION", "How long each question may take", default: "5s")
                 ]),

@@ -156,7 +156,7 @@ struct TopicFindings {
                 "records are kept for \(length(kept)) only: what an outage holds up for longer is lost",
                 tool.set(name, "retention.ms", String(facts.role.days * Self.day)))
         }
-        if let bytes = facts.number("retention.bytes"), bytes >= 0 {
+        if !facts.role.isPassing, let bytes = facts.number("retention.bytes"), bytes >= 0 {
             warn(
                 "retention.bytes is \(bytes): a flood removes records before their time", tool.set(name, "retention.bytes", "-1"))
         }

@@ -11,8 +11,8 @@ struct TopicRole {
         case requests
         /// Requests that wait in a delay lane.
         case delayed
-        /// Cancellations, which every worker reads from the beginning.
-        case control
+        /// What every worker reads by itself: cancellations, and what the fleet's members announce.
+        case common
         /// Nothing that they read.
         case other
     }
@@ -29,6 +29,8 @@ struct TopicRole {
     var isCompacted = false
     /// Records must stand in one order, hence in one partition.
     var hasOnePartition = false
+    /// Records are of no use a second after they were written.
+    var isPassing = false
     var kind = Kind.other
 
     /// Whether workers read it as members of their group.
@@ -56,12 +58,18 @@ struct TopicRole {
             // Longer than anything that a record can concern is kept. Workers forget cancellations after the same time.
             TopicRole(
                 role: "control", name: topics.control, days: Int(Cancellations.lifetime / 86_400_000), recordByteCount: 4096,
-                isCompacted: true, hasOnePartition: true, kind: .control),
+                isCompacted: true, hasOnePartition: true, kind: .common),
+            TopicRole(
+                role: "shares", name: topics.shares, days: 1, recordByteCount: 4096, hasOnePartition: true, isPassing: true,
+                kind: .common),
             TopicRole(
                 role: "replays", name: topics.replays, days: 30, recordByteCount: record, isCompacted: true,
                 hasOnePartition: true),
         ]
     }
+
+    /// How many partitions it gets when `count` are asked for.
+    func partitionCount(_ count: Int) -> Int { hasOnePartition ? 1 : count }
 
     /// The topic to create.
     func topic(partitions: Int, replication: Int) -> NewTopic {
@@ -69,10 +77,12 @@ struct TopicRole {
             KafkaConfiguration.Property(key: "cleanup.policy", value: isCompacted ? "compact,delete" : "delete"),
             KafkaConfiguration.Property(key: "retention.ms", value: String(days * 86_400_000)),
         ]
+        // Only a segment that is no longer written to is compacted or goes.
+        if isCompacted || isPassing { properties.append(.init(key: "segment.bytes", value: "16777216")) }
+        if isPassing { properties.append(.init(key: "retention.bytes", value: "67108864")) }
         if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
         return NewTopic(
-            name: name, partitionCount: hasOnePartition ? 1 : partitions, replicationFactor: replication,
-            configuration: properties)
+            name: name, partitionCount: partitionCount(partitions), replicationFactor: replication, configuration: properties)
     }
 
     /// What in the topic's settings would lose or refuse records.
