@@ -7,6 +7,7 @@ import PushModel
 extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
+        facts.finishedCount += 1
         let conclusion = recorder.record(flight, now: wallClock, into: &outbox)
         metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - flight.origin.timestamp.milliseconds)
         if log.isEnabled(.info) {
