@@ -114,7 +114,7 @@ let package = Package(
             [
                 "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "ResultQuery",
                 "Replay", "Kafka", "SQLite",
-                "HubREST", "HubAuth", "HTTPServing", "HTTP1",
+                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop",
             ]),
 
         // bench
@@ -169,8 +169,7 @@ let package = Package(
             "ConsoleTests",
             [
                 "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "HTTPServing",
-                "HubEmulator",
-                "HubAuth",
+                "HubEmulator", "HubAuth", "Delivery",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

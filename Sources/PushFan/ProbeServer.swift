@@ -2,7 +2,7 @@ import EventLoop
 import HTTPServing
 import Observability
 
-/// Serves `/livez`, `/readyz`, `/startupz` and `/metrics`; nothing else, and nothing secret.
+/// Serves `/livez`, `/readyz`, `/startupz`, `/metrics` and `/status`; nothing else, and nothing secret.
 final class ProbeServer: Sendable {
     private let server: HTTPServer
 
@@ -12,9 +12,13 @@ final class ProbeServer: Sendable {
     ///   - listen: The address, such as `127.0.0.1:9464`; port 0 takes a free one.
     ///   - health: Answers the probes.
     ///   - metrics: Is written out for every scrape.
-    init(listen: String, health: Health, metrics: PushfanMetrics) {
+    ///   - status: Writes what the worker's loops know, as JSON.
+    init(listen: String, health: Health, metrics: PushfanMetrics, status: @escaping @Sendable () -> [UInt8]) {
         let handler: @Sendable (HTTPServerRequest) -> HTTPServerResponse = { request in
-            Self.answer(request, health, metrics)
+            request.path == "/status" && request.method == "GET"
+                ? HTTPServerResponse(
+                    status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"], body: status())
+                : Self.answer(request, health, metrics)
         }
         server = HTTPServer(HTTPServerConfiguration(listen: listen), handler: handler)
     }

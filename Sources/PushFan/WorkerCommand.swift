@@ -40,6 +40,7 @@ struct WorkerProgram {
     private let configuration: WorkerConfiguration
     private let log: Log
     private let health = Health()
+    private let status = StatusBoard()
     private let metrics: PushfanMetrics
 
     init(_ invocation: Invocation) throws(CommandFailure) {
@@ -70,7 +71,9 @@ struct WorkerProgram {
         let stop = StopRequest()
         let signals = SignalHandler { stop.ask() }
         defer { signals.cancel() }
-        let probes = ProbeServer(listen: settings.listen.description, health: health, metrics: metrics)
+        let probes = ProbeServer(listen: settings.listen.description, health: health, metrics: metrics) {
+            [status, hub = configuration.hubName] in status.json(version: Program.version, hub: hub)
+        }
         do throws(HTTPServingError) {
             let address = try probes.start()
             log.info(.listening, "probes and metrics are served", [.address: .string(address.description)])
@@ -89,7 +92,8 @@ struct WorkerProgram {
 
     private func work(_ stop: StopRequest) throws(CommandFailure) -> ExitCode {
         do {
-            let services = WorkerServices(metrics: metrics, log: log, health: health)
+            var services = WorkerServices(metrics: metrics, log: log, health: health)
+            services.status = status
             let worker = try Worker(configuration, services: services)
             stop.reaches { worker.stop() }
             let timer = RepeatingTimer(every: .seconds(10)) { [log] in log.flushSuppressed() }

@@ -1,7 +1,7 @@
-import CurlHTTP
+public import CurlHTTP
 import Delivery
 public import FanOut
-import HubAuth
+public import HubAuth
 public import HubREST
 public import Kafka
 import Observability
@@ -85,7 +85,8 @@ extension Settings {
         return planning
     }
 
-    private func connections(to endpoint: HubEndpoint) -> ConnectionPoolConfiguration {
+    /// How connections to the hub at `endpoint` are made.
+    public func connections(to endpoint: HubEndpoint) -> ConnectionPoolConfiguration {
         var connections = ConnectionPoolConfiguration(
             scheme: endpoint.scheme == .https ? .https : .http, host: endpoint.bareHost,
             port: UInt16(clamping: endpoint.effectivePort))

@@ -43,6 +43,8 @@ public struct WorkerServices: Sendable {
     public var log: Log
     /// The program's health.
     public var health: Health
+    /// Where the loops write down how things stand.
+    public var status = StatusBoard()
 
     /// The services of one worker.
     public init(metrics: PushfanMetrics, log: Log, health: Health) {

@@ -1,3 +1,6 @@
+import Foundation
+import HubEmulator
+import Kafka
 import Testing
 
 @testable import Console
@@ -29,12 +32,56 @@ import Testing
         "enqueue --device nokia:CANARYhandle0123456789 --title x", "enqueue --device apple:CANARYhandle0123456789",
         "emulator --policy CANARYkey0123456789abcdefghijklmnopqrstuvw", "version SharedAccessKey=CANARYkey",
         "--SharedAccessKey=CANARYkey", "version --SharedAccessKey=CANARYkey", "config check --hub.connection_string CANARYkey",
-        "config check --listen SharedAccessKey=CANARYkey",
+        "config check --listen SharedAccessKey=CANARYkey", "doctor --timeout 300ms", "doctor -o json --timeout 300ms",
+        "doctor --probe-writing --timeout 300ms --kafka.properties security.protocol=SSL,ssl.key.password=CANARYpassword",
+        "doctor --timeout 300ms --hub.connection_string SharedAccessKey=CANARYkey", "status --timeout 300ms",
+        "status --timeout 300ms --worker http://me:CANARYpassword@127.0.0.1:1",
+        "status -o json --timeout 300ms --worker http://127.0.0.1:1/status?SharedAccessKey=CANARYkey",
     ])
     func noSecretIsEverShown(line: String) {
         let outcome = harness.run(line)
         #expect(!outcome.output.contains("CANARY"))
         #expect(!outcome.messages.contains("CANARY"))
+    }
+
+    /// A hub that refuses the key gets as far as a signature; a broker that answers as far as topics and group.
+    @Test func doctorShowsNoSecretOfWhatItAsks() throws {
+        var configuration = HubEmulatorConfiguration()
+        configuration.listen = "127.0.0.1:0"
+        let hub = try EmulatedHub(configuration)
+        try hub.start()
+        defer { hub.stop() }
+        var harness = try Broker().harness
+        harness.environment["PUSHFAN_HUB_NAME"] = "demo"
+        harness.environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString.replacingOccurrences(
+            of: "SharedAccessKey=", with: "SharedAccessKey=CANARY")
+        harness.environment["PUSHFAN_KAFKA_PROPERTIES"] = "sasl.username=me,sasl.password=\(Self.password)"
+        harness.now = { Int64(Date().timeIntervalSince1970 * 1000) }
+        let outcome = harness.run("doctor --timeout 2s")
+        #expect(outcome.output.contains("refuses the key: 401"))
+        #expect(!outcome.output.contains("CANARY") && !outcome.output.contains("sig="))
+        #expect(!outcome.messages.contains("CANARY"))
+    }
+
+    @Test func statusShowsNoSecretOfSettingsAndNothingOfRequests() throws {
+        let broker = try Broker()
+        var harness = broker.harness
+        harness.environment["PUSHFAN_HUB_CONNECTION_STRING"] = self.harness.environment["PUSHFAN_HUB_CONNECTION_STRING"]
+        harness.environment["PUSHFAN_KAFKA_PROPERTIES"] = "sasl.username=me,sasl.password=\(Self.password)"
+        let producer = try Producer(
+            KafkaConfiguration(bootstrapServers: broker.cluster.bootstrapServers), transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let request = #"{"id":"CANARYid","audience":{"devices":[{"platform":"apple","handle":"\#(Self.handle)"}]}}"#
+        try producer.produce(
+            to: try producer.topic(named: "push.requests.v1"), partition: 0, key: Array("CANARYkey".utf8).span,
+            value: Array(request.utf8).span)
+        try producer.flush(timeout: .seconds(10))
+        for format in ["table", "json"] {
+            let outcome = harness.run("status --timeout 10s -o \(format)")
+            #expect(outcome.code == .done, "\(outcome.messages)")
+            #expect(outcome.output.contains("1 request waits") || outcome.output.contains(#""lag_records":1"#))
+            #expect(!outcome.output.contains("CANARY") && !outcome.messages.contains("CANARY"))
+        }
     }
 
     @Test func explainHidesSignatureAndHandles() {

@@ -185,6 +185,24 @@ struct RealBrokerTests {
         #expect(second.consumer.assignment == [partition()])
     }
 
+    @Test func aGroupIsDescribedWithItsMembersAndWhatTheyRead() throws {
+        try makeTopic(partitions: 3)
+        let admin = try TopicAdmin(configuration)
+        #expect(try admin.describe(group: name, timeout: .seconds(20)) == GroupDescription(state: .absent, members: []))
+        let loop = try join(instance: "worker-1")
+        var group = try admin.describe(group: name, timeout: .seconds(20))
+        #expect(group.state == .stable)
+        #expect(group.members.map(\.name) == ["worker-1"])
+        #expect(group.members.first.map { Set($0.partitions) } == Set((0..<3).map { partition($0) }))
+        try loop.consumer.group.commit([OffsetCommit(partition(), offset: 0, metadata: "")])
+        loop.consumer.close(timeout: .seconds(10))
+        let deadline = ContinuousClock.now + .seconds(30)
+        while group.state != .empty, ContinuousClock.now < deadline {
+            group = try admin.describe(group: name, timeout: .seconds(20))
+        }
+        #expect(group == GroupDescription(state: .empty, members: []), "its session of 6 s is over")
+    }
+
     @Test func topicsAreCreatedDescribedAndToldApart() throws {
         let admin = try TopicAdmin(configuration)
         let topics = [
@@ -208,6 +226,8 @@ struct RealBrokerTests {
         let settings = try admin.settings(ofTopic: name, timeout: .seconds(20))
         #expect(settings.contains(TopicSetting(name: "retention.ms", value: "86400000", isDefault: false)))
         #expect(throws: KafkaError.self) { try admin.settings(ofTopic: "\(name)-missing", timeout: .seconds(20)) }
+        let both = try admin.settings(ofTopics: ["\(name)-missing", name], timeout: .seconds(20))
+        #expect(both.map { (try? $0.get().count) ?? 0 } == [0, settings.count])
     }
 
     @Test func aDeletedTopicIsGoneAndDeletingItAgainDoesNoHarm() throws {

@@ -31,6 +31,7 @@ final class Bench {
     let hub: EmulatedHub
     let metrics: PushfanMetrics
     let logLines = LogLines()
+    let status = StatusBoard()
     let kafka: KafkaConfiguration
     let topics: WorkerConfiguration.Topics
     let cluster: MockCluster?
@@ -106,7 +107,8 @@ final class Bench {
     func startWorker(_ id: String = "w1", change: (inout WorkerConfiguration) -> Void = { _ in }) throws -> RunningWorker {
         let log = Log(format: .json, level: .debug, now: { 0 }, sink: logLines.sink)
         let health = Health()
-        let services = WorkerServices(metrics: metrics, log: log, health: health)
+        var services = WorkerServices(metrics: metrics, log: log, health: health)
+        services.status = status
         return RunningWorker(try Worker(try workerConfiguration(id, change: change), services: services), health)
     }
 

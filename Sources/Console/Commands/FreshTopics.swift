@@ -2,29 +2,40 @@ import Glibc
 import Kafka
 
 /// Patience with topics that were created a moment ago: brokers learn of them one after another.
+///
+/// One of these is Kafka's own for the positions of groups: it is created when a group is asked about for the first time, and until its
+/// partitions have leaders, or have them again, groups have no coordinator.
 enum FreshTopics {
     /// How long a topic may be unknown before it counts as missing.
     private static let patience = Duration.seconds(2)
+    /// How long a group may be without its coordinator.
+    private static let coordinatorPatience = Duration.seconds(8)
 
-    /// Does something again for a while if it fails because a topic is not known, or has no leader yet.
+    /// Does something again for a while if it fails because a topic is not known, or it or a group has no leader yet.
     ///
     /// - Parameter body: What to do.
     /// - Returns: What it returns.
     /// - Throws: What it throws for another reason, or at last.
     static func retrying<Value: ~Copyable>(_ body: () throws(KafkaError) -> Value) throws(KafkaError) -> Value {
-        let deadline = Deadline(after: patience)
+        let (deadline, coordinatorDeadline) = (Deadline(after: patience), Deadline(after: coordinatorPatience))
         while true {
             do throws(KafkaError) {
                 return try body()
             } catch {
-                guard isPassing(error), !deadline.hasPassed, !Interruption.isRequested else { throw error }
+                let isPassing =
+                    isTopicUnknown(error) && !deadline.hasPassed || isCoordinatorAway(error) && !coordinatorDeadline.hasPassed
+                guard isPassing, !Interruption.isRequested else { throw error }
             }
             var pause = timespec(tv_sec: 0, tv_nsec: 50_000_000)
             nanosleep(&pause, nil)
         }
     }
 
-    private static func isPassing(_ error: KafkaError) -> Bool {
+    private static func isTopicUnknown(_ error: KafkaError) -> Bool {
         error.isUnknownTopicOrPartition || ["LEADER_NOT_AVAILABLE", "NOT_LEADER_FOR_PARTITION"].contains(error.name)
+    }
+
+    private static func isCoordinatorAway(_ error: KafkaError) -> Bool {
+        ["NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS"].contains(error.name)
     }
 }

@@ -15,7 +15,7 @@ enum Colour: String, Sendable {
     static func of(state: String) -> Colour? {
         switch state {
         case "sent", "ok", "created": .green
-        case "partial", "retrying", "scheduled": .yellow
+        case "partial", "retrying", "scheduled", "warning": .yellow
         case "failed", "rejected", "expired", "missing": .red
         default: nil
         }

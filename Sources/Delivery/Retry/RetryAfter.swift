@@ -38,8 +38,14 @@ public enum RetryAfter {
 
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`, all in UTC.
-    private static func date(_ text: String, now: Int64) -> Int64? {
+    /// Reads a date of HTTP (RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or
+    /// `Sun Nov  6 08:49:37 1994`, all in UTC.
+    ///
+    /// - Parameters:
+    ///   - text: The date.
+    ///   - now: The present moment, milliseconds since 1970, which a year of two digits is near to.
+    /// - Returns: Milliseconds since 1970, or nil for anything else.
+    public static func date(_ text: String, now: Int64) -> Int64? {
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
         let (day, monthName, year, clock): (String, String, String, String)
         switch words.count {

@@ -4,11 +4,15 @@ import CRDKafka
 struct ClusterSnapshot {
     struct Topic {
         let name: String
-        let partitionCount: Int
+        let partitions: [PartitionReplicas]
         let error: KafkaError?
+
+        var partitionCount: Int { partitions.count }
     }
 
     let brokerCount: Int
+    /// The number of one broker in service, which can be asked for its own settings; nil when none is named.
+    let anyBroker: Int32?
     private let topics: [Topic]
 
     /// Asks for the topics that `client` has handles for, or for one topic alone.
@@ -21,6 +25,7 @@ struct ClusterSnapshot {
         let metadata = try Self.request(client, timeout: timeout, worstError: worstError)
         defer { rd_kafka_metadata_destroy(metadata) }
         brokerCount = Int(metadata.pointee.broker_cnt)
+        anyBroker = metadata.pointee.brokers.flatMap { metadata.pointee.broker_cnt > 0 ? $0.pointee.id : nil }
         let entries = UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
         topics = entries.map { Topic($0) }
     }
@@ -56,7 +61,10 @@ extension ClusterSnapshot.Topic {
     fileprivate init(_ topic: rd_kafka_metadata_topic) {
         let name = topic.topic.map { String(cString: $0) } ?? ""
         self.name = name
-        partitionCount = Int(topic.partition_cnt)
+        let entries = UnsafeBufferPointer(start: topic.partitions, count: Int(topic.partition_cnt))
+        partitions = entries.sorted { $0.id < $1.id }.map {
+            PartitionReplicas(hasLeader: $0.leader >= 0, count: Int($0.replica_cnt), inSyncCount: Int($0.isr_cnt))
+        }
         error =
             topic.err == RD_KAFKA_RESP_ERR_NO_ERROR
             ? nil : KafkaError(topic.err, message: "topic '\(name)': \(String(cString: rd_kafka_err2str(topic.err)))")

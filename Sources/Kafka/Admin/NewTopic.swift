@@ -29,33 +29,3 @@ public enum TopicCreation: Sendable, Equatable {
     /// It is not there.
     case failed(KafkaError)
 }
-
-/// What a cluster says of one topic.
-public enum TopicDescription: Sendable, Equatable {
-    /// It has this many partitions.
-    case existing(partitionCount: Int)
-    /// There is no such topic, or it must not be seen.
-    case missing
-    /// The cluster could not say.
-    case failed(KafkaError)
-}
-
-/// What a cluster says of itself.
-public struct ClusterDescription: Sendable, Equatable {
-    /// The cluster's name; nil if the brokers give none.
-    public let clusterID: String?
-    /// The number of brokers in service.
-    public let brokerCount: Int
-    /// What was asked about each topic, in the order of the question.
-    public let topics: [TopicDescription]
-}
-
-/// One setting of a topic as the broker applies it.
-public struct TopicSetting: Sendable, Equatable {
-    /// The setting's name, such as `cleanup.policy`.
-    public let name: String
-    /// The value; nil if it is secret.
-    public let value: String?
-    /// Nobody set it for this topic.
-    public let isDefault: Bool
-}

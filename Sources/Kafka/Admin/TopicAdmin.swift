@@ -1,9 +1,9 @@
 import CRDKafka
 
-/// Looks at topics, creates and deletes them. Every call blocks, up to its time-out, and may come from any thread, one at a time.
+/// Looks at topics and groups, creates and deletes topics. Every call blocks, up to its time-out, and may come from any thread, one at a time.
 public final class TopicAdmin {
-    private let client: ClientHandle
-    private let events: ClientQueue
+    let client: ClientHandle
+    let events: ClientQueue
 
     /// Makes a client for the cluster of `configuration`. Nothing is sent yet.
     ///
@@ -30,7 +30,8 @@ public final class TopicAdmin {
         defer { rd_kafka_mem_free(client.pointer, clusterID) }
         return ClusterDescription(
             clusterID: clusterID.map { String(cString: $0) }, brokerCount: snapshot.brokerCount,
-            topics: topics.map { Self.describe(snapshot.topic($0)) })
+            topics: topics.map { Self.describe(snapshot.topic($0)) },
+            partitions: topics.map { snapshot.topic($0)?.partitions ?? [] })
     }
 
     private static func describe(_ topic: ClusterSnapshot.Topic?) -> TopicDescription {
@@ -88,36 +89,6 @@ public final class TopicAdmin {
             return (String(cString: rd_kafka_topic_result_name(outcome)), reason)
         }
     }
-
-    /// The settings of a topic as the broker applies them.
-    ///
-    /// - Parameters:
-    ///   - topic: The topic's name.
-    ///   - timeout: How long to wait.
-    /// - Returns: Every setting, those with the broker's default included.
-    /// - Throws: The topic is missing or must not be seen, `isUnreachable`, or `isAuthentication`.
-    public func settings(ofTopic topic: String, timeout: Duration) throws(KafkaError) -> [TopicSetting] {
-        try TopicName.validate(topic)
-        _ = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
-        var resources: [OpaquePointer?] = [rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)]
-        defer { rd_kafka_ConfigResource_destroy_array(&resources, resources.count) }
-        let result = try request(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout: timeout) { options, queue in
-            rd_kafka_DescribeConfigs(client.pointer, &resources, resources.count, options, queue)
-        }
-        defer { rd_kafka_event_destroy(result) }
-        var count = 0
-        let list = rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(result), &count)
-        guard count == 1, let resource = list?[0] else { return [] }
-        try KafkaError.check(rd_kafka_ConfigResource_error(resource), "topic '\(topic)'")
-        var entryCount = 0
-        let entries = UnsafeBufferPointer(start: rd_kafka_ConfigResource_configs(resource, &entryCount), count: entryCount)
-        return entries.map {
-            TopicSetting(
-                name: String(cString: rd_kafka_ConfigEntry_name($0)),
-                value: rd_kafka_ConfigEntry_value($0).map { String(cString: $0) },
-                isDefault: rd_kafka_ConfigEntry_is_default($0) != 0)
-        }
-    }
 }
 
 extension TopicAdmin {
@@ -149,7 +120,7 @@ extension TopicAdmin {
     }
 
     /// Sends an admin request and waits for its result, which the caller destroys.
-    private func request(
+    func request(
         _ operation: rd_kafka_admin_op_t, timeout: Duration, _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
     ) throws(KafkaError) -> OpaquePointer {
         let milliseconds = max(timeout.wholeMilliseconds, 1)

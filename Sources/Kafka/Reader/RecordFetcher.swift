@@ -67,17 +67,33 @@ public final class RecordFetcher {
     /// - Returns: The record, or that it is gone.
     /// - Throws: `isUnknownTopicOrPartition`, `isUnreachable`, `isAuthorization`, or a time-out.
     public func record(at offset: Int64, of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Answer {
+        guard let found = try firstRecord(from: offset, of: partition, timeout: timeout), found.offset == offset else {
+            return .gone
+        }
+        return .record(found)
+    }
+
+    /// The first record at an offset or behind it.
+    ///
+    /// - Parameters:
+    ///   - offset: At least that of the question before, as long as it is the same partition.
+    ///   - partition: The partition.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Returns: The record; nil when the partition ends before there is one.
+    /// - Throws: As `record` does.
+    public func firstRecord(
+        from offset: Int64, of partition: TopicPartition, timeout: Duration
+    ) throws(KafkaError) -> FetchedRecord? {
         let isPassed = ahead.map { $0.offset >= offset } ?? false
         let isNear = offset >= position && offset - position <= Self.longestStep
         if self.partition != partition || !(isPassed || isNear) { try start(partition, at: offset) }
         let deadline = ContinuousClock.now + timeout
         while true {
             if let found = ahead {
-                if found.offset == offset { return .record(found) }
-                if found.offset > offset { return .gone }
+                if found.offset >= offset { return found }
                 ahead = nil
             }
-            if position > offset || offset >= end ?? .max { return .gone }
+            if position > offset || offset >= end ?? .max { return nil }
             guard ContinuousClock.now < deadline else { throw timedOut(offset) }
             try readOn(to: offset)
         }
@@ -112,7 +128,9 @@ public final class RecordFetcher {
                 position = record.offset + 1
                 if record.offset >= offset { ahead = FetchedRecord(record) }
             } onEnd: {
+                // What lies before the end and was not delivered is no record but a transaction's marker.
                 end = $1
+                position = max(position, $1)
             }
             switch result {
             case .record, .endOfPartition: continue

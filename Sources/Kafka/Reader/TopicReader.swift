@@ -232,8 +232,8 @@ extension TopicReader {
     }
 
     private func bounds(of partitions: Range<Int32>, timeout: Duration) throws(KafkaError) -> [Range<Int64>] {
-        let lows = try offsets(of: partitions, at: LogicalOffset.beginning, timeout: timeout)
-        let ends = try offsets(of: partitions, at: LogicalOffset.end, timeout: timeout)
+        let lows = try client.offsets(of: partitions, in: topic, at: LogicalOffset.beginning, timeout: timeout)
+        let ends = try client.offsets(of: partitions, in: topic, at: LogicalOffset.end, timeout: timeout)
         return zip(lows, ends).map { low, end in low..<max(low, end) }
     }
 
@@ -277,26 +277,7 @@ extension TopicReader {
         of partitions: Range<Int32>, at time: Int64, _ ends: [Int64], timeout: Duration
     ) throws(KafkaError) -> [Int64] {
         // Times before 1970 would be taken for the logical offsets.
-        let found = try offsets(of: partitions, at: max(0, time), timeout: timeout)
+        let found = try client.offsets(of: partitions, in: topic, at: max(0, time), timeout: timeout)
         return zip(found, ends).map { $0 >= 0 ? $0 : $1 }
-    }
-
-    /// The first offset of each partition that is not older than `time`, or its end or beginning.
-    ///
-    /// All partitions are asked for at once; `rd_kafka_query_watermark_offsets` takes one at a time, which for 12 took most of a second.
-    /// The request is the same for a time and for the two logical offsets (Kafka protocol, ListOffsets).
-    private func offsets(of partitions: Range<Int32>, at time: Int64, timeout: Duration) throws(KafkaError) -> [Int64] {
-        let list = OffsetList(capacity: partitions.count)
-        for partition in partitions { try list.add(TopicPartition(topic: topic, partition: partition), offset: time) }
-        try KafkaError.check(
-            rd_kafka_offsets_for_times(client.pointer, list.pointer, timeout.wholeMilliseconds),
-            "cannot read the offsets of \(topic)")
-        try list.checkElements("cannot read the offset")
-        // A broker may leave the order of the question.
-        var offsets = [Int64](repeating: LogicalOffset.end, count: partitions.count)
-        for (partition, offset) in list.map({ ($0.partition, $0.offset) }) where partitions.contains(partition) {
-            offsets[Int(partition - partitions.lowerBound)] = offset
-        }
-        return offsets
     }
 }

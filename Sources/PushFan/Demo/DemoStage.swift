@@ -19,6 +19,7 @@ final class DemoStage {
     private let worker: Worker
     private let workerEnded = DispatchSemaphore(value: 0)
     private let health: Health
+    private let status: @Sendable () -> [UInt8]
     private let metrics: PushfanMetrics
     private var probes: ProbeServer?
 
@@ -36,7 +37,10 @@ final class DemoStage {
         metrics = PushfanMetrics(
             build: BuildFacts(version: configuration.version, commit: "", swift: ""), process: ProcessFigures.read)
         health = Health()
-        worker = try Worker(configuration, services: WorkerServices(metrics: metrics, log: .silent, health: health))
+        let services = WorkerServices(metrics: metrics, log: .silent, health: health)
+        let (version, hubName) = (configuration.version, configuration.hubName)
+        status = { [board = services.status] in board.json(version: version, hub: hubName) }
+        worker = try Worker(configuration, services: services)
         let thread = Thread { [worker, workerEnded] in
             // A worker that cannot go on shows as a result that never comes; the play has a deadline.
             try? worker.run()
@@ -52,7 +56,7 @@ final class DemoStage {
     var emulatorURL: String { "http://\(hub.address.map(\.description) ?? "")" }
 
     func serveProbes() throws -> HTTPServer.Address {
-        let server = ProbeServer(listen: "127.0.0.1:0", health: health, metrics: metrics)
+        let server = ProbeServer(listen: "127.0.0.1:0", health: health, metrics: metrics, status: status)
         probes = server
         return try server.start()
     }

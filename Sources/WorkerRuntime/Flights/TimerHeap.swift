@@ -18,6 +18,15 @@ struct TimerHeap {
     /// When the first wait is over, or nil when nothing waits.
     var nextDue: Int64? { entries.first?.due }
 
+    /// When the first wait of each of some flights is over; the flights' generations by their indices.
+    func firstDue(of generations: [Int: UInt32]) -> [Int: Int64] {
+        var due: [Int: Int64] = [:]
+        for entry in entries where generations[entry.call.flight] == entry.generation {
+            due[entry.call.flight] = min(due[entry.call.flight] ?? .max, entry.due)
+        }
+        return due
+    }
+
     mutating func add(_ entry: Entry) {
         entries.append(entry)
         var child = entries.count - 1

@@ -78,13 +78,13 @@ final class DelayedRecord {
             values[header] = value.withUnsafeBufferPointer { Array($0) }
         }
         func text(_ header: Header) -> String? { values[header].flatMap { String(validating: $0, as: UTF8.self) } }
-        func number(_ header: Header) -> Int64? { text(header).flatMap { Int64($0) } }
+        func number(_ header: Header) -> Int64? { text(header).flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil } }
         guard let owner = text(.group) else { return .invalid }
         guard owner == group else { return .foreign }
         guard let due = number(.notBefore), let lane = text(.lane).flatMap({ name in Lane.allCases.first { $0.name == name } }),
             let topic = text(.originTopic), (1...249).contains(topic.utf8.count),
-            let partition = number(.originPartition).flatMap({ Int32(exactly: $0) }), partition >= 0,
-            let offset = number(.originOffset), offset >= 0, let timestamp = number(.originTimestamp)
+            let partition = number(.originPartition).flatMap({ Int32(exactly: $0) }),
+            let offset = number(.originOffset), let timestamp = number(.originTimestamp)
         else { return .invalid }
         let origin = RecordOrigin(
             topic: topic, partition: partition, offset: offset, timestamp: Timestamp(milliseconds: timestamp))

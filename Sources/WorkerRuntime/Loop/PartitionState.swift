@@ -63,6 +63,8 @@ struct PartitionState {
     var committed: LedgerCommit?
     /// When the last record that was taken was published.
     var lastTimestamp: Timestamp?
+    /// Since when records wait to be taken.
+    var backlog = BacklogAge()
     let lag: Gauge
     let consumed: Counter
 

@@ -25,9 +25,10 @@ extension WorkerLoop {
             noteReaderEvents()
             watchControl()
             measureLag()
-            metrics.oldestWaiting.set(oldestWaitingSeconds())
+            metrics.oldestWaiting.set(seconds(since: oldestWaiting()))
             metrics.noteLimits(limits)
             probeBroker()
+            postStatus()
         }
     }
 
@@ -38,17 +39,21 @@ extension WorkerLoop {
         }
     }
 
-    /// Says how many records were not read yet, and how old the oldest of them can be: as old as the last one that was read.
+    /// Says how many records were not read yet, and how old the oldest of each lane can be. What lies in delay lanes is not late.
     private func measureLag() {
+        facts.oldestUnread = nil
         for lane in Lane.allCases {
             var oldest = wallClock
             for slot in lanes[lane.rawValue].slots {
                 guard let marks = consumer.watermarks(slot: slot) else { continue }
                 let count = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
                 partitions[slot].lag.set(Int(count))
-                if count > 0, let last = partitions[slot].lastTimestamp { oldest = min(oldest, last) }
+                let since = partitions[slot].backlog.oldest(
+                    unreadCount: count, lastTaken: partitions[slot].lastTimestamp, now: wallClock)
+                if let since { oldest = min(oldest, since) }
             }
-            metrics.lagSeconds(of: lane).set(Double(wallClock.milliseconds - oldest.milliseconds) / 1000)
+            metrics.lagSeconds(of: lane).set(seconds(since: oldest))
+            facts.oldestUnread = min(facts.oldestUnread ?? oldest, oldest)
         }
         for slot in delayedPartitions.slots {
             guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
@@ -79,16 +84,16 @@ extension WorkerLoop {
         if error.isFatal { fail(error.isFenced ? .fenced(error.description) : .kafka(error.description)) }
     }
 
-    private func oldestWaitingSeconds() -> Double {
-        var oldest = now
-        for flight in flights.flights where flight.isActive { oldest = min(oldest, flight.receivedAt) }
-        return Double(now - oldest) / 1e9
+    /// How long ago a moment was. It may come from a record, where anybody can write any number, so that whole ones could overflow.
+    private func seconds(since moment: Timestamp) -> Double {
+        max(0, Double(wallClock.milliseconds) - Double(moment.milliseconds)) / 1000
     }
 
     /// A new assignment begins where the group's committed positions say, and nowhere else.
     private func assigned(_ list: [TopicPartition]) {
         // A failed rebalance takes partitions away without a revocation; whatever was theirs is the next owner's now.
         forgetAssignment()
+        facts.lastRebalance = wallClock
         metrics.rebalances.increment()
         log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
         // An empty assignment is answered like any other: a member that owes the answer does not join again when others leave.
@@ -200,6 +205,7 @@ extension WorkerLoop {
 
     /// Before partitions are given up, calls that are under way may finish and be committed; lost ones belong to others already.
     private func revoked(isLost: Bool) {
+        facts.lastRebalance = wallClock
         metrics.rebalances.increment()
         log.info(.rebalanced, isLost ? "partitions were lost" : "partitions are taken away", [.count: LogValue(partitions.count)])
         guard !isLost, mode == .running, !partitions.isEmpty else {

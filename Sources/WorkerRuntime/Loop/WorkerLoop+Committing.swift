@@ -106,6 +106,7 @@ extension WorkerLoop {
 
     private func committed() {
         guard let commit = offered else { return }
+        facts.lastCommit = wallClock
         isProducerReady = true
         health.producerReady()
         if health.isBrokerDoubtful { health.joined() }

@@ -7,6 +7,7 @@ import PushModel
 extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
+        facts.finishedCount += 1
         let conclusion = recorder.record(flight, now: wallClock, into: &outbox)
         if flight.request.parent != nil { tally(flight, conclusion) }
         metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - flight.origin.timestamp.milliseconds)

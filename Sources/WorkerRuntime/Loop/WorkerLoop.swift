@@ -34,6 +34,7 @@ final class WorkerLoop {
     let log: Log
     let health: WorkerHealth
     let control: WorkerControl
+    let statusBoard: StatusBoard
 
     let poller: Poller
     let wakeUp: WakeUp
@@ -116,6 +117,9 @@ final class WorkerLoop {
     /// Whether results wait until all before them in their partition are there, because the broker refuses the bitmap.
     var publishesInOrder = false
 
+    // For its status.
+    var facts = LoopFacts()
+
     /// The moment at which the turn began: monotonic nanoseconds, and wall clock.
     var now: Int64 = 0
     var wallClock = Timestamp(milliseconds: 0)
@@ -131,6 +135,7 @@ final class WorkerLoop {
         log = services.log
         self.health = health
         self.control = control
+        statusBoard = services.status
         poller = try Poller()
         requestNanoseconds = configuration.requestTimeout.nanoseconds
         wakeUp = control.wakeUp

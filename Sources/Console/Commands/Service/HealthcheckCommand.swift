@@ -79,6 +79,15 @@ struct HealthTarget: Equatable, CustomStringConvertible {
         self.path = path
     }
 
+    private init(host: String, port: Int, path: String) {
+        self.host = host
+        self.port = port
+        self.path = path
+    }
+
+    /// The same address with another path.
+    func at(_ path: String) -> HealthTarget { HealthTarget(host: host, port: port, path: path) }
+
     var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
     var description: String { "http://\(authority)\(Sanitised.line(path))" }
 }

@@ -5,12 +5,26 @@ import Settings
 
 /// A topic that pushfan uses, and how it should be set up (message contract, section 3.2).
 struct TopicRole {
+    /// What its records are to workers.
+    enum Kind {
+        /// Requests of one lane.
+        case requests
+        /// Requests that wait in a delay lane.
+        case delayed
+        /// Large requests, which the group's members count.
+        case parents
+        /// What every worker reads by itself: cancellations, and what the fleet's members announce.
+        case common
+        /// Nothing that they read.
+        case other
+    }
+
     /// What it is for.
     let role: String
     /// Its name.
     let name: String
     /// How long records are kept; nil for as long as they are not deleted.
-    private let days: Int?
+    let days: Int?
     /// The fewest bytes that a record must be allowed to have.
     let recordByteCount: Int
     /// Of records with one key only the newest has to be kept.
@@ -21,31 +35,41 @@ struct TopicRole {
     var isPassing = false
     /// What is removed is looked for early.
     var isCleanedEarly = false
+    var kind = Kind.other
+
+    /// Whether workers read it as members of their group.
+    var isShared: Bool { kind == .requests || kind == .delayed }
+    /// Whether workers read it.
+    var isRead: Bool { kind != .other }
+
+    /// The largest record that any of them gets.
+    static var largestRecordByteCount: Int { RequestReader.maximumRecordByteCount }
 
     /// The topics in use, under the names that the settings give.
     static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
         let record = RequestReader.maximumRecordByteCount
         // Records of delay lanes go on within an hour; what is kept beyond is for a fleet that is down for days.
         let delays = zip(DelayLanes.names, topics.delays).map {
-            TopicRole(role: "delay-\($0)", name: $1, days: 7, recordByteCount: record)
+            TopicRole(role: "delay-\($0)", name: $1, days: 7, recordByteCount: record, kind: .delayed)
         }
         return [
-            TopicRole(role: "requests", name: topics.requests, days: 7, recordByteCount: record),
-            TopicRole(role: "requests-high", name: topics.requestsHigh, days: 7, recordByteCount: record),
-            TopicRole(role: "requests-bulk", name: topics.requestsBulk, days: 7, recordByteCount: record),
+            TopicRole(role: "requests", name: topics.requests, days: 7, recordByteCount: record, kind: .requests),
+            TopicRole(role: "requests-high", name: topics.requestsHigh, days: 7, recordByteCount: record, kind: .requests),
+            TopicRole(role: "requests-bulk", name: topics.requestsBulk, days: 7, recordByteCount: record, kind: .requests),
         ] + delays + [
             // Kept until the last part has ended, however long that takes. Small segments, so that what is deleted soon is gone.
             TopicRole(
                 role: "parents", name: topics.parents, days: nil, recordByteCount: record / 8, isCompacted: true,
-                isCleanedEarly: true),
+                isCleanedEarly: true, kind: .parents),
             TopicRole(role: "results", name: topics.results, days: 14, recordByteCount: record / 2),
             TopicRole(role: "deadletter", name: topics.deadLetter, days: 30, recordByteCount: record),
             // Longer than anything that a record can concern is kept. Workers forget cancellations after the same time.
             TopicRole(
                 role: "control", name: topics.control, days: Int(Cancellations.lifetime / 86_400_000), recordByteCount: 4096,
-                isCompacted: true, hasOnePartition: true),
+                isCompacted: true, hasOnePartition: true, kind: .common),
             TopicRole(
-                role: "shares", name: topics.shares, days: 1, recordByteCount: 4096, hasOnePartition: true, isPassing: true),
+                role: "shares", name: topics.shares, days: 1, recordByteCount: 4096, hasOnePartition: true, isPassing: true,
+                kind: .common),
             TopicRole(
                 role: "replays", name: topics.replays, days: 30, recordByteCount: record, isCompacted: true,
                 hasOnePartition: true),

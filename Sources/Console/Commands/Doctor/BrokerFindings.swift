@@ -1,0 +1,86 @@
+import Delivery
+
+/// What our settings ask of the brokers'.
+struct BrokerDemands: Equatable {
+    /// When the group is to give a silent worker up, in milliseconds.
+    var sessionTimeout = 10_000
+    /// When a transaction is to be given up, in milliseconds.
+    var transactionTimeout = 15_000
+    /// The longest text that travels with a committed position: the map of a full window, and the character of its version.
+    static let metadataByteCount = 1 + (OffsetLedger.maximumWindow / 8 + 2) / 3 * 4
+}
+
+/// Whether the brokers allow what our settings ask of them.
+struct BrokerFindings {
+    private let settings: [String: String]
+    private let tool: KafkaTool
+    private var findings: [Finding] = []
+
+    /// - Parameters:
+    ///   - settings: What a broker is set to, or why nobody knows.
+    ///   - demands: What ours ask for.
+    ///   - tool: Writes the remedies.
+    /// - Returns: What is wrong, or one finding that nothing is.
+    static func of(_ settings: Result<[String: String], Refusal>, _ demands: BrokerDemands, _ tool: KafkaTool) -> [Finding] {
+        switch settings {
+        case .success(let settings):
+            var judge = BrokerFindings(settings: settings, tool: tool)
+            judge.judge(demands)
+            return judge.findings
+        case .failure(let refusal):
+            let remedy = refusal.kind == .rights ? tool.allow("DescribeConfigs", on: "--cluster") : nil
+            return [.unasked("limits", tool.brokers, "the brokers' settings cannot be read: \(refusal.text)", mend: remedy)]
+        }
+    }
+
+    private init(settings: [String: String], tool: KafkaTool) {
+        self.settings = settings
+        self.tool = tool
+    }
+
+    private func number(_ key: String) -> Int? { settings[key].flatMap { Int($0) } }
+
+    private mutating func judge(_ demands: BrokerDemands) {
+        judgeSession(demands.sessionTimeout)
+        if let limit = number("transaction.max.timeout.ms"), limit < demands.transactionTimeout {
+            fail(
+                "transaction.max.timeout.ms",
+                "is \(limit): transactions of \(demands.transactionTimeout) ms are refused, and no worker starts",
+                "pushfan worker --kafka.transaction_timeout \(limit)ms")
+        }
+        if let limit = number("offset.metadata.max.bytes"), limit < BrokerDemands.metadataByteCount {
+            warn(
+                "offset.metadata.max.bytes",
+                "is \(limit): positions may need \(BrokerDemands.metadataByteCount); results then wait for all before them",
+                "set offset.metadata.max.bytes=4096 in server.properties and restart the brokers")
+        }
+        if let minutes = number("offsets.retention.minutes"), minutes < 1440 {
+            warn(
+                "offsets.retention.minutes",
+                "is \(minutes): workers that are away for longer begin with the oldest request again, and send it twice",
+                "set offsets.retention.minutes=10080 in server.properties and restart the brokers")
+        }
+        if findings.isEmpty { findings = [.ok("limits", tool.brokers, "the brokers allow what our settings ask for")] }
+    }
+
+    private mutating func judgeSession(_ timeout: Int) {
+        if let least = number("group.min.session.timeout.ms"), timeout < least {
+            fail(
+                "group.min.session.timeout.ms", "is \(least): a session of \(timeout) ms is refused, and no worker can join",
+                "pushfan worker --kafka.session_timeout \(least)ms")
+        }
+        if let most = number("group.max.session.timeout.ms"), timeout > most {
+            fail(
+                "group.max.session.timeout.ms", "is \(most): a session of \(timeout) ms is refused, and no worker can join",
+                "pushfan worker --kafka.session_timeout \(most)ms")
+        }
+    }
+
+    private mutating func warn(_ key: String, _ text: String, _ remedy: String) {
+        findings.append(.warning("limits", key, text, mend: remedy))
+    }
+
+    private mutating func fail(_ key: String, _ text: String, _ remedy: String) {
+        findings.append(.failed("limits", key, text, mend: remedy, code: .configuration))
+    }
+}

@@ -1,0 +1,128 @@
+/// How the connection to the brokers is to be made, and what it is made with.
+struct ConnectionFacts: Equatable {
+    /// The addresses that are asked first.
+    var brokers: String
+    /// `PLAINTEXT`, `SSL`, `SASL_PLAINTEXT` or `SASL_SSL`.
+    var securityProtocol = "PLAINTEXT"
+    /// How we log in, such as `SCRAM-SHA-512`; nil without a login.
+    var saslMechanism: String?
+    /// The brokers' certificates, and their names in them, are verified.
+    var verifiesCertificates = true
+    /// The largest record that the client sends.
+    var maximumRecordByteCount = 1_000_000
+    /// The version of librdkafka.
+    var libraryVersion = "2.0.2"
+    /// Whether it can log in to Kafka 4 and later with SCRAM.
+    var supportsScramOnKafka4 = false
+
+    var isEncrypted: Bool { securityProtocol.hasSuffix("SSL") }
+    var logsIn: Bool { securityProtocol.hasPrefix("SASL") }
+    var usesScram: Bool { logsIn && saslMechanism?.uppercased().hasPrefix("SCRAM-") == true }
+
+    /// Every address is one of this machine.
+    var isLocal: Bool {
+        brokers.split(separator: ",").allSatisfy { address in
+            ["127.", "localhost", "[::1]"].contains { address.drop { $0 == " " }.hasPrefix($0) }
+        }
+    }
+}
+
+/// What is to be said of the way to the brokers.
+enum ConnectionFindings {
+    /// - Parameters:
+    ///   - facts: How the connection is made.
+    ///   - brokerCount: The brokers in service, or why nobody knows.
+    ///   - brokerSettings: What a broker is set to, or why nobody knows.
+    /// - Returns: One finding each for reachability, encryption, the library and the sizes of records.
+    static func of(
+        _ facts: ConnectionFacts, brokerCount: Result<Int, Refusal>, brokerSettings: Result<[String: String], Refusal>
+    ) -> [Finding] {
+        [reach(facts, brokerCount), encryption(facts, brokerCount), library(facts, brokerCount, brokerSettings), sizes(facts)]
+    }
+
+    private static func reach(_ facts: ConnectionFacts, _ brokerCount: Result<Int, Refusal>) -> Finding {
+        let refusal: Refusal
+        switch brokerCount {
+        case .success(let count):
+            return .ok("broker", facts.brokers, Counted.text(count, "broker is in service", "brokers are in service"))
+        case .failure(let failure): refusal = failure
+        }
+        switch refusal.kind {
+        case .login:
+            return .failed(
+                "broker", facts.brokers, "the login fails: \(refusal.text)",
+                mend:
+                    "set sasl.username and sasl.password in PUSHFAN_KAFKA_PROPERTIES_FILE; `pushfan config show --origin` shows what counts",
+                code: .notAllowed)
+        case .tls:
+            return .failed(
+                "broker", facts.brokers, "TLS cannot be agreed on: \(refusal.text)",
+                mend: "name the brokers' authority: --kafka-properties ssl.ca.location=FILE", code: .notAllowed)
+        case .configuration:
+            return .failed(
+                "broker", facts.brokers, refusal.text, mend: "pushfan config show --origin", code: .configuration)
+        case .unreachable, .rights, .missing, .other:
+            return .failed(
+                "broker", facts.brokers, refusal.text,
+                mend: "give the right address with --bootstrap or PUSHFAN_KAFKA_BOOTSTRAP_SERVERS", code: .unreachable)
+        }
+    }
+
+    private static func encryption(_ facts: ConnectionFacts, _ brokerCount: Result<Int, Refusal>) -> Finding {
+        let how = facts.securityProtocol + (facts.logsIn ? " with \(facts.saslMechanism ?? "no mechanism")" : "")
+        guard facts.isEncrypted else {
+            guard !facts.isLocal else { return .ok("tls", facts.brokers, "\(how); the brokers are on this machine") }
+            let what = facts.logsIn ? "requests, device handles and the password" : "requests and device handles"
+            return .warning(
+                "tls", facts.brokers, "\(how): \(what) cross the network unencrypted",
+                mend: "--kafka-properties security.protocol=\(facts.logsIn ? "SASL_SSL" : "SSL"),ssl.ca.location=FILE")
+        }
+        guard facts.verifiesCertificates else {
+            return .warning(
+                "tls", facts.brokers,
+                "\(how), but the brokers' certificates are not verified: anybody in between can pose as them",
+                mend:
+                    "take enable.ssl.certificate.verification=false and ssl.endpoint.identification.algorithm=none out of kafka.properties"
+            )
+        }
+        guard case .success = brokerCount else { return .unasked("tls", facts.brokers, "\(how); no connection was made") }
+        return .ok("tls", facts.brokers, "\(how), certificates verified")
+    }
+
+    /// The one known break between this library and a broker: SCRAM before 2.6.1 against Kafka 4.
+    private static func library(
+        _ facts: ConnectionFacts, _ brokerCount: Result<Int, Refusal>, _ brokerSettings: Result<[String: String], Refusal>
+    ) -> Finding {
+        let name = "librdkafka \(facts.libraryVersion)"
+        guard facts.usesScram, !facts.supportsScramOnKafka4 else {
+            let broker = kafkaVersion(brokerSettings).map { " with \($0)" } ?? ""
+            return .ok(
+                "library", name,
+                facts.supportsScramOnKafka4 ? "works\(broker)" : "works\(broker), but for SCRAM on Kafka 4 or later")
+        }
+        let cause = "librdkafka before 2.6.1 sends a nonce in SCRAM that Kafka 4 and later refuse as invalid credentials"
+        let remedy = "use librdkafka 2.6.1 or later, or --kafka-properties security.protocol=SASL_SSL,sasl.mechanism=PLAIN,…"
+        if case .failure(let refusal) = brokerCount, refusal.kind == .login {
+            return .failed(
+                "library", name, "\(cause): user and password may be right", mend: remedy, code: .notAllowed)
+        }
+        return .warning("library", name, "\(cause): logging in will fail from the upgrade to Kafka 4 on", mend: remedy)
+    }
+
+    /// Brokers do not say which version they are; Kafka 4 has no setting any more that names the protocol between brokers.
+    private static func kafkaVersion(_ settings: Result<[String: String], Refusal>) -> String? {
+        guard let settings = settings.answer, settings["offsets.topic.num.partitions"] != nil else { return nil }
+        return settings["inter.broker.protocol.version"].map { "Kafka \($0)" } ?? "Kafka 4 or later"
+    }
+
+    private static func sizes(_ facts: ConnectionFacts) -> Finding {
+        let needed = TopicRole.largestRecordByteCount
+        guard facts.maximumRecordByteCount >= needed else {
+            return .failed(
+                "size", "message.max.bytes",
+                "the client sends records of \(facts.maximumRecordByteCount) bytes at most; \(needed) are needed",
+                mend: "--kafka-properties message.max.bytes=1000000", code: .configuration)
+        }
+        return .ok("size", "message.max.bytes", "the client sends records of up to \(facts.maximumRecordByteCount) bytes")
+    }
+}

@@ -1,0 +1,70 @@
+import Settings
+
+extension Command {
+    /// `pushfan doctor`: what is wrong, and the command that mends it.
+    static let doctor = Command(
+        "doctor", .operators, "Check brokers, topics, rights, group, clock and hub",
+        examples: [
+            "pushfan doctor", "pushfan doctor --bootstrap kafka.example:9093 --probe-writing --strict",
+            "pushfan doctor -o json --timeout 3s || echo 'see finding and remedy'",
+        ],
+        groups: [
+            FlagGroup(
+                "Selection",
+                [
+                    Flag("strict", nil, "End with 1 for warnings, too"),
+                    Flag(
+                        "probe-writing", nil,
+                        "Ask for the right to write, by a record that Kafka's brokers refuse for its acknowledgements"),
+                ]),
+            .output(),
+            .kafka(
+                topics: ["requests", "results", "deadletter", "control", "shares", "replays"],
+                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
+                    Flag("timeout", "DURATION", "How long each question may take", default: "5s")
+                ]),
+        ],
+        readOn: "pushfan help status, topics check, exit-codes", run: DoctorCommand.run)
+}
+
+private enum DoctorCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(5)
+        let format = invocation.arguments.format()
+        let settings = try invocation.settings()
+        let now = invocation.surroundings.now()
+        let kafka = KafkaExamination(
+            settings: settings, timeout: timeout, now: now, probesWriting: invocation.arguments.has("probe-writing"))
+        let findings = kafka.findings() + HubFindings.of(HubProbe.ask(settings, now: now, timeout: timeout))
+        switch format {
+        case .json, .ndjson: try invocation.streams.out(format, Table(), findings.map(\.json))
+        case .table, .wide, .csv:
+            for finding in findings { try tell(finding, invocation.streams) }
+            invocation.streams.note(findings.summary)
+        }
+        return findings.exitCode(isStrict: invocation.arguments.has("strict"))
+    }
+
+    /// The remedy stands in a line of its own, so that it can be copied.
+    private static func tell(_ finding: Finding, _ streams: Streams) throws(CommandFailure) {
+        let state = finding.state.rawValue
+        let painted = Colour.of(state: state)?.paint(state, streams.traits) ?? state
+        let padding = String(repeating: " ", count: 11 - state.count)
+        let subject = finding.subject.isEmpty ? "" : "\(finding.subject): "
+        try streams.out(painted + padding + finding.check.padding(to: 9) + Sanitised.line(subject + finding.text, atMost: 4096))
+        if let remedy = finding.remedy { try streams.out(String(repeating: " ", count: 20) + "mend: " + Sanitised.line(remedy)) }
+    }
+}
+
+extension Finding {
+    /// The finding as a JSON object.
+    fileprivate var json: [UInt8] {
+        var object = JSONObject()
+        object.add("check", check)
+        object.add("state", state.rawValue.replacing(" ", with: "_"))
+        object.add("subject", subject.isEmpty ? nil : subject)
+        object.add("finding", text)
+        object.add("remedy", remedy)
+        return object.bytes
+    }
+}

@@ -1,0 +1,59 @@
+/// One thing that was looked at, and what there is to say about it.
+struct Finding: Equatable {
+    /// How it is.
+    enum State: String, CaseIterable {
+        /// As it should be.
+        case ok
+        /// It works, and something should be done about it.
+        case warning
+        /// It does not work, or will lose something.
+        case failed
+        /// It could not be asked, or was not.
+        case unasked = "not asked"
+    }
+
+    let state: State
+    /// What was looked at, in a word: `broker`, `topic`, `hub` and so on.
+    let check: String
+    /// Which one: a topic's name, a group's.
+    let subject: String
+    /// What was found.
+    let text: String
+    /// The command that mends it, or what else does.
+    var remedy: String?
+    /// What the program ends with, if this is the first that failed.
+    var code = ExitCode.failed
+
+    static func ok(_ check: String, _ subject: String, _ text: String) -> Finding {
+        Finding(state: .ok, check: check, subject: subject, text: text)
+    }
+
+    static func warning(_ check: String, _ subject: String, _ text: String, mend remedy: String?) -> Finding {
+        Finding(state: .warning, check: check, subject: subject, text: text, remedy: remedy)
+    }
+
+    static func failed(
+        _ check: String, _ subject: String, _ text: String, mend remedy: String?, code: ExitCode = .failed
+    ) -> Finding {
+        Finding(state: .failed, check: check, subject: subject, text: text, remedy: remedy, code: code)
+    }
+
+    static func unasked(_ check: String, _ subject: String, _ text: String, mend remedy: String? = nil) -> Finding {
+        Finding(state: .unasked, check: check, subject: subject, text: text, remedy: remedy)
+    }
+}
+
+extension [Finding] {
+    /// What the program ends with: the first failure's code; with `isStrict` a warning counts as one.
+    func exitCode(isStrict: Bool) -> ExitCode {
+        if let failure = first(where: { $0.state == .failed }) { return failure.code }
+        return isStrict && contains { $0.state == .warning } ? .failed : .done
+    }
+
+    /// `8 ok, 1 warning, 2 failed, 1 not asked`.
+    var summary: String {
+        Finding.State.allCases.map { state in
+            Counted.text(count { $0.state == state }, state.rawValue, state == .warning ? "warnings" : state.rawValue)
+        }.joined(separator: ", ")
+    }
+}

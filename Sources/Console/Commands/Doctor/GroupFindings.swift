@@ -1,0 +1,143 @@
+import Kafka
+
+/// What is known of the workers' consumer group.
+struct GroupFacts {
+    /// The group's name.
+    let id: String
+    /// Where it stands, or why nobody knows.
+    var positions: Result<[GroupPosition], Refusal>
+    /// Its members, or why nobody knows.
+    var description: Result<GroupDescription, Refusal>
+
+    /// The topics of delay lanes.
+    var delays: Set<String> = []
+
+    /// The requests that wait for an outcome, without those in delay lanes; nil when nobody knows.
+    var lag: Int64? { lag(isDelayed: false) }
+    /// The requests in delay lanes, at most: workers write them by transactions, whose ends take an offset each.
+    var delayedCount: Int64? { lag(isDelayed: true) }
+
+    private func lag(isDelayed: Bool) -> Int64? {
+        positions.answer?.reduce(0) { $0 + (delays.contains($1.partition.topic) == isDelayed ? $1.lag : 0) }
+    }
+
+    /// The most partitions that any one topic has: members beyond that have none, because each topic is shared out by itself.
+    var largestPartitionCount: Int? {
+        positions.answer.map { positions in
+            Dictionary(grouping: positions) { $0.partition.topic }.values.map(\.count).max() ?? 0
+        }
+    }
+
+    /// `1 request waits`, `2 requests wait, at most 3 are delayed`.
+    var waiting: String? {
+        guard let lag, let delayedCount else { return nil }
+        let delayed = delayedCount > 0 ? ", at most " + Counted.text(delayedCount, "is delayed", "are delayed") : ""
+        return Counted.text(lag, "request waits", "requests wait") + delayed
+    }
+}
+
+/// What is to be said of the workers' consumer group.
+enum GroupFindings {
+    /// - Parameters:
+    ///   - facts: What is known of the group.
+    ///   - tool: Writes the remedies.
+    /// - Returns: What is wrong, or one finding that nothing is.
+    static func of(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+        let findings = positions(facts, tool) + members(facts, tool)
+        guard let waiting = facts.waiting, !findings.contains(where: { $0.state == .failed || $0.state == .warning }) else {
+            return findings
+        }
+        let members = facts.description.answer.map { Counted.text($0.members.count, "member, ", "members, ") } ?? ""
+        return [.ok("group", facts.id, members + waiting)] + findings
+    }
+
+    private static func positions(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+        let positions: [GroupPosition]
+        switch facts.positions {
+        case .success(let found): positions = found
+        case .failure(let refusal): return [unreadable(refusal, facts.id, tool)]
+        }
+        var findings: [Finding] = []
+        let foreign = positions.filter { $0.finished == nil }.map { "\($0.partition)" }
+        if !foreign.isEmpty {
+            findings.append(
+                .failed(
+                    "group", facts.id,
+                    "another program, or a newer version, wrote the positions of: \(foreign.joined(separator: ", "))",
+                    mend: "start the version that wrote them, or choose another kafka.group_id", code: .configuration))
+        }
+        let lost = positions.reduce(0) { $0 + $1.lostCount }
+        if lost > 0 {
+            findings.append(
+                .failed(
+                    "group", facts.id,
+                    "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker took them up",
+                    mend: "start workers (`pushfan worker`), and let the topics of requests keep their records for longer"))
+        }
+        let beyond = positions.count { $0.isBeyondEnd }
+        if beyond > 0 {
+            findings.append(
+                .warning(
+                    "group", facts.id,
+                    "\(Counted.text(beyond, "position lies", "positions lie")) behind their topic's end: it was made anew, and is read from its beginning",
+                    mend: "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)"))
+        }
+        return findings
+    }
+
+    private static func unreadable(_ refusal: Refusal, _ id: String, _ tool: KafkaTool) -> Finding {
+        switch refusal.kind {
+        case .rights:
+            .failed(
+                "rights", id, "the group's positions cannot be read: \(refusal.text)",
+                mend: tool.allow("Read", "Describe", on: "--group \(id)"), code: .notAllowed)
+        case .unreachable:
+            .failed(
+                "group", id,
+                "its positions do not come in time; a transaction that nobody ends may hold them back: \(refusal.text)",
+                mend: "kafka-transactions.sh --bootstrap-server \(tool.brokers) find-hanging --broker-id ID", code: .temporary)
+        case .missing: .unasked("group", id, "it has no positions to read: \(refusal.text)")
+        case .login, .tls, .configuration, .other: .unasked("group", id, "its positions cannot be read: \(refusal.text)")
+        }
+    }
+
+    private static func members(_ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+        let group: GroupDescription
+        switch facts.description {
+        case .success(let found): group = found
+        case .failure(let refusal):
+            return [
+                .unasked(
+                    "group", facts.id, "who is in it cannot be asked: \(refusal.text)",
+                    mend: refusal.kind == .rights ? tool.allow("Describe", on: "--group \(facts.id)") : nil)
+            ]
+        }
+        if group.members.isEmpty {
+            let text = "no worker is in it"
+            guard let waiting = facts.waiting else {
+                return [.warning("group", facts.id, text + ", or it must not be seen", mend: "pushfan worker")]
+            }
+            return [
+                facts.lag == 0 && facts.delayedCount == 0
+                    ? .warning("group", facts.id, text, mend: "pushfan worker")
+                    : .failed("group", facts.id, "\(text), and \(waiting)", mend: "pushfan worker")
+            ]
+        }
+        if group.state == .rebalancing {
+            return [
+                .warning(
+                    "group", facts.id, "it is being shared out anew at this moment; nobody reads meanwhile",
+                    mend: "ask again in some seconds: pushfan doctor")
+            ]
+        }
+        let idle = group.members.count { $0.partitions.isEmpty }
+        guard idle > 0, let partitionCount = facts.largestPartitionCount else { return [] }
+        return [
+            .warning(
+                "group", facts.id,
+                "of \(Counted.text(group.members.count, "member", "members")) \(Counted.text(idle, "stands", "stand")) idle: "
+                    + Counted.text(partitionCount, "partition is all that a topic has", "partitions are all that a topic has"),
+                mend: "stop \(idle), or: kafka-topics.sh --bootstrap-server \(tool.brokers) --alter --topic TOPIC --partitions N")
+        ]
+    }
+}

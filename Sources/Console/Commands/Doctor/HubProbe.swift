@@ -1,0 +1,76 @@
+import CurlHTTP
+import Delivery
+import EventLoop
+import HTTP1
+import HubAuth
+import HubREST
+import PushModel
+import Settings
+
+/// Asks a hub what became of a notification that there never was: it needs the key and sends nothing (`GET /messages/{id}`).
+enum HubProbe {
+    /// An id of the right form that no hub has given.
+    private static let id = "00000000000000000000000000000000-pushfan-doctor"
+
+    /// Makes the call on a connection of its own.
+    ///
+    /// - Parameters:
+    ///   - settings: The hub and how to reach it.
+    ///   - now: Milliseconds since 1970.
+    ///   - timeout: How long to wait.
+    /// - Returns: What came of it; every failure is a fact as well.
+    static func ask(_ settings: Settings, now: Int64, timeout: Duration) -> HubFacts {
+        guard settings.hub.connectionString != nil || settings.hub.name != nil else { return HubFacts(outcome: .unset) }
+        let hub: HubConfiguration
+        do throws(SettingsError) {
+            hub = try settings.hubConfiguration()
+        } catch {
+            return HubFacts(outcome: .misconfigured(error.problems.map(\.description).joined(separator: "; ")))
+        }
+        var facts = HubFacts(
+            hub: "\(hub.endpoint.authority)/\(hub.hub.text)", outcome: .failed(reason: "", detail: ""),
+            tokenLifetime: hub.tokenLifetime.wholeMilliseconds)
+        do {
+            var client = try HubClient(hub, userAgent: "pushfan/\(Program.version)")
+            var request = ByteWriter()
+            _ = try client.writeTelemetryRequest(of: id.utf8.span, now: now / 1000, into: &request)
+            try exchange(request.bytes, settings.connections(to: hub.endpoint), now: now, timeout: timeout, &facts)
+        } catch {
+            facts.outcome = .misconfigured("the call cannot be made: \(Sanitised.line("\(error)"))")
+        }
+        return facts
+    }
+
+    private static func exchange(
+        _ request: [UInt8], _ configuration: ConnectionPoolConfiguration, now: Int64, timeout: Duration, _ facts: inout HubFacts
+    ) throws {
+        let poller = try Poller()
+        let pool = try ConnectionPool(configuration, poller: poller, tokenBase: 0)
+        defer { pool.close() }
+        let deadline = MonotonicTime.now().advanced(by: timeout)
+        pool.submit(id: 0, request: request, deadline: deadline)
+        while true {
+            if let completion = pool.nextCompletion() {
+                switch completion.outcome {
+                case .answer(let answer): read(answer, now: now, &facts)
+                case .failure(let failure):
+                    facts.outcome = .failed(reason: failure.reason.label, detail: Sanitised.line(failure.description))
+                }
+                return
+            }
+            for index in try poller.wait(until: min(pool.nextTimer ?? deadline, deadline)) { pool.handle(poller[index]) }
+            pool.handleTimers(.now())
+        }
+    }
+
+    private static func read(_ answer: Answer, now: Int64, _ facts: inout HubFacts) {
+        let said = HubAnswer(answer, now: now)
+        facts.outcome = .answered(
+            status: said.status, detail: said.detail.map { Sanitised.line(answer.string($0)) } ?? "",
+            isThrottled: said.retryAfter != nil)
+        if let date = answer.string(of: "Date"), let theirs = RetryAfter.date(date, now: now) {
+            // The date's second may have begun up to 1 s before.
+            facts.skew = abs(theirs - now) <= 1000 ? 0 : theirs - now
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// Kafka's own command lines, as remedies show them.
+struct KafkaTool {
+    /// The addresses of the brokers.
+    let brokers: String
+
+    /// Changes one setting of a topic.
+    func set(_ topic: String, _ key: String, _ value: String) -> String {
+        "kafka-configs.sh --bootstrap-server \(brokers) --alter --entity-type topics --entity-name \(topic) --add-config \(key)=\(value)"
+    }
+
+    /// Changes one setting of all brokers.
+    func setBrokers(_ key: String, _ value: String) -> String {
+        "kafka-configs.sh --bootstrap-server \(brokers) --alter --entity-type brokers --entity-default --add-config \(key)=\(value)"
+    }
+
+    /// Gives the user rights; `resource` is such as `--topic push.requests.v1`.
+    func allow(_ operations: String..., on resource: String) -> String {
+        let list = operations.map { " --operation \($0)" }.joined()
+        return "kafka-acls.sh --bootstrap-server \(brokers) --add --allow-principal User:NAME\(list) \(resource)"
+    }
+
+    /// Shows where a topic's partitions are.
+    func describe(_ topic: String) -> String { "kafka-topics.sh --bootstrap-server \(brokers) --describe --topic \(topic)" }
+}

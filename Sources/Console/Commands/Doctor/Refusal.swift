@@ -1,0 +1,46 @@
+import Kafka
+
+/// Why a question to Kafka was not answered, as far as findings depend on it.
+struct Refusal: Error, Equatable {
+    enum Kind: Equatable {
+        case unreachable, tls, login, rights, missing, configuration, other
+    }
+
+    let kind: Kind
+    /// What the library said, without secrets.
+    let text: String
+
+    init(_ kind: Kind, _ text: String) {
+        self.kind = kind
+        self.text = text
+    }
+
+    /// What an error of the library means.
+    init(_ error: KafkaError) {
+        text = Sanitised.line(error.description)
+        kind =
+            if error.isConfiguration {
+                .configuration
+            } else if error.isAuthentication {
+                error.name == "_SSL" ? .tls : .login
+            } else if error.isAuthorization {
+                .rights
+            } else if error.isUnknownTopicOrPartition {
+                .missing
+            } else if error.isUnreachable {
+                .unreachable
+            } else {
+                .other
+            }
+    }
+}
+
+extension Result where Failure == Refusal {
+    /// The answer to a question, or why there is none.
+    init(asking question: () throws(KafkaError) -> Success) {
+        do throws(KafkaError) { self = .success(try question()) } catch { self = .failure(Refusal(error)) }
+    }
+
+    /// The answer, if there is one.
+    var answer: Success? { try? get() }
+}

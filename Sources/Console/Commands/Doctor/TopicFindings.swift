@@ -1,0 +1,233 @@
+import Kafka
+
+/// What is known of one topic.
+struct TopicFacts {
+    let role: TopicRole
+    /// Its partitions, or why nobody knows.
+    var partitions: Result<[PartitionReplicas], Refusal>
+    /// Its settings, or why nobody knows.
+    var settings: Result<[TopicSetting], Refusal>
+    /// Whether it may be read, if that matters.
+    var reading: Result<Void, Refusal>?
+    /// Whether it may be written to, if that was asked.
+    var writing: Result<WriteAnswer, Refusal>?
+    /// A record in it carries a time that has not come yet.
+    var hasFutureRecord = false
+
+    enum WriteAnswer: Equatable { case allowed, written, refused(Refusal) }
+
+    /// The value of a setting.
+    func value(_ name: String) -> String? { settings.answer?.first { $0.name == name }?.value }
+    /// The value of a setting that is a number.
+    func number(_ name: String) -> Int? { value(name).flatMap { Int($0) } }
+}
+
+/// What is to be said of one topic.
+struct TopicFindings {
+    private let facts: TopicFacts
+    private let tool: KafkaTool
+    private let brokerCount: Int
+    private var findings: [Finding] = []
+
+    /// - Parameters:
+    ///   - facts: What is known of the topic.
+    ///   - brokerCount: The brokers in service.
+    ///   - tool: Writes the remedies.
+    /// - Returns: What is wrong, or one finding that nothing is.
+    static func of(_ facts: TopicFacts, brokerCount: Int, _ tool: KafkaTool) -> [Finding] {
+        var judge = TopicFindings(facts: facts, tool: tool, brokerCount: brokerCount)
+        judge.judge()
+        return judge.findings
+    }
+
+    private init(facts: TopicFacts, tool: KafkaTool, brokerCount: Int) {
+        self.facts = facts
+        self.tool = tool
+        self.brokerCount = brokerCount
+    }
+
+    private var name: String { facts.role.name }
+
+    private mutating func judge() {
+        guard let partitions = existing() else { return }
+        judgePartitions(partitions)
+        judgeSettings(copies: partitions.map(\.count).min() ?? 0)
+        judgeRights()
+        if facts.hasFutureRecord {
+            warn("a record carries a time more than a minute ahead of this machine's clock", "chronyc tracking", check: "clock")
+        }
+        guard !findings.contains(where: { $0.state == .warning || $0.state == .failed }) else { return }
+        findings.insert(.ok("topic", name, summary(partitions)), at: 0)
+    }
+
+    private func summary(_ partitions: [PartitionReplicas]) -> String {
+        var parts = [
+            Counted.text(partitions.count, "partition", "partitions"),
+            "replication \(partitions.map(\.count).min() ?? 0)",
+        ]
+        if let policy = facts.value("cleanup.policy") { parts.append(policy) }
+        if let kept = facts.number("retention.ms") { parts.append(kept < 0 ? "kept for ever" : "kept " + length(kept)) }
+        return parts.joined(separator: ", ")
+    }
+
+    /// `1 of 4 partitions has`.
+    private func of(_ partitions: [PartitionReplicas], _ count: Int, _ one: String, _ many: String) -> String {
+        Counted.text(count, "of \(partitions.count) partitions \(one)", "of \(partitions.count) partitions \(many)")
+    }
+
+    /// How long records are kept: whole days as such.
+    private func length(_ milliseconds: Int) -> String {
+        milliseconds >= Self.day && milliseconds % Self.day == 0
+            ? Counted.text(milliseconds / Self.day, "day", "days") : TimeText.length(milliseconds: Int64(milliseconds))
+    }
+
+    private static let day = 86_400_000
+
+    /// The partitions of a topic that is there.
+    private mutating func existing() -> [PartitionReplicas]? {
+        switch facts.partitions {
+        case .success(let partitions): return partitions
+        case .failure(let refusal) where refusal.kind == .missing:
+            fail("does not exist", "pushfan topics create")
+        case .failure(let refusal) where refusal.kind == .rights:
+            refuse("must not be seen: \(refusal.text)", tool.allow("Describe", on: "--topic \(name)"))
+        case .failure(let refusal): fail(refusal.text, tool.describe(name))
+        }
+        return nil
+    }
+
+    private mutating func judgePartitions(_ partitions: [PartitionReplicas]) {
+        let headless = partitions.count { !$0.hasLeader }
+        if headless > 0 {
+            fail(
+                "\(of(partitions, headless, "has", "have")) no leader: nothing can be read or written there",
+                "start the brokers that keep them: " + tool.describe(name))
+        }
+        let lagging = partitions.count { $0.hasLeader && $0.inSyncCount < $0.count }
+        if lagging > 0 {
+            warn(
+                "\(of(partitions, lagging, "has", "have")) a copy that is behind or gone",
+                "kafka-topics.sh --bootstrap-server \(tool.brokers) --describe --under-replicated-partitions")
+        }
+        if brokerCount > 1, partitions.contains(where: { $0.count == 1 }) {
+            warn(
+                "one broker alone keeps it: its loss loses records",
+                "kafka-reassign-partitions.sh --bootstrap-server \(tool.brokers) --reassignment-json-file FILE --execute")
+        }
+        if facts.role.hasOnePartition, partitions.count != 1 {
+            fail(
+                "has \(Counted.text(partitions.count, "partition", "partitions")) and must have one, because its records stand in one order",
+                "pushfan topics create --\(facts.role.role)-topic NEW-NAME, and set kafka.topics.\(facts.role.role)")
+        }
+    }
+
+    private mutating func judgeSettings(copies: Int) {
+        if case .failure(let refusal) = facts.settings {
+            findings.append(
+                .unasked(
+                    "topic", name, "its settings cannot be read: \(refusal.text)",
+                    mend: refusal.kind == .rights ? tool.allow("DescribeConfigs", on: "--topic \(name)") : nil))
+            return
+        }
+        judgeRetention()
+        if let least = facts.number("min.insync.replicas") { judgeCopies(least: least, copies: copies) }
+        if facts.value("unclean.leader.election.enable") == "true" {
+            warn(
+                "a copy that is behind may become leader (unclean.leader.election.enable), which loses records",
+                tool.set(name, "unclean.leader.election.enable", "false"))
+        }
+        if let limit = facts.number("max.message.bytes"), limit < facts.role.recordByteCount {
+            fail(
+                "max.message.bytes is \(limit): records may have \(facts.role.recordByteCount)",
+                tool.set(name, "max.message.bytes", "1048588"), check: "size")
+        }
+    }
+
+    private mutating func judgeRetention() {
+        let policy = facts.value("cleanup.policy") ?? ""
+        if policy.contains("compact"), !facts.role.isCompacted {
+            fail(
+                "cleanup.policy is \(policy): compaction removes requests and results that share a key",
+                tool.set(name, "cleanup.policy", "delete"))
+        }
+        guard policy.contains("delete") else { return }
+        guard let days = facts.role.days else {
+            fail("cleanup.policy is \(policy): what waits for long is deleted", tool.set(name, "cleanup.policy", "compact"))
+            return
+        }
+        if let kept = facts.number("retention.ms"), kept >= 0, kept < Self.day {
+            warn(
+                "records are kept for \(length(kept)) only: what an outage holds up for longer is lost",
+                tool.set(name, "retention.ms", String(days * Self.day)))
+        }
+        if !facts.role.isPassing, let bytes = facts.number("retention.bytes"), bytes >= 0 {
+            warn(
+                "retention.bytes is \(bytes): a flood removes records before their time", tool.set(name, "retention.bytes", "-1"))
+        }
+    }
+
+    private mutating func judgeCopies(least: Int, copies: Int) {
+        if least > copies {
+            fail(
+                "min.insync.replicas is \(least) of \(Counted.text(copies, "copy", "copies")): nothing can be written",
+                tool.set(name, "min.insync.replicas", String(max(1, copies - 1))))
+        } else if least == copies, copies > 1 {
+            warn(
+                "min.insync.replicas is \(least) of \(copies) copies: writing stops when one broker does",
+                tool.set(name, "min.insync.replicas", String(copies - 1)))
+        } else if least == 1, copies >= 3 {
+            warn(
+                "min.insync.replicas is 1: what one broker confirmed is lost with it", tool.set(name, "min.insync.replicas", "2"))
+        }
+    }
+
+    private mutating func judgeRights() {
+        if case .failure(let refusal) = facts.reading {
+            if refusal.kind == .rights {
+                refuse("must not be read: \(refusal.text)", tool.allow("Read", "Describe", on: "--topic \(name)"))
+            } else {
+                fail("cannot be read: \(refusal.text)", tool.describe(name))
+            }
+        }
+        switch facts.writing {
+        case nil, .success(.allowed): break
+        case .success(.written):
+            warn("the broker took the record that was to be refused: an empty record stands in the topic", nil, check: "rights")
+        case .success(.refused(let refusal)) where refusal.kind == .rights:
+            refuse("must not be written to: \(refusal.text)", tool.allow("Write", "Describe", on: "--topic \(name)"))
+        case .success(.refused(let refusal)): fail("cannot be written to: \(refusal.text)", tool.describe(name))
+        case .failure(let refusal):
+            findings.append(.unasked("rights", name, "whether it may be written to is not known: \(refusal.text)"))
+        }
+    }
+
+    private mutating func warn(_ text: String, _ remedy: String?, check: String = "topic") {
+        findings.append(.warning(check, name, text, mend: remedy))
+    }
+
+    private mutating func refuse(_ text: String, _ remedy: String) {
+        findings.append(.failed("rights", name, text, mend: remedy, code: .notAllowed))
+    }
+
+    private mutating func fail(_ text: String, _ remedy: String, check: String = "topic") {
+        findings.append(.failed(check, name, text, mend: remedy))
+    }
+}
+
+extension TopicFindings {
+    /// What is to be said of the topics together: whether jobs of replays outlive the requests that they repeat.
+    static func ofAll(_ topics: [TopicFacts], _ tool: KafkaTool) -> [Finding] {
+        let retentions = topics.filter { $0.role.kind == .requests }.compactMap { $0.number("retention.ms") }
+        guard let requests = retentions.contains(where: { $0 < 0 }) ? -1 : retentions.max(),
+            let jobs = topics.first(where: { $0.role.role == "replays" }),
+            jobs.value("cleanup.policy")?.contains("delete") == true,
+            let kept = jobs.number("retention.ms"), kept >= 0, requests < 0 || kept < requests
+        else { return [] }
+        return [
+            .warning(
+                "topic", jobs.role.name,
+                "forgets replays sooner than a topic of requests forgets requests: one could be repeated twice",
+                mend: tool.set(jobs.role.name, "retention.ms", requests < 0 ? "-1" : String(requests)))
+        ]
+    }
+}

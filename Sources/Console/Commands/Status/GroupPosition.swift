@@ -1,0 +1,97 @@
+import Delivery
+import Kafka
+
+/// Where a group stands in one partition.
+struct GroupPosition: Equatable {
+    /// The partition.
+    let partition: TopicPartition
+    /// The offset of the oldest record that is kept.
+    let low: Int64
+    /// The offset that the next record will get.
+    let high: Int64
+    /// The first offset without an outcome; nil when the group never committed one.
+    let committed: Int64?
+    /// What is finished above it; nil when no version known here wrote that.
+    let finished: FinishedOffsets?
+
+    init(_ partition: TopicPartition, low: Int64, high: Int64, committed: Int64?, metadata: String = "") {
+        self.partition = partition
+        self.low = low
+        self.high = high
+        self.committed = committed
+        finished = try? FinishedOffsets(decoding: metadata)
+    }
+
+    /// Where the group goes on: its position, or the beginning; the end if the topic was made anew and is shorter.
+    var start: Int64 { min(max(committed ?? low, low), high) }
+
+    /// The offsets that wait for an outcome; some may hold no record.
+    var lag: Int64 { max(0, high - start - Int64(finishedOffsets.count)) }
+
+    /// The offsets that have their outcome although an earlier one has not.
+    var finishedOffsets: [Int64] {
+        guard let finished, let committed else { return [] }
+        return (0..<finished.bitCount).filter { finished.contains($0) }.map { committed + Int64($0) }
+            .filter { $0 >= start && $0 < high }
+    }
+
+    /// How much of the largest window the offsets between the position and the last finished one take, 0 to 1.
+    var windowUse: Double {
+        guard let committed, let last = finishedOffsets.last else { return 0 }
+        return min(1, Double(last + 1 - committed) / Double(OffsetLedger.maximumWindow))
+    }
+
+    /// The records that were removed before the group had read them.
+    var lostCount: Int64 { committed.map { max(0, low - $0) } ?? 0 }
+
+    /// The position lies behind the end: the topic was made anew, or lost its end.
+    var isBeyondEnd: Bool { committed.map { $0 > high } ?? false }
+}
+
+extension GroupPosition {
+    /// Asks where a group stands in every partition of some topics, without joining it.
+    ///
+    /// - Parameters:
+    ///   - group: The group's name.
+    ///   - topics: The topics' names, and how many partitions each has.
+    ///   - admin: Asks for the offsets.
+    ///   - configuration: The brokers, for the group's coordinator.
+    ///   - timeout: How long each question may take.
+    /// - Returns: One position for each partition, in the order of the topics.
+    /// - Throws: `isAuthorization`, `isUnreachable` and the like; a time-out also when a transaction that nobody ends holds positions back.
+    static func all(
+        of group: String, in topics: [(topic: String, partitionCount: Int)], _ admin: TopicAdmin,
+        _ configuration: KafkaConfiguration, timeout: Duration
+    ) throws(KafkaError) -> [GroupPosition] {
+        var partitions: [TopicPartition] = []
+        var marks: [Watermarks] = []
+        for (topic, count) in topics {
+            partitions += (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+            marks += try FreshTopics.retrying { () throws(KafkaError) in
+                try admin.watermarks(ofTopic: topic, partitionCount: count, timeout: timeout)
+            }
+        }
+        let consumer = try Consumer(configuration, groupID: group, wakeUpFileDescriptor: -1)
+        defer { consumer.close(timeout: .seconds(1)) }
+        let committed = try committed(partitions, of: consumer, timeout: timeout)
+        return zip(committed, marks).map {
+            GroupPosition($0.partition, low: $1.low, high: $1.high, committed: $0.offset, metadata: $0.metadata)
+        }
+    }
+
+    /// The library asks for the coordinator until time is up even where that is not allowed; the reason stands in its events alone.
+    private static func committed(
+        _ partitions: [TopicPartition], of consumer: Consumer, timeout: Duration
+    ) throws(KafkaError) -> [CommittedOffset] {
+        do throws(KafkaError) {
+            return try FreshTopics.retrying { () throws(KafkaError) in
+                try consumer.group.committed(partitions, timeout: timeout)
+            }
+        } catch {
+            while error.isTimeout, let event = consumer.nextEvent() {
+                if case .error(let reason) = event, reason.isAuthorization { throw reason }
+            }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Kafka
+import PushModel
+import Settings
+
+extension Command {
+    /// `pushfan status`: where the workers stand, and why nothing moves.
+    static let status = Command(
+        "status", .operators, "Show where the workers stand, and why requests wait",
+        examples: [
+            "pushfan status", "pushfan status -o wide",
+            "pushfan status --worker http://127.0.0.1:9464 --worker http://10.0.0.7:9464",
+            "pushfan status --max-age 5m -o json || echo 'requests wait for too long'",
+        ],
+        groups: [
+            FlagGroup(
+                "Selection",
+                [
+                    Flag(
+                        "worker", "URL", "Ask this worker, too: http:// and the address of its `listen`", isRepeatable: true),
+                    Flag("max-age", "DURATION", "End with 1 when a request waits for longer"),
+                ]),
+            .output([.table, .wide, .json]),
+            .kafka(
+                topics: ["requests"],
+                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
+                    Flag("timeout", "DURATION", "How long each question may take", default: "5s")
+                ]),
+        ],
+        readOn: "pushfan help doctor, failed, exit-codes", run: StatusCommand.run)
+}
+
+private enum StatusCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let arguments = invocation.arguments
+        let timeout = try arguments.duration("timeout") ?? .seconds(5)
+        let limit = try arguments.duration("max-age")
+        var workers: [HealthTarget] = []
+        for url in arguments.values("worker") { workers.append(try target(url)) }
+        let settings = try invocation.settings()
+        let asked: StatusReport?
+        do throws(KafkaError) {
+            asked = try StatusQuestions(
+                settings: settings, timeout: timeout, now: Timestamp(milliseconds: invocation.surroundings.now()),
+                workers: workers
+            ).ask()
+        } catch {
+            throw invocation.failure(error, settings.kafka, to: "ask how the workers stand")
+        }
+        guard let report = asked else {
+            throw CommandFailure(
+                .failed, "there is no topic \(Sanitised.quoted(settings.kafka.topics.requests))",
+                hint: "`pushfan topics create` makes the topics that are missing")
+        }
+        try tell(report, arguments.format(), invocation.streams)
+        let isTooOld = limit.map { report.lagMilliseconds > $0.wholeMilliseconds } ?? false
+        if isTooOld || report.reasons.contains(where: \.isStuck) { return .failed }
+        return report.workers.contains { $0.page.answer == nil } ? .partlyFailed : .done
+    }
+
+    private static func target(_ url: String) throws(CommandFailure) -> HealthTarget {
+        guard let target = HealthTarget(url: url), ["/", "/status"].contains(target.path) else {
+            throw .usage(
+                "--worker: \(Sanitised.quoted(url)) is no URL such as http://127.0.0.1:9464; only http is spoken, and only /status asked"
+            )
+        }
+        return target.at("/status")
+    }
+
+    private static func tell(_ report: StatusReport, _ format: OutputFormat, _ streams: Streams) throws(CommandFailure) {
+        guard format.isForPeople else { return try streams.out(report.json + [UInt8(ascii: "\n")]) }
+        let telling = StatusTelling(report)
+        try streams.out(telling.heading)
+        for reason in report.reasons { try streams.out((reason.isStuck ? "stuck: " : "note: ") + Sanitised.line(reason.text)) }
+        try streams.out("")
+        try streams.out(.table, telling.topics, [])
+        if let partitions = telling.partitions(all: format == .wide) {
+            try streams.out("")
+            try streams.out(.table, partitions, [])
+        }
+        if let loops = telling.loops {
+            try streams.out("")
+            try streams.out(.table, loops, [])
+        }
+        for text in report.unasked { streams.note("not asked: \(Sanitised.line(text))") }
+    }
+}

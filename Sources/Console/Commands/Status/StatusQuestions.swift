@@ -1,0 +1,120 @@
+import Kafka
+import PushModel
+import Settings
+
+/// Asks Kafka and workers how things stand.
+struct StatusQuestions {
+    let settings: Settings
+    /// How long each question may take.
+    let timeout: Duration
+    let now: Timestamp
+    /// The workers' pages.
+    let workers: [HealthTarget]
+
+    private var group: String { settings.kafka.groupID }
+
+    /// - Returns: How things stand; nil when there is no topic of requests.
+    /// - Throws: No broker answered, or the topic or the group's positions must not be seen.
+    func ask() throws(KafkaError) -> StatusReport? {
+        let configuration = settings.kafkaConfiguration()
+        let admin = try TopicAdmin(configuration)
+        guard let (topics, unknown) = try topics(admin) else { return nil }
+        let positions = try GroupPosition.all(of: group, in: topics, admin, configuration, timeout: timeout)
+        let description = Result<GroupDescription, Refusal> { () throws(KafkaError) in
+            try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: group, timeout: timeout) }
+        }
+        let asked = workers.map(ask)
+        let fetcher = try RecordFetcher(configuration, readAhead: 1 << 20)
+        defer { fetcher.stop() }
+        var partitions: [StatusReport.Partition] = []
+        let delays = Set(settings.kafka.topics.delays)
+        for position in positions {
+            let isDelayed = delays.contains(position.partition.topic)
+            partitions.append(
+                StatusReport.Partition(
+                    position: position, oldest: try oldest(position, isDelayed: isDelayed, fetcher),
+                    owner: owner(of: position.partition, description), fromWorker: told(of: position.partition, asked),
+                    isDelayed: isDelayed))
+        }
+        return StatusReport(
+            now: now, groupID: group, group: description, partitions: partitions, workers: asked, unknownTopics: unknown)
+    }
+
+    /// The topics that workers share, with their numbers of partitions, and why others cannot be asked about; nil when that of requests is
+    /// not there. Without the other topics workers can do.
+    private func topics(
+        _ admin: TopicAdmin
+    ) throws(KafkaError) -> (known: [(topic: String, partitionCount: Int)], unknown: [String])? {
+        let roles = TopicRole.all(settings.kafka.topics).filter(\.isShared)
+        let cluster = try admin.describe(topics: roles.map(\.name), timeout: timeout)
+        var topics: [(topic: String, partitionCount: Int)] = []
+        var unknown: [String] = []
+        for (role, description) in zip(roles, cluster.topics) {
+            let isNeeded = role.name == settings.kafka.topics.requests
+            switch description {
+            case .existing(let count): topics.append((role.name, count))
+            case .missing where isNeeded: return nil
+            case .missing: unknown.append("\(role.name): there is no such topic; `pushfan topics create` makes it")
+            case .failed(let error) where isNeeded: throw error
+            case .failed(let error): unknown.append("\(role.name): \(Refusal(error).text)")
+            }
+        }
+        return (topics, unknown)
+    }
+
+    /// Since when the first record without an outcome waits.
+    private func oldest(
+        _ position: GroupPosition, isDelayed: Bool, _ fetcher: RecordFetcher
+    ) throws(KafkaError) -> Timestamp? {
+        let finished = Set(position.finishedOffsets)
+        var offset = position.start
+        while offset < position.high {
+            if finished.contains(offset) {
+                offset += 1
+                continue
+            }
+            guard let record = try fetcher.firstRecord(from: offset, of: position.partition, timeout: timeout) else { return nil }
+            if !finished.contains(record.offset) { return (isDelayed ? due(record) : nil) ?? published(record) }
+            offset = record.offset + 1
+        }
+        return nil
+    }
+
+    /// Of a record without a time, the beginning of 1970 would be wrong, so now.
+    private func published(_ record: FetchedRecord) -> Timestamp {
+        record.timestamp.map(moment) ?? now
+    }
+
+    /// When a record of a delay lane is due; nil for one that pushfan has not written.
+    private func due(_ record: FetchedRecord) -> Timestamp? {
+        let value = record.headers.first { $0.name.elementsEqual("pushfan-not-before-ms".utf8) }?.value
+        return value.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }.map(moment)
+    }
+
+    /// A moment that a record tells, kept between the years 1970 and 9999: anybody may have written it, and sums with it must not overflow.
+    private func moment(_ milliseconds: Int64) -> Timestamp {
+        Timestamp(milliseconds: min(max(milliseconds, 0), 253_402_300_799_999))
+    }
+
+    private func owner(of partition: TopicPartition, _ group: Result<GroupDescription, Refusal>) -> String? {
+        group.answer?.members.first { $0.partitions.contains(partition) }.map(\.name)
+    }
+
+    private func told(of partition: TopicPartition, _ workers: [StatusReport.Worker]) -> WorkerPage.Partition? {
+        workers.lazy.flatMap { $0.page.answer?.loops ?? [] }.flatMap(\.partitions)
+            .first { $0.topic == partition.topic && $0.partition == Int(partition.partition) }
+    }
+
+    private func ask(_ target: HealthTarget) -> StatusReport.Worker {
+        do throws(CommandFailure) {
+            let answer = try PlainRequest.get(target, timeout: timeout)
+            let body = Array(answer.body.utf8)
+            guard answer.status == 200, let page = WorkerPage(body) else {
+                throw CommandFailure(.failed, "\(target) answered \(answer.status), and not as a worker of this version does")
+            }
+            return StatusReport.Worker(url: target.description, page: .success(page), raw: body)
+        } catch {
+            return StatusReport.Worker(url: target.description, page: .failure(error))
+        }
+    }
+}

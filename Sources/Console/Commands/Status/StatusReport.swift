@@ -1,0 +1,169 @@
+import Kafka
+import PushModel
+
+/// How things stand: what Kafka says, and what workers say of themselves.
+struct StatusReport {
+    /// One partition of a topic that workers share.
+    struct Partition {
+        let position: GroupPosition
+        /// Since when the oldest request without an outcome waits; in a delay lane that is when it is due. Nil when none does.
+        let oldest: Timestamp?
+        /// The member that reads it; nil when nobody does, or nobody knows.
+        let owner: String?
+        /// What its worker says of it.
+        let fromWorker: WorkerPage.Partition?
+        /// Requests wait in it because they must not be sent yet.
+        var isDelayed = false
+
+        /// The requests that wait for an outcome.
+        var lag: Int64 { oldest == nil ? 0 : position.lag }
+    }
+
+    /// One worker that was asked.
+    struct Worker {
+        let url: String
+        /// Its page, or why there is none.
+        let page: Result<WorkerPage, CommandFailure>
+        /// The page as it came.
+        var raw: [UInt8] = []
+    }
+
+    let now: Timestamp
+    let groupID: String
+    let group: Result<GroupDescription, Refusal>
+    let partitions: [Partition]
+    let workers: [Worker]
+    /// Topics that could not be asked about, each with the reason.
+    var unknownTopics: [String] = []
+
+    /// The partitions of each topic, in the order of the topics.
+    var topics: [[Partition]] {
+        var topics: [[Partition]] = []
+        for partition in partitions {
+            if topics.last?.last?.position.partition.topic == partition.position.partition.topic {
+                topics[topics.count - 1].append(partition)
+            } else {
+                topics.append([partition])
+            }
+        }
+        return topics
+    }
+
+    /// The requests that wait for an outcome, without those in delay lanes.
+    var lag: Int64 { partitions.reduce(0) { $0 + ($1.isDelayed ? 0 : $1.lag) } }
+
+    /// The requests in delay lanes, at most: workers write them by transactions, whose ends take an offset each.
+    var delayedCount: Int64 { partitions.reduce(0) { $0 + ($1.isDelayed ? $1.lag : 0) } }
+
+    /// How long the oldest request has been waiting, in milliseconds; one in a delay lane since it was due.
+    var lagMilliseconds: Int64 { partitions.compactMap { age(of: $0) }.max() ?? 0 }
+
+    /// How long the oldest request of a partition has been waiting, in milliseconds; 0 before it is due, nil when none waits.
+    func age(of partition: Partition) -> Int64? { partition.oldest.map { max(0, now.milliseconds - $0.milliseconds) } }
+
+    /// Those partitions of a topic that nobody reads although the group has been shared out.
+    func orphans(of topic: [Partition]) -> [Partition] {
+        guard let group = group.answer, group.state == .stable, !group.members.isEmpty else { return [] }
+        return topic.filter { $0.owner == nil }
+    }
+
+    /// Every loop that told of itself.
+    var loops: [WorkerPage.Loop] { workers.flatMap { $0.page.answer?.loops ?? [] } }
+
+    /// What could not be asked, and why.
+    var unasked: [String] {
+        var list = unknownTopics
+        if case .failure(let refusal) = group { list.append("who is in the group: \(refusal.text)") }
+        for worker in workers {
+            if case .failure(let failure) = worker.page { list.append("the worker at \(worker.url): \(failure.message)") }
+        }
+        if workers.isEmpty {
+            list.append(
+                "what only workers know (attempts, circuit, limit, rate, throttling): give --worker http://HOST:9464 for each")
+        }
+        return list
+    }
+}
+
+extension Result where Failure == CommandFailure {
+    /// The answer, if there is one.
+    var answer: Success? { try? get() }
+}
+
+extension StatusReport {
+    /// One reason why requests wait.
+    struct Reason: Equatable {
+        let text: String
+        /// Nothing moves until somebody, or the hub, does something.
+        let isStuck: Bool
+    }
+
+    /// Why requests wait, in plain words, the gravest first; empty when nothing waits for long.
+    var reasons: [Reason] { (groupReasons + loopReasons + partitionReasons).sorted { $0.isStuck && !$1.isStuck } }
+
+    private var groupReasons: [Reason] {
+        guard let group = group.answer else { return [] }
+        if group.members.isEmpty {
+            let count = lag + delayedCount
+            let waiting = count > 0 ? ", and " + Counted.text(count, "request waits", "requests wait") : ""
+            return [Reason(text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: count > 0)]
+        }
+        guard group.state == .stable else {
+            return [Reason(text: "the group is \(group.state.rawValue): nobody reads meanwhile", isStuck: false)]
+        }
+        return topics.compactMap { topic in
+            let orphans = orphans(of: topic)
+            guard let name = orphans.first?.position.partition.topic else { return nil }
+            let numbers = orphans.map { "\($0.position.partition.partition)" }.joined(separator: ", ")
+            return Reason(
+                text: "nobody reads " + (orphans.count == topic.count ? name : "partition \(numbers) of \(name)"), isStuck: true)
+        }
+    }
+
+    private var loopReasons: [Reason] {
+        loops.flatMap { loop in
+            var reasons: [Reason] = []
+            if loop.circuit == "open" || loop.circuit == "half_open" {
+                let probe = loop.circuitChange.map { "; the next probe goes \(wait(until: $0))" } ?? ""
+                let why = loop.circuitReason.map { " (\($0))" } ?? ""
+                reasons.append(
+                    Reason(
+                        text: "\(loop.worker): the hub is out\(why)\(probe): `pushfan doctor` asks it",
+                        isStuck: loop.circuit == "open"))
+            }
+            if let until = loop.throttledUntil, until > now {
+                reasons.append(
+                    Reason(
+                        text: "\(loop.worker): the hub asked to wait, and is called again \(wait(until: until))", isStuck: false))
+            }
+            if loop.mode != "running" { reasons.append(Reason(text: "\(loop.worker): is \(loop.mode)", isStuck: false)) }
+            if let at = loop.at, now.milliseconds - at.milliseconds > 30_000 {
+                reasons.append(
+                    Reason(
+                        text:
+                            "\(loop.worker): has not turned for \(TimeText.length(milliseconds: now.milliseconds - at.milliseconds))",
+                        isStuck: true))
+            }
+            return reasons
+        }
+    }
+
+    private var partitionReasons: [Reason] {
+        partitions.compactMap { partition in
+            let name = partition.position.partition
+            if partition.position.finished == nil {
+                return Reason(
+                    text: "\(name): its position was written by another program, or a newer version", isStuck: true)
+            }
+            guard partition.position.windowUse >= 0.9 else { return nil }
+            let oldest = partition.fromWorker?.oldest
+            let attempt = oldest?.attempt.map { " (attempt \($0))" } ?? ""
+            return Reason(
+                text: "\(name): its window is full behind offset \(partition.position.start)\(attempt)", isStuck: true)
+        }
+    }
+
+    private func wait(until moment: Timestamp) -> String {
+        moment > now ? "in " + TimeText.length(milliseconds: moment.milliseconds - now.milliseconds) : "now"
+    }
+}

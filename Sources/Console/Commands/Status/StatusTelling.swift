@@ -1,0 +1,194 @@
+import Kafka
+import PushModel
+
+/// Writes a status for a person.
+struct StatusTelling {
+    private let report: StatusReport
+
+    init(_ report: StatusReport) {
+        self.report = report
+    }
+
+    /// `group pushfan: stable, 3 members; 12 requests wait, the oldest for 4.2 s; at most 7 are delayed, the first is due in 9.0 s`.
+    var heading: String {
+        let group = report.group.answer.map { ": " + text($0) } ?? ""
+        var heading = "group \(report.groupID)\(group); " + Counted.text(report.lag, "request waits", "requests wait")
+        let (delayed, others) = (report.partitions.filter(\.isDelayed), report.partitions.filter { !$0.isDelayed })
+        if let age = others.compactMap({ report.age(of: $0) }).max() {
+            heading += ", the oldest for \(TimeText.length(milliseconds: age))"
+        }
+        if let due = delayed.compactMap(\.oldest).min() {
+            heading += "; at most " + Counted.text(report.delayedCount, "is delayed", "are delayed")
+            heading += due > report.now ? ", the first is due \(moment(due))" : ", the first was due \(moment(due))"
+        }
+        return heading
+    }
+
+    private func text(_ group: GroupDescription) -> String {
+        let members = Counted.text(group.members.count, "member", "members")
+        return switch group.state {
+        case .stable, .rebalancing: "\(group.state.rawValue), \(members)"
+        case .empty: "no members"
+        case .absent: "not there yet"
+        case .unknown: members
+        }
+    }
+
+    /// A row for each topic, with its totals.
+    var topics: Table {
+        var table = Table([
+            .init(title: "TOPIC"), .init(title: "PARTITIONS", isNumber: true), .init(title: "READ", isNumber: true),
+            .init(title: "LAG", isNumber: true), .init(title: "OLDEST", isNumber: true), .init(title: "IN WORK", isNumber: true),
+        ])
+        for topic in report.topics {
+            let inWork = topic.compactMap { $0.fromWorker?.inWork }
+            table.add([
+                topic.first?.position.partition.topic ?? "", "\(topic.count)",
+                report.group.answer == nil ? "-" : "\(topic.count { $0.owner != nil })",
+                "\(topic.reduce(0) { $0 + $1.lag })", longest(of: topic).map(oldest(in:)) ?? "-",
+                inWork.isEmpty ? "-" : "\(inWork.reduce(0, +))",
+            ])
+        }
+        return table
+    }
+
+    /// The partition of which the oldest request has waited longest.
+    private func longest(of topic: [StatusReport.Partition]) -> StatusReport.Partition? {
+        topic.filter { $0.oldest != nil }.min { $0.oldest?.milliseconds ?? 0 < $1.oldest?.milliseconds ?? 0 }
+    }
+
+    /// A row for each partition; nil when there is none to show.
+    ///
+    /// - Parameter all: Also those in which nothing waits that should not, and which are read as they should be.
+    /// - Returns: The table, or nil.
+    func partitions(all: Bool) -> Table? {
+        let shown = report.topics.flatMap { topic in
+            let orphans = report.orphans(of: topic)
+            // A topic that nobody reads at all is one line of reasons, not dozens of rows.
+            let showsOrphans = !orphans.isEmpty && orphans.count < topic.count
+            return topic.filter { all || isNotable($0) || showsOrphans && $0.owner == nil }
+        }
+        return shown.isEmpty ? nil : table(of: shown)
+    }
+
+    private func isNotable(_ partition: StatusReport.Partition) -> Bool {
+        if partition.position.finished == nil || partition.position.isBeyondEnd { return true }
+        return partition.isDelayed ? report.age(of: partition) ?? 0 > 0 : partition.lag > 0
+    }
+
+    private func table(of partitions: [StatusReport.Partition]) -> Table {
+        var table = Table([
+            .init(title: "TOPIC"), .init(title: "PARTITION", isNumber: true), .init(title: "HEAD", isNumber: true),
+            .init(title: "COMMITTED", isNumber: true),
+            .init(title: "LAG", isNumber: true), .init(title: "OLDEST", isNumber: true), .init(title: "WINDOW", isNumber: true),
+            .init(title: "OWNER"), .init(title: "IN WORK", isNumber: true), .init(title: "OLDEST IN WORK"),
+        ])
+        for partition in partitions {
+            let position = partition.position
+            table.add([
+                position.partition.topic, "\(position.partition.partition)", "\(position.high)",
+                position.committed.map { "\($0)" } ?? "-",
+                "\(partition.lag)", oldest(in: partition),
+                "\(Int(position.windowUse * 100)) %", partition.owner ?? "-",
+                partition.fromWorker?.inWork.map { "\($0)" } ?? "-", partition.fromWorker?.oldest.map(text) ?? "-",
+            ])
+        }
+        return table
+    }
+
+    /// How long the oldest request waits, or, in a delay lane, when it is due.
+    private func oldest(in partition: StatusReport.Partition) -> String {
+        guard let oldest = partition.oldest else { return "-" }
+        if partition.isDelayed, oldest > report.now { return moment(oldest) }
+        return report.age(of: partition).map(TimeText.length) ?? "-"
+    }
+
+    private func text(_ oldest: WorkerPage.Oldest) -> String {
+        let offset = oldest.offset.map { "offset \($0)" } ?? ""
+        let attempt = oldest.attempt.map { ", attempt \($0)" } ?? ""
+        let due = oldest.nextDue.map { " due \(moment($0))" } ?? ""
+        return "\(offset)\(attempt), waits for \(oldest.waitsFor)\(due)"
+    }
+
+    /// A row for each loop that told of itself; nil when none did.
+    var loops: Table? {
+        guard !report.loops.isEmpty else { return nil }
+        var table = Table([
+            .init(title: "WORKER"), .init(title: "MODE"), .init(title: "CIRCUIT"), .init(title: "LIMIT", isNumber: true),
+            .init(title: "IN FLIGHT", isNumber: true), .init(title: "WAITING", isNumber: true),
+            .init(title: "RATE/S", isNumber: true),
+            .init(title: "THROTTLED", isNumber: true), .init(title: "REBALANCE"), .init(title: "COMMIT"),
+        ])
+        for loop in report.loops {
+            table.add([
+                loop.worker, loop.mode, loop.circuit, number(loop.limit), number(loop.inFlight),
+                number(loop.waitingForTurn.flatMap { turn in loop.waitingForTimer.map { turn + $0 } }), loop.finishedPerSecond,
+                loop.throttledMilliseconds.map { TimeText.length(milliseconds: Int64($0)) } ?? "-",
+                loop.lastRebalance.map(moment) ?? "-", loop.lastCommit.map(moment) ?? "-",
+            ])
+        }
+        return table
+    }
+
+    private func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "-" }
+
+    /// `3.2 s ago`, `in 4.0 s`.
+    private func moment(_ moment: Timestamp) -> String {
+        let distance = moment.milliseconds - report.now.milliseconds
+        let length = TimeText.length(milliseconds: abs(distance))
+        return distance > 0 ? "in \(length)" : "\(length) ago"
+    }
+}
+
+extension StatusReport {
+    /// The status as one JSON object.
+    var json: [UInt8] {
+        var object = JSONObject()
+        object.add("at", now.text)
+        object.add("group", groupID)
+        object.add("state", group.answer?.state.rawValue)
+        if let members = group.answer?.members { object.add("members", members.count) }
+        object.add("lag_records", Int(lag))
+        object.add("lag_ms", Int(lagMilliseconds))
+        object.add("delayed_records", Int(delayedCount))
+        object.add("reasons", array: reasons.map(json))
+        object.add("partitions", array: partitions.map(json))
+        object.add("workers", array: workers.map(json))
+        object.add("not_asked", texts: unasked)
+        return object.bytes
+    }
+
+    private func json(_ reason: Reason) -> [UInt8] {
+        var object = JSONObject()
+        object.add("stuck", reason.isStuck)
+        object.add("text", reason.text)
+        return object.bytes
+    }
+
+    private func json(_ partition: Partition) -> [UInt8] {
+        let position = partition.position
+        var object = JSONObject()
+        object.add("topic", position.partition.topic)
+        object.add("partition", Int(position.partition.partition))
+        object.add("low", Int(position.low))
+        object.add("head", Int(position.high))
+        if let committed = position.committed { object.add("committed", Int(committed)) }
+        object.add("finished_ahead", position.finishedOffsets.count)
+        object.add("window_percent", Int(position.windowUse * 100))
+        object.add("lag_records", Int(partition.lag))
+        if let age = age(of: partition) { object.add("lag_ms", Int(age)) }
+        object.add(partition.isDelayed ? "due" : "oldest", partition.oldest?.text)
+        object.add("owner", partition.owner)
+        return object.bytes
+    }
+
+    private func json(_ worker: Worker) -> [UInt8] {
+        var object = JSONObject()
+        object.add("url", worker.url)
+        switch worker.page {
+        case .success: object.add("status", raw: worker.raw.filter { $0 != UInt8(ascii: "\n") })
+        case .failure(let failure): object.add("error", failure.message)
+        }
+        return object.bytes
+    }
+}

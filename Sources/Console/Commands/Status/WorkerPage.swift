@@ -1,0 +1,116 @@
+import PushModel
+
+/// What a worker says of itself at `/status`; fields that are missing or not understood are nil.
+struct WorkerPage: Equatable {
+    /// One loop of the worker.
+    struct Loop: Equatable {
+        var worker = ""
+        var mode = ""
+        var at: Timestamp?
+        var circuit = ""
+        var circuitReason: String?
+        var circuitChange: Timestamp?
+        var limit: Int?
+        var inFlight: Int?
+        var waitingForTurn: Int?
+        var waitingForTimer: Int?
+        var finishedPerSecond = ""
+        var throttledMilliseconds: Int?
+        var throttledUntil: Timestamp?
+        var lastRebalance: Timestamp?
+        var lastCommit: Timestamp?
+        var partitions: [Partition] = []
+    }
+
+    /// A partition that a loop reads.
+    struct Partition: Equatable {
+        var topic = ""
+        var partition = -1
+        var inWork: Int?
+        var oldest: Oldest?
+    }
+
+    /// The oldest request in work of a partition.
+    struct Oldest: Equatable {
+        var offset: Int?
+        var attempt: Int?
+        var waitsFor = ""
+        var nextDue: Timestamp?
+    }
+
+    let hub: String
+    let loops: [Loop]
+
+    /// Reads the page.
+    ///
+    /// - Parameter json: The body; nil for what is no object with loops in it.
+    init?(_ json: [UInt8]) {
+        var document = JSONDocument()
+        do throws(JSONError) { try document.read(json.span) } catch { return nil }
+        let reader = PageReader(document: document)
+        guard let list = document.member("loops", of: document.root), document.kind(of: list) == .array else { return nil }
+        hub = reader.text("hub", document.root) ?? ""
+        var loops: [Loop] = []
+        document.forEachElement(of: list) { loops.append(reader.loop($0)) }
+        self.loops = loops
+    }
+}
+
+/// Reads the parts of a worker's page.
+private struct PageReader {
+    let document: JSONDocument
+
+    func text(_ name: StaticString, _ node: JSONDocument.Node) -> String? {
+        document.member(name, of: node).flatMap {
+            document.kind(of: $0) == .string ? Sanitised.line(document.string(document.text(of: $0))) : nil
+        }
+    }
+
+    private func number(_ name: StaticString, _ node: JSONDocument.Node) -> Int? { digits(name, node).flatMap { Int($0) } }
+
+    private func digits(_ name: StaticString, _ node: JSONDocument.Node) -> String? {
+        document.member(name, of: node).flatMap {
+            document.kind(of: $0) == .number ? document.string(document.text(of: $0)) : nil
+        }
+    }
+
+    private func moment(_ name: StaticString, _ node: JSONDocument.Node) -> Timestamp? {
+        text(name, node).flatMap { Timestamp($0.utf8.span) }
+    }
+
+    func loop(_ node: JSONDocument.Node) -> WorkerPage.Loop {
+        var loop = WorkerPage.Loop()
+        loop.worker = text("worker", node) ?? ""
+        loop.mode = text("mode", node) ?? ""
+        loop.at = moment("at", node)
+        loop.circuit = text("circuit", node) ?? ""
+        loop.circuitReason = text("circuit_reason", node)
+        loop.circuitChange = moment("circuit_change", node)
+        loop.limit = number("limit", node)
+        loop.inFlight = number("in_flight", node)
+        loop.waitingForTurn = number("waiting_for_turn", node)
+        loop.waitingForTimer = number("waiting_for_timer", node)
+        loop.finishedPerSecond = digits("finished_per_second", node) ?? ""
+        loop.throttledMilliseconds = number("throttled_ms", node)
+        loop.throttledUntil = moment("throttled_until", node)
+        loop.lastRebalance = moment("last_rebalance", node)
+        loop.lastCommit = moment("last_commit", node)
+        if let list = document.member("partitions", of: node) {
+            document.forEachElement(of: list) { loop.partitions.append(partition($0)) }
+        }
+        return loop
+    }
+
+    private func partition(_ node: JSONDocument.Node) -> WorkerPage.Partition {
+        var partition = WorkerPage.Partition()
+        partition.topic = text("topic", node) ?? ""
+        partition.partition = number("partition", node) ?? -1
+        partition.inWork = number("in_work", node)
+        if let oldest = document.member("oldest", of: node) {
+            partition.oldest = WorkerPage.Oldest(
+                offset: number("offset", oldest), attempt: number("attempt", oldest), waitsFor: text("waits_for", oldest) ?? "",
+                nextDue: moment("next_due", oldest))
+        }
+        return partition
+    }
+}

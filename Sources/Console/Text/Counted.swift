@@ -1,0 +1,13 @@
+/// Numbers of things, as people write them.
+enum Counted {
+    /// `1 request waits`, `2 requests wait`.
+    ///
+    /// - Parameters:
+    ///   - count: How many there are.
+    ///   - one: The words behind the number 1.
+    ///   - many: The words behind every other number.
+    /// - Returns: The number with its words.
+    static func text(_ count: some BinaryInteger, _ one: String, _ many: String) -> String {
+        count == 1 ? "1 \(one)" : "\(count) \(many)"
+    }
+}

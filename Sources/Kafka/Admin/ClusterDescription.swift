@@ -1,0 +1,55 @@
+/// What a cluster says of one topic.
+public enum TopicDescription: Sendable, Equatable {
+    /// It has this many partitions.
+    case existing(partitionCount: Int)
+    /// There is no such topic, or it must not be seen.
+    case missing
+    /// The cluster could not say.
+    case failed(KafkaError)
+}
+
+/// What a cluster says of itself.
+public struct ClusterDescription: Sendable, Equatable {
+    /// The cluster's name; nil if the brokers give none.
+    public let clusterID: String?
+    /// The number of brokers in service.
+    public let brokerCount: Int
+    /// What was asked about each topic, in the order of the question.
+    public let topics: [TopicDescription]
+    /// The partitions of each topic, in the same order; none for a topic that is missing or must not be seen.
+    public let partitions: [[PartitionReplicas]]
+}
+
+/// Which brokers keep one partition.
+public struct PartitionReplicas: Sendable, Equatable {
+    /// A broker leads it; without one nothing can be read or written.
+    public let hasLeader: Bool
+    /// The brokers that are to keep it.
+    public let count: Int
+    /// Those of them that have everything.
+    public let inSyncCount: Int
+
+    /// A partition that is kept by `count` brokers.
+    public init(hasLeader: Bool, count: Int, inSyncCount: Int) {
+        self.hasLeader = hasLeader
+        self.count = count
+        self.inSyncCount = inSyncCount
+    }
+}
+
+/// One setting of a topic or broker, as it is applied.
+public struct TopicSetting: Sendable, Equatable {
+    /// The setting's name, such as `cleanup.policy`.
+    public let name: String
+    /// The value; nil if it is secret.
+    public let value: String?
+    /// Nobody set it for this topic or broker.
+    public let isDefault: Bool
+
+    /// A setting; commands that judge settings are tested with them.
+    public init(name: String, value: String?, isDefault: Bool = false) {
+        self.name = name
+        self.value = value
+        self.isDefault = isDefault
+    }
+}

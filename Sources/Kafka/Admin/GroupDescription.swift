@@ -1,0 +1,39 @@
+/// What a consumer group's coordinator says of the group.
+public struct GroupDescription: Sendable, Equatable {
+    /// The group's state.
+    public enum State: String, Sendable, CaseIterable {
+        /// Every member has its partitions.
+        case stable
+        /// Members are joining or leaving; nobody reads meanwhile.
+        case rebalancing
+        /// The group has positions and no members.
+        case empty
+        /// The group has neither members nor positions; Kafka calls it dead.
+        case absent
+        /// The broker's word is not known here.
+        case unknown
+
+        /// What a broker's word means (Kafka, `GroupState`).
+        init(word: String) {
+            self =
+                switch word {
+                case "Stable": .stable
+                case "PreparingRebalance", "CompletingRebalance", "AwaitingSync": .rebalancing
+                case "Empty": .empty
+                case "Dead": .absent
+                default: .unknown  // Brokers are newer than this, or of another make.
+                }
+        }
+    }
+
+    /// The group's state.
+    public let state: State
+    /// Its members, as the coordinator orders them.
+    public let members: [GroupMember]
+
+    /// A group.
+    public init(state: State, members: [GroupMember]) {
+        self.state = state
+        self.members = members
+    }
+}

@@ -1,0 +1,37 @@
+import CRDKafka
+
+extension TopicAdmin {
+    /// Where the partitions of a topic begin and end.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic's name.
+    ///   - partitionCount: How many partitions it has.
+    ///   - timeout: How long each of the two questions may take.
+    /// - Returns: One element for each partition, in order.
+    /// - Throws: `isAuthorization`, `isUnknownTopicOrPartition`, `isUnreachable`, or `isAuthentication`.
+    public func watermarks(ofTopic topic: String, partitionCount: Int, timeout: Duration) throws(KafkaError) -> [Watermarks] {
+        let partitions = 0..<Int32(clamping: partitionCount)
+        guard !partitions.isEmpty else { return [] }
+        let lows = try client.offsets(of: partitions, in: topic, at: LogicalOffset.beginning, timeout: timeout)
+        let highs = try client.offsets(of: partitions, in: topic, at: LogicalOffset.end, timeout: timeout)
+        return zip(lows, highs).map { Watermarks(low: $0, high: $1) }
+    }
+
+    /// The first record of each partition that is not older than a time.
+    ///
+    /// - Parameters:
+    ///   - time: Milliseconds since 1970; times before that count as 0.
+    ///   - topic: The topic's name.
+    ///   - partitionCount: How many partitions it has.
+    ///   - timeout: How long to wait.
+    /// - Returns: One offset for each partition, in order; nil where every record is older.
+    /// - Throws: As `watermarks` does.
+    public func offsets(
+        since time: Int64, ofTopic topic: String, partitionCount: Int, timeout: Duration
+    ) throws(KafkaError) -> [Int64?] {
+        let partitions = 0..<Int32(clamping: partitionCount)
+        guard !partitions.isEmpty else { return [] }
+        // Times before 1970 would be taken for the logical offsets.
+        return try client.offsets(of: partitions, in: topic, at: max(0, time), timeout: timeout).map { $0 >= 0 ? $0 : nil }
+    }
+}

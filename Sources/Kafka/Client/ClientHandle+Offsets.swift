@@ -1,0 +1,29 @@
+import CRDKafka
+
+extension ClientHandle {
+    /// The first offset of each partition that is not older than `time`, or its end or beginning.
+    ///
+    /// All partitions are asked for at once; `rd_kafka_query_watermark_offsets` takes one at a time, which for 12 took most of a second.
+    /// The request is the same for a time and for the two logical offsets (Kafka protocol, ListOffsets).
+    ///
+    /// - Parameters:
+    ///   - partitions: The partitions' numbers.
+    ///   - topic: Their topic.
+    ///   - time: Milliseconds since 1970, or one of the logical offsets.
+    ///   - timeout: How long to wait.
+    /// - Returns: One offset for each partition, in order; `LogicalOffset.end` for a time after the last record.
+    /// - Throws: The call failed, or one of the partitions did.
+    func offsets(of partitions: Range<Int32>, in topic: String, at time: Int64, timeout: Duration) throws(KafkaError) -> [Int64] {
+        let list = OffsetList(capacity: partitions.count)
+        for partition in partitions { try list.add(TopicPartition(topic: topic, partition: partition), offset: time) }
+        try KafkaError.check(
+            rd_kafka_offsets_for_times(pointer, list.pointer, timeout.wholeMilliseconds), "cannot read the offsets of \(topic)")
+        try list.checkElements("cannot read the offset")
+        // A broker may leave the order of the question.
+        var offsets = [Int64](repeating: LogicalOffset.end, count: partitions.count)
+        for (partition, offset) in list.map({ ($0.partition, $0.offset) }) where partitions.contains(partition) {
+            offsets[Int(partition - partitions.lowerBound)] = offset
+        }
+        return offsets
+    }
+}

@@ -1,0 +1,28 @@
+import PushModel
+
+/// Since when the oldest unread record of one partition has been waiting, as far as that can be told without reading it.
+///
+/// It came after the last record that was taken, and after the last moment at which nothing was unread. So a quiet topic's new record is not
+/// taken for as old as the one before it, and the age of a backlog that nobody may read, because the hub is out, grows with the clock.
+struct BacklogAge: Equatable {
+    private var emptyAt: Timestamp?
+    /// When something unread was seen first; with nothing else known, it has been waiting for at least as long.
+    private var seenAt: Timestamp?
+
+    /// Takes in how many records are unread.
+    ///
+    /// - Parameters:
+    ///   - unreadCount: The records that were not taken yet.
+    ///   - lastTaken: When the last record that was taken was published; nil when none was.
+    ///   - now: The present moment.
+    /// - Returns: Since when the oldest of them waits, never after `now`; nil when nothing does.
+    mutating func oldest(unreadCount: Int64, lastTaken: Timestamp?, now: Timestamp) -> Timestamp? {
+        guard unreadCount > 0 else {
+            emptyAt = now
+            seenAt = nil
+            return nil
+        }
+        seenAt = seenAt ?? now
+        return [lastTaken, emptyAt].compactMap(\.self).max().map { min($0, now) } ?? seenAt
+    }
+}

@@ -1,0 +1,120 @@
+import PushModel
+import Synchronization
+
+/// Where the loops of a process write down once a second what they know, and others read it. Safe from any thread.
+public final class StatusBoard: Sendable {
+    /// Each loop's last word, by its member's name; nothing else is locked while it is held.
+    private let loops = Mutex<[String: LoopStatus]>([:])
+
+    /// A board on which nothing stands yet.
+    public init() {}
+
+    /// What the loops wrote down last, by their names.
+    public var statuses: [LoopStatus] {
+        loops.withLock { loops in loops.sorted { $0.key < $1.key }.map(\.value) }
+    }
+
+    func post(_ status: LoopStatus) {
+        loops.withLock { $0[status.worker] = status }
+    }
+
+    /// Writes everything as one JSON object.
+    ///
+    /// - Parameters:
+    ///   - version: The program's version.
+    ///   - hub: The hub's name.
+    /// - Returns: The object, with an array `loops`.
+    public func json(version: String, hub: String) -> [UInt8] {
+        var writer = ByteWriter(capacity: 2048)
+        writer.append("{\"schema\":1")
+        writer.add("version", version)
+        writer.add("hub", hub)
+        writer.append(",\"loops\":[")
+        for (index, status) in statuses.enumerated() {
+            if index > 0 { writer.append(",") }
+            writer.append(status)
+        }
+        writer.append("]}\n")
+        return writer.bytes
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func append(_ status: LoopStatus) {
+        append("{\"worker\":")
+        append(json: status.worker)
+        add("mode", status.mode)
+        add("at", status.at)
+        add("circuit", status.circuit)
+        add("circuit_reason", status.circuitReason)
+        add("circuit_change", status.circuitChange)
+        add("limit", Int64(status.limit))
+        add("in_flight", Int64(status.inFlight))
+        add("waiting_for_turn", Int64(status.waitingForTurn))
+        add("waiting_for_timer", Int64(status.waitingForTimer))
+        add("finished_per_second", tenths: status.finishedPerSecond)
+        add("throttled_ms", status.throttledMilliseconds)
+        add("throttled_until", status.throttledUntil)
+        add("last_rebalance", status.lastRebalance)
+        add("last_commit", status.lastCommit)
+        append(",\"partitions\":[")
+        for (index, partition) in status.partitions.enumerated() {
+            if index > 0 { append(",") }
+            append(partition)
+        }
+        append("]}")
+    }
+
+    private mutating func append(_ partition: LoopStatus.Partition) {
+        append("{\"topic\":")
+        append(json: partition.topic)
+        add("partition", Int64(partition.partition))
+        if let position = partition.position { add("position", position) }
+        if let committed = partition.committed { add("committed", committed) }
+        add("in_work", Int64(partition.inWork))
+        if let oldest = partition.oldest {
+            append(",\"oldest\":{\"offset\":")
+            append(decimal: oldest.offset)
+            add("published_at", oldest.publishedAt)
+            add("attempt", Int64(oldest.attempt))
+            add("waits_for", oldest.waitsFor)
+            add("next_due", oldest.nextDue)
+            append("}")
+        }
+        append("}")
+    }
+
+    private mutating func begin(_ name: StaticString) {
+        append(",\"")
+        append(name)
+        append("\":")
+    }
+
+    fileprivate mutating func add(_ name: StaticString, _ value: String?) {
+        guard let value else { return }
+        begin(name)
+        append(json: value)
+    }
+
+    private mutating func add(_ name: StaticString, _ value: Int64) {
+        begin(name)
+        append(decimal: value)
+    }
+
+    private mutating func add(_ name: StaticString, _ value: Timestamp?) {
+        guard let value else { return }
+        begin(name)
+        append(UInt8(ascii: "\""))
+        append(value)
+        append(UInt8(ascii: "\""))
+    }
+
+    /// A number with one digit behind the point; of what is no number, nothing.
+    private mutating func add(_ name: StaticString, tenths value: Double) {
+        guard value.isFinite, abs(value) < 1e15 else { return }
+        let tenths = Int64((max(0, value) * 10).rounded())
+        add(name, tenths / 10)
+        append(".")
+        append(decimal: tenths % 10)
+    }
+}

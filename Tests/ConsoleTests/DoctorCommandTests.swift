@@ -1,0 +1,82 @@
+import Foundation
+import Kafka
+import Settings
+import Testing
+
+@testable import Console
+
+@Suite struct DoctorCommandTests {
+    private static let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
+
+    /// It creates topics with 4 partitions when they are asked about, and tells no settings.
+    @Test func theEmbeddedBrokerIsExaminedAsFarAsItAnswers() throws {
+        let broker = try Broker()
+        let outcome = broker.harness.run("doctor -o ndjson --timeout 1s")
+        #expect(outcome.code == .failed)
+        func finding(_ check: String, _ subject: String, _ state: String) -> Bool {
+            outcome.lines.contains { $0.hasPrefix(#"{"check":"\#(check)","state":"\#(state)","subject":"\#(subject)""#) }
+        }
+        #expect(finding("broker", broker.cluster.bootstrapServers, "ok"))
+        #expect(finding("topic", "push.requests.v1", "ok"))
+        #expect(finding("topic", "push.replays.v1", "failed"))
+        #expect(finding("topic", "push.requests.v1", "not_asked"), "its settings")
+        #expect(outcome.output.contains(#""finding":"has 4 partitions and must have one"#))
+        #expect(outcome.output.contains("who is in it cannot be asked"))
+        let table = broker.harness.run("doctor --timeout 1s")
+        #expect(table.output.contains("mend: pushfan topics create --replays-topic NEW-NAME"))
+        #expect(table.messages.contains("14 ok, 0 warnings, 3 failed, 16 not asked"))
+    }
+
+    @Test(.enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker"))
+    func aRealBrokerIsExaminedAndNothingIsWritten() throws {
+        let brokers = Self.realBrokers ?? ""
+        let name = "doctor-tests-\(UUID().uuidString)"
+        var harness = Harness()
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = brokers
+        harness.environment["PUSHFAN_KAFKA_GROUP_ID"] = name
+        harness.now = { Int64(Date().timeIntervalSince1970 * 1000) }
+        for role in ["requests", "results", "deadletter", "replays"] {
+            harness.environment["PUSHFAN_KAFKA_TOPICS_\(role.uppercased())"] = "\(name).\(role)"
+        }
+        let missing = harness.run("doctor --timeout 10s")
+        #expect(missing.code == .failed)
+        #expect(missing.output.contains("mend: pushfan topics create") && missing.output.contains("no worker is in it"))
+        #expect(missing.output.contains("the requests topic is not there"))
+        #expect(!missing.output.contains("0 requests wait"), "nobody knows, as long as there is no topic")
+        let nowhere = harness.run("status --timeout 10s")
+        #expect(nowhere.code == .failed)
+        #expect(nowhere.messages.contains("there is no topic '\(name).requests'"))
+        #expect(harness.run("topics create --partitions 3 --replication 1 --timeout 20s").code == .done)
+        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: brokers))
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try admin.describe(topics: ["\(name).results"], timeout: .seconds(20)).topics != [.existing(partitionCount: 3)] {
+            try #require(ContinuousClock.now < deadline)
+        }
+        let good = harness.run("doctor --timeout 10s --probe-writing")
+        #expect(good.code == .done, "\(good.output)")
+        #expect(!good.output.contains("failed") && !good.output.contains("rights"), "\(good.output)")
+        #expect(good.output.contains("3 partitions, replication 1, delete, kept 7 days"))
+        #expect(good.output.contains("no worker is in it"))
+        for role in TopicRole.all(try Settings.load(environment: harness.environment).kafka.topics) {
+            let marks = try FreshTopics.retrying { () throws(KafkaError) in
+                try admin.watermarks(ofTopic: role.name, partitionCount: role.hasOnePartition ? 1 : 3, timeout: .seconds(10))
+            }
+            #expect(marks.allSatisfy { $0.high == 0 }, "the probe left no record in \(role.name)")
+        }
+        #expect(harness.run("doctor --timeout 10s --strict").code == .failed)
+
+        let producer = try Producer(KafkaConfiguration(bootstrapServers: brokers), transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try producer.warmUp(topics: ["\(name).requests"], timeout: .seconds(20))[0]
+        try producer.produce(
+            to: topic, key: nil, value: Array("{}".utf8).span, timestamp: harness.now() + 3_600_000)
+        try producer.flush(timeout: .seconds(20))
+        let waiting = harness.run("doctor --timeout 10s")
+        #expect(waiting.code == .failed)
+        #expect(waiting.output.contains("no worker is in it, and 1 request waits"))
+        #expect(waiting.output.contains("ahead of this machine's clock"))
+        let status = harness.run("status --timeout 10s")
+        #expect(status.code == .failed)
+        #expect(status.output.contains("stuck: no worker is in the group, and 1 request waits"))
+    }
+}

@@ -1,0 +1,214 @@
+import Kafka
+import Settings
+import Testing
+
+@testable import Console
+
+@Suite struct DoctorFindingsTests {
+    private static let tool = KafkaTool(brokers: "b:9092")
+    private static let refused = Refusal(.rights, "not allowed")
+
+    @Test(arguments: [
+        (Refusal.Kind.unreachable, ExitCode.unreachable, "--bootstrap"), (.login, .notAllowed, "sasl.password"),
+        (.tls, .notAllowed, "ssl.ca.location"), (.configuration, .configuration, "config show"),
+        (.other, .unreachable, "--bootstrap"),
+    ])
+    func aBrokerThatCannotBeAskedHasItsOwnRemedy(kind: Refusal.Kind, code: ExitCode, remedy: String) {
+        let refusal = Refusal(kind, "said")
+        let findings = ConnectionFindings.of(
+            ConnectionFacts(brokers: "b:9092"), brokerCount: .failure(refusal), brokerSettings: .failure(refusal))
+        #expect(findings[0].state == .failed)
+        #expect(findings[0].code == code)
+        #expect(findings[0].text.contains("said"))
+        #expect(findings[0].remedy?.contains(remedy) == true)
+        #expect(findings.exitCode(isStrict: false) == code)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:9092", "PLAINTEXT", true, Finding.State.ok), ("localhost:1,[::1]:2", "SASL_PLAINTEXT", true, .ok),
+        ("kafka:9092", "PLAINTEXT", true, .warning), ("127.0.0.1:1,kafka:2", "PLAINTEXT", true, .warning),
+        ("kafka:9093", "SSL", true, .ok), ("kafka:9093", "SASL_SSL", false, .warning),
+    ])
+    func unencryptedAndUnverifiedConnectionsAreWarnedOf(
+        brokers: String, security: String, verifies: Bool, state: Finding.State
+    ) {
+        var facts = ConnectionFacts(brokers: brokers)
+        facts.securityProtocol = security
+        facts.verifiesCertificates = verifies
+        let findings = ConnectionFindings.of(facts, brokerCount: .success(3), brokerSettings: .failure(Self.refused))
+        #expect(findings.map(\.state) == [.ok, state, .ok, .ok])
+        #expect((findings[1].remedy == nil) == (state == .ok))
+    }
+
+    @Test(arguments: [
+        ("SCRAM-SHA-512", false, true, Finding.State.failed), ("SCRAM-SHA-256", false, false, .warning),
+        ("SCRAM-SHA-512", true, true, .ok), ("PLAIN", false, true, .ok),
+    ])
+    func scramAgainstKafka4IsNamedOutright(mechanism: String, isSupported: Bool, loginFails: Bool, state: Finding.State) {
+        var facts = ConnectionFacts(brokers: "b:9092")
+        facts.securityProtocol = "SASL_SSL"
+        facts.saslMechanism = mechanism
+        facts.supportsScramOnKafka4 = isSupported
+        let cluster: Result<Int, Refusal> = loginFails ? .failure(Refusal(.login, "invalid credentials")) : .success(1)
+        let library = ConnectionFindings.of(facts, brokerCount: cluster, brokerSettings: .failure(Self.refused))[2]
+        #expect(library.state == state)
+        #expect(library.text.contains("Kafka 4") == (state != .ok || !isSupported))
+        #expect((library.remedy?.contains("2.6.1") == true) == (state != .ok))
+    }
+
+    @Test(arguments: [
+        (["offsets.topic.num.partitions": "50"], "Kafka 4 or later"),
+        (["offsets.topic.num.partitions": "50", "inter.broker.protocol.version": "3.9-IV0"], "Kafka 3.9-IV0"),
+        ([:], "works, but"),
+    ])
+    func theBrokersVersionIsReadFromWhatItCanBeSetTo(settings: [String: String], expected: String) {
+        let findings = ConnectionFindings.of(
+            ConnectionFacts(brokers: "b"), brokerCount: .success(1), brokerSettings: .success(settings))
+        #expect(findings[2].text.contains(expected))
+    }
+
+    @Test func propertiesSayHowTheConnectionIsMade() {
+        let facts = ConnectionFacts(
+            brokers: "b",
+            [
+                .init(key: "security.protocol", value: "sasl_ssl"), .init(key: "sasl.mechanisms", value: "PLAIN"),
+                .init(key: "ssl.endpoint.identification.algorithm", value: "none"),
+                .init(key: "message.max.bytes", value: "1000"),
+            ])
+        #expect(facts.securityProtocol == "SASL_SSL")
+        #expect(facts.saslMechanism == "PLAIN")
+        #expect(!facts.verifiesCertificates)
+        let size = ConnectionFindings.of(facts, brokerCount: .success(1), brokerSettings: .failure(Self.refused))[3]
+        #expect(size.state == .failed)
+        #expect(size.code == .configuration)
+    }
+
+    private static let good = [PartitionReplicas](repeating: .init(hasLeader: true, count: 3, inSyncCount: 3), count: 12)
+
+    private static func topic(
+        _ role: String, _ partitions: [PartitionReplicas] = good, _ settings: [String: String] = [:]
+    ) throws -> TopicFacts {
+        let names = try Settings.load(environment: [:]).kafka.topics
+        let role = try #require(TopicRole.all(names).first { $0.role == role })
+        return TopicFacts(
+            role: role, partitions: .success(partitions),
+            settings: .success(settings.map { TopicSetting(name: $0.key, value: $0.value) }))
+    }
+
+    @Test func aTopicAsItShouldBeIsOneLine() throws {
+        let facts = try Self.topic("requests", Self.good, ["cleanup.policy": "delete", "retention.ms": "604800000"])
+        let findings = TopicFindings.of(facts, brokerCount: 3, Self.tool)
+        #expect(
+            findings == [.ok("topic", "push.requests.v1", "12 partitions, replication 3, delete, kept 7 days")])
+    }
+
+    @Test(arguments: [
+        ("cleanup.policy", "compact", Finding.State.failed, "cleanup.policy=delete"),
+        ("min.insync.replicas", "4", .failed, "min.insync.replicas=2"),
+        ("min.insync.replicas", "3", .warning, "min.insync.replicas=2"),
+        ("min.insync.replicas", "1", .warning, "min.insync.replicas=2"),
+        ("max.message.bytes", "1000", .failed, "max.message.bytes=1048588"),
+        ("unclean.leader.election.enable", "true", .warning, "unclean.leader.election.enable=false"),
+    ])
+    func aSettingThatLosesOrRefusesRecordsIsFound(name: String, value: String, state: Finding.State, remedy: String) throws {
+        let findings = TopicFindings.of(try Self.topic("requests", Self.good, [name: value]), brokerCount: 3, Self.tool)
+        #expect(findings.map(\.state) == [state])
+        #expect(findings[0].remedy?.contains("--entity-name push.requests.v1 --add-config \(remedy)") == true)
+        #expect(findings[0].text.contains(name))
+    }
+
+    @Test func shortRetentionIsWarnedOfUnlessNothingIsDeleted() throws {
+        let short = ["cleanup.policy": "delete", "retention.ms": "3600000", "retention.bytes": "1000"]
+        let found = TopicFindings.of(try Self.topic("results", Self.good, short), brokerCount: 3, Self.tool)
+        #expect(found.map(\.state) == [.warning, .warning])
+        #expect(found[0].remedy?.contains("retention.ms=1209600000") == true)
+        let one = [PartitionReplicas(hasLeader: true, count: 3, inSyncCount: 3)]
+        let compacted = ["cleanup.policy": "compact", "retention.ms": "1"]
+        #expect(TopicFindings.of(try Self.topic("replays", one, compacted), brokerCount: 3, Self.tool).map(\.state) == [.ok])
+    }
+
+    @Test(arguments: [
+        (PartitionReplicas(hasLeader: false, count: 3, inSyncCount: 0), 3, Finding.State.failed),
+        (PartitionReplicas(hasLeader: true, count: 3, inSyncCount: 2), 3, .warning),
+        (PartitionReplicas(hasLeader: true, count: 1, inSyncCount: 1), 3, .warning),
+        (PartitionReplicas(hasLeader: true, count: 1, inSyncCount: 1), 1, .ok),
+    ])
+    func partitionsWithoutLeaderOrCopyAreFound(partition: PartitionReplicas, brokers: Int, state: Finding.State) throws {
+        let findings = TopicFindings.of(try Self.topic("requests", [partition]), brokerCount: brokers, Self.tool)
+        #expect(findings.map(\.state) == [state])
+    }
+
+    @Test func jobsOfReplaysStandInOnePartitionAndOutliveRequests() throws {
+        #expect(TopicFindings.of(try Self.topic("replays"), brokerCount: 3, Self.tool).map(\.state) == [.failed])
+        let week = ["cleanup.policy": "delete", "retention.ms": "604800000"]
+        let month = ["cleanup.policy": "compact,delete", "retention.ms": "2592000000"]
+        func both(_ requests: [String: String], _ replays: [String: String]) throws -> [Finding] {
+            TopicFindings.ofAll(
+                [try Self.topic("requests", Self.good, requests), try Self.topic("replays", Self.good, replays)], Self.tool)
+        }
+        #expect(try both(week, month).isEmpty)
+        #expect(try both(month, week).map(\.state) == [.warning])
+        #expect(try both(["cleanup.policy": "delete", "retention.ms": "-1"], month).map(\.state) == [.warning])
+        #expect(try both(month, ["cleanup.policy": "compact", "retention.ms": "1"]).isEmpty)
+    }
+
+    @Test(arguments: [
+        (Refusal.Kind.missing, "pushfan topics create", ExitCode.failed),
+        (.rights, "--operation Describe --topic push.requests.v1", .notAllowed),
+    ])
+    func aTopicThatCannotBeSeenSaysWhatToDo(kind: Refusal.Kind, remedy: String, code: ExitCode) throws {
+        var facts = try Self.topic("requests")
+        facts.partitions = .failure(Refusal(kind, "x"))
+        let findings = TopicFindings.of(facts, brokerCount: 3, Self.tool)
+        #expect(findings.map(\.state) == [.failed])
+        #expect(findings[0].remedy?.contains(remedy) == true)
+        #expect(findings[0].code == code)
+    }
+
+    @Test func rightsThatAreMissingAreNamedWithTheCommandThatGivesThem() throws {
+        var requests = try Self.topic("requests")
+        requests.reading = .failure(Self.refused)
+        let reading = TopicFindings.of(requests, brokerCount: 3, Self.tool)
+        #expect(reading.map(\.code) == [.notAllowed])
+        #expect(reading[0].remedy?.contains("--operation Read --operation Describe --topic push.requests.v1") == true)
+        var results = try Self.topic("results")
+        results.writing = .success(.refused(Self.refused))
+        #expect(TopicFindings.of(results, brokerCount: 3, Self.tool)[0].remedy?.contains("--operation Write") == true)
+        results.writing = .success(.allowed)
+        #expect(TopicFindings.of(results, brokerCount: 3, Self.tool).map(\.state) == [.ok])
+        results.writing = .success(.written)
+        #expect(TopicFindings.of(results, brokerCount: 3, Self.tool).map(\.state) == [.warning])
+        results.writing = nil
+        results.settings = .failure(Self.refused)
+        let unread = TopicFindings.of(results, brokerCount: 3, Self.tool)
+        #expect(unread.map(\.state) == [.ok, .unasked])
+        #expect(unread[1].remedy?.contains("DescribeConfigs") == true)
+        results.settings = .success([])
+        results.hasFutureRecord = true
+        #expect(TopicFindings.of(results, brokerCount: 3, Self.tool).map(\.check) == ["clock"])
+    }
+
+    @Test(arguments: [
+        ("group.min.session.timeout.ms", "20000", Finding.State.failed, "--kafka.session_timeout 20000ms"),
+        ("group.max.session.timeout.ms", "9000", .failed, "--kafka.session_timeout 9000ms"),
+        ("transaction.max.timeout.ms", "1000", .failed, "--kafka.transaction_timeout 1000ms"),
+        ("offset.metadata.max.bytes", "100", .warning, "offset.metadata.max.bytes=4096"),
+        ("offsets.retention.minutes", "60", .warning, "offsets.retention.minutes=10080"),
+        ("offset.metadata.max.bytes", "4096", .ok, ""), ("group.max.session.timeout.ms", "nonsense", .ok, ""),
+    ])
+    func brokersThatRefuseWhatOurSettingsAskAreFound(key: String, value: String, state: Finding.State, remedy: String) {
+        let findings = BrokerFindings.of(.success([key: value]), BrokerDemands(), Self.tool)
+        #expect(findings.map(\.state) == [state])
+        #expect(state == .ok || findings[0].remedy?.contains(remedy) == true)
+    }
+
+    @Test func aFailureDecidesTheExitCodeAndAWarningOnlyWhenStrict() {
+        let warning = Finding.warning("a", "", "", mend: nil)
+        let failure = Finding.failed("a", "", "", mend: nil, code: .notAllowed)
+        #expect([Finding]().exitCode(isStrict: true) == .done)
+        #expect([warning].exitCode(isStrict: false) == .done)
+        #expect([warning].exitCode(isStrict: true) == .failed)
+        #expect([warning, failure, .failed("b", "", "", mend: nil)].exitCode(isStrict: true) == .notAllowed)
+        #expect([warning, failure].summary == "0 ok, 1 warning, 1 failed, 0 not asked")
+    }
+}

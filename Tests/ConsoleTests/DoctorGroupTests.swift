@@ -1,0 +1,107 @@
+import Delivery
+import Kafka
+import Testing
+
+@testable import Console
+
+@Suite struct DoctorGroupTests {
+    private static let tool = KafkaTool(brokers: "b:9092")
+
+    private static func position(
+        _ number: Int32 = 0, low: Int64 = 0, high: Int64 = 100, committed: Int64? = 100, metadata: String = ""
+    ) -> GroupPosition {
+        GroupPosition(
+            TopicPartition(topic: "t", partition: number), low: low, high: high, committed: committed, metadata: metadata)
+    }
+
+    private static func facts(
+        _ positions: [GroupPosition], state: GroupDescription.State = .stable, members: [Int] = [1]
+    ) -> GroupFacts {
+        let list = members.enumerated().map { index, count in
+            GroupMember(
+                name: "w\(index)", host: "h",
+                partitions: (0..<Int32(count)).map { TopicPartition(topic: "t", partition: $0) })
+        }
+        return GroupFacts(
+            id: "pushfan", positions: .success(positions), description: .success(.init(state: state, members: list)))
+    }
+
+    @Test func aWorkingGroupIsOneLine() {
+        let findings = GroupFindings.of(Self.facts([Self.position(committed: 90)]), Self.tool)
+        #expect(findings == [.ok("group", "pushfan", "1 member, 10 requests wait")])
+    }
+
+    @Test(arguments: [
+        (
+            GroupPosition(TopicPartition(topic: "t", partition: 0), low: 50, high: 60, committed: 20),
+            "retention removed 30 requests at most"
+        ),
+        (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 5, committed: 20), "behind their topic's end"),
+        (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 50, committed: 20, metadata: "9x"), "another program"),
+    ])
+    func aPositionThatCannotBeWorkedFromIsFound(position: GroupPosition, text: String) {
+        let findings = GroupFindings.of(Self.facts([position]), Self.tool)
+        #expect(findings.count == 1)
+        #expect(findings[0].text.contains(text))
+        #expect(findings[0].remedy != nil)
+    }
+
+    @Test func whatIsDelayedIsToldApartAndEachTopicIsSharedOutByItself() {
+        let delayed = GroupPosition(TopicPartition(topic: "delay", partition: 0), low: 0, high: 9, committed: 6)
+        var facts = Self.facts([Self.position(committed: 90), delayed])
+        facts.delays = ["delay"]
+        #expect(
+            GroupFindings.of(facts, Self.tool) == [.ok("group", "pushfan", "1 member, 10 requests wait, at most 3 are delayed")])
+        facts = Self.facts([Self.position(), delayed], state: .empty, members: [])
+        facts.delays = ["delay"]
+        #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.failed], "nobody will send them when they are due")
+        let idle = GroupFindings.of(Self.facts([Self.position(), delayed], members: [2, 0]), Self.tool)
+        #expect(idle.map(\.state) == [.warning])
+    }
+
+    @Test func aGroupWithoutWorkersFailsWhenSomethingWaits() {
+        let waiting = GroupFindings.of(Self.facts([Self.position(committed: nil)], state: .empty, members: []), Self.tool)
+        #expect(waiting.map(\.state) == [.failed])
+        #expect(waiting[0].remedy == "pushfan worker")
+        #expect(GroupFindings.of(Self.facts([Self.position()], state: .empty, members: []), Self.tool).map(\.state) == [.warning])
+        #expect(GroupFindings.of(Self.facts([Self.position()], state: .rebalancing), Self.tool).map(\.state) == [.warning])
+        #expect(
+            GroupFindings.of(Self.facts([Self.position()], members: [1, 0, 0]), Self.tool)[0].text
+                .hasPrefix("of 3 members 2 stand idle: 1 partition is all that a topic has"))
+    }
+
+    @Test(arguments: [
+        (Refusal.Kind.rights, Finding.State.failed, "--operation Read --operation Describe --group pushfan"),
+        (.unreachable, .failed, "kafka-transactions.sh"), (.missing, .unasked, ""), (.other, .unasked, ""),
+    ])
+    func positionsThatCannotBeReadSayWhy(kind: Refusal.Kind, state: Finding.State, remedy: String) {
+        var facts = Self.facts([])
+        facts.positions = .failure(Refusal(kind, "x"))
+        let findings = GroupFindings.of(facts, Self.tool).filter { $0.state != .ok }
+        #expect(findings.map(\.state) == [state])
+        #expect(remedy.isEmpty || findings[0].remedy?.contains(remedy) == true)
+    }
+
+    @Test func aGroupWithoutPositionsIsNotSaidToHaveNoRequests() {
+        var facts = Self.facts([])
+        facts.positions = .failure(Refusal(.missing, "the requests topic is not there"))
+        #expect(
+            GroupFindings.of(facts, Self.tool)
+                == [.unasked("group", "pushfan", "it has no positions to read: the requests topic is not there")])
+        facts.description = .success(.init(state: .absent, members: []))
+        #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.unasked, .warning])
+        #expect(GroupFindings.of(facts, Self.tool)[1].text == "no worker is in it, or it must not be seen")
+    }
+
+    @Test func whatIsFinishedAheadOfThePositionDoesNotWait() {
+        var finished = FinishedOffsets()
+        for distance in [1, 3, 8] { finished.insert(distance) }
+        let position = Self.position(high: 20, committed: 10, metadata: finished.encoded())
+        #expect(position.finishedOffsets == [11, 13, 18])
+        #expect(position.lag == 7)
+        #expect(position.windowUse == 9.0 / Double(OffsetLedger.maximumWindow))
+        #expect(Self.position(low: 12, high: 20, committed: 10, metadata: finished.encoded()).lag == 6)
+        #expect(Self.position(low: 5, high: 20, committed: nil).lag == 15)
+        #expect(Self.position(high: 20, committed: 30).lag == 0)
+    }
+}

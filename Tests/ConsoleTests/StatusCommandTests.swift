@@ -1,0 +1,155 @@
+import Delivery
+import HTTPServing
+import Kafka
+import Settings
+import Testing
+
+@testable import Console
+
+@Suite struct StatusCommandTests {
+    private static let minute: Int64 = 60_000
+    private static let now: Int64 = 1_795_262_400_000
+
+    /// A broker with five requests in partition 0, a minute apart, the last a minute ago; `committed` is where the group stands.
+    private static func broker(committed: Int64?, metadata: String = "") throws -> Broker {
+        let broker = try Broker()
+        let configuration = KafkaConfiguration(bootstrapServers: broker.cluster.bootstrapServers)
+        let producer = try Producer(configuration, transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try producer.topic(named: "push.requests.v1")
+        for index in 0..<5 {
+            try producer.produce(
+                to: topic, partition: 0, key: nil, value: Array("{}".utf8).span, timestamp: now - Int64(5 - index) * minute)
+        }
+        try producer.flush(timeout: .seconds(10))
+        guard let committed else { return broker }
+        let consumer = try Consumer(configuration, groupID: "pushfan", wakeUpFileDescriptor: -1)
+        defer { consumer.close(timeout: .seconds(2)) }
+        try consumer.group.commit([
+            OffsetCommit(TopicPartition(topic: "push.requests.v1", partition: 0), offset: committed, metadata: metadata)
+        ])
+        return broker
+    }
+
+    @Test func positionsAndAgesComeFromTheBrokerAlone() throws {
+        var finished = FinishedOffsets()
+        finished.insert(1)
+        let broker = try Self.broker(committed: 2, metadata: finished.encoded())
+        let outcome = broker.harness.run("status -o json --timeout 10s")
+        #expect(outcome.code == .done)
+        #expect(outcome.output.contains(#""lag_records":2,"lag_ms":180000"#))
+        #expect(
+            outcome.output.contains(
+                #""partition":0,"low":0,"head":5,"committed":2,"finished_ahead":1,"window_percent":0,"lag_records":2,"lag_ms":180000"#
+            ))
+        #expect(outcome.output.contains("what only workers know"))
+        #expect(broker.harness.run("status --max-age 4m --timeout 10s").code == .done)
+        let late = broker.harness.run("status --max-age 2m --timeout 10s")
+        #expect(late.code == .failed)
+        #expect(late.output.hasPrefix("group pushfan; 2 requests wait, the oldest for 3 min 0 s\n"))
+        #expect(late.messages.contains("not asked: what only workers know"))
+    }
+
+    @Test func whatIsFinishedAtThePositionIsNotTheOldest() throws {
+        let broker = try Self.broker(committed: nil)
+        #expect(broker.harness.run("status -o json --timeout 10s").output.contains(#""lag_records":5,"lag_ms":300000"#))
+        let done = try Self.broker(committed: 5)
+        #expect(done.harness.run("status -o json --timeout 10s").output.contains(#""lag_records":0,"lag_ms":0"#))
+    }
+
+    @Test func aWorkersPageIsShownBesideItsPartitions() throws {
+        let page = """
+            {"schema":1,"version":"v","hub":"demo","loops":[{"worker":"w1","mode":"running","circuit":"open","limit":64,"in_flight":3,\
+            "waiting_for_turn":2,"waiting_for_timer":5,"finished_per_second":12.5,"throttled_ms":1500,\
+            "last_commit":"2026-11-21T11:59:58Z","partitions":[{"topic":"push.requests.v1","partition":0,"in_work":3,\
+            "oldest":{"offset":2,"attempt":4,"waits_for":"timer","next_due":"2026-11-21T12:00:07Z"}}]}]}
+            """
+        let server = HTTPServer(HTTPServerConfiguration()) { request in
+            HTTPServerResponse(status: request.path == "/status" ? 200 : 404, body: Array(page.utf8))
+        }
+        let address = try server.start()
+        defer { server.stop() }
+        let broker = try Self.broker(committed: 2)
+        let outcome = broker.harness.run("status --worker http://\(address) --timeout 10s")
+        #expect(outcome.code == .failed, "the circuit is open")
+        #expect(outcome.output.contains("offset 2, attempt 4, waits for timer due in 7.0 s"))
+        #expect(outcome.output.contains("stuck: w1: the hub is out"))
+        #expect(outcome.output.contains("2.0 s ago"))
+        let json = broker.harness.run("status --worker http://\(address) -o json --timeout 10s")
+        #expect(json.output.contains(#""status":{"schema":1,"version":"v""#))
+        #expect(json.output.contains(#""reasons":[{"stuck":true,"text":"w1: the hub is out"#))
+    }
+
+    @Test func aWorkerThatDoesNotAnswerIsSaidAndCounts() throws {
+        let broker = try Self.broker(committed: 5)
+        let outcome = broker.harness.run("status --worker http://127.0.0.1:1 --timeout 10s")
+        #expect(outcome.code == .partlyFailed)
+        #expect(outcome.messages.contains("not asked: the worker at http://127.0.0.1:1/status: nothing answers"))
+    }
+
+    @Test func aCoordinatorThatIsJustAppointedIsWaitedFor() throws {
+        let (notLeader, notAvailable, notCoordinator): (Int32, Int32, Int32) = (6, 15, 16)
+        let broker = try Self.broker(committed: 2)
+        let (listOffsets, offsetFetch): (Int16, Int16) = (2, 9)
+        broker.cluster.failNext(apiKey: listOffsets, codes: [notLeader])
+        broker.cluster.failNext(apiKey: offsetFetch, codes: [notCoordinator, notAvailable, notCoordinator])
+        let outcome = broker.harness.run("status -o json --timeout 10s")
+        #expect(outcome.code == .done, "\(outcome.messages)")
+        #expect(outcome.output.contains(#""committed":2"#))
+    }
+
+    @Test func everyLaneIsAskedAndWhatIsDelayedIsLateOnlyOnceItIsDue() throws {
+        let broker = try Self.broker(committed: 3)
+        let topics = try Settings.load(environment: [:]).kafka.topics
+        let producer = try Producer(
+            KafkaConfiguration(bootstrapServers: broker.cluster.bootstrapServers), transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let empty = Array("{}".utf8)
+        try producer.produce(
+            to: producer.topic(named: topics.requestsBulk), partition: 1, key: nil, value: empty.span,
+            timestamp: Self.now - 8 * Self.minute)
+        try Self.produceDelayed(by: producer, to: topics.delays[0], partition: 0, due: "\(Self.now + 9000)")
+        try Self.produceDelayed(by: producer, to: topics.delays[0], partition: 2, due: "\(Self.now - 30_000)")
+        try producer.flush(timeout: .seconds(10))
+        let outcome = broker.harness.run("status --timeout 10s")
+        #expect(
+            outcome.output.hasPrefix(
+                "group pushfan; 3 requests wait, the oldest for 8 min 0 s; at most 2 are delayed, the first was due 30.0 s ago\n"),
+            "\(outcome.output) \(outcome.messages)")
+        let json = broker.harness.run("status -o json --timeout 10s")
+        #expect(json.output.contains(#""lag_records":3,"lag_ms":480000,"delayed_records":2"#))
+        #expect(json.output.contains(#""topic":"\#(topics.delays[0])","partition":0"#))
+        #expect(json.output.contains(#""lag_records":1,"lag_ms":0,"due":"2026-11-21T12:00:09"#))
+        let rows = outcome.lines.filter { $0.hasPrefix("push.") }.map {
+            $0.split(separator: " ").prefix(2).joined(separator: " ")
+        }
+        #expect(rows.count == 7 + 3, "seven topics, and the partitions in which something waits: \(rows)")
+        let wide = broker.harness.run("status -o wide --timeout 10s")
+        #expect(wide.lines.count { $0.hasPrefix("push.") } == 7 + 3 + 6 * 4, "\(wide.output)")
+    }
+
+    private static func produceDelayed(by producer: Producer, to topic: String, partition: Int32, due: String) throws {
+        var headers = RecordHeaders()
+        let (name, value, empty) = (Array("pushfan-not-before-ms".utf8), Array(due.utf8), Array("{}".utf8))
+        headers.append(name: name.span, value: value.span)
+        try producer.produce(
+            to: producer.topic(named: topic), partition: partition, key: nil, value: empty.span, headers: headers,
+            timestamp: now - 20 * minute)
+    }
+
+    @Test(arguments: [
+        ("-9223372036854775808", "1970-01-01T00:00:00"), ("9223372036854775807", "9999-12-31T23:59:59"),
+        ("soon", "2026-11-21T11:40:00"),
+    ])
+    func whateverStandsInADelayLaneIsShown(due: String, shown: String) throws {
+        let broker = try Broker()
+        let topics = try Settings.load(environment: [:]).kafka.topics
+        let producer = try Producer(
+            KafkaConfiguration(bootstrapServers: broker.cluster.bootstrapServers), transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        try Self.produceDelayed(by: producer, to: topics.delays[3], partition: 1, due: due)
+        try producer.flush(timeout: .seconds(10))
+        #expect(broker.harness.run("status --timeout 10s").output.contains("at most 1 is delayed"))
+        #expect(broker.harness.run("status -o json --timeout 10s").output.contains(#""due":"\#(shown)"#))
+    }
+}

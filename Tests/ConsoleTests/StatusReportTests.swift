@@ -1,0 +1,165 @@
+import Delivery
+import Kafka
+import PushModel
+import Testing
+
+@testable import Console
+
+@Suite struct StatusReportTests {
+    private static let now = Timestamp(milliseconds: 1_000_000)
+
+    private static func partition(
+        _ number: Int32 = 0, of topic: String = "t", high: Int64 = 10, committed: Int64? = 10, metadata: String = "",
+        waitsSince: Int64? = nil, owner: String? = "w1"
+    ) -> StatusReport.Partition {
+        StatusReport.Partition(
+            position: GroupPosition(
+                TopicPartition(topic: topic, partition: number), low: 0, high: high, committed: committed, metadata: metadata),
+            oldest: waitsSince.map { Timestamp(milliseconds: $0) }, owner: owner, fromWorker: nil, isDelayed: topic == "delay")
+    }
+
+    private static func report(
+        _ partitions: [StatusReport.Partition], state: GroupDescription.State = .stable, members: Int = 1, page: String? = nil
+    ) throws -> StatusReport {
+        let list = [GroupMember](repeating: .init(name: "w1", host: "h", partitions: []), count: members)
+        var workers: [StatusReport.Worker] = []
+        if let page {
+            workers = [.init(url: "http://w", page: .success(try #require(WorkerPage(Array(page.utf8)))), raw: Array(page.utf8))]
+        }
+        return StatusReport(
+            now: now, groupID: "g", group: .success(.init(state: state, members: list)), partitions: partitions, workers: workers)
+    }
+
+    @Test func lagIsTheOldestOfAllPartitionsAndTheSumOfTheirRecords() throws {
+        let report = try Self.report([
+            Self.partition(committed: 7, waitsSince: 990_000), Self.partition(1, committed: 5, waitsSince: 940_000),
+            Self.partition(2, high: 12, committed: 10), Self.partition(3, committed: 9, waitsSince: 2_000_000),
+        ])
+        #expect(report.lag == 9)
+        #expect(report.lagMilliseconds == 60_000)
+        #expect(report.age(of: report.partitions[3]) == 0)
+        #expect(report.reasons.isEmpty)
+        #expect(StatusTelling(report).heading == "group g: stable, 1 member; 9 requests wait, the oldest for 1 min 0 s")
+    }
+
+    @Test(arguments: [
+        (GroupDescription.State.empty, 0, true, "no worker is in the group, and 3 requests wait"),
+        (.rebalancing, 2, false, "the group is rebalancing"),
+    ])
+    func aGroupWithoutReadersIsAReason(state: GroupDescription.State, members: Int, isStuck: Bool, text: String) throws {
+        let report = try Self.report([Self.partition(committed: 7, waitsSince: 0)], state: state, members: members)
+        #expect(report.reasons.map(\.isStuck) == [isStuck])
+        #expect(report.reasons[0].text.contains(text))
+    }
+
+    @Test(arguments: [
+        (GroupDescription.State.stable, 1, "stable, 1 member; 1 request waits, the oldest for 1.0 s"),
+        (.rebalancing, 2, "rebalancing, 2 members; 1 request waits, the oldest for 1.0 s"),
+        (.empty, 0, "no members; 1 request waits, the oldest for 1.0 s"),
+        (.absent, 0, "not there yet; 1 request waits, the oldest for 1.0 s"),
+        (.unknown, 3, "3 members; 1 request waits, the oldest for 1.0 s"),
+    ])
+    func theHeadingSaysHowTheGroupIs(state: GroupDescription.State, members: Int, text: String) throws {
+        let report = try Self.report([Self.partition(committed: 9, waitsSince: 999_000)], state: state, members: members)
+        #expect(StatusTelling(report).heading == "group g: \(text)")
+    }
+
+    @Test func partitionsThatNobodyReadsAreNamed() throws {
+        let report = try Self.report([
+            Self.partition(owner: nil), Self.partition(1), Self.partition(4, owner: nil), Self.partition(of: "u"),
+            Self.partition(of: "v", owner: nil), Self.partition(1, of: "v", owner: nil),
+        ])
+        #expect(
+            report.reasons == [
+                .init(text: "nobody reads partition 0, 4 of t", isStuck: true), .init(text: "nobody reads v", isStuck: true),
+            ])
+        #expect(StatusTelling(report).partitions(all: false)?.csv.map { $0.prefix(3) } == ["top", "t,0", "t,4"])
+    }
+
+    @Test func aRequestInADelayLaneIsLateOnlyOnceItIsDue() throws {
+        let waiting = try Self.report([
+            Self.partition(committed: 8, waitsSince: 999_000), Self.partition(of: "delay", committed: 3, waitsSince: 1_009_000),
+        ])
+        #expect(waiting.lag == 2 && waiting.delayedCount == 7 && waiting.lagMilliseconds == 1000)
+        let heading = "group g: stable, 1 member; 2 requests wait, the oldest for 1.0 s; at most 7 are delayed, the first "
+        #expect(StatusTelling(waiting).heading == heading + "is due in 9.0 s")
+        let late = try Self.report([
+            Self.partition(committed: 8, waitsSince: 999_000), Self.partition(of: "delay", committed: 3, waitsSince: 996_000),
+        ])
+        #expect(late.lagMilliseconds == 4000)
+        #expect(StatusTelling(late).heading == heading + "was due 4.0 s ago")
+        #expect(StatusTelling(late).partitions(all: false)?.csv.map { $0.prefix(5) } == ["topic", "t,0,1", "delay"])
+        #expect(StatusTelling(waiting).partitions(all: false)?.csv.map { $0.prefix(5) } == ["topic", "t,0,1"])
+        let alone = try Self.report([Self.partition(of: "delay", waitsSince: 1_009_000)], state: .empty, members: 0)
+        #expect(alone.reasons.map(\.isStuck) == [false])
+        let held = try Self.report([Self.partition(of: "delay", committed: 3, waitsSince: 2_000_000)], state: .empty, members: 0)
+        #expect(held.reasons.map(\.isStuck) == [true], "nobody will send them when they are due")
+    }
+
+    @Test func topicsAreSummedUpAndQuietPartitionsAreLeftOut() throws {
+        let quiet = (0..<12).map { Self.partition($0, of: "quiet") }
+        let busy = [Self.partition(of: "busy"), Self.partition(1, of: "busy", committed: 4, waitsSince: 940_000)]
+        let telling = StatusTelling(try Self.report(quiet + busy))
+        #expect(
+            telling.topics.csv == [
+                "topic,partitions,read,lag,oldest,in_work", "quiet,12,12,0,,", "busy,2,2,6,1 min 0 s,",
+            ])
+        #expect(telling.partitions(all: false)?.csv.count == 2)
+        #expect(telling.partitions(all: true)?.csv.count == 15)
+        #expect(StatusTelling(try Self.report(quiet)).partitions(all: false) == nil)
+    }
+
+    @Test func aFullWindowNamesTheOffsetThatHoldsItUp() throws {
+        var finished = FinishedOffsets()
+        finished.insert(OffsetLedger.maximumWindow - 1)
+        let report = try Self.report([
+            Self.partition(high: 50_000, committed: 20, metadata: finished.encoded(), waitsSince: 0),
+            Self.partition(1, high: 30, committed: 20, metadata: "7?"),
+        ])
+        #expect(report.reasons.map(\.isStuck) == [true, true])
+        #expect(report.reasons[0].text.contains("its window is full behind offset 20"))
+        #expect(report.reasons[1].text.contains("t[1]: its position was written by another program"))
+    }
+
+    @Test(arguments: [
+        (
+            #""mode":"running","circuit":"open","circuit_reason":"failures_in_row","circuit_change":"1970-01-01T00:16:43Z""#,
+            true,
+            "w1: the hub is out (failures_in_row); the next probe goes in 3.0 s"
+        ),
+        (#""mode":"running","circuit":"half_open""#, false, "w1: the hub is out"),
+        (#""mode":"running","circuit":"closed","throttled_until":"1970-01-01T00:17:00Z""#, false, "is called again in 20.0 s"),
+        (#""mode":"stopping","circuit":"closed""#, false, "w1: is stopping"),
+        (#""mode":"running","circuit":"closed","at":"1970-01-01T00:15:00Z""#, true, "w1: has not turned for 1 min 40 s"),
+    ])
+    func whatAWorkerSaysIsAReason(loop: String, isStuck: Bool, text: String) throws {
+        let report = try Self.report([Self.partition()], page: #"{"hub":"h","loops":[{"worker":"w1",\#(loop)}]}"#)
+        #expect(report.reasons.map(\.isStuck) == [isStuck])
+        #expect(report.reasons[0].text.contains(text))
+    }
+
+    @Test func whatIsNotInAPageIsNil() throws {
+        let page = try #require(
+            WorkerPage(Array(#"{"loops":[{"limit":"64","at":7,"partitions":[{"oldest":{}},3]},null]}"#.utf8)))
+        #expect(page.loops.count == 2)
+        #expect(page.loops[0].limit == nil && page.loops[0].at == nil)
+        #expect(
+            page.loops[0].partitions == [
+                .init(oldest: .init()), .init(),
+            ])
+    }
+
+    @Test(arguments: ["", "[]", "null", "{}", #"{"loops":3}"#, #"{"loops":["#])
+    func whatIsNoPageIsRefused(json: String) {
+        #expect(WorkerPage(Array(json.utf8)) == nil)
+    }
+
+    @Test func whatCouldNotBeAskedIsSaid() throws {
+        #expect(try Self.report([]).unasked.count == 1)
+        let refused = StatusReport(
+            now: Self.now, groupID: "g", group: .failure(Refusal(.rights, "not allowed")), partitions: [],
+            workers: [.init(url: "http://w", page: .failure(CommandFailure(.unreachable, "nothing answers")))])
+        #expect(refused.unasked == ["who is in the group: not allowed", "the worker at http://w: nothing answers"])
+        #expect(refused.reasons.isEmpty)
+    }
+}

@@ -1,0 +1,52 @@
+import PushModel
+import Testing
+
+@testable import WorkerRuntime
+
+@Suite struct BacklogTests {
+    private static func at(_ milliseconds: Int64) -> Timestamp { Timestamp(milliseconds: milliseconds) }
+
+    @Test func nothingUnreadWaitsForNothing() {
+        var age = BacklogAge()
+        #expect(age.oldest(unreadCount: 0, lastTaken: Self.at(5), now: Self.at(10)) == nil)
+    }
+
+    @Test func aBacklogIsAsOldAsTheLastRecordThatWasTaken() {
+        var age = BacklogAge()
+        #expect(age.oldest(unreadCount: 3, lastTaken: Self.at(500), now: Self.at(10_000)) == Self.at(500))
+        #expect(age.oldest(unreadCount: 9, lastTaken: Self.at(500), now: Self.at(90_000)) == Self.at(500), "a paused hub")
+    }
+
+    @Test func aNewRecordOfAQuietTopicIsNotAsOldAsTheOneBefore() {
+        var age = BacklogAge()
+        #expect(age.oldest(unreadCount: 0, lastTaken: Self.at(500), now: Self.at(3_600_000)) == nil)
+        #expect(age.oldest(unreadCount: 1, lastTaken: Self.at(500), now: Self.at(3_601_000)) == Self.at(3_600_000))
+    }
+
+    @Test func aBacklogOfWhichNothingWasTakenAgesFromWhenItWasSeen() {
+        var age = BacklogAge()
+        #expect(age.oldest(unreadCount: 1, lastTaken: nil, now: Self.at(1000)) == Self.at(1000))
+        #expect(age.oldest(unreadCount: 4, lastTaken: nil, now: Self.at(9000)) == Self.at(1000))
+        #expect(age.oldest(unreadCount: 4, lastTaken: Self.at(20), now: Self.at(9500)) == Self.at(20))
+    }
+
+    @Test func aPublishersClockThatIsAheadGivesNoNegativeAge() {
+        var age = BacklogAge()
+        #expect(age.oldest(unreadCount: 1, lastTaken: Self.at(50_000), now: Self.at(1000)) == Self.at(1000))
+    }
+
+    @Test func theRateIsThatOfTheLastTenSeconds() {
+        var rate = FinishRate()
+        #expect(rate.perSecond == 0)
+        for second in 0...30 { rate.add(second < 20 ? 0 : (second - 20) * 50, at: Int64(second) * 1_000_000_000) }
+        #expect(rate.perSecond == 50)
+    }
+
+    @Test func theFirstWaitOfAFlightIsFoundWithoutStaleOnes() {
+        var heap = TimerHeap()
+        for (flight, due, generation) in [(1, 50, 7), (1, 30, 7), (1, 10, 6), (2, 5, 1), (3, 4, 0)] {
+            heap.add(.init(due: Int64(due), call: CallID(flight: flight, call: 0), generation: UInt32(generation)))
+        }
+        #expect(heap.firstDue(of: [1: 7, 2: 1, 9: 0]) == [1: 30, 2: 5])
+    }
+}

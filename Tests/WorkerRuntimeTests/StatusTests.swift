@@ -1,0 +1,102 @@
+import Foundation
+import HubEmulator
+import Observability
+import PushModel
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@Suite struct StatusTests {
+    private static func request(_ name: String, _ fields: String = "") -> String {
+        #"{"id":"\#(name)","audience":{"categories":["x"]},"platforms":["fcmv1"],"message":{"title":"T"}\#(fields)}"#
+    }
+
+    private static func partition(_ bench: Bench, of topic: String) -> LoopStatus.Partition? {
+        bench.status.statuses.first?.partitions.first { $0.topic == topic }
+    }
+
+    @Test func aPausedHubAgesWhatWaitsAndTheStatusSaysWhy() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "status=429,retry-after=200")])
+        let worker = try bench.startWorker { configuration in configuration.maxInFlight = 1 }
+        try bench.publish(all: (0..<5).map { Self.request("r\($0)") }, partition: 0)
+        // Ages of 3 s: they grow with the clock although nothing moves.
+        #expect(
+            eventually(within: .seconds(40)) {
+                bench.metric("pushfan_oldest_waiting_seconds") >= 3 && bench.metric("pushfan_consumer_lag_seconds") >= 3
+            })
+        #expect(bench.metric("pushfan_consumer_lag_records") >= 1)
+        let status = try #require(bench.status.statuses.first)
+        #expect(status.mode == "running")
+        #expect(status.limit == 1 && status.finishedPerSecond == 0)
+        #expect(status.throttledUntil ?? status.at > status.at)
+        #expect(status.throttledMilliseconds >= 1000)
+        #expect(status.lastRebalance != nil)
+        let partition = try #require(Self.partition(bench, of: bench.topics.requests))
+        #expect(partition.partition == 0 && partition.inWork >= 1)
+        // The first was refused and waits in a delay lane; the second waits for the hub.
+        let oldest = try #require(partition.oldest)
+        #expect(oldest.offset == 1 && oldest.attempt == 0 && oldest.waitsFor == "turn" && oldest.nextDue == nil)
+        func delayed() -> LoopStatus.Oldest? {
+            bench.topics.delays.lazy.compactMap { Self.partition(bench, of: $0)?.oldest }.first
+        }
+        #expect(eventually(within: .seconds(30)) { delayed() != nil })
+        let refused = try #require(delayed())
+        #expect(refused.offset == 0 && refused.attempt == 1 && refused.waitsFor == "timer")
+        #expect(refused.nextDue ?? status.at > status.at)
+        let json = try #require(
+            try JSONSerialization.jsonObject(with: Data(bench.status.json(version: "v", hub: "demo"))) as? [String: Any])
+        let loop = try #require((json["loops"] as? [[String: Any]])?.first)
+        #expect(loop["circuit"] as? String == "closed" && loop["throttled_until"] is String)
+        #expect(!String(decoding: bench.status.json(version: "v", hub: "demo"), as: UTF8.self).contains("r0"), "no request's id")
+        // Every lane has an age of its own.
+        try bench.publish(all: (0..<5).map { Self.request("b\($0)") }, partition: 0, to: .bulk)
+        let bulk = #"topic="\#(bench.topics.requestsBulk)""#
+        #expect(eventually(within: .seconds(40)) { bench.metric("pushfan_consumer_lag_seconds", bulk) >= 2 })
+        #expect(
+            bench.metric("pushfan_consumer_lag_seconds", bulk)
+                < bench.metric("pushfan_consumer_lag_seconds", #"topic="\#(bench.topics.requests)""#))
+        #expect(bench.metric("pushfan_consumer_lag_seconds", #"topic="\#(bench.topics.requestsHigh)""#) == 0)
+        try worker.stop()
+    }
+
+    @Test func whatIsFinishedAndCommittedIsInTheStatus() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        try bench.publish(all: (0..<20).map { Self.request("r\($0)") }, partition: 0)
+        try bench.results(20)
+        #expect(
+            eventually(within: .seconds(30)) {
+                let partition = Self.partition(bench, of: bench.topics.requests)
+                return bench.status.statuses.first?.lastCommit != nil && partition?.committed == 20 && partition?.inWork == 0
+            })
+        let status = try #require(bench.status.statuses.first)
+        #expect(status.finishedPerSecond > 0)
+        #expect(status.partitions.allSatisfy { $0.oldest == nil })
+        try worker.stop()
+        #expect(bench.metric("pushfan_oldest_waiting_seconds") < 30)
+    }
+
+    @Test func theFirstRequestOfADelayLaneIsShownWithWhenItIsDueAndIsNotLate() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        #expect(eventually(within: .seconds(30)) { worker.report(.ready).passes })
+        var moment = ByteWriter()
+        let due = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 55_000)
+        moment.append(due)
+        let later = (0..<3).map { Self.request("l\($0)", #","not_before":"\#(moment.text)""#) }
+        try bench.publish(all: (0..<5).map { Self.request("r\($0)") } + later, partition: 0)
+        var oldest: LoopStatus.Oldest?
+        #expect(
+            eventually(within: .seconds(30)) {
+                oldest = Self.partition(bench, of: bench.topics.delays[0])?.oldest
+                return oldest != nil
+            })
+        // Its record in the lane is the first, or after a hop a later one; the one that it was published with is the sixth.
+        #expect(oldest?.offset != 5 && oldest?.waitsFor == "timer" && oldest?.nextDue == due && oldest?.attempt == 0)
+        #expect(bench.metric("pushfan_oldest_waiting_seconds") == 0)
+        #expect(bench.metric("pushfan_consumer_lag_seconds") == 0)
+        #expect(bench.metric("pushfan_consumer_lag_records", #"topic="\#(bench.topics.delays[0])""#) >= 2)
+        try worker.stop()
+    }
+}
