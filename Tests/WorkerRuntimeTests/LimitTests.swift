@@ -25,8 +25,10 @@ struct LimitTests {
         return most
     }
 
-    @Test func withoutASharesTopicAWorkerKeepsItsPartitionsShare() throws {
-        let bench = try Bench(.quickest)
+    /// The mock broker makes each topic that somebody asks for.
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func withoutASharesTopicAWorkerKeepsItsPartitionsShare() throws {
+        let bench = try Bench(.real)
         let worker = try bench.startWorker { $0.rateLimit = 40 }
         try bench.publish(all: Self.requests(60))
         try bench.results(60)
@@ -34,7 +36,7 @@ struct LimitTests {
         #expect(Self.most(bench.hub.calls(), within: 1000) <= 40 + 10 + 2)
         #expect(bench.metric("pushfan_rate_limit") == 40)
         #expect(bench.metric("pushfan_rate_wait_seconds_total") > 0.1)
-        #expect(bench.logLines.all.contains { $0.contains("there is no topic for shares") })
+        #expect(eventually { bench.logLines.all.contains { $0.contains("there is no topic for shares") } })
         try worker.stop()
     }
 
@@ -43,12 +45,16 @@ struct LimitTests {
         let workers = try ["w1", "w2", "w3"].map { name in try bench.startWorker(name) { $0.rateLimit = 60 } }
         try bench.publish(all: Self.requests(400))
         try bench.results(400, within: .seconds(60))
+        // Some may be there twice: at least once, a result whose receipt comes too late is written again.
+        let finished = try eventually(within: .seconds(60)) {
+            try Set(bench.readAll(bench.topics.results).map { try FinalResult($0).requestID }).count == 400
+        }
+        #expect(finished)
         let calls = bench.hub.calls()
-        #expect(calls.count == 400)
+        #expect(calls.count >= 400)
         #expect(Self.most(calls, within: 1000) <= 60 + 15 + 3)
         #expect(Self.most(calls, within: 3000) > 150)
         for worker in workers { try worker.stop() }
-        #expect(try bench.resultsByRequest().count == 400)
     }
 
     @Test func loopsOfOneProcessShareARateLikeWorkers() throws {
