@@ -89,7 +89,7 @@ let package = Package(
             name: "WorkerRuntime",
             dependencies: [
                 "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
-                "HTTP1", "HubAuth",
+                "HTTP1", "HubAuth", "Crypto",
             ],
             swiftSettings: strict + [.define("PUSHFAN_FAILPOINTS", .when(traits: ["Failpoints"]))]),
         .target(
@@ -166,6 +166,7 @@ let package = Package(
             "ConsoleTests",
             [
                 "Console", "Settings", "Kafka", "PushModel", "ResultQuery", "Replay", "HTTPServing", "HubEmulator", "HubAuth",
+                "WorkerRuntime", "Observability",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

@@ -19,6 +19,8 @@ public struct KafkaSettings: Sendable {
         public let deadLetter: String
         /// Requests are cancelled here.
         public let control: String
+        /// Dead device handles are listed here.
+        public let handles: String
         /// Replays keep here how far they are.
         public let replays: String
     }
@@ -48,6 +50,7 @@ public struct KafkaSettings: Sendable {
             delays: SettingsSchema.delayTopics.map { (key) throws(SettingsError) in try values.value(key) },
             results: values.value(SettingsSchema.resultsTopic),
             deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic),
+            handles: values.value(SettingsSchema.handlesTopic),
             replays: values.value(SettingsSchema.replaysTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
@@ -118,6 +121,10 @@ public struct HubSettings: Sendable {
     public let platforms: [String]
     /// The tag of a user, with `{user}` for the user's name.
     public let userTag: String
+    /// Whether outcomes are followed of requests that do not say.
+    public let tracksOutcomes: Bool
+    /// How long the hub is asked for an outcome.
+    public let outcomeDeadline: Duration
     /// The proxy's URL.
     public let proxy: Redacted<String>?
 
@@ -135,6 +142,8 @@ public struct HubSettings: Sendable {
         authorityFile = values[SettingsSchema.authorityFile]
         platforms = try values.value(SettingsSchema.platforms)
         userTag = try values.value(SettingsSchema.userTag)
+        tracksOutcomes = try values.value(SettingsSchema.trackOutcome)
+        outcomeDeadline = try values.value(SettingsSchema.outcomeDeadline)
         proxy = values[SettingsSchema.proxy]
     }
 }

@@ -54,6 +54,7 @@ extension Settings {
         configuration.topics.results = kafka.topics.results
         configuration.topics.deadLetters = kafka.topics.deadLetter
         configuration.topics.control = kafka.topics.control
+        configuration.topics.handles = kafka.topics.handles
         configuration.guarantee = kafka.guarantee
         configuration.requestTimeout = hub.requestTimeout
         configuration.loops = worker.loops
@@ -65,6 +66,9 @@ extension Settings {
         configuration.retry = RetrySchedule(
             maxAttempts: retry.maxAttempts, base: retry.base.wholeMilliseconds, factor: retry.factor,
             cap: retry.cap.wholeMilliseconds)
+        configuration.tracksOutcomes = hub.tracksOutcomes
+        configuration.outcomes.deadline = hub.outcomeDeadline.wholeMilliseconds
+        configuration.outcomes.visibilityLimit = min(configuration.outcomes.visibilityLimit, configuration.outcomes.deadline)
         configuration.planning = planning()
         for spelling in worker.deadLetterHeaders { configuration.deadLetterHeaders.insert(spelling.headers) }
         return configuration

@@ -17,6 +17,8 @@ extension WorkerConfiguration {
         public var deadLetters: String
         /// Where workers are told what to do with requests, such as to cancel one.
         public var control: String
+        /// Where devices are listed whose handles are dead.
+        public var handles: String
 
         /// The names of the message contract.
         public init() { self.init(requests: "push.requests.v1") }
@@ -31,6 +33,7 @@ extension WorkerConfiguration {
             results = family.topic("results")
             deadLetters = family.topic("deadletter")
             control = family.topic("control")
+            handles = family.topic("handles")
         }
 
         /// The topic of a lane.
@@ -43,7 +46,7 @@ extension WorkerConfiguration {
         }
 
         /// Every topic, each once.
-        public var all: [String] { [requestsHigh, requests, requestsBulk] + delays + [results, deadLetters, control] }
+        public var all: [String] { [requestsHigh, requests, requestsBulk] + delays + [results, deadLetters, control, handles] }
     }
 }
 

@@ -35,6 +35,22 @@ public struct FactReader {
             explainedCalls: explained)
     }
 
+    /// Reads an outcome result.
+    ///
+    /// - Returns: Nil when the value is none.
+    public mutating func outcome(_ value: Span<UInt8>) -> OutcomeFact? {
+        do { try document.read(value) } catch { return nil }
+        let root = document.root
+        guard text("kind", of: root) == "outcome", let origin = origin(),
+            let state = text("state", of: root).flatMap(ResultState.init),
+            let send = document.member("sends", of: root).flatMap({ document.firstChild(of: $0) }),
+            let index = document.member("index", of: send).flatMap({ document.integer(at: $0) })
+        else { return nil }
+        return OutcomeFact(
+            CallPlace(origin, Int(index)), notification: text("notification_id", of: send).map { Digest.of($0.utf8) },
+            state: state)
+    }
+
     /// Reads a request that repeats another one.
     ///
     /// - Parameters:

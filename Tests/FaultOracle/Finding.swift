@@ -30,6 +30,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case crashWindow = "crash windows unlike their description"
     /// What failed was replayed once, and nothing else was.
     case replays = "calls not replayed exactly once"
+    /// Of each call that the hub accepted it was told once what became of it, and of no other.
+    case outcomes = "outcomes not told exactly once"
     /// A worker ends when, and only when, it is told to.
     case exits = "workers that ended wrongly"
 }

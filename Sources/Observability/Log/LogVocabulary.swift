@@ -63,6 +63,10 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case retryScheduled = "retry_scheduled"
     /// A request waits in a delay lane.
     case requestDelayed = "request_delayed"
+    /// It is known what became of a call that the hub had accepted.
+    case outcomeKnown = "outcome_known"
+    /// The outcome of calls cannot be followed.
+    case outcomesUnavailable = "outcomes_unavailable"
     /// A request was cancelled, or cancellations cannot be read.
     case requestCancelled = "request_cancelled"
     /// The hub asked to wait.

@@ -213,17 +213,21 @@ public struct Conclusion: Sendable, Equatable {
 }
 
 extension ErrorCode {
-    /// The class of a request that ends for this reason before any call.
+    /// The class of a request that ends for this reason before any call, or of a call of which telemetry tells no more than this.
     public var outcome: Outcome {
         switch self {
         case .expiredInQueue: .expired
         case .duplicate: .duplicate
-        case .cancelled, .workerShutdown: .cancelled
+        case .cancelled, .workerShutdown, .hubCanceled: .cancelled
         case .hubUnauthorized, .hubForbidden: .auth
         case .hubThrottled, .hubQuota: .throttled
         case .hubUnavailable, .hubTimeout, .connectFailed, .tlsFailed, .dnsFailed, .circuitOpen, .internal: .transient
-        case .responseInvalid: .ambiguous
-        case .unknownHub, .hubNotFound: .permanent
+        case .responseInvalid, .nothingCounted, .hubAbandoned, .hubStateUnknown, .telemetryUnfinished, .telemetryMissing,
+            .telemetryUnanswered:
+            .ambiguous
+        case .unknownHub, .hubNotFound, .devicesRefused: .permanent
+        case .noTarget: .noTarget
+        case .telemetryUnavailable: .success
         case .schemaInvalid, .recordTooLarge, .tagExpressionInvalid, .tagLimitExceeded, .payloadTooLarge, .payloadRejected:
             .payload
         }

@@ -26,6 +26,8 @@ public enum SettingsSchema {
     static let deadLetterTopic = topic("deadletter", "push.deadletter.v1", "The topic for records that cannot be understood.")
     static let controlTopic = topic(
         "control", nil, "The topic that cancels requests; named after kafka.topics.requests by default.")
+    static let handlesTopic = topic(
+        "handles", nil, "The topic that lists dead device handles; named after kafka.topics.requests by default.")
     static let replaysTopic = topic("replays", "push.replays.v1", "The topic in which replays keep how far they are.")
     static let guarantee =
         SettingKey(
@@ -94,6 +96,12 @@ public enum SettingsSchema {
         "The platforms a message goes to when its request names none.")
     static let userTag = SettingKey(
         "hub.user_tag", .userTag, default: "username:{user}", "The tag that stands for a user of a request.")
+    static let trackOutcome = SettingKey(
+        "hub.track_outcome", .boolean, default: "false",
+        "Whether the hub is asked what became of each call whose request does not say; Standard tier only.")
+    static let outcomeDeadline = SettingKey(
+        "hub.outcome_deadline", .duration(.seconds(10) ... .seconds(86_400)), default: "35m",
+        "How long the hub is asked what became of a call; it tells nothing new after 30 minutes.")
     static let proxy = SettingKey("hub.proxy", .proxy, "The proxy to reach the hub through; may hold a login.")
 
     static let maxAttempts = SettingKey(
@@ -128,14 +136,15 @@ public enum SettingsSchema {
             secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
             connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,
             authorityFile.definition,
-            platforms.definition, userTag.definition, proxy.definition, maxAttempts.definition, retryBase.definition,
+            platforms.definition, userTag.definition, trackOutcome.definition, outcomeDeadline.definition, proxy.definition,
+            maxAttempts.definition, retryBase.definition,
             retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
         ]
 
     /// The keys that name topics.
     static let topics =
         [requestsTopic, requestsHighTopic, requestsBulkTopic] + delayTopics + [
-            resultsTopic, deadLetterTopic, replaysTopic, controlTopic,
+            resultsTopic, deadLetterTopic, replaysTopic, controlTopic, handlesTopic,
         ]
 
     /// The hub's words for platforms, and the names of the services behind them.
@@ -155,7 +164,7 @@ public enum SettingsSchema {
         let family = TopicFamily(requests: requests)
         return [
             (requestsHighTopic.definition, family.lane("high")), (requestsBulkTopic.definition, family.lane("bulk")),
-            (controlTopic.definition, family.topic("control")),
+            (controlTopic.definition, family.topic("control")), (handlesTopic.definition, family.topic("handles")),
         ] + zip(delayTopics, DelayLanes.names).map { ($0.definition, family.topic("delay-\($1)")) }
     }
 

@@ -37,6 +37,8 @@ final class DelayedRecord {
     enum Reading {
         /// A request that waits.
         case request(DelayedRecord)
+        /// A call whose outcome is to be asked for.
+        case poll(OutcomePoll)
         /// A record of another group, which shares the lane.
         case foreign
         /// Nothing that pushfan has written.
@@ -54,6 +56,7 @@ final class DelayedRecord {
         case originTimestamp = "pushfan-origin-timestamp-ms"
         case attempt = "pushfan-attempt"
         case history = "pushfan-history"
+        case poll = "pushfan-poll"
 
         /// Which of them a name is, if it is one.
         init?(_ name: Span<UInt8>) {
@@ -81,6 +84,9 @@ final class DelayedRecord {
         func number(_ header: Header) -> Int64? { text(header).flatMap { Int64($0) } }
         guard let owner = text(.group) else { return .invalid }
         guard owner == group else { return .foreign }
+        if values[.poll] != nil {
+            return OutcomePoll(record, due: number(.notBefore), in: delay, now: now).map { .poll($0) } ?? .invalid
+        }
         guard let due = number(.notBefore), let lane = text(.lane).flatMap({ name in Lane.allCases.first { $0.name == name } }),
             let topic = text(.originTopic), (1...249).contains(topic.utf8.count),
             let partition = number(.originPartition).flatMap({ Int32(exactly: $0) }), partition >= 0,

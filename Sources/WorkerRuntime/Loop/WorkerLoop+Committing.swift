@@ -65,9 +65,10 @@ extension WorkerLoop {
         if !deferredJobs.isEmpty { submitDeferredJobs() }
         while let reply = committer.nextReply() {
             switch reply {
-            case .prepared(let lanes):
+            case .prepared(let lanes, let hasHandles):
                 isProducerReady = true
                 delayLanes = DelayLanes(lanes)
+                details.isWanted = hasHandles
                 health.producerReady()
             case .failed(let error):
                 noteKafkaError(error)

@@ -8,6 +8,7 @@ extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
         let conclusion = recorder.record(flight, now: wallClock, into: &outbox)
+        if flight.request.options.trackOutcome ?? configuration.tracksOutcomes { track(flight) }
         metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - flight.origin.timestamp.milliseconds)
         if log.isEnabled(.info) {
             log.info(

@@ -80,9 +80,13 @@ extension WorkerLoop {
         while let completion = connections.nextCompletion() {
             let (number, request, outcome) = completion.parts()
             inFlight -= 1
+            if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(ByteWriter(reusing: request)) }
+            guard number >= 0 else {
+                pollEnded(ExchangeID(number: ~number), outcome)
+                continue
+            }
             let id = ExchangeID(number: number)
             let flight = flights[id.flight]
-            if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(ByteWriter(reusing: request)) }
             switch consume outcome {
             case .answer(let answer):
                 Failpoint.pass(.answered)

@@ -93,6 +93,10 @@ final class WorkerLoop {
     var formatter: PayloadFormatter
     var headers = PushModel.RecordHeaders()
 
+    // Outcomes.
+    var polls: OutcomePolling
+    var details: ErrorDetails
+
     // Results.
     var recorder: ResultRecorder
     let deadLetters: DeadLetterRecorder
@@ -147,6 +151,8 @@ final class WorkerLoop {
         recorder = ResultRecorder(
             workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
         commits = CommitSchedule(interval: configuration.commitInterval.nanoseconds)
+        polls = OutcomePolling(maxInFlight: configuration.maxInFlight)
+        details = ErrorDetails(configuration, poller: poller, tokenBase: Token.details)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
@@ -159,8 +165,10 @@ final class WorkerLoop {
         Committer(configuration, group: group) { wakeUp.signal() }
     }
 
-    /// The poller's tokens of the loop itself; connections use others.
+    /// The poller's tokens of the loop itself; connections to the hub use those below.
     enum Token {
+        /// The first of those for connections to where error details are.
+        static let details: UInt64 = 1 << 32
         static let wakeUp: UInt64 = 1 << 62
         static let kafka: UInt64 = 1 << 62 + 1
         static let delayed: UInt64 = 1 << 62 + 2
@@ -183,10 +191,12 @@ final class WorkerLoop {
             handleControl()
             handleKafka()
             handleCompletions()
+            handleDetails()
             handleTimers()
             readControl()
             receiveRecords()
             receiveDelayed()
+            sendPolls()
             sendCalls()
             finishDraining()
             offerCommit()
@@ -214,12 +224,14 @@ final class WorkerLoop {
                 for slot in delayedPartitions.slots { partitions[slot].mayHaveRecords = true }
                 delayedPartitions.mayHaveRecords = true
                 controlReading.mayHaveRecords = true
+            case Token.details..<Token.wakeUp: details.handle(event)
             default:
                 Failpoint.pass(.answerUnread)
                 connections.handle(event)
             }
         }
         connections.handleTimers(MonotonicTime(nanoseconds: now))
+        details.handleTimers(MonotonicTime(nanoseconds: now))
     }
 
     /// When the loop must turn again, whatever happens.
@@ -237,6 +249,8 @@ final class WorkerLoop {
         if !ready.isEmpty, let change = circuit.nextChange, change > now { wake = min(wake, change) }
         if offered == nil && !outbox.isEmpty { wake = min(wake, commits.due(waiting: outbox.records.count, now: now)) }
         if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
+        if let moment = nextPollMoment { wake = min(wake, moment) }
+        if let timer = details.nextTimer { wake = min(wake, timer.nanoseconds) }
         return wake
     }
 

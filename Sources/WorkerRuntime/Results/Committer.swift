@@ -26,8 +26,8 @@ final class Committer: Sendable {
 
     /// What became of a job.
     enum Reply: Sendable {
-        /// The producer is ready, and these delay lanes are there.
-        case prepared(lanes: [Int])
+        /// The producer is ready; these delay lanes are there, and perhaps the topic of dead handles.
+        case prepared(lanes: [Int], hasHandles: Bool)
         /// The positions, and where the control topic ended when they were asked for; nil if there is none.
         case positions([CommittedOffset], controlEnd: Int64?, epoch: Int)
         case positionsFailed(KafkaError, epoch: Int)

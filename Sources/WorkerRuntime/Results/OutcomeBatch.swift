@@ -10,6 +10,8 @@ struct OutcomeBatch: Sendable {
         case results, deadLetters
         /// A delay lane, by its place in `DelayLanes.lengths`.
         case delay(Int)
+        /// The topic of dead handles.
+        case handles
     }
 
     /// The consumed record whose outcome a record is.

@@ -20,6 +20,8 @@ struct Publisher {
     private(set) var deadLetters: Producer.Topic?
     /// The topics of the delay lanes; nil where there is none.
     private(set) var delays: [Producer.Topic?] = []
+    /// The topic of dead handles, if it is there.
+    private(set) var handles: Producer.Topic?
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
 
@@ -52,7 +54,7 @@ struct Publisher {
         case .prepare:
             do throws(KafkaError) {
                 try prepare()
-                return .prepared(lanes: delays.indices.filter { delays[$0] != nil })
+                return .prepared(lanes: delays.indices.filter { delays[$0] != nil }, hasHandles: handles != nil)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .failed(error)
             }
@@ -109,24 +111,21 @@ struct Publisher {
         let fresh = try Producer(kafka, transactionalID: id, transactionTimeout: configuration.transactionTimeout)
         let topics = try fresh.warmUp(
             topics: [configuration.topics.results, configuration.topics.deadLetters], timeout: .seconds(5))
-        delays = try delayTopics(of: fresh)
+        delays = try configuration.topics.delays.map { (name) throws(KafkaError) in try optionalTopic(name, of: fresh) }
+        handles = try optionalTopic(configuration.topics.handles, of: fresh)
         if isTransactional { try fresh.initTransactions(timeout: .seconds(30)) }
         (results, deadLetters) = (topics[0], topics[1])
         producer = fresh
     }
 
-    /// The topics of the delay lanes, as far as they are there: without one, waits are shorter lanes' or the loop's own.
-    private func delayTopics(of producer: Producer) throws(KafkaError) -> [Producer.Topic?] {
-        var topics: [Producer.Topic?] = []
-        for name in configuration.topics.delays {
-            do throws(KafkaError) {
-                topics.append(try producer.warmUp(topics: [name], timeout: .seconds(5)).first)
-            } catch {
-                guard !error.isUnreachable, !error.isTimeout else { throw error }
-                topics.append(nil)
-            }
+    /// A topic that may be missing. Without a delay lane, waits are shorter lanes' or the loop's own.
+    private func optionalTopic(_ name: String, of producer: Producer) throws(KafkaError) -> Producer.Topic? {
+        do throws(KafkaError) {
+            return try producer.warmUp(topics: [name], timeout: .seconds(5)).first
+        } catch {
+            guard !error.isUnreachable, !error.isTimeout else { throw error }
+            return nil
         }
-        return topics
     }
 
     /// Where the control topic ends now; nil when it is not there.
@@ -273,6 +272,10 @@ struct Publisher {
                     throw .invalidArgument("there is no topic for the delay lane \(DelayLanes.names[lane])")
                 }
                 topic = delay
+            case .handles:
+                // Of use, and no request's result: where its topic has gone meanwhile, nothing waits for it.
+                guard let handles else { continue }
+                topic = handles
             }
             try produce(record, of: batch, to: topic, batch.headers(of: record), with: producer)
         }

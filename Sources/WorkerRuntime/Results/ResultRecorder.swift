@@ -5,11 +5,13 @@ import PushModel
 /// Puts final results into a batch, with the headers of the message contract (section 3.3).
 struct ResultRecorder {
     private var writer: ResultWriter
-    private let names: ResultHeaders
-    private var generator = QuickRandom()
+    var outcomes: OutcomeResultWriter
+    let names: ResultHeaders
+    var generator = QuickRandom()
 
     init(workerID: String, version: String, hubName: String) {
         writer = ResultWriter(workerID: workerID, version: version, defaultHub: hubName)
+        outcomes = OutcomeResultWriter(workerID: workerID, version: version)
         names = ResultHeaders(workerID: workerID)
     }
 
@@ -53,23 +55,28 @@ struct ResultRecorder {
                 record.addHeader(names.traceState, from: start) { $0.append(request.document.span(state)) }
             }
         } else {
-            let high = generator.next()
-            let low = generator.next() | 1
-            record.addHeader(names.traceParent, from: start) {
-                $0.append("00-")
-                $0.append(hexadecimal: high)
-                $0.append(hexadecimal: low)
-                $0.append("-")
-                $0.append(hexadecimal: span)
-                $0.append("-00")
-            }
+            addNewTrace(span, to: &record, from: start)
+        }
+    }
+
+    /// Starts a trace with a span of ours.
+    mutating func addNewTrace(_ span: UInt64, to record: inout OutcomeBatch.Builder, from start: Int) {
+        let high = generator.next()
+        let low = generator.next() | 1
+        record.addHeader(names.traceParent, from: start) {
+            $0.append("00-")
+            $0.append(hexadecimal: high)
+            $0.append(hexadecimal: low)
+            $0.append("-")
+            $0.append(hexadecimal: span)
+            $0.append("-00")
         }
     }
 }
 
 /// The names of a result's headers and those of their values that never change, one behind the other.
-private struct ResultHeaders {
-    private(set) var text = ByteWriter()
+struct ResultHeaders {
+    let text: ByteWriter
     let contentType, specificationVersion, id, source, type, time, subject, dataSchema: OutcomeBatch.Header
     let traceParent, eventTraceParent, traceState: OutcomeBatch.Header
 

@@ -97,6 +97,15 @@ final class WorkerMetrics {
         publishToFinal.observe(nanoseconds: max(0, milliseconds) * 1_000_000)
     }
 
+    /// Counts a question for an outcome, by the answer's status or why there was none.
+    func polled(_ answer: String) { metrics.outcomePolls.series([hub, answer]).increment() }
+
+    /// Counts an outcome, by what it is judged for.
+    func outcomeKnown(_ reason: String) { metrics.outcomes.series([hub, reason]).increment() }
+
+    /// Counts a list of refused devices, by what came of reading it.
+    func readDetails(_ result: String) { metrics.errorDetails.series([hub, result]).increment() }
+
     func rejected(_ code: ErrorCode, topic: String) {
         let reason =
             switch code {

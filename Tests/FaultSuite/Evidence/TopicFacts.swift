@@ -31,22 +31,25 @@ struct TopicFacts {
         return facts
     }
 
-    /// The results topic.
+    /// The results topic: final results, and what became of calls.
     ///
     /// - Throws: A record there is no result, or Kafka failed.
-    func results(_ topic: String) throws -> [ResultFact] {
+    func results(_ topic: String) throws -> (final: [ResultFact], outcomes: [OutcomeFact]) {
         var reader = FactReader()
         var facts: [ResultFact] = []
+        var outcomes: [OutcomeFact] = []
         var unknown = 0
         try read(topic) { record in
             if let value = record.value, let fact = reader.result(value, at: record.timestamp ?? 0) {
                 facts.append(fact)
+            } else if let value = record.value, let outcome = reader.outcome(value) {
+                outcomes.append(outcome)
             } else {
                 unknown += 1
             }
         }
         guard unknown == 0 else { throw SuiteError.failed("\(unknown) records of \(topic) are no results") }
-        return facts
+        return (facts, outcomes)
     }
 
     /// The dead-letter topic.

@@ -36,6 +36,7 @@ struct TopicRole {
             TopicRole(
                 role: "control", name: topics.control, days: Int(Cancellations.lifetime / 86_400_000), recordByteCount: 4096,
                 isCompacted: true, hasOnePartition: true),
+            TopicRole(role: "handles", name: topics.handles, days: 30, recordByteCount: 16_384),
             TopicRole(
                 role: "replays", name: topics.replays, days: 30, recordByteCount: record, isCompacted: true,
                 hasOnePartition: true),
