@@ -75,7 +75,7 @@ let package = Package(
         wrapper("Crypto", ["COpenSSL"]),
         wrapper("HubAuth", ["Crypto"]),
         wrapper("CurlHTTP", ["CCurl", "Crypto", "EventLoop", "HTTP1"]),
-        wrapper("Kafka", ["CRDKafka"]),
+        wrapper("Kafka", ["CRDKafka", "EventLoop"]),
         wrapper("HTTPServing", ["CMicroHTTPD"]),
 
         // hub

@@ -1,4 +1,5 @@
 import CRDKafka
+import EventLoop
 import Synchronization
 
 /// Owns one `rd_kafka_t` with its topic handles, and destroys them in the order that the library asks for.
@@ -28,7 +29,7 @@ final class ClientHandle: @unchecked Sendable {
         }
         diagnosis = settings.diagnosis
         self.inbox = inbox
-        pointer = try settings.makeClient(type)
+        pointer = try TimerSlack.coarse { () throws(KafkaError) in try settings.makeClient(type) }
         rd_kafka_set_log_queue(pointer, nil)
     }
 

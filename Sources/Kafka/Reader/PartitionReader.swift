@@ -50,7 +50,7 @@ public final class PartitionReader {
     ]
 
     private static let defaults: [ClientSettings.Setting] = [
-        ("fetch.wait.max.ms", "100"), ("fetch.error.backoff.ms", "100"), ("auto.offset.reset", "earliest"),
+        ("fetch.wait.max.ms", "500"), ("fetch.error.backoff.ms", "100"), ("auto.offset.reset", "earliest"),
     ]
 
     private static let fixed: [ClientSettings.Setting] = [
