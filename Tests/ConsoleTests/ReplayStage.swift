@@ -17,7 +17,7 @@ struct ReplayStage {
     var requests: String { name + ".requests" }
     var results: String { name + ".results" }
 
-    /// - Parameter more: Topics beyond those that replays need, by their roles.
+    // Topics beyond those that replays need can be had by their roles.
     init(_ more: [String] = []) throws {
         folder = NSTemporaryDirectory() + name
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -15,10 +15,10 @@ public struct ResultSchema {
         return schema.violations
     }
 
-    public static let states: Set = [
+    static let states: Set = [
         "scheduled", "retrying", "sent", "partial", "failed", "expired", "cancelled", "duplicate", "rejected", "unknown",
     ]
-    public static let outcomes: Set = [
+    static let outcomes: Set = [
         "success", "transient", "throttled", "permanent", "auth", "payload", "no_target", "expired", "cancelled", "duplicate",
         "ambiguous",
     ]

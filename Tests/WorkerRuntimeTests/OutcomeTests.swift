@@ -234,6 +234,43 @@ struct OutcomeTests {
         #expect(answers.dropFirst().allSatisfy { $0.at >= throttledAt + 13_500 })
     }
 
+    /// Four calls at once, of which one may be a question; each question takes 300 ms.
+    @Test func questionsLeaveSendsTheirPlace() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.script([try TelemetryScript(parsing: "state=Completed,apple.Success=1")])
+        bench.hub.arm([try Fault(parsing: "delay=300ms,method=GET")])
+        let worker = try bench.startWorker {
+            $0.tracksOutcomes = true
+            $0.maxInFlight = 4
+        }
+        try bench.publish(all: (0..<30).map { Self.request("n\($0)") })
+        #expect(eventually(within: .seconds(40)) { bench.metric("pushfan_outcome_polls_total") >= 3 })
+        let untracked = #","options":{"track_outcome":false}"#
+        try bench.publish(all: (0..<40).map { Self.request("send\($0)", untracked) })
+        #expect(eventually(within: .seconds(10)) { bench.metric("pushfan_requests_finished_total") == 70 })
+        #expect(bench.metric("pushfan_outcomes_total") < 25)
+        try bench.results(100, within: .seconds(60))
+        try worker.stop()
+        #expect(try Self.outcomes(bench).values.count { $0["state"] == "sent" } == 30)
+        let questions = bench.hub.calls().filter { $0.method == "GET" }.map(\.at).sorted()
+        #expect(zip(questions, questions.dropFirst()).allSatisfy { $1 - $0 >= 290 })
+    }
+
+    @Test func aQuestionThatFailsIsPutAgain() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.script([try TelemetryScript(parsing: "state=Completed,apple.Success=1")])
+        bench.hub.arm([
+            try Fault(parsing: "status=500,method=GET,count=1"), try Fault(parsing: "reset=after,method=GET,count=1"),
+        ])
+        let worker = try bench.startWorker { $0.tracksOutcomes = true }
+        try bench.publish(Self.request("a"))
+        try bench.results(2, within: .seconds(60))
+        try worker.stop()
+        #expect(try Self.outcomes(bench).values.map { $0["state"] } == ["sent"])
+        #expect(bench.metric("pushfan_outcome_polls_total", #"code="500""#) == 1)
+        #expect(bench.metric("pushfan_outcome_polls_total") == 3)
+    }
+
     @Test func deadHandlesAreListedByTheirFingerprintsAndNothingElseIsToldOfThem() throws {
         let bench = try Bench(.quickest, partitions: 1)
         for name in ["gone", "wrong", "fine"] {

@@ -31,8 +31,8 @@ public struct CallOutcome: Sendable, Equatable {
 
     private init(unavailable code: ErrorCode) {
         state = .unknown
-        outcome = code.outcome
-        replaySafety = code.outcome.replaySafety
+        outcome = .success
+        replaySafety = .duplicateRisk
         self.code = code
         reason = code.rawValue
         telemetry = nil

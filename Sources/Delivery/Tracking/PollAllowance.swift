@@ -1,15 +1,17 @@
 /// How many questions for outcomes a worker may put, so that sends keep their place at the hub.
 ///
 /// A share of the calls under way is theirs at most, and of the rate: two questions for every call that began to be followed, and 100 a
-/// second beside for those that others left. What was not used is kept for two seconds of the latter. Times are nanoseconds of a
-/// monotonic clock that the owner reads.
+/// second beside for those that others left. What was not used is kept: of the former up to 100,000, of the latter two seconds' worth. Times
+/// are nanoseconds of a monotonic clock that the owner reads.
 public struct PollAllowance: Sendable {
     /// The questions a second that are always allowed.
     public static let perSecond: Int64 = 100
     /// The questions allowed for each call that is followed.
     public static let perCall: Int64 = 2
-    /// Allowed questions that are not put and kept.
+    /// Questions by the second that are kept for later.
     public static let burst: Int64 = 200
+    /// Questions for followed calls that are kept for later.
+    private static let largestCredit: Int64 = 100_000
 
     /// The questions that may be under way at once.
     public let inFlightLimit: Int
@@ -28,7 +30,7 @@ public struct PollAllowance: Sendable {
     }
 
     /// Notes that one more call is followed.
-    public mutating func tracked() { credit = min(credit + Self.perCall, Self.burst + 100_000) }
+    public mutating func tracked() { credit = min(credit + Self.perCall, Self.largestCredit) }
 
     /// Whether a question may be put at `now`.
     public mutating func mayPoll(now: Int64) -> Bool {

@@ -213,7 +213,7 @@ public struct Conclusion: Sendable, Equatable {
 }
 
 extension ErrorCode {
-    /// The class of a request that ends for this reason before any call, or of a call of which telemetry tells no more than this.
+    /// The class of a request that ends for this reason before any call.
     public var outcome: Outcome {
         switch self {
         case .expiredInQueue: .expired
@@ -223,11 +223,10 @@ extension ErrorCode {
         case .hubThrottled, .hubQuota: .throttled
         case .hubUnavailable, .hubTimeout, .connectFailed, .tlsFailed, .dnsFailed, .circuitOpen, .internal: .transient
         case .responseInvalid, .nothingCounted, .hubAbandoned, .hubStateUnknown, .telemetryUnfinished, .telemetryMissing,
-            .telemetryUnanswered:
+            .telemetryUnanswered, .telemetryUnavailable:
             .ambiguous
         case .unknownHub, .hubNotFound, .devicesRefused: .permanent
         case .noTarget: .noTarget
-        case .telemetryUnavailable: .success
         case .schemaInvalid, .recordTooLarge, .tagExpressionInvalid, .tagLimitExceeded, .payloadTooLarge, .payloadRejected:
             .payload
         }
