@@ -96,13 +96,26 @@ public struct OutcomeResultWriter: Sendable {
             json.append(code.rawValue)
             json.append("\"")
         }
-        let counts = outcome.telemetry?.counts ?? []
-        if !counts.isEmpty {
-            json.append(",\"pns_outcomes\":")
-            Self.append(DeviceCounts(counts).names, to: &json)
+        guard let counts = outcome.telemetry?.counts, !counts.isEmpty else {
+            json.append("}]")
+            return
         }
+        let names = DeviceCounts(counts).names
+        json.append(",\"pns_outcomes\":")
+        Self.append(names, to: &json)
         json.append("}]")
-        guard !counts.isEmpty else { return }
+        if counts.allSatisfy({ $0.platform == counts[0].platform }) {
+            json.append(",\"devices\":{")
+            json.append(json: counts[0].platform)
+            json.append(":")
+            Self.append(names, to: &json)
+            json.append("}")
+        } else {
+            Self.appendDevices(counts, to: &json)
+        }
+    }
+
+    private static func appendDevices(_ counts: [NotificationTelemetry.Count], to json: inout ByteWriter) {
         var separator: StaticString = ",\"devices\":{"
         var platforms: [String] = []
         for count in counts where !platforms.contains(count.platform) {
@@ -110,7 +123,7 @@ public struct OutcomeResultWriter: Sendable {
             json.append(separator)
             json.append(json: count.platform)
             json.append(":")
-            Self.append(DeviceCounts(counts.filter { $0.platform == count.platform }).names, to: &json)
+            append(DeviceCounts(counts.filter { $0.platform == count.platform }).names, to: &json)
             separator = ","
         }
         json.append("}")

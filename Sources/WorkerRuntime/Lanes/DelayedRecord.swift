@@ -75,6 +75,11 @@ final class DelayedRecord {
     ///   - now: The present moment.
     /// - Returns: What it is.
     static func read(_ record: borrowing ConsumedRecord, group: String, in delay: Int, now: Timestamp) -> Reading {
+        let question = PollHeaders(record, group: group)
+        if question.isPoll {
+            guard question.isOurs ?? false else { return question.isOurs == nil ? .invalid : .foreign }
+            return OutcomePoll(record, due: question.due, in: delay, now: now).map { .poll($0) } ?? .invalid
+        }
         var values: [Header: [UInt8]] = [:]
         record.forEachHeader { name, value in
             guard let header = Header(name), let value else { return }
@@ -84,9 +89,6 @@ final class DelayedRecord {
         func number(_ header: Header) -> Int64? { text(header).flatMap { Int64($0) } }
         guard let owner = text(.group) else { return .invalid }
         guard owner == group else { return .foreign }
-        if values[.poll] != nil {
-            return OutcomePoll(record, due: number(.notBefore), in: delay, now: now).map { .poll($0) } ?? .invalid
-        }
         guard let due = number(.notBefore), let lane = text(.lane).flatMap({ name in Lane.allCases.first { $0.name == name } }),
             let topic = text(.originTopic), (1...249).contains(topic.utf8.count),
             let partition = number(.originPartition).flatMap({ Int32(exactly: $0) }), partition >= 0,

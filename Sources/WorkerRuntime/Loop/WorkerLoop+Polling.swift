@@ -62,14 +62,14 @@ extension WorkerLoop {
             if let poll { answered(flight, poll, answer) }
             connections.recycle(answer)
         case .failure(let failure):
-            metrics.polled(failure.reason.label)
+            metrics.unpolled(failure.reason.label)
             if let poll { take(PollAnswer(CallResult(failure)), flight, poll) }
         }
     }
 
     private func answered(_ flight: Flight, _ poll: OutcomePoll, _ answer: borrowing Answer) {
         let reply = HubAnswer(answer, now: wallClock.milliseconds)
-        metrics.polled("\(reply.status)")
+        metrics.polled(status: reply.status)
         if reply.status == 401 { _ = hub.rejected(token: poll.tokenSerial) } else { hub.accepted(token: poll.tokenSerial) }
         var telemetry: NotificationTelemetry?
         if reply.status == 200 {

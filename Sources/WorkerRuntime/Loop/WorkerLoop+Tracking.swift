@@ -27,8 +27,7 @@ extension WorkerLoop {
     }
 
     private func followUp(_ flight: Flight, _ index: Int) {
-        let first = OutcomeTracking(acceptedAt: wallClock.milliseconds).firstWait(configuration.outcomes, using: &generator)
-        guard let (lane, due) = laneAndMoment(after: first) else { return }
+        guard let (lane, due) = laneAndMoment(after: configuration.outcomes.firstWait) else { return }
         polls.allowance.tracked()
         let origin = flight.origin
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
@@ -99,7 +98,7 @@ extension WorkerLoop {
         if elapsed > configuration.outcomes.deadline {
             take(.failed, flight, poll)
         } else {
-            metrics.polled("put_off")
+            metrics.unpolled("put_off")
             askLater(flight, poll, after: max(elapsed, configuration.outcomes.interval))
         }
     }
