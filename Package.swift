@@ -57,6 +57,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CLinux"),
 
@@ -77,6 +78,7 @@ let package = Package(
         wrapper("CurlHTTP", ["CCurl", "Crypto", "EventLoop", "HTTP1"]),
         wrapper("Kafka", ["CRDKafka", "EventLoop"]),
         wrapper("HTTPServing", ["CMicroHTTPD"]),
+        wrapper("SQLite", ["CSQLite"]),
 
         // hub
         .target(
@@ -111,7 +113,7 @@ let package = Package(
             "Console",
             [
                 "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "ResultQuery",
-                "Replay", "Kafka",
+                "Replay", "Kafka", "SQLite",
                 "HubREST", "HubAuth", "HTTPServing", "HTTP1",
             ]),
 
@@ -152,6 +154,7 @@ let package = Package(
         tests("CurlHTTPTests", ["CurlHTTP", "CCurl", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
         tests("HTTPServingTests", ["HTTPServing"]),
+        tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests(
             "WorkerRuntimeTests",
@@ -165,8 +168,8 @@ let package = Package(
         tests(
             "ConsoleTests",
             [
-                "Console", "Settings", "Kafka", "PushModel", "ResultQuery", "Replay", "HTTPServing", "HubEmulator", "HubAuth",
-                "WorkerRuntime", "Observability",
+                "Console", "Settings", "Kafka", "SQLite", "PushModel", "ResultQuery", "Replay", "HTTPServing", "HubEmulator",
+                "HubAuth", "WorkerRuntime", "Observability",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

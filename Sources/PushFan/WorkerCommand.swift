@@ -25,7 +25,7 @@ extension Command {
                     ("id", "NAME", "worker.id"), ("max-in-flight", "N", "worker.max_in_flight"),
                     ("group", "NAME", "kafka.group_id"), ("guarantee", "WORD", "kafka.delivery_guarantee"),
                 ])),
-            .kafka(topics: ["requests", "results", "deadletter"]),
+            .kafka(topics: ["requests", "results", "deadletter", "control", "shares"]),
             FlagGroup(
                 "Reporting",
                 FlagGroup.settings([("log-level", "LEVEL", "log.level"), ("log-format", "FORMAT", "log.format")])),

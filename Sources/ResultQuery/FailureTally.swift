@@ -41,10 +41,23 @@ public struct FailureTally: Sendable {
     ///   - document: The result.
     ///   - time: When it was written, in milliseconds since 1970.
     public mutating func add(_ document: JSONDocument, writtenAt time: Int64) {
-        let cause = Cause(document)
-        let safety = document.text("replay_safety", of: document.root).flatMap(ReplaySafety.init(rawValue:))
-        count += 1
-        byCause[cause, default: Group(cause: cause)].add(document, time, safety)
+        add(document, count: 1, from: time, to: time, latest: document.text("request_id", of: document.root) ?? "")
+    }
+
+    /// Counts results that ended alike.
+    ///
+    /// - Parameters:
+    ///   - ending: One of the results, or what `ResultFacet.ending` keeps of it.
+    ///   - number: How many they are.
+    ///   - first: When the first was written, in milliseconds since 1970.
+    ///   - last: When the last was written.
+    ///   - latest: The request of the last one; of several at that moment, the greatest.
+    public mutating func add(
+        _ ending: JSONDocument, count number: Int, from first: Int64, to last: Int64, latest: @autoclosure () -> String
+    ) {
+        let cause = Cause(ending)
+        count += number
+        byCause[cause, default: Group(cause: cause)].add(ending, number, first, last, latest)
     }
 
     /// The groups, the largest first.
@@ -57,15 +70,18 @@ public struct FailureTally: Sendable {
 }
 
 extension FailureTally.Group {
-    fileprivate mutating func add(_ document: JSONDocument, _ time: Int64, _ word: ReplaySafety?) {
-        count += 1
-        if let word { safety[word, default: 0] += 1 }
-        first = min(first, time)
-        guard time >= last else { return }
-        let request = document.text("request_id", of: document.root) ?? ""
+    fileprivate mutating func add(
+        _ ending: JSONDocument, _ number: Int, _ first: Int64, _ last: Int64, _ latest: () -> String
+    ) {
+        count += number
+        if let word = ending.text("replay_safety", of: ending.root).flatMap(ReplaySafety.init(rawValue:)) {
+            safety[word, default: 0] += number
+        }
+        self.first = min(self.first, first)
+        guard last >= self.last else { return }
         // Partitions are read in no order: of two that were written at the same moment, it is always the same one.
-        latestRequest = time > last ? request : max(latestRequest, request)
-        last = time
+        latestRequest = last > self.last ? latest() : max(latestRequest, latest())
+        self.last = last
     }
 }
 

@@ -10,14 +10,12 @@ public struct FamilyMatcher: Sendable {
         case replay
     }
 
-    private let request: String
     private let bytes: [UInt8]
     /// After a match, the result.
     public private(set) var document = JSONDocument()
 
     /// A matcher for the request with this id.
     public init(request: String) {
-        self.request = request
         bytes = Array(request.utf8)
     }
 
@@ -28,11 +26,15 @@ public struct FamilyMatcher: Sendable {
     public mutating func relation(_ json: Span<UInt8>) -> Relation? {
         guard mayName(json), document.readResult(json) else { return nil }
         let root = document.root
-        if document.text("request_id", of: root) == request { return .own }
+        if isNamed("request_id", of: root) { return .own }
         guard let replay = document.member("replay", of: root) else { return nil }
-        let isOfFamily =
-            document.text("root_request_id", of: replay) == request || document.text("parent_request_id", of: replay) == request
-        return isOfFamily ? .replay : nil
+        return isNamed("root_request_id", of: replay) || isNamed("parent_request_id", of: replay) ? .replay : nil
+    }
+
+    /// Whether a member is the id, byte by byte.
+    private func isNamed(_ name: StaticString, of object: JSONDocument.Node) -> Bool {
+        guard let value = document.member(name, of: object), document.kind(of: value) == .string else { return false }
+        return document.span(document.text(of: value)).equals(bytes)
     }
 
     /// Whether the id stands somewhere in the record as it is, or something is escaped and only reading can tell.

@@ -27,7 +27,7 @@ extension ResultFilter.Term {
         for value in values {
             switch value {
             case .text(let wanted): if text.equals(wanted) { return true }
-            case .pattern(let pattern): if text.matches(pattern) { return true }
+            case .pattern(let pattern): if text.matches(pattern.span) { return true }
             case .number: continue
             }
         }
@@ -74,7 +74,7 @@ extension ResultFilter.Subject {
 }
 
 extension ResultField.Place {
-    fileprivate func forEachValue(in document: JSONDocument, _ body: (JSONDocument.Node) -> Void) {
+    func forEachValue(in document: JSONDocument, _ body: (JSONDocument.Node) -> Void) {
         switch self {
         case .member(let name):
             if let value = document.member(name, of: document.root) { body(value) }
@@ -100,7 +100,7 @@ extension Span<UInt8> {
     }
 
     /// Whether `pattern`, in which `*` stands for any bytes, is all of the text. A star that took too little takes one byte more.
-    func matches(_ pattern: [UInt8]) -> Bool {
+    public func matches(_ pattern: Span<UInt8>) -> Bool {
         let wildcard = UInt8(ascii: "*")
         var position = 0
         var index = 0
@@ -120,6 +120,7 @@ extension Span<UInt8> {
                 return false
             }
         }
-        return pattern[position...].allSatisfy { $0 == wildcard }
+        while position < pattern.count, pattern[position] == wildcard { position += 1 }
+        return position == pattern.count
     }
 }

@@ -21,6 +21,8 @@ public struct KafkaSettings: Sendable {
         public let control: String
         /// Dead device handles are listed here.
         public let handles: String
+        /// Workers share a hub's rate by it.
+        public let shares: String
         /// Replays keep here how far they are.
         public let replays: String
     }
@@ -51,7 +53,7 @@ public struct KafkaSettings: Sendable {
             results: values.value(SettingsSchema.resultsTopic),
             deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic),
             handles: values.value(SettingsSchema.handlesTopic),
-            replays: values.value(SettingsSchema.replaysTopic))
+            shares: values.value(SettingsSchema.sharesTopic), replays: values.value(SettingsSchema.replaysTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
         transactionTimeout = try values.value(SettingsSchema.transactionTimeout)
@@ -117,6 +119,10 @@ public struct HubSettings: Sendable {
     public let maxConnectionAge: Duration
     /// A PEM file of certificates to trust instead of the system's.
     public let authorityFile: String?
+    /// What all workers together may send in a second; 0 for no limit.
+    public let rateLimit: Int
+    /// Whether fewer calls are under way when the hub gets slow or loses them.
+    public let adaptsConcurrency: Bool
     /// The platforms a message goes to when its request names none, in the hub's words.
     public let platforms: [String]
     /// The tag of a user, with `{user}` for the user's name.
@@ -140,6 +146,8 @@ public struct HubSettings: Sendable {
         maxConnections = connections > 0 ? connections : try values.value(SettingsSchema.maxInFlight)
         maxConnectionAge = try values.value(SettingsSchema.maxConnectionAge)
         authorityFile = values[SettingsSchema.authorityFile]
+        rateLimit = try values.value(SettingsSchema.rateLimit)
+        adaptsConcurrency = try values.value(SettingsSchema.adaptsConcurrency)
         platforms = try values.value(SettingsSchema.platforms)
         userTag = try values.value(SettingsSchema.userTag)
         tracksOutcomes = try values.value(SettingsSchema.trackOutcome)

@@ -55,10 +55,13 @@ extension Settings {
         configuration.topics.deadLetters = kafka.topics.deadLetter
         configuration.topics.control = kafka.topics.control
         configuration.topics.handles = kafka.topics.handles
+        configuration.topics.shares = kafka.topics.shares
         configuration.guarantee = kafka.guarantee
         configuration.requestTimeout = hub.requestTimeout
         configuration.loops = worker.loops
         configuration.maxInFlight = worker.maxInFlight
+        configuration.adaptsConcurrency = hub.adaptsConcurrency
+        configuration.rateLimit = hub.rateLimit
         configuration.laneWeights = worker.laneWeights
         configuration.window = worker.window
         configuration.commitInterval = worker.commitInterval

@@ -83,7 +83,8 @@ public final class Worker: Sendable {
     /// - Throws: What kept a loop from going on, or from committing everything in time; the others have stopped then too.
     public func run() throws {
         let gauges = LoopGauges(
-            services.metrics, hub: configuration.hubName, topics: configuration.topics, loops: controls.count)
+            services.metrics, hub: configuration.hubName, topics: configuration.topics, loops: controls.count,
+            isRateLimited: configuration.rateLimit > 0)
         guard controls.count > 1 else { return try run(0, gauges) }
         let failure = Mutex<(any Error)?>(nil)
         let others = DispatchGroup()
@@ -120,6 +121,7 @@ public final class Worker: Sendable {
         let loop = try WorkerLoop(
             configuration, services: services, metrics: metrics, health: health, control: controls[index])
         defer {
+            loop.leaveFleet()
             loop.committer.stop(within: .seconds(10))
             loop.consumer.close(timeout: .seconds(5))
             loop.connections.close()

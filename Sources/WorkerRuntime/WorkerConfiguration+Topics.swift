@@ -19,6 +19,8 @@ extension WorkerConfiguration {
         public var control: String
         /// Where devices are listed whose handles are dead.
         public var handles: String
+        /// Where workers agree on what is theirs of a hub's rate.
+        public var shares: String
 
         /// The names of the message contract.
         public init() { self.init(requests: "push.requests.v1") }
@@ -34,6 +36,7 @@ extension WorkerConfiguration {
             deadLetters = family.topic("deadletter")
             control = family.topic("control")
             handles = family.topic("handles")
+            shares = family.topic("shares")
         }
 
         /// The topic of a lane.
@@ -46,7 +49,9 @@ extension WorkerConfiguration {
         }
 
         /// Every topic, each once.
-        public var all: [String] { [requestsHigh, requests, requestsBulk] + delays + [results, deadLetters, control, handles] }
+        public var all: [String] {
+            [requestsHigh, requests, requestsBulk] + delays + [results, deadLetters, control, handles, shares]
+        }
     }
 }
 

@@ -63,6 +63,10 @@ public struct WorkerConfiguration: Sendable {
     public var loops = 1
     /// Hub calls that one loop may have under way at once, 1–4,096, default 64.
     public var maxInFlight = 64
+    /// Whether fewer calls are under way when the hub gets slow or loses them; default yes.
+    public var adaptsConcurrency = true
+    /// Calls per second that all workers together may make to the hub, up to 1,000,000; default 0, as many as there are.
+    public var rateLimit = 0
     /// Offsets per partition between the first unfinished record and the next to read, 16–16,384.
     public var window = OffsetLedger.maximumWindow
     /// The least time between two commits while results come in numbers, default 60 ms; see `CommitSchedule`.

@@ -31,6 +31,11 @@ struct ExplainTests {
         #expect(explain([request(#"{"users":\#(users)}"#, "r1")], "--call-time soon").code == .usage)
     }
 
+    @Test func aRateLimitMakesItLonger() throws {
+        let outcome = explain([request(#"{"users":\#(users)}"#, "r1")], "--hub.rate_limit 2")
+        #expect(try #require(outcome.lines.first).hasSuffix("about 4.5 s (64 at once, 100 ms each, 2 a second)"))
+    }
+
     @Test func bytesAreThoseOfTheCallsThemselves() throws {
         let outcome = explain([request(#"{"broadcast":true}"#, "r1")], "-o ndjson")
         let one = explain([request(#"{"broadcast":true}"#, "r1").replacingPlatforms("apple")], "-o ndjson")

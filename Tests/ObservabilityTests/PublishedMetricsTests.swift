@@ -24,6 +24,8 @@ import Testing
         metrics.consumerLagSeconds.series(["push.requests.v1"]).set(.nan)
         metrics.inflightSends.series(["demo"]).set(3)
         metrics.sendLimit.series(["demo"]).set(64)
+        metrics.rateLimit.series(["demo"]).set(125)
+        metrics.rateWait.series(["demo"]).add(nanoseconds: 1_500_000_000)
         metrics.circuitState.series(["demo"]).set(2)
         metrics.throttledTime.series(["demo"]).add(nanoseconds: 2_500_000_000)
         metrics.retriesScheduled.series(["demo", "throttled"]).increment()
@@ -103,6 +105,8 @@ import Testing
         ("pushfan_consumer_lag_seconds", "gauge", ["topic"]),
         ("pushfan_inflight_sends", "gauge", ["hub"]),
         ("pushfan_send_limit", "gauge", ["hub"]),
+        ("pushfan_rate_limit", "gauge", ["hub"]),
+        ("pushfan_rate_wait_seconds_total", "counter", ["hub"]),
         ("pushfan_circuit_state", "gauge", ["hub"]),
         ("pushfan_throttled_seconds_total", "counter", ["hub"]),
         ("pushfan_retries_scheduled_total", "counter", ["hub", "reason"]),

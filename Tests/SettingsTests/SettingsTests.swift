@@ -13,6 +13,7 @@ import WorkerRuntime
         #expect(settings.kafka.topics.results == "push.results.v1")
         #expect(settings.kafka.topics.deadLetter == "push.deadletter.v1")
         #expect(settings.kafka.topics.control == "push.control.v1")
+        #expect(settings.kafka.topics.shares == "push.shares.v1")
         #expect(settings.kafka.topics.requestsHigh == "push.requests-high.v1")
         #expect(settings.kafka.topics.requestsBulk == "push.requests-bulk.v1")
         #expect(
@@ -68,6 +69,7 @@ import WorkerRuntime
         let environment = ["PUSHFAN_KAFKA_TOPICS_REQUESTS": "app.requests.v3", "PUSHFAN_KAFKA_TOPICS_DELAY_1M": "minutes"]
         let settings = try load(environment, file: "worker: {weights: {bulk: 3}}\nkafka: {topics: {requests_bulk: many}}\n")
         #expect(settings.kafka.topics.control == "app.control.v3")
+        #expect(settings.kafka.topics.shares == "app.shares.v3")
         #expect(settings.kafka.topics.requestsHigh == "app.requests-high.v3")
         #expect(settings.kafka.topics.requestsBulk == "many")
         #expect(settings.kafka.topics.delays == ["app.delay-10s.v3", "minutes", "app.delay-10m.v3", "app.delay-1h.v3"])

@@ -40,14 +40,18 @@ final class Bench {
     /// The topics of requests, by lane.
     private let requests: [Producer.Topic]
 
-    init(_ broker: Broker, partitions: Int = 4, emulator: (inout HubEmulatorConfiguration) -> Void = { _ in }) throws {
+    init(
+        _ broker: Broker, partitions: Int = 4, hasShares: Bool = false,
+        emulator: (inout HubEmulatorConfiguration) -> Void = { _ in }
+    ) throws {
         var configuration = HubEmulatorConfiguration()
         configuration.listen = "127.0.0.1:0"
         emulator(&configuration)
         hub = try EmulatedHub(configuration)
         _ = try hub.start()
-        topics = WorkerConfiguration.Topics(requests: "\(name).requests")
-        let all = topics.all
+        let topics = WorkerConfiguration.Topics(requests: "\(name).requests")
+        self.topics = topics
+        let all = topics.all.filter { hasShares || $0 != topics.shares }
         switch broker {
         case .embedded:
             let cluster = try MockCluster()

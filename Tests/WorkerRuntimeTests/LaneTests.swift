@@ -36,14 +36,14 @@ struct LaneTests {
         }
         #expect(calls.count == 390 && calls.freshCount(of: .bulk) == 130)
         var sent: [[Int]] = [[], [], []]
-        for _ in 0..<130 { if let next = calls.removeNext() { sent[next.call.call].append(next.call.flight) } }
+        for _ in 0..<130 { if let next = calls.removeNext(in: .max) { sent[next.call.call].append(next.call.flight) } }
         #expect(sent.map(\.count) == [80, 40, 10])
         for flights in sent { #expect(flights == Array(0..<flights.count)) }
         // Of what nobody wants any more there is nothing left, and the others go on.
         calls.removeAll { call, _ in call.call != Lane.high.rawValue && call.flight.isMultiple(of: 2) }
         #expect(calls.freshCount(of: .high) == 0 && calls.count == calls.freshCount(of: .normal) + calls.freshCount(of: .bulk))
         var rest = 0
-        while let next = calls.removeNext() {
+        while let next = calls.removeNext(in: .max) {
             #expect(next.call.flight.isMultiple(of: 2))
             rest += 1
         }

@@ -2,7 +2,8 @@ import Settings
 
 /// Reads a command line by the flags of one command.
 ///
-/// `--name value`, `--name=value`, `-n value`, `-nvalue`; switches take no value; `--` ends the flags; `-` is an operand, and where
+/// `--name value`, `--name=value`, `-n value`, `-nvalue`; switches take no value, and where it is optional
+/// it is joined by the equals sign; `--` ends the flags; `-` is an operand, and where
 /// a filter may stand, `-hub:shop` is one.
 struct ArgumentParser {
     private let command: Command
@@ -77,6 +78,10 @@ struct ArgumentParser {
         guard flag.isRepeatable || !result.has(flag.name) else { throw .usage("--\(flag.name) is given twice") }
         guard let placeholder = flag.placeholder else {
             if attached != nil { throw .usage("--\(flag.name) takes no value") }
+            result.values[flag.name] = []
+            return
+        }
+        if flag.isValueOptional && attached == nil {
             result.values[flag.name] = []
             return
         }

@@ -20,6 +20,8 @@ public struct Flag: Sendable {
     public let choices: [String]
     /// The flag may be given more than once.
     public let isRepeatable: Bool
+    /// The flag may stand alone; a value is then only what an equals sign joins to it.
+    public let isValueOptional: Bool
 
     /// A flag of a command's own.
     ///
@@ -32,9 +34,11 @@ public struct Flag: Sendable {
     ///   - variable: The environment variable that says the same.
     ///   - choices: The only values there are.
     ///   - isRepeatable: The flag may be given more than once.
+    ///   - isValueOptional: The flag may stand alone.
     public init(
         _ name: String, _ placeholder: String? = nil, _ summary: String, letter: Character? = nil,
-        default defaultText: String? = nil, variable: String? = nil, choices: [String] = [], isRepeatable: Bool = false
+        default defaultText: String? = nil, variable: String? = nil, choices: [String] = [], isRepeatable: Bool = false,
+        isValueOptional: Bool = false
     ) {
         self.name = name
         self.letter = letter
@@ -44,6 +48,7 @@ public struct Flag: Sendable {
         self.variable = variable
         self.choices = choices
         self.isRepeatable = isRepeatable
+        self.isValueOptional = isValueOptional
         key = nil
     }
 
@@ -63,12 +68,13 @@ public struct Flag: Sendable {
         key = definition.name
         choices = []
         isRepeatable = true
+        isValueOptional = false
     }
 
     /// The flag as a person types it, with its value.
     var spelling: String {
         let short = letter.map { "-\($0), " } ?? ""
-        return short + "--\(name)" + (placeholder.map { " \($0)" } ?? "")
+        return short + "--\(name)" + (placeholder.map { isValueOptional ? "[=\($0)]" : " \($0)" } ?? "")
     }
 }
 

@@ -13,8 +13,6 @@ public struct PollAllowance: Sendable {
     /// Questions for followed calls that are kept for later.
     private static let largestCredit: Int64 = 100_000
 
-    /// The questions that may be under way at once.
-    public let inFlightLimit: Int
     /// Questions under way.
     public private(set) var inFlight = 0
 
@@ -22,20 +20,20 @@ public struct PollAllowance: Sendable {
     private var credit = burst
     private var creditedAt: Int64?
 
-    /// The allowance of a worker.
-    ///
-    /// - Parameter maxInFlight: Its hub calls under way at once; a quarter of them may be questions, one at least.
-    public init(maxInFlight: Int) {
-        inFlightLimit = max(1, maxInFlight / 4)
-    }
+    /// The allowance of a worker that follows nothing yet.
+    public init() {}
 
     /// Notes that one more call is followed.
     public mutating func tracked() { credit = min(credit + Self.perCall, Self.largestCredit) }
 
     /// Whether a question may be put at `now`.
-    public mutating func mayPoll(now: Int64) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - limit: The hub calls that may be under way at once; a quarter of them may be questions, one at least.
+    ///   - now: The present moment.
+    public mutating func mayPoll(limit: Int, now: Int64) -> Bool {
         refill(now)
-        return inFlight < inFlightLimit && credit > 0
+        return inFlight < max(1, limit / 4) && credit > 0
     }
 
     /// When a question may be put that may not be for the sake of the rate; nil when the rate allows one.

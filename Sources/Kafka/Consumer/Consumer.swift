@@ -29,6 +29,8 @@ public final class Consumer {
     ///   - instanceID: The member's stable name for static membership: a restart within the session time-out causes no rebalance, and every
     ///     commit is fenced. Nil for a member without a name.
     ///   - sessionTimeout: How long the group waits for a silent member. Default 10 s; brokers allow 6 s to 30 min.
+    ///   - heartbeatInterval: How often the member says that it is there, which is also when it hears of a rebalance; all wait for the last one
+    ///     to hear of it. Default 3 s, less than `sessionTimeout`.
     ///   - maxPollInterval: How long the member may go without `nextEvent()`, and how long the group waits for an answer to a rebalance.
     ///     Default 60 s, at least `sessionTimeout`.
     ///   - autoOffsetReset: Where to start if an offset is missing. Default `.earliest`.
@@ -38,13 +40,14 @@ public final class Consumer {
     /// - Throws: A configuration that was refused.
     public init(
         _ configuration: KafkaConfiguration, groupID: String, instanceID: String? = nil, sessionTimeout: Duration = .seconds(10),
-        maxPollInterval: Duration = .seconds(60), autoOffsetReset: OffsetReset = .earliest, reportsPartitionEnd: Bool = false,
-        wakeUpFileDescriptor: Int32
+        heartbeatInterval: Duration = .seconds(3), maxPollInterval: Duration = .seconds(60),
+        autoOffsetReset: OffsetReset = .earliest, reportsPartitionEnd: Bool = false, wakeUpFileDescriptor: Int32
     ) throws(KafkaError) {
         guard !groupID.isEmpty else { throw .invalidArgument("the consumer group has no name") }
         let defaults =
             Self.defaults + [
                 ("session.timeout.ms", "\(sessionTimeout.wholeMilliseconds)"),
+                ("heartbeat.interval.ms", "\(heartbeatInterval.wholeMilliseconds)"),
                 ("max.poll.interval.ms", "\(maxPollInterval.wholeMilliseconds)"), ("auto.offset.reset", autoOffsetReset.rawValue),
             ]
         var fixed = Self.fixed + [("group.id", groupID), ("enable.partition.eof", reportsPartitionEnd ? "true" : "false")]

@@ -31,6 +31,11 @@ public final class TopicReader {
     /// The topic's name.
     public let topic: String
 
+    /// The cluster's id, as far as `init` asked for it.
+    public private(set) var clusterID: String?
+    /// From the oldest offset that is kept to the end, for each partition that `init` only looked at.
+    public private(set) var bounds: [Range<Int64>] = []
+
     private let stop: Stop
     private let isBounded: Bool
     private let client: ClientHandle
@@ -60,9 +65,33 @@ public final class TopicReader {
     ///   - stop: Where to stop; what lies behind is passed over.
     ///   - timeout: How long to wait for the brokers.
     /// - Throws: `isUnknownTopicOrPartition`, `isUnreachable`, `isAuthentication`, or a configuration that was refused.
-    public init(
+    public convenience init(
         _ configuration: KafkaConfiguration, topic: String, start: Start, stop: Stop = .never, timeout: Duration
     ) throws(KafkaError) {
+        try self.init(configuration, topic: topic, stop: stop)
+        try startPartitions(at: start, timeout: timeout)
+    }
+
+    /// Finds out where the topic's partitions begin and end. Nothing is read before `begin(at:)`, and nothing that comes later.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic's name.
+    ///   - configuration: The brokers and the user's properties.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Throws: As the other initialiser does.
+    public convenience init(
+        surveying topic: String, _ configuration: KafkaConfiguration, timeout: Duration
+    ) throws(KafkaError) {
+        try self.init(configuration, topic: topic, stop: .end)
+        let partitions = try newPartitions(timeout: timeout)
+        bounds = try bounds(of: partitions, timeout: timeout)
+        // The answer came with the topic's partitions.
+        guard let id = rd_kafka_clusterid(client.pointer, timeout.wholeMilliseconds) else { return }
+        clusterID = String(cString: id)
+        rd_kafka_mem_free(client.pointer, id)
+    }
+
+    private init(_ configuration: KafkaConfiguration, topic: String, stop: Stop) throws(KafkaError) {
         let settings = try ClientSettings(configuration, defaults: Self.defaults, fixed: Self.fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
         client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
@@ -72,7 +101,6 @@ public final class TopicReader {
         self.topic = topic
         self.stop = stop
         isBounded = stop != .never
-        try startPartitions(at: start, timeout: timeout)
     }
 
     deinit {
@@ -176,20 +204,46 @@ public final class TopicReader {
 }
 
 extension TopicReader {
+    /// Starts to read what `init` only looked at.
+    ///
+    /// - Parameter offsets: Where to start in each partition; those that are not named start at the beginning.
+    /// - Throws: A partition cannot be read.
+    public func begin(at offsets: [Int32: Int64]) throws(KafkaError) {
+        guard progress.isEmpty else { return }
+        let positions = bounds.indices.map { offsets[Int32($0)] ?? 0 }
+        try start(0..<Int32(clamping: bounds.count), bounds, at: positions, stops: bounds.map(\.upperBound))
+    }
+
     /// Starts the partitions that are not read yet.
     private func startPartitions(at start: Start, timeout: Duration) throws(KafkaError) {
+        let new = try newPartitions(timeout: timeout)
+        guard !new.isEmpty else { return }
+        let bounds = try bounds(of: new, timeout: timeout)
+        let positions = try positions(of: new, at: start, bounds, timeout: timeout)
+        try self.start(new, bounds, at: positions, stops: try stops(of: new, bounds.map(\.upperBound), timeout: timeout))
+    }
+
+    private func newPartitions(timeout: Duration) throws(KafkaError) -> Range<Int32> {
         let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
         guard let found = snapshot.topic(topic) else { throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) }
         if let error = found.error { throw error }
-        guard found.partitionCount > progress.count else { return }
-        let new = Int32(progress.count)..<Int32(clamping: found.partitionCount)
-        let lows = try offsets(of: new, at: LogicalOffset.beginning, timeout: timeout)
-        let ends = try offsets(of: new, at: LogicalOffset.end, timeout: timeout)
-        let positions = try positions(of: new, at: start, lows, ends, timeout: timeout)
-        let stops = try stops(of: new, ends, timeout: timeout)
-        for (index, partition) in new.enumerated() {
-            let position = min(max(positions[index], lows[index]), ends[index])
-            let part = Progress(start: position, position: position, end: min(stops[index], ends[index]))
+        let known = Int32(progress.count)
+        return known..<max(known, Int32(clamping: found.partitionCount))
+    }
+
+    private func bounds(of partitions: Range<Int32>, timeout: Duration) throws(KafkaError) -> [Range<Int64>] {
+        let lows = try offsets(of: partitions, at: LogicalOffset.beginning, timeout: timeout)
+        let ends = try offsets(of: partitions, at: LogicalOffset.end, timeout: timeout)
+        return zip(lows, ends).map { low, end in low..<max(low, end) }
+    }
+
+    private func start(
+        _ partitions: Range<Int32>, _ bounds: [Range<Int64>], at positions: [Int64], stops: [Int64]
+    ) throws(KafkaError) {
+        for (index, partition) in partitions.enumerated() {
+            let bounds = bounds[index]
+            let position = min(max(positions[index], bounds.lowerBound), bounds.upperBound)
+            let part = Progress(start: position, position: position, end: min(stops[index], bounds.upperBound))
             if !isBounded || !part.isFinished {
                 try records.startReading(topic: client.topic(topicIndex), partition: partition, offset: position)
             }
@@ -207,13 +261,14 @@ extension TopicReader {
     }
 
     private func positions(
-        of partitions: Range<Int32>, at start: Start, _ lows: [Int64], _ ends: [Int64], timeout: Duration
+        of partitions: Range<Int32>, at start: Start, _ bounds: [Range<Int64>], timeout: Duration
     ) throws(KafkaError) -> [Int64] {
         switch start {
-        case .beginning: return lows
-        case .end: return ends
+        case .beginning: return bounds.map(\.lowerBound)
+        case .end: return bounds.map(\.upperBound)
         case .offsets(let offsets): return partitions.map { offsets[$0] ?? 0 }
-        case .time(let time): return try firstOffsets(of: partitions, at: time, ends, timeout: timeout)
+        case .time(let time):
+            return try firstOffsets(of: partitions, at: time, bounds.map(\.upperBound), timeout: timeout)
         }
     }
 

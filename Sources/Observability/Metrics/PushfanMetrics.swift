@@ -28,6 +28,10 @@ public struct PushfanMetrics: Sendable {
     public let inflightSends: Family<Gauge, 1>
     /// Hub calls that may be under way at once, by hub.
     public let sendLimit: Family<Gauge, 1>
+    /// Hub calls that this worker may start in a second at present, by hub; none for a hub whose rate has no limit.
+    public let rateLimit: Family<Gauge, 1>
+    /// Time in which calls waited for the rate and nothing else, by hub.
+    public let rateWait: Family<SecondsCounter, 1>
     /// The hub's circuit, by hub: 0 closed, 1 half-open, 2 open.
     public let circuitState: Family<Gauge, 1>
     /// Time spent waiting because the hub asked for it, by hub.
@@ -88,6 +92,10 @@ public struct PushfanMetrics: Sendable {
         consumerLagSeconds = registry.gauges("consumer_lag_seconds", "Age of the oldest record not yet read.", ["topic"])
         inflightSends = registry.gauges("inflight_sends", "Hub calls under way.", ["hub"])
         sendLimit = registry.gauges("send_limit", "Hub calls that may be under way at once.", ["hub"])
+        rateLimit = registry.gauges("rate_limit", "Hub calls that may start in a second here, at present.", ["hub"])
+        rateWait = registry.family(
+            "pushfan_rate_wait_seconds_total", help: "Time in which calls waited for the rate limit.", labels: ["hub"]
+        ) { SecondsCounter() }
         circuitState = registry.gauges("circuit_state", "The hub's circuit: 0 closed, 1 half-open, 2 open.", ["hub"])
         throttledTime = registry.family(
             "pushfan_throttled_seconds_total", help: "Time spent waiting because the hub asked for it.", labels: ["hub"]

@@ -28,6 +28,8 @@ public enum SettingsSchema {
         "control", nil, "The topic that cancels requests; named after kafka.topics.requests by default.")
     static let handlesTopic = topic(
         "handles", nil, "The topic that lists dead device handles; named after kafka.topics.requests by default.")
+    static let sharesTopic = topic(
+        "shares", nil, "The topic by which workers share a hub's rate; named after kafka.topics.requests by default.")
     static let replaysTopic = topic("replays", "push.replays.v1", "The topic in which replays keep how far they are.")
     static let guarantee =
         SettingKey(
@@ -91,6 +93,12 @@ public enum SettingsSchema {
         "How old a connection to the hub may grow; each is replaced at an age of its own in the last quarter of that.")
     static let authorityFile = SettingKey(
         "hub.ca_file", .line("the path of a PEM file"), "Certificates to trust instead of the system's.")
+    static let rateLimit = SettingKey(
+        "hub.rate_limit", .integer(0...1_000_000), default: "0", unit: "calls per second",
+        "What all workers together may send to the hub; 0 for no limit.")
+    static let adaptsConcurrency = SettingKey(
+        "hub.adaptive_concurrency", .boolean, default: "true",
+        "Whether fewer calls than worker.max_in_flight are under way when the hub gets slow or loses them.")
     static let platforms = SettingKey(
         "hub.platforms", .list(of: .word(platformWords)), default: "apple,fcmv1,windows",
         "The platforms a message goes to when its request names none.")
@@ -135,7 +143,7 @@ public enum SettingsSchema {
             drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
             secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
             connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,
-            authorityFile.definition,
+            authorityFile.definition, rateLimit.definition, adaptsConcurrency.definition,
             platforms.definition, userTag.definition, trackOutcome.definition, outcomeDeadline.definition, proxy.definition,
             maxAttempts.definition, retryBase.definition,
             retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
@@ -144,7 +152,7 @@ public enum SettingsSchema {
     /// The keys that name topics.
     static let topics =
         [requestsTopic, requestsHighTopic, requestsBulkTopic] + delayTopics + [
-            resultsTopic, deadLetterTopic, replaysTopic, controlTopic, handlesTopic,
+            resultsTopic, deadLetterTopic, replaysTopic, controlTopic, handlesTopic, sharesTopic,
         ]
 
     /// The hub's words for platforms, and the names of the services behind them.
@@ -165,6 +173,7 @@ public enum SettingsSchema {
         return [
             (requestsHighTopic.definition, family.lane("high")), (requestsBulkTopic.definition, family.lane("bulk")),
             (controlTopic.definition, family.topic("control")), (handlesTopic.definition, family.topic("handles")),
+            (sharesTopic.definition, family.topic("shares")),
         ] + zip(delayTopics, DelayLanes.names).map { ($0.definition, family.topic("delay-\($1)")) }
     }
 

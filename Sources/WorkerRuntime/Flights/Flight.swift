@@ -158,13 +158,13 @@ struct CallID: Equatable {
     }
 }
 
-/// The number of an exchange: the call, and 15 bits of its flight's generation, so that an answer to a request that was
+/// The number of an exchange: the call, its lane, and 15 bits of its flight's generation, so that an answer to a request that was
 /// given up is not taken for one to the request that has its place now.
 struct ExchangeID {
     let number: Int
 
     init(_ flight: Flight, call: Int) {
-        number = Int(flight.generation & 0x7FFF) << 48 | flight.index << 16 | call
+        number = Int(flight.generation & 0x7FFF) << 48 | flight.index << 16 | flight.lane.rawValue << 14 | call
     }
 
     init(number: Int) {
@@ -172,8 +172,10 @@ struct ExchangeID {
     }
 
     var flight: Int { number >> 16 & 0xFFFF_FFFF }
-    /// Calls per request are few; 16 bits hold them.
-    var call: Int { number & 0xFFFF }
+    /// There are three lanes; 2 bits hold them.
+    var lane: Int { number >> 14 & 0x3 }
+    /// Calls per request are few; 14 bits hold them.
+    var call: Int { number & 0x3FFF }
 
     /// Whether the exchange belongs to what `flight` carries now.
     func belongs(to flight: Flight) -> Bool {

@@ -29,7 +29,10 @@ public struct LaneWeights: Sendable, Equatable {
     /// The defaults, 8 : 4 : 1.
     public init() {}
 
-    subscript(lane: Lane) -> Int {
+    /// The weights in the lanes' order.
+    var all: [Int] { Lane.allCases.map { self[$0] } }
+
+    private subscript(lane: Lane) -> Int {
         switch lane {
         case .high: high
         case .normal: normal

@@ -28,7 +28,7 @@ struct ReadyCalls {
 
     init(_ weights: LaneWeights) {
         queues = Lane.allCases.map { _ in LaneQueue() }
-        turns = WeightedTurns(weights: Lane.allCases.map { weights[$0] })
+        turns = WeightedTurns(weights: weights.all)
     }
 
     var isEmpty: Bool { count == 0 }
@@ -47,9 +47,12 @@ struct ReadyCalls {
         count += 1
     }
 
-    /// Takes out the call whose turn it is.
-    mutating func removeNext() -> (call: CallID, generation: UInt32)? {
-        guard let lane = turns.next(among: waiting), let next = queues[lane].removeNext() else { return nil }
+    /// Whether one of `lanes`, given as bits, has calls.
+    func hasCalls(in lanes: UInt64) -> Bool { waiting & lanes != 0 }
+
+    /// Takes out the call whose turn it is among the lanes given as bits.
+    mutating func removeNext(in lanes: UInt64) -> (call: CallID, generation: UInt32)? {
+        guard let lane = turns.next(among: waiting & lanes), let next = queues[lane].removeNext() else { return nil }
         if queues[lane].wasDelayed { delayedCount -= 1 }
         if queues[lane].isEmpty { waiting &= ~(1 << UInt64(lane)) }
         count -= 1

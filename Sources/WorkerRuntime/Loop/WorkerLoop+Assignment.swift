@@ -27,7 +27,7 @@ extension WorkerLoop {
             watchControl()
             measureLag()
             metrics.oldestWaiting.set(oldestWaitingSeconds())
-            metrics.circuitState.set(circuit.state.code)
+            metrics.noteLimits(limits)
             probeBroker()
         }
     }
@@ -148,6 +148,7 @@ extension WorkerLoop {
             return
         }
         partitions = states
+        noteOwnership(requestCount)
         for lane in Lane.allCases {
             lanes[lane.rawValue] = LanePartitions(slots: partitions.indices.filter { partitions[$0].role == .requests(lane) })
         }

@@ -4,15 +4,22 @@ import PushModel
 
 /// What calls tell about the hub as a whole: when it is out, they stop and wait for it.
 extension WorkerLoop {
-    /// Notes that a call ended, and whether it ended as it does when the hub is out.
-    func noteCircuit(_ flight: Flight, _ index: Int, isHubFailure: Bool) {
+    /// Notes that a call ended.
+    ///
+    /// - Parameters:
+    ///   - flight: The call's request.
+    ///   - index: The call.
+    ///   - isHubFailure: Whether it ended as it does when the hub is out.
+    ///   - isLost: Whether it ended as it does when there is too much at once.
+    func noteEnd(of flight: Flight, _ index: Int, isHubFailure: Bool, isLost: Bool) {
+        limits.concurrency.ended(startedAt: flight.calls[index].startedAt, now: now, isLost: isLost)
         guard let call = flight.calls[index].circuitCall else { return }
         flight.calls[index].circuitCall = nil
-        let before = circuit.state
+        let before = limits.circuit.state
         if isHubFailure {
-            circuit.failed(call, now: now, using: &generator)
+            limits.circuit.failed(call, now: now, using: &generator)
         } else {
-            circuit.succeeded(call, now: now)
+            limits.circuit.succeeded(call, now: now)
         }
         reportCircuit(before)
     }
@@ -22,20 +29,20 @@ extension WorkerLoop {
         for index in flight.calls.indices {
             guard let call = flight.calls[index].circuitCall else { continue }
             flight.calls[index].circuitCall = nil
-            let before = circuit.state
-            circuit.abandoned(call, now: now, using: &generator)
+            let before = limits.circuit.state
+            limits.circuit.abandoned(call, now: now, using: &generator)
             reportCircuit(before)
         }
     }
 
     private func reportCircuit(_ before: CircuitBreaker.State) {
-        switch (before, circuit.state) {
+        switch (before, limits.circuit.state) {
         case (.closed, .open):
             log.error(
                 .circuitChanged, "the hub is out; calls wait, and a probe goes now and then",
                 [
                     .hub: .string(configuration.hubName), .state: "open",
-                    .reason: .string(circuit.reason?.rawValue ?? ""),
+                    .reason: .string(limits.circuit.reason?.rawValue ?? ""),
                 ])
         case (.halfOpen, .closed):
             log.info(

@@ -20,14 +20,17 @@ extension WorkerLoop {
 
     /// Whether a question may be put now. While the hub is out, none is: the circuit's probes are calls that somebody waits for.
     private var mayPoll: Bool {
-        maySend && circuit.state == .closed && polls.pause.end(now: now) == nil && polls.allowance.mayPoll(now: now)
+        !isCommitOverdue && limits.mayAsk(now: now, areCallsWaiting: !ready.isEmpty) && polls.pause.end(now: now) == nil
+            && polls.allowance.mayPoll(limit: limits.concurrency.limit, now: now)
     }
 
     /// When the loop must turn for the sake of questions that wait for a moment; nil when they wait for nothing, or something else.
     var nextPollMoment: Int64? {
-        guard !polls.queue.isEmpty, circuit.state == .closed else { return nil }
-        let moments = [pause.end(now: now), polls.pause.end(now: now), polls.allowance.nextPoll(now: now)].compactMap(\.self)
-        return moments.max() ?? (mayPoll ? now : nil)
+        guard !polls.queue.isEmpty, limits.circuit.state == .closed else { return nil }
+        var moment = limits.waitEnd(now: now)
+        if let end = polls.pause.end(now: now) { moment = max(moment ?? end, end) }
+        if let next = polls.allowance.nextPoll(now: now) { moment = max(moment ?? next, next) }
+        return moment ?? (mayPoll ? now : nil)
     }
 
     private func ask(_ flight: Flight, _ poll: OutcomePoll) {
@@ -45,7 +48,7 @@ extension WorkerLoop {
         guard let serial else { return finish(flight, poll, .unavailable) }
         poll.phase = .asking
         poll.tokenSerial = serial
-        inFlight += 1
+        limits.startedQuestion()
         polls.allowance.began()
         let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: requestNanoseconds)
         connections.submit(

@@ -16,8 +16,8 @@ extension WorkerLoop {
 
     /// Hands ready calls to connections, as far as the limit and the hub allow.
     func sendCalls() {
-        while !ready.isEmpty, maySend, circuit.mayStart(now: now) {
-            guard let next = ready.removeNext() else { return }
+        while !ready.isEmpty, !isCommitOverdue, limits.mayStart(now: now) {
+            guard let next = ready.removeNext(in: openLanes()) else { return }
             if isReady(next.call, next.generation) { send(flights[next.call.flight], next.call.call) }
         }
     }
@@ -48,14 +48,14 @@ extension WorkerLoop {
             return
         }
         flight.calls[index].phase = .inFlight
-        flight.calls[index].circuitCall = circuit.started(now: now)
+        flight.calls[index].circuitCall = limits.started(now: now)
         flight.calls[index].attempt += 1
         flight.wasSent = true
         flight.calls[index].tokenSerial = serial
         flight.calls[index].startedAt = now
         flight.calls[index].startedAtWall = wallClock
         if flight.report.firstAttemptAt == nil { flight.report.firstAttemptAt = wallClock }
-        inFlight += 1
+        places.began(flight.lane.rawValue)
         let id = ExchangeID(flight, call: index)
         let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: requestNanoseconds)
         connections.submit(id: id.number, request: buffer.room, byteCount: buffer.count, deadline: deadline)
@@ -72,20 +72,21 @@ extension WorkerLoop {
             }
         }
         // They must not keep room in the queue: it would keep others from being read, which may have expired as well.
-        if !maySend { ready.removeAll(unless: isReady) }
+        if isCommitOverdue || limits.waitEnd(now: now) != nil { ready.removeAll(unless: isReady) }
     }
 
     /// Takes the answers and failures that connections have for the loop.
     func handleCompletions() {
         while let completion = connections.nextCompletion() {
             let (number, request, outcome) = completion.parts()
-            inFlight -= 1
+            limits.ended()
             if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(ByteWriter(reusing: request)) }
             guard number >= 0 else {
                 pollEnded(ExchangeID(number: ~number), outcome)
                 continue
             }
             let id = ExchangeID(number: number)
+            places.ended(id.lane)
             let flight = flights[id.flight]
             switch consume outcome {
             case .answer(let answer):
@@ -129,7 +130,7 @@ extension WorkerLoop {
         metrics.failed(
             flight.report.calls[index].platform, reason: failure.reason.label,
             nanoseconds: now - flight.calls[index].startedAt)
-        noteCircuit(flight, index, isHubFailure: true)
+        noteEnd(of: flight, index, isHubFailure: true, isLost: true)
         health.hubFailed(failure.reason.label)
         log.warning(
             .hubConnection, "a hub call ended without an answer",
@@ -148,10 +149,12 @@ extension WorkerLoop {
 
     /// What an answer says about the hub as a whole: its token, its pace, its health.
     private func noteHubAnswer(_ flight: Flight, _ index: Int, _ reply: HubAnswer, _ verdict: Verdict) {
-        noteCircuit(flight, index, isHubFailure: verdict.isHubFailure(status: reply.status))
+        noteEnd(
+            of: flight, index, isHubFailure: verdict.isHubFailure(status: reply.status),
+            isLost: reply.status >= 500 || verdict.outcome == .throttled)
         if reply.status != 401 { hub.accepted(token: flight.calls[index].tokenSerial) }
         if verdict.pausesHub, let wait = reply.retryAfter {
-            pause.asked(for: wait, now: now)
+            limits.pause.asked(for: wait, now: now)
             log.warning(
                 .hubThrottled, "the hub asked to wait; all calls to it do",
                 [.hub: .string(configuration.hubName), .delayMilliseconds: LogValue(wait), .code: LogValue(reply.status)])

@@ -80,12 +80,16 @@ final class WorkerLoop {
     var flights = FlightPool()
     var ready: ReadyCalls
     var timers = TimerHeap()
-    var pause = HubPause()
-    var circuit = CircuitBreaker()
-    var inFlight = 0
+    var limits: HubLimits
+    var places: LanePlaces
     var waitingForRetry = 0
     var spareBuffers: [ByteWriter] = []
     var generator = QuickRandom()
+
+    // What the hub's rate is shared by; nil when it has no limit.
+    var fleet: FleetChannel?
+    var isFleetOpen = false
+    var knowsNoFleet = false
 
     // Reading.
     let reader = RequestReader(.tolerant)
@@ -94,7 +98,7 @@ final class WorkerLoop {
     var headers = PushModel.RecordHeaders()
 
     // Outcomes.
-    var polls: OutcomePolling
+    var polls = OutcomePolling()
     var details: ErrorDetails
 
     // Results.
@@ -123,6 +127,7 @@ final class WorkerLoop {
         self.configuration = configuration
         self.metrics = metrics
         ready = ReadyCalls(configuration.laneWeights)
+        places = LanePlaces(weights: configuration.laneWeights.all)
         log = services.log
         self.health = health
         self.control = control
@@ -141,7 +146,8 @@ final class WorkerLoop {
         consumer = try Consumer(
             configuration.kafka, groupID: configuration.groupID,
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.workerID : nil,
-            sessionTimeout: configuration.sessionTimeout, reportsPartitionEnd: true,
+            sessionTimeout: configuration.sessionTimeout, heartbeatInterval: Self.heartbeatInterval(configuration),
+            reportsPartitionEnd: true,
             wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
         delayReader = try PartitionReader(configuration.kafka, wakeUpFileDescriptor: delayWakeUp.fileDescriptor)
         connections = try ConnectionPool(configuration.connections, poller: poller, tokenBase: 0)
@@ -151,12 +157,11 @@ final class WorkerLoop {
         recorder = ResultRecorder(
             workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
         commits = CommitSchedule(interval: configuration.commitInterval.nanoseconds)
-        polls = OutcomePolling(maxInFlight: configuration.maxInFlight)
         details = ErrorDetails(configuration, poller: poller, tokenBase: Token.details)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
-        metrics.sendLimit.set(configuration.maxInFlight)
+        limits = Self.limits(configuration, &generator)
     }
 
     static func makeCommitter(
@@ -181,6 +186,7 @@ final class WorkerLoop {
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
     func run() throws {
         committer.submit(.prepare)
+        joinFleet()
         try consumer.subscribe(Lane.allCases.map { configuration.topics.requests(of: $0) } + configuration.topics.delays)
         while mode != .stopped {
             readClocks()
@@ -190,6 +196,7 @@ final class WorkerLoop {
             watchCommitter()
             handleControl()
             handleKafka()
+            handleFleet()
             handleCompletions()
             handleDetails()
             handleTimers()
@@ -200,7 +207,9 @@ final class WorkerLoop {
             sendCalls()
             finishDraining()
             offerCommit()
-            metrics.turnEnded(inFlight: inFlight, waiting: waitingForRetry, throttled: pause.totalNanoseconds)
+            limits.noteWaiting(!ready.isEmpty && !isCommitOverdue, now: now)
+            metrics.turnEnded(
+                inFlight: limits.inFlight, waiting: waitingForRetry, throttled: limits.pause.totalNanoseconds)
         }
     }
 
@@ -239,14 +248,15 @@ final class WorkerLoop {
         if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
         if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
         if controlReading.mayHaveRecords { return now }
-        if !ready.isEmpty && maySend { return now }
+        let isWaiting = !isCommitOverdue && ready.hasCalls(in: openLanes())
+        let callWait = isWaiting ? limits.waitEnd(now: now) ?? now : .max
+        if callWait <= now { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
-        var wake = now + 200_000_000
+        var wake = min(now + 200_000_000, callWait)
         if let due = timers.nextDue { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
-        if !ready.isEmpty, let end = pause.end(now: now) { wake = min(wake, end) }
-        if !ready.isEmpty, let change = circuit.nextChange, change > now { wake = min(wake, change) }
+        if isFleetOpen, let due = limits.rate?.nextDue { wake = min(wake, due) }
         if offered == nil && !outbox.isEmpty { wake = min(wake, commits.due(waiting: outbox.records.count, now: now)) }
         if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
         if let moment = nextPollMoment { wake = min(wake, moment) }
@@ -264,15 +274,10 @@ final class WorkerLoop {
 
     /// Whether a lane's records may be read, as far as its own calls go: enough of them wait when they could take all that is free.
     /// One may always wait, so that a lane has its turn however much the others have under way.
-    func hasRoom(_ lane: Lane) -> Bool { ready.freshCount(of: lane) < max(1, configuration.maxInFlight - inFlight) }
+    func hasRoom(_ lane: Lane) -> Bool { ready.freshCount(of: lane) < max(1, configuration.maxInFlight - limits.inFlight) }
 
-    /// Whether a call may be handed to a connection now.
-    var maySend: Bool {
-        inFlight < configuration.maxInFlight && pause.end(now: now) == nil && !isCommitOverdue && !isCircuitOpen
-    }
-
-    /// Whether the hub is out, so that calls wait for its next probe.
-    private var isCircuitOpen: Bool { circuit.nextChange.map { now < $0 } ?? false }
+    /// The lanes that may begin a call now, as bits.
+    func openLanes() -> UInt64 { places.open(limit: limits.concurrency.limit, now: now) }
 
     /// Whether results cannot be recorded at present. Then nothing may be begun, because its calls would be made again if the
     /// worker died, or lost its partitions, before they are.

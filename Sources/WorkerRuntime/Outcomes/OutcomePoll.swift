@@ -107,17 +107,13 @@ struct OutcomePolling {
     static let maximumWaiting = 1024
 
     var queue = CallQueue()
-    var allowance: PollAllowance
+    var allowance = PollAllowance()
     /// The rest that the hub asked for when it was asked for an outcome; sends go on.
     var pause = HubPause()
     /// Whether the hub tells nothing of any notification. It is not asked any more, for as long as the worker runs.
     var isRefused = false
     /// Whether it was said that calls cannot be followed for want of something of ours.
     var isAbsenceKnown = false
-
-    init(maxInFlight: Int) {
-        allowance = PollAllowance(maxInFlight: maxInFlight)
-    }
 
     var hasRoom: Bool { queue.count < Self.maximumWaiting }
 }

@@ -11,8 +11,10 @@ struct LoopGauges: Sendable {
     let circuitState: SharedGauge
     let inFlight: SharedGauge
     let retryQueue: SharedGauge
+    /// None for a hub whose rate has no limit.
+    let rateLimit: SharedGauge?
 
-    init(_ metrics: PushfanMetrics, hub: String, topics: WorkerConfiguration.Topics, loops: Int) {
+    init(_ metrics: PushfanMetrics, hub: String, topics: WorkerConfiguration.Topics, loops: Int, isRateLimited: Bool) {
         assignedPartitions = SharedGauge(metrics.assignedPartitions, loops, .sum)
         oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops, .largest)
         lagSeconds = Lane.allCases.map {
@@ -22,6 +24,7 @@ struct LoopGauges: Sendable {
         circuitState = SharedGauge(metrics.circuitState.series([hub]), loops, .largest)
         inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops, .sum)
         retryQueue = SharedGauge(metrics.retryQueue.series([hub]), loops, .sum)
+        rateLimit = isRateLimited ? SharedGauge(metrics.rateLimit.series([hub]), loops, .sum) : nil
     }
 }
 

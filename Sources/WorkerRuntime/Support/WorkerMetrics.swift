@@ -16,14 +16,16 @@ final class WorkerMetrics {
     let cancellationsForgotten: Counter
     let assignedPartitions: GaugeShare
     let oldestWaiting: GaugeShare
-    let sendLimit: GaugeShare
-    let circuitState: GaugeShare
+    private let sendLimit: GaugeShare
+    private let circuitState: GaugeShare
     private let inFlight: GaugeShare
     private let retryQueue: GaugeShare
     /// How old what was not read yet is, by lane.
     private let lagSeconds: [GaugeShare]
     private var turn = (inFlight: 0, waiting: 0)
     private let throttled: SecondsCounter
+    /// None for a hub whose rate has no limit.
+    private let rate: (limit: GaugeShare, wait: SecondsCounter)?
     private let publishToFinal: Histogram
     private var finishedByOutcome: [Outcome: Counter] = [:]
     private var sendsByKey: [Int: Counter] = [:]
@@ -34,6 +36,7 @@ final class WorkerMetrics {
     private var latestPolled: (status: Int, counter: Counter)?
     private var latestOutcome: (reason: String, counter: Counter)?
     private var throttledBefore: Int64 = 0
+    private var waitedBefore: Int64 = 0
     private var nextSecond: Int64 = 0
 
     init(_ metrics: PushfanMetrics, _ gauges: LoopGauges, loop: Int, hub: String) {
@@ -54,6 +57,7 @@ final class WorkerMetrics {
         inFlight = gauges.inFlight.share(of: loop)
         retryQueue = gauges.retryQueue.share(of: loop)
         throttled = metrics.throttledTime.series([hub])
+        rate = gauges.rateLimit.map { ($0.share(of: loop), metrics.rateWait.series([hub])) }
         publishToFinal = metrics.publishToFinal.series([hub])
         for outcome in Outcome.allCases { finishedByOutcome[outcome] = metrics.requestsFinished.series([hub, outcome.rawValue]) }
         for index in 0...Platform.allCases.count {
@@ -165,6 +169,16 @@ final class WorkerMetrics {
             self.throttled.add(nanoseconds: throttled - throttledBefore)
             throttledBefore = throttled
         }
+    }
+
+    /// Publishes what limits the hub's calls at present.
+    func noteLimits(_ limits: borrowing HubLimits) {
+        sendLimit.set(limits.concurrency.limit)
+        circuitState.set(limits.circuit.state.code)
+        guard let present = limits.rate, let rate else { return }
+        rate.limit.set(Double(present.rate) / 1000)
+        rate.wait.add(nanoseconds: present.waitedNanoseconds - waitedBefore)
+        waitedBefore = present.waitedNanoseconds
     }
 
     /// Runs `update` when a second has passed since it ran last.

@@ -64,7 +64,7 @@ extension EnqueueCommand {
         _ published: [PublishedRequest], _ topic: String, _ invocation: Invocation
     ) throws(CommandFailure) {
         let isWaiting = invocation.arguments.has("wait")
-        invocation.streams.note("\(published.count) requests written to \(topic)")
+        invocation.streams.note("\(published.count) \(published.count == 1 ? "request" : "requests") written to \(topic)")
         guard !invocation.arguments.has("quiet") else { return }
         var table =
             isWaiting ? Table("ID", "STATE", "ERROR", "PARTITION", "OFFSET") : Table("ID", "TOPIC", "PARTITION", "OFFSET")

@@ -6,6 +6,8 @@ struct PlanEstimate {
         var callsAtOnce: Int
         /// How long the hub takes for one call; nobody knows before it is made.
         var callTime: Duration
+        /// Calls that all workers together may start in a second (`hub.rate_limit`); 0 for as many as there are.
+        var callsPerSecond = 0
     }
 
     /// Hub calls.
@@ -39,17 +41,21 @@ struct PlanEstimate {
         mayReachTwice = mayReachTwice || other.mayReachTwice
     }
 
-    /// How long one worker with nothing else to do takes: as many calls after each other as do not fit side by side.
+    /// How long one worker with nothing else to do takes: as many calls after each other as do not fit side by side, and no more in a
+    /// second than the hub's rate allows.
     private var milliseconds: Int64 {
         let rounds = (callCount + limits.callsAtOnce - 1) / limits.callsAtOnce
         let (time, overflow) = limits.callTime.wholeMilliseconds.multipliedReportingOverflow(by: Int64(rounds))
-        return overflow ? .max : time
+        let byRate = limits.callsPerSecond > 0 ? Int64(callCount) * 1000 / Int64(limits.callsPerSecond) : 0
+        return overflow ? .max : max(time, byRate)
     }
 
     /// One line.
     var text: String {
         let calls = callCount == 1 ? "1 call" : "\(callCount) calls"
-        let limit = "\(limits.callsAtOnce) at once, \(TimeText.length(milliseconds: limits.callTime.wholeMilliseconds)) each"
+        let rate = limits.callsPerSecond > 0 ? ", \(limits.callsPerSecond) a second" : ""
+        let time = TimeText.length(milliseconds: limits.callTime.wholeMilliseconds)
+        let limit = "\(limits.callsAtOnce) at once, \(time) each\(rate)"
         return "\(calls), \(byteCount) bytes, about \(TimeText.length(milliseconds: milliseconds)) (\(limit))"
     }
 
@@ -59,6 +65,7 @@ struct PlanEstimate {
         object.add("calls", callCount)
         object.add("bytes", byteCount)
         object.add("calls_at_once", limits.callsAtOnce)
+        if limits.callsPerSecond > 0 { object.add("calls_per_second", limits.callsPerSecond) }
         object.add("estimated_ms", Int(milliseconds))
         object.add("may_reach_twice", mayReachTwice)
         return object.bytes

@@ -38,7 +38,8 @@ struct RequestPreview {
     /// - Throws: A hub that is set, but wrong.
     init(_ settings: Settings, callTime: Duration, now: Int64) throws(CommandFailure) {
         self.now = Timestamp(milliseconds: now)
-        limits = PlanEstimate.Limits(callsAtOnce: settings.worker.maxInFlightOfAll, callTime: callTime)
+        limits = PlanEstimate.Limits(
+            callsAtOnce: settings.worker.maxInFlightOfAll, callTime: callTime, callsPerSecond: settings.hub.rateLimit)
         planner = FanOutPlanner(settings.planning())
         isPlaceholder = settings.hub.connectionString == nil
         do throws(HubAuthError) {

@@ -1,6 +1,7 @@
 import Kafka
 import PushModel
 import ResultQuery
+import SQLite
 
 extension Command {
     /// `pushfan failed`: what failed, grouped by cause.
@@ -8,11 +9,11 @@ extension Command {
         "failed", .results, "Group what failed by its cause, and say what to do", operands: "[FILTER...]",
         maximumOperands: .max, acceptsFilter: true,
         examples: [
-            "pushfan failed", "pushfan failed hub:shop since:1h",
+            "pushfan failed", "pushfan failed hub:shop since:1h", "pushfan failed --index",
             "pushfan failed safety:safe -error:hub_throttled label.campaign:mlb since:2026-11-21 -o json",
         ],
         groups: [
-            FlagGroup("Selection", ResultFilter.flags), .output(OutputFormat.allCases),
+            FlagGroup("Selection", ResultFilter.flags + [IndexedResults.flag]), .output(OutputFormat.allCases),
             .kafka(
                 topics: ["results"],
                 and: [Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")]),
@@ -30,7 +31,7 @@ enum FailedCommand {
         if !filter.mentions(.kind) { filter.require(.kind, ["final", "outcome"]) }
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
         let scan = ResultScan(invocation, try invocation.settings(), timeout: timeout)
-        let (tally, count) = try count(filter, scan)
+        let (tally, count) = try count(filter, scan, invocation)
         guard tally.count > 0 else { throw CommandFailure(.nothingMatched, "nothing failed that matches, of \(count) results") }
         let groups = tally.groups
         try invocation.streams.out(invocation.arguments.format(), table(groups), groups.map(json))
@@ -41,14 +42,18 @@ enum FailedCommand {
     }
 
     private static func count(
-        _ filter: ResultFilter, _ scan: ResultScan
+        _ filter: ResultFilter, _ scan: ResultScan, _ invocation: Invocation
     ) throws(CommandFailure) -> (tally: FailureTally, count: Int) {
+        let known = try IndexedResults(invocation, scan).answer { index throws(SQLiteError) in try index.failures(filter) }
+        if let known { return known }
         let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, BackwardScan.stop(filter))
         defer { reader.close() }
         var matcher = ResultMatcher(filter)
         var tally = FailureTally()
-        let count = try scan.read(reader) { record in
+        var count = 0
+        try scan.read(reader) { record in
             let time = record.timestamp ?? 0
+            if filter.covers(time) { count += 1 }
             guard let value = record.value, matcher.matches(value, writtenAt: time) else { return }
             tally.add(matcher.document, writtenAt: time)
         }

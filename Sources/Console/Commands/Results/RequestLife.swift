@@ -5,7 +5,7 @@ import ResultQuery
 /// All results of one request and of its replays, gathered in any order.
 struct RequestLife {
     /// The most results of each kind that are kept, the newest: an id that a publisher never changes may have millions.
-    private static let maximumCount = 1000
+    static let maximumCount = 1000
 
     /// The request's id.
     let id: String

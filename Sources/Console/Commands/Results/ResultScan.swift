@@ -5,7 +5,8 @@ import Settings
 struct ResultScan {
     private static let step = Duration.milliseconds(100)
 
-    private let topic: String
+    /// The topic that is read.
+    let topic: String
     private let kafka: KafkaSettings
     private let configuration: KafkaConfiguration
     private let timeout: Duration
@@ -60,19 +61,42 @@ struct ResultScan {
         }
     }
 
+    /// A reader that knows where the topic begins and ends, and reads nothing yet.
+    ///
+    /// - Throws: The topic cannot be read.
+    func survey() throws(CommandFailure) -> TopicReader {
+        do throws(KafkaError) {
+            return try TopicReader(surveying: topic, configuration, timeout: timeout)
+        } catch {
+            throw failure(error)
+        }
+    }
+
     /// Reads to where the reader stops.
     ///
-    /// - Returns: The number of records.
     /// - Throws: The topic cannot be read, or not to its end.
-    @discardableResult
-    func read(_ reader: TopicReader, _ body: (borrowing ConsumedRecord) -> Void) throws(CommandFailure) -> Int {
+    func read(_ reader: TopicReader, _ body: (borrowing ConsumedRecord) -> Void) throws(CommandFailure) {
+        try readOn(reader) { record in
+            body(record)
+            return true
+        }
+    }
+
+    /// Reads to where the reader stops, or until `body` has enough.
+    ///
+    /// - Parameters:
+    ///   - reader: What to read.
+    ///   - body: Looks at each record, and says whether to go on.
+    /// - Throws: The topic cannot be read, or not to its end.
+    func readOn(_ reader: TopicReader, while body: (borrowing ConsumedRecord) -> Bool) throws(CommandFailure) {
         var progress = ScanProgress(topic: topic, total: reader.remainingCount, invocation.streams)
         defer { progress.end() }
         var deadline = Deadline(after: timeout)
         var hasMoved = false
         var count = 0
-        while !reader.hasReachedEnd {
-            switch reader.read(timeout: Self.step, body) {
+        var isEnough = false
+        while !reader.hasReachedEnd && !isEnough {
+            switch reader.read(timeout: Self.step, { isEnough = !body($0) }) {
             case .record:
                 count += 1
                 hasMoved = true
@@ -89,7 +113,6 @@ struct ResultScan {
             if Interruption.isRequested { throw CommandFailure(Interruption.exitCode, "interrupted") }
             if deadline.hasPassed { throw stalled(reader) }
         }
-        return count
     }
 
     private func stalled(_ reader: TopicReader) -> CommandFailure {

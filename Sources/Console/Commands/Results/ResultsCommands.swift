@@ -1,6 +1,7 @@
 import Kafka
 import PushModel
 import ResultQuery
+import SQLite
 import Settings
 
 extension Command {
@@ -21,7 +22,7 @@ extension Command {
                 [
                     Flag("limit", "N", "How many", letter: "n", default: "20"),
                     Flag("newest", "first|last", "Where the newest stand", default: "last", choices: ["first", "last"]),
-                ] + ResultFilter.flags),
+                ] + ResultFilter.flags + [IndexedResults.flag]),
             .output(OutputFormat.allCases), .kafka(topics: ["results"], and: [timeout]),
         ],
         readOn: "pushfan help filters", run: ResultsCommands.list)
@@ -38,7 +39,7 @@ extension Command {
                 "Selection",
                 [
                     Flag("since", "TIME", "Look at results since then only: 1h, 7d or 2026-11-21T17:00Z"),
-                    Flag("wait", nil, "Wait for the final result; 75 if time runs out"),
+                    Flag("wait", nil, "Wait for the final result; 75 if time runs out"), IndexedResults.flag,
                 ]),
             .output(OutputFormat.allCases),
             .kafka(
@@ -69,7 +70,9 @@ enum ResultsCommands {
         let limit = try invocation.arguments.integer("limit", in: 1...1_000_000) ?? 20
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
         let scan = ResultScan(invocation, try invocation.settings(), timeout: timeout)
-        var records = try newest(limit, filter, scan, now: invocation.surroundings.now())
+        let known = try IndexedResults(invocation, scan).answer { index throws(SQLiteError) in try index.newest(limit, filter) }
+        var records: [ResultRecord]
+        if let known { records = known } else { records = try newest(limit, filter, scan, now: invocation.surroundings.now()) }
         guard !records.isEmpty else { throw CommandFailure(.nothingMatched, "no result matches") }
         if invocation.arguments.value("newest") == "first" { records.reverse() }
         try invocation.streams.out(invocation.arguments.format(), ResultTable.of(records), records.map(\.line))
@@ -96,7 +99,8 @@ enum ResultsCommands {
                 if found.count >= limit * 4 && found.count >= 4096 { keepNewest() }
             }
             guard isRead else { break }
-        } while found.count < limit
+            // Records out of the order of their times may be older than what was reached, and newer ones still to come.
+        } while found.count(where: { $0.timestamp >= backward.reached }) < limit
         keepNewest()
         return found
     }

@@ -1,5 +1,6 @@
 import Kafka
 import ResultQuery
+import SQLite
 
 /// `pushfan results show`.
 enum ShowCommand {
@@ -15,11 +16,9 @@ enum ShowCommand {
         // Open before the search, so that nothing comes unseen between the two.
         let later = isWaiting ? try scan.openAtEnd() : nil
         defer { later?.close() }
-        var life = RequestLife(id: id)
-        var backward = BackwardScan(scan, filter, now: invocation.surroundings.now())
-        while backward.reached > life.beginning {
-            guard try backward.readNext({ life.take($0) }) else { break }
-        }
+        let known = try IndexedResults(invocation, scan).answer { index throws(SQLiteError) in try index.life(of: id, filter) }
+        var life: RequestLife
+        if let known { life = known } else { life = try look(for: id, filter, scan, now: invocation.surroundings.now()) }
         if let later { try follow(later, &life, until: Deadline(after: timeout), scan, invocation) }
         guard let latest = life.latest else {
             throw isWaiting
@@ -29,6 +28,18 @@ enum ShowCommand {
         try write(life, latest, invocation)
         guard isWaiting, life.final == nil else { return .done }
         throw CommandFailure(.temporary, "the final result has not come in time")
+    }
+
+    /// Reads backwards from now to where the request was published.
+    private static func look(
+        for id: String, _ filter: ResultFilter, _ scan: ResultScan, now: Int64
+    ) throws(CommandFailure) -> RequestLife {
+        var life = RequestLife(id: id)
+        var backward = BackwardScan(scan, filter, now: now)
+        while backward.reached > life.beginning {
+            guard try backward.readNext({ if filter.covers($0.timestamp ?? 0) { life.take($0) } }) else { break }
+        }
+        return life
     }
 
     /// Reads what comes until the final result is there, and says what came before it.

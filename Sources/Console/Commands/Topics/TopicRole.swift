@@ -17,6 +17,8 @@ struct TopicRole {
     var isCompacted = false
     /// Records must stand in one order, hence in one partition.
     var hasOnePartition = false
+    /// Records are of no use a second after they were written.
+    var isPassing = false
 
     /// The topics in use, under the names that the settings give.
     static func all(_ topics: KafkaSettings.Topics) -> [TopicRole] {
@@ -38,10 +40,15 @@ struct TopicRole {
                 isCompacted: true, hasOnePartition: true),
             TopicRole(role: "handles", name: topics.handles, days: 30, recordByteCount: 16_384),
             TopicRole(
+                role: "shares", name: topics.shares, days: 1, recordByteCount: 4096, hasOnePartition: true, isPassing: true),
+            TopicRole(
                 role: "replays", name: topics.replays, days: 30, recordByteCount: record, isCompacted: true,
                 hasOnePartition: true),
         ]
     }
+
+    /// How many partitions it gets when `count` are asked for.
+    func partitionCount(_ count: Int) -> Int { hasOnePartition ? 1 : count }
 
     /// The topic to create.
     func topic(partitions: Int, replication: Int) -> NewTopic {
@@ -49,10 +56,12 @@ struct TopicRole {
             KafkaConfiguration.Property(key: "cleanup.policy", value: isCompacted ? "compact,delete" : "delete"),
             KafkaConfiguration.Property(key: "retention.ms", value: String(days * 86_400_000)),
         ]
+        // Only a segment that is no longer written to is compacted or goes.
+        if isCompacted || isPassing { properties.append(.init(key: "segment.bytes", value: "16777216")) }
+        if isPassing { properties.append(.init(key: "retention.bytes", value: "67108864")) }
         if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
         return NewTopic(
-            name: name, partitionCount: hasOnePartition ? 1 : partitions, replicationFactor: replication,
-            configuration: properties)
+            name: name, partitionCount: partitionCount(partitions), replicationFactor: replication, configuration: properties)
     }
 
     /// What in the topic's settings would lose or refuse records.

@@ -20,7 +20,7 @@ extension Command {
                         default: "12"),
                     Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
                 ]),
-            .output(), .kafka(topics: ["requests", "results", "deadletter", "replays"], and: [timeout]),
+            .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [timeout]),
         ],
         readOn: "pushfan help topics check", run: TopicsCommands.create)
 
@@ -31,7 +31,9 @@ extension Command {
             "pushfan topics check", "pushfan topics check --bootstrap 127.0.0.1:9092 -o json",
             "pushfan topics check || pushfan topics create",
         ],
-        groups: [.output(), .kafka(topics: ["requests", "results", "deadletter", "replays"], and: [timeout])],
+        groups: [
+            .output(), .kafka(topics: ["requests", "results", "deadletter", "control", "shares", "replays"], and: [timeout]),
+        ],
         readOn: "pushfan help topics create", run: TopicsCommands.check)
 }
 
@@ -66,9 +68,8 @@ private enum TopicsCommands {
         for (role, outcome) in outcomes {
             switch outcome {
             case .created:
-                report.add(
-                    role, "created",
-                    "\(role.hasOnePartition ? "1 partition" : "\(partitions) partitions"), replication \(replication)")
+                let count = role.partitionCount(partitions)
+                report.add(role, "created", "\(count) partition\(count == 1 ? "" : "s"), replication \(replication)")
             case .alreadyExists: report.add(role, "ok", "existed already, left as it is")
             case .failed(let error):
                 failures.append(error)

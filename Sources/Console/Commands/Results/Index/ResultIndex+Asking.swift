@@ -1,0 +1,141 @@
+import PushModel
+import ResultQuery
+import SQLite
+
+extension ResultIndex {
+    /// Lets `body` ask questions of one state of the index.
+    ///
+    /// - Returns: What `body` returns; nil when another command has made the index anew, and may not have filled it yet.
+    /// - Throws: What SQLite says.
+    func ask<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer? {
+        try database.read { () throws(SQLiteError) in try isSame() ? try body() : nil }
+    }
+
+    /// The newest results that match.
+    ///
+    /// - Parameters:
+    ///   - limit: The most results.
+    ///   - filter: Which results.
+    /// - Returns: The results, oldest first.
+    /// - Throws: What SQLite says.
+    func newest(_ limit: Int, _ filter: ResultFilter) throws(SQLiteError) -> [ResultRecord] {
+        let condition = try IndexCondition(filter, in: database)
+        let rows = try database.prepare(
+            """
+            SELECT id, topic_partition, topic_offset, time FROM result \(condition.namesIDs ? "" : "INDEXED BY by_time") WHERE \(condition.sql)
+            ORDER BY time DESC, topic_partition DESC, topic_offset DESC LIMIT ?
+            """)
+        let last = try condition.bind(to: rows)
+        try rows.bind(Int64(limit), at: last)
+        let records = try database.prepare(Self.recordOfRow)
+        var found: [ResultRecord] = []
+        while try rows.step() {
+            if let result = try Self.result(in: rows, records) { found.append(result) }
+        }
+        return found.reversed()
+    }
+
+    /// Everything that is known of a request, also of others that were published under its id before.
+    ///
+    /// - Parameters:
+    ///   - id: The request's id.
+    ///   - filter: The time in which results were written.
+    /// - Returns: Its results and those of its replays.
+    /// - Throws: What SQLite says.
+    func life(of id: String, _ filter: ResultFilter) throws(SQLiteError) -> RequestLife {
+        var life = RequestLife(id: id)
+        let bytes = Array(id.utf8)
+        let condition = IndexCondition(timeOf: filter, results: true)
+        let records = try database.prepare(Self.recordOfRow)
+        for column in ["request", "root", "parent"] {
+            let isOwn = column == "request"
+            let rows = try database.prepare(
+                """
+                SELECT id, topic_partition, topic_offset, time FROM result
+                WHERE "\(column)" = ? \(isOwn ? "" : "AND \"request\" <> ?") AND \(condition.sql)
+                ORDER BY time DESC, topic_partition DESC, topic_offset DESC LIMIT \(RequestLife.maximumCount)
+                """)
+            try rows.bind(bytes, at: 0)
+            if !isOwn { try rows.bind(bytes, at: 1) }
+            try condition.bind(to: rows, at: isOwn ? 1 : 2)
+            while try rows.step() {
+                guard let result = try Self.result(in: rows, records) else { continue }
+                life.take(
+                    result.json.span, partition: result.partition, offset: result.offset, timestamp: result.timestamp)
+            }
+        }
+        return life
+    }
+
+    /// The results that match, by what they failed of, and the number of records in the filter's time.
+    ///
+    /// - Throws: What SQLite says.
+    func failures(_ filter: ResultFilter) throws(SQLiteError) -> (tally: FailureTally, count: Int) {
+        let condition = try IndexCondition(filter, in: database)
+        let tally = try tally(condition)
+        let time = IndexCondition(timeOf: filter, results: false)
+        let count = try database.prepare("SELECT count(*) FROM result WHERE \(time.sql)")
+        try time.bind(to: count)
+        return (tally, try count.step() ? Int(count.integer(0) ?? 0) : 0)
+    }
+
+    /// Counts rows by their ending, without looking at any record.
+    private func tally(_ condition: IndexCondition) throws(SQLiteError) -> FailureTally {
+        var tally = FailureTally()
+        var document = JSONDocument()
+        let result = "result \(condition.namesIDs ? "" : "INDEXED BY by_ending")"
+        let groups = try database.prepare(
+            "SELECT ending, count(*), min(time), max(time) FROM \(result) WHERE \(condition.sql) GROUP BY ending")
+        let part = try database.prepare("SELECT part FROM facet WHERE id = ?")
+        let latest = try database.prepare(
+            "SELECT \"request\" FROM \(result) WHERE \(condition.sql) AND ending = ? AND time = ?")
+        try condition.bind(to: groups)
+        while try groups.step() {
+            guard let ending = groups.integer(0), let count = groups.integer(1), let first = groups.integer(2),
+                let last = groups.integer(3)
+            else { continue }
+            try part.bind(ending, at: 0)
+            let isRead = try part.step() && part.withBytes(0) { document.readPart($0) } == true
+            part.reset()
+            guard isRead else { continue }
+            let request = try greatestRequest(latest, condition, ending: ending, time: last)
+            tally.add(document, count: Int(count), from: first, to: last, latest: request)
+        }
+        return tally
+    }
+
+    private func greatestRequest(
+        _ rows: Statement, _ condition: IndexCondition, ending: Int64, time: Int64
+    ) throws(SQLiteError) -> String {
+        let next = try condition.bind(to: rows)
+        try rows.bind(ending, at: next)
+        try rows.bind(time, at: next + 1)
+        var greatest = ""
+        while try rows.step() {
+            if let request = rows.bytes(0) { greatest = max(greatest, String(decoding: request, as: UTF8.self)) }
+        }
+        return greatest
+    }
+
+    private static let recordOfRow = "SELECT value FROM record WHERE id = ?"
+
+    /// The result that a row stands for; nil when its record is not to be read.
+    private static func result(in rows: Statement, _ records: Statement) throws(SQLiteError) -> ResultRecord? {
+        guard let id = rows.integer(0), let partition = rows.integer(1), let offset = rows.integer(2), let time = rows.integer(3)
+        else { return nil }
+        try records.bind(id, at: 0)
+        defer { records.reset() }
+        guard try records.step(), let json = records.bytes(0) else { return nil }
+        return ResultRecord(json: json, partition: Int32(clamping: partition), offset: offset, timestamp: time)
+    }
+}
+
+extension JSONDocument {
+    /// Reads a part of a result.
+    ///
+    /// - Returns: Whether it is JSON.
+    mutating func readPart(_ bytes: Span<UInt8>) -> Bool {
+        do { try read(bytes) } catch { return false }
+        return true
+    }
+}

@@ -1,0 +1,78 @@
+/// Which lanes may begin a call while only so many may be under way: a lane leaves free what the lanes above it needed lately.
+///
+/// Turns by weight alone make an urgent call wait for a place, because a broadcast takes each one that is free. So a lane leaves as
+/// many places free as the lanes above it had under way at most in the last one to two seconds, up to a quarter of all. It need not
+/// while it has less under way than its weight entitles it to, so no lane is ever left out; and where the lanes above had nothing, it
+/// has all places.
+public struct LanePlaces: Sendable, Equatable {
+    /// How long a peak counts at least, in nanoseconds.
+    static let window: Int64 = 1_000_000_000
+
+    private let weights: [Int]
+    private let weightSum: Int
+    /// The calls that are under way.
+    public private(set) var count = 0
+    private var underWay: [Int]
+    /// The most calls of each lane and those above it that were under way at once, in this window and the one before.
+    private var peaks: [Int]
+    private var formerPeaks: [Int]
+    private var windowEnd = Int64.min
+
+    /// Lanes without a call.
+    ///
+    /// - Parameter weights: At least 1 for each lane, the most urgent lane first.
+    public init(weights: [Int]) {
+        self.weights = weights.map { max($0, 1) }
+        weightSum = self.weights.reduce(0, +)
+        underWay = weights.map { _ in 0 }
+        peaks = underWay
+        formerPeaks = underWay
+    }
+
+    /// Notes that a call of `lane` was begun.
+    public mutating func began(_ lane: Int) {
+        underWay[lane] += 1
+        count += 1
+        var sum = 0
+        for index in underWay.indices {
+            sum += underWay[index]
+            peaks[index] = max(peaks[index], sum)
+        }
+    }
+
+    /// Notes that a call of `lane` has ended.
+    public mutating func ended(_ lane: Int) {
+        guard underWay[lane] > 0 else { return }
+        underWay[lane] -= 1
+        count -= 1
+    }
+
+    /// The lanes that may begin a call.
+    ///
+    /// - Parameters:
+    ///   - limit: The calls that may be under way at once.
+    ///   - now: Nanoseconds of the monotonic clock.
+    /// - Returns: Bit `n` stands for lane `n`; none when as many calls are under way.
+    public mutating func open(limit: Int, now: Int64) -> UInt64 {
+        if now >= windowEnd { beginWindow(now) }
+        let free = limit - count
+        guard free > 0 else { return 0 }
+        var lanes: UInt64 = 1
+        for lane in underWay.indices.dropFirst() {
+            let needed = min(max(peaks[lane - 1], formerPeaks[lane - 1]), limit / 4)
+            if free > needed || underWay[lane] * weightSum < limit * weights[lane] { lanes |= 1 << UInt64(lane) }
+        }
+        return lanes
+    }
+
+    private mutating func beginWindow(_ now: Int64) {
+        let isNext = windowEnd > .min && now - windowEnd < Self.window
+        formerPeaks = isNext ? peaks : underWay.map { _ in 0 }
+        windowEnd = now + Self.window
+        var sum = 0
+        for index in underWay.indices {
+            sum += underWay[index]
+            peaks[index] = sum
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// Everything that limits the calls to one hub: what it asked for, whether it is out, how much it bears at once, and the rate.
+///
+/// Times are nanoseconds of a monotonic clock that the owner reads.
+public struct HubLimits: Sendable {
+    /// The rest that the hub asked for.
+    public var pause = HubPause()
+    /// Whether the hub is out.
+    public var circuit = CircuitBreaker()
+    /// How many calls may be under way at once.
+    public var concurrency: ConcurrencyLimit
+    /// How many calls may start in a second; nil for as many as there are.
+    public var rate: RateLimit?
+    /// Calls under way.
+    public private(set) var inFlight = 0
+    /// Calls that were started since the last question, where there is a rate.
+    private var callsSinceQuestion = 0
+    /// The calls for one question while both wait for the rate.
+    private static let callsPerQuestion = 3
+
+    /// Limits of a hub that was not called yet.
+    public init(concurrency: ConcurrencyLimit, rate: RateLimit? = nil) {
+        self.concurrency = concurrency
+        self.rate = rate
+    }
+
+    /// Whether a call may start at `now`; the first one after an outage is the circuit's probe.
+    public mutating func mayStart(now: Int64) -> Bool {
+        inFlight < concurrency.limit && pause.end(now: now) == nil && rate?.hasCall(now: now) ?? true
+            && circuit.mayStart(now: now)
+    }
+
+    /// Until when a call would have to wait that wants to start at `now`; nil when it may, `Int64.max` when only something else than
+    /// time can change it.
+    public mutating func waitEnd(now: Int64) -> Int64? {
+        if inFlight >= concurrency.limit { return .max }
+        var end = pause.end(now: now)
+        if let change = circuit.nextChange, change > now { end = max(end ?? change, change) }
+        if let call = rate?.nextCall(now: now) { end = max(end ?? call, call) }
+        return end
+    }
+
+    /// Notes that a call starts, for which `mayStart` was true at `now`.
+    ///
+    /// - Returns: What the call is to the circuit, which is to be told how it ended.
+    public mutating func started(now: Int64) -> CircuitBreaker.Call {
+        inFlight += 1
+        concurrency.started(inFlight: inFlight)
+        if rate != nil {
+            rate?.started()
+            callsSinceQuestion += 1
+        }
+        return circuit.started(now: now)
+    }
+
+    /// Whether a question for an outcome may start at `now`: as a call, but never as a probe of a hub that is out, and while calls wait for
+    /// the rate only one for three of them.
+    public mutating func mayAsk(now: Int64, areCallsWaiting: Bool) -> Bool {
+        guard circuit.state == .closed, inFlight < concurrency.limit, pause.end(now: now) == nil else { return false }
+        guard let hasCall = rate?.hasCall(now: now) else { return true }
+        return hasCall && (!areCallsWaiting || callsSinceQuestion >= Self.callsPerQuestion)
+    }
+
+    /// Notes that a question starts, for which `mayAsk` was true: it has a place and its part of the rate, and its end says nothing of the
+    /// circuit and of how many calls the hub bears.
+    public mutating func startedQuestion() {
+        inFlight += 1
+        rate?.started()
+        callsSinceQuestion = 0
+    }
+
+    /// Notes that a call, or a question, is not under way any more, however it ended.
+    public mutating func ended() { inFlight -= 1 }
+
+    /// Notes at the end of a turn whether calls are left that wait to start.
+    public mutating func noteWaiting(_ isWaiting: Bool, now: Int64) {
+        guard rate != nil else { return }
+        let isForRate =
+            isWaiting && inFlight < concurrency.limit && pause.end(now: now) == nil && circuit.inFlightAllowance > inFlight
+            && rate?.hasCall(now: now) == false
+        rate?.noteWaiting(isForRate, now: now)
+    }
+}

@@ -1,0 +1,60 @@
+/// How much of a limit one worker has use for, from what it did during the last two seconds.
+///
+/// One whose calls waited has use for all that it can get; another one for twice what it used at its busiest, so that it can grow,
+/// and for a little at least, so that its first calls need not wait for its share to come back.
+struct RateDemand: Sendable {
+    /// One of the windows in which calls are counted, nanoseconds.
+    static let window: Int64 = 250_000_000
+    /// Windows that are looked at: two seconds.
+    static let windowCount = 8
+    /// What is kept in any case, in parts of `FleetShare.whole`.
+    static let least = FleetShare.whole / 64
+
+    private var counts = [Int](repeating: 0, count: windowCount)
+    private var windowStart: Int64
+    private var current = 0
+    private var waitedAt: Int64
+
+    /// A worker that has use for everything, until two seconds have shown that it has not.
+    init(now: Int64) {
+        windowStart = now
+        waitedAt = now
+    }
+
+    /// Notes that a call started.
+    mutating func started() { counts[current] += 1 }
+
+    /// Notes that calls wait for the rate.
+    mutating func waited(now: Int64) { waitedAt = now }
+
+    /// The most that there is use for, in parts of `FleetShare.whole`.
+    ///
+    /// - Parameters:
+    ///   - limit: The limit of which it is a part, thousandths of a call per second.
+    ///   - before: What was said last; it is kept until much less would do.
+    ///   - now: The present moment.
+    /// - Returns: 1/64 of the whole at least.
+    mutating func most(of limit: Int64, before: Int, now: Int64) -> Int {
+        turn(now)
+        guard now - waitedAt >= Int64(Self.windowCount) * Self.window, limit > 0 else { return FleetShare.whole }
+        let busiest = Double(counts.max() ?? 0) * 1e9 / Double(Self.window)
+        let wanted = min(2 * busiest * 1000 / Double(limit), 1) * Double(FleetShare.whole)
+        let most = max(Int(wanted), Self.least)
+        return most > before || most < before / 2 ? most : before
+    }
+
+    /// When the next window begins.
+    var nextWindow: Int64 { windowStart + Self.window }
+
+    private mutating func turn(_ now: Int64) {
+        var remaining = Self.windowCount
+        while now >= nextWindow, remaining > 0 {
+            windowStart += Self.window
+            current = (current + 1) % Self.windowCount
+            counts[current] = 0
+            remaining -= 1
+        }
+        // After a long rest all windows are empty and it does not matter when each began.
+        if now >= nextWindow { windowStart = now }
+    }
+}

@@ -1,0 +1,122 @@
+/// The calls per second to one hub: what all workers together may make, and what of it is this worker's.
+///
+/// Nothing is this worker's until the fleet has agreed (`FleetShare`), or, where there is no log to agree by, until it is known how
+/// many partitions there are: then its share is the part of them that it owns, and nothing is lent.
+public struct RateLimit: Sendable {
+    /// The limit of all workers together, thousandths of a call per second.
+    public private(set) var limit: Int64
+    private var bucket: TokenBucket
+    private var fleet: FleetShare
+    private var demand: RateDemand
+    private var ownedCount = 0
+    /// All partitions, when shares go by them.
+    private var partitionCount: Int?
+    private var most = FleetShare.whole
+    /// Since when calls have been waiting; nil while none does.
+    private var waitingSince: Int64?
+    /// How long calls have waited for the rate in all, nanoseconds.
+    public private(set) var waitedNanoseconds: Int64 = 0
+
+    /// A limit of which this worker has no share yet.
+    ///
+    /// - Parameters:
+    ///   - callsPerSecond: Of all workers together, 1 – 1,000,000.
+    ///   - member: This worker's number in the fleet, which no other one has.
+    ///   - now: The present moment, nanoseconds of a monotonic clock.
+    public init(callsPerSecond: Int, member: UInt64, now: Int64) {
+        limit = Self.thousandths(callsPerSecond)
+        bucket = TokenBucket(rate: 0, now: now)
+        fleet = FleetShare(member: member)
+        demand = RateDemand(now: now)
+    }
+
+    /// Changes the limit of all workers together; shares are parts of it, so that it does not matter who learns of it first.
+    public mutating func setLimit(callsPerSecond: Int, now: Int64) {
+        limit = Self.thousandths(callsPerSecond)
+        apply(now)
+    }
+
+    /// Takes in how many partitions this worker owns.
+    public mutating func owns(_ count: Int, now: Int64) {
+        ownedCount = count
+        fleet.wants(FleetShare.Claim(weight: count, most: most), now: now)
+        apply(now)
+    }
+
+    /// Shares go by partitions from now on, of which there are `count`; nil when the fleet agrees on them again.
+    public mutating func sharesByPartitions(_ count: Int?, now: Int64) {
+        partitionCount = count
+        apply(now)
+    }
+
+    /// Takes in what a worker has announced.
+    public mutating func heard(_ announcement: FleetShare.Announcement, offset: Int64, now: Int64) {
+        fleet.heard(announcement, offset: offset, now: now)
+        apply(now)
+    }
+
+    /// Takes in that time has passed, and says what is to be announced; nil if nothing is.
+    public mutating func announcement(now: Int64) -> FleetShare.Announcement? {
+        let wanted = demand.most(of: limit, before: most, now: now)
+        if wanted != most { claim(wanted, now) }
+        let announcement = fleet.announcement(now: now)
+        apply(now)
+        return announcement
+    }
+
+    /// Gives this worker's share back, and says what tells the others.
+    public mutating func leave(now: Int64) -> FleetShare.Announcement {
+        let announcement = fleet.leave()
+        apply(now)
+        return announcement
+    }
+
+    /// When `announcement(now:)` wants to be asked again.
+    public var nextDue: Int64 { min(fleet.nextDue, demand.nextWindow) }
+
+    /// Whether a call may start.
+    public mutating func hasCall(now: Int64) -> Bool { bucket.hasCall(now: now) }
+
+    /// Notes that a call starts, for which `hasCall` was true.
+    public mutating func started() {
+        bucket.take()
+        demand.started()
+    }
+
+    /// When the next call may start; nil if one may now, `Int64.max` while this worker has no share.
+    public mutating func nextCall(now: Int64) -> Int64? { bucket.nextCall(now: now) }
+
+    /// Notes whether calls wait, and for nothing but the rate.
+    public mutating func noteWaiting(_ isWaiting: Bool, now: Int64) {
+        if let since = waitingSince { waitedNanoseconds += now - since }
+        waitingSince = isWaiting ? now : nil
+        guard isWaiting else { return }
+        demand.waited(now: now)
+        if most < FleetShare.whole { claim(FleetShare.whole, now) }
+    }
+
+    /// What this worker may make at present, thousandths of a call per second.
+    public var rate: Int64 { bucket.rate }
+
+    /// The workers that this one knows of, itself included.
+    public var memberCount: Int { fleet.memberCount }
+
+    private mutating func claim(_ most: Int, _ now: Int64) {
+        self.most = most
+        fleet.wants(FleetShare.Claim(weight: ownedCount, most: most), now: now)
+    }
+
+    private mutating func apply(_ now: Int64) {
+        var share = fleet.share
+        if let partitionCount {
+            share = partitionCount > 0 ? FleetShare.whole * min(ownedCount, partitionCount) / partitionCount : 0
+        }
+        // A limit is at most 10^9 and a share at most 10^6.
+        let rate = limit * Int64(share) / Int64(FleetShare.whole)
+        if rate != bucket.rate { bucket.setRate(rate, now: now) }
+    }
+
+    private static func thousandths(_ callsPerSecond: Int) -> Int64 {
+        Int64(min(max(callsPerSecond, 1), 1_000_000)) * 1000
+    }
+}

@@ -1,0 +1,116 @@
+import CSQLite
+import Glibc
+
+/// One connection to a database in a file.
+///
+/// Belongs to one thread; other connections, also those of other processes, may use the file at the same time. Statements keep their
+/// database: it is closed when the last of them is gone.
+public final class Database {
+    let pointer: OpaquePointer
+    /// Where the file is.
+    public let path: String
+
+    /// Opens a file; one that is not there is made, and only its owner may read it.
+    ///
+    /// Nothing is read yet: that a file is no database shows in the first statement.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - patience: How long a statement waits for others who write.
+    /// - Throws: The file cannot be opened or made.
+    public init(path: String, waiting patience: Duration) throws(SQLiteError) {
+        // SQLite gives the files beside it the same permissions.
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw SQLiteError(SQLITE_CANTOPEN, "\(path): \(String(cString: strerror(errno)))") }
+        close(file)
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let opened else {
+            let error = SQLiteError(code, of: opened)
+            sqlite3_close_v2(opened)
+            throw error
+        }
+        pointer = opened
+        self.path = path
+        let (seconds, attoseconds) = patience.components
+        sqlite3_busy_timeout(opened, Int32(clamping: min(seconds, 1_000_000) * 1000 + attoseconds / 1_000_000_000_000_000))
+    }
+
+    deinit {
+        sqlite3_close_v2(pointer)
+    }
+
+    /// Carries out statements that take no values and give none.
+    ///
+    /// - Parameter sql: One statement or several with semicolons.
+    /// - Throws: What SQLite says of the first that fails.
+    public func execute(_ sql: String) throws(SQLiteError) {
+        try SQLiteError.check(sqlite3_exec(pointer, sql, nil, nil, nil), pointer)
+    }
+
+    /// Makes a statement that can be carried out again and again.
+    ///
+    /// - Parameter sql: One statement; `?` stands for each value.
+    /// - Returns: The statement.
+    /// - Throws: The statement is not right, or the file is none of a database.
+    public func prepare(_ sql: String) throws(SQLiteError) -> Statement {
+        var prepared: OpaquePointer?
+        try SQLiteError.check(sqlite3_prepare_v2(pointer, sql, -1, &prepared, nil), pointer)
+        guard let prepared else { throw SQLiteError(SQLITE_MISUSE, "there is no statement in '\(sql)'") }
+        return Statement(prepared, of: self)
+    }
+
+    /// Asks for one whole number.
+    ///
+    /// - Parameter sql: One statement without values.
+    /// - Returns: The first value of the first row; nil when there is no row, or it is NULL.
+    /// - Throws: The statement fails.
+    public func integer(_ sql: String) throws(SQLiteError) -> Int64? {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.integer(0) : nil
+    }
+
+    /// Carries out all of `body` or, if it throws, nothing. Others read what was there before until it is done, and do not write.
+    ///
+    /// - Parameter body: What to do.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or SQLite says of the transaction.
+    public func write<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        try transaction("BEGIN IMMEDIATE", body)
+    }
+
+    /// Shows all statements in `body` the same state, whatever others write meanwhile.
+    ///
+    /// - Parameter body: What to ask.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, or SQLite says of the transaction.
+    public func read<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        try transaction("BEGIN", body)
+    }
+
+    private func transaction<Result>(
+        _ beginning: String, _ body: () throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result {
+        try execute(beginning)
+        do throws(SQLiteError) {
+            let result = try body()
+            try execute("COMMIT")
+            return result
+        } catch {
+            // Some errors end the transaction themselves (sqlite.org, ROLLBACK); then there is nothing to take back.
+            if sqlite3_get_autocommit(pointer) == 0 { sqlite3_exec(pointer, "ROLLBACK", nil, nil, nil) }
+            throw error
+        }
+    }
+
+    /// Empties the database, whatever is in the file, damage included; others who have it open see that it is empty.
+    ///
+    /// - Throws: The file cannot be written, or others use it for too long.
+    public func reset() throws(SQLiteError) {
+        // The steps of sqlite.org, SQLITE_DBCONFIG_RESET_DATABASE; the first lets a write-ahead log stay one.
+        sqlite3_exec(pointer, "SELECT count(*) FROM sqlite_schema", nil, nil, nil)
+        push_sqlite_allow_reset(pointer, 1)
+        defer { push_sqlite_allow_reset(pointer, 0) }
+        try execute("VACUUM")
+    }
+}

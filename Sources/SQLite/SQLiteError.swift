@@ -1,0 +1,38 @@
+import CSQLite
+
+/// What went wrong, in SQLite's own terms (sqlite.org, Result and Error Codes).
+public struct SQLiteError: Error, Sendable, Equatable {
+    /// The primary result code.
+    public let code: Int32
+    /// One sentence for a person; names no value that was bound.
+    public let message: String
+
+    /// An error of `database`, or with the library's own words for the code when there is no database.
+    init(_ code: Int32, of database: OpaquePointer? = nil) {
+        // The extended codes keep the primary one in their low byte.
+        self.code = code & 0xFF
+        message = String(cString: database.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
+    }
+
+    /// An error with a sentence of this module.
+    init(_ code: Int32, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The file is no database, or its pages contradict one another.
+    public var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+
+    /// Somebody else is using the file, for longer than was waited.
+    public var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
+
+    /// Throws unless `code` says that all is well.
+    static func check(_ code: Int32, _ database: OpaquePointer?) throws(SQLiteError) {
+        guard code == SQLITE_OK else { throw SQLiteError(code, of: database) }
+    }
+}
+
+extension SQLiteError: CustomStringConvertible {
+    /// The sentence.
+    public var description: String { message }
+}

@@ -1,0 +1,195 @@
+import Delivery
+import Foundation
+import Kafka
+import PushModel
+import Synchronization
+
+/// Reads and writes what workers announce to each other about one hub, on the first partition of a topic of their own.
+///
+/// Reading is a thread's of its own; writing is the caller's and does not wait. Nobody may write to the topic within a transaction:
+/// readers would have to wait for its end.
+final class FleetChannel: Sendable {
+    /// What the loop is to know.
+    enum Event: Sendable {
+        /// Announcements can be written and will be read from here on.
+        case opened
+        /// What stands in the log at an offset, and when it was read, monotonic nanoseconds.
+        case heard(FleetShare.Announcement, offset: Int64)
+        /// The topic does not exist; the request topics have this many partitions in all.
+        case missing(partitionCount: Int)
+        /// Something does not work at present; it is tried again.
+        case failed(KafkaError)
+    }
+
+    /// Where it reads and writes.
+    struct Configuration: Sendable {
+        var kafka: KafkaConfiguration
+        var topic: String
+        var requestTopics: [String]
+        var hub: String
+        var worker: String
+    }
+
+    /// What is written with.
+    private struct Outlet: Sendable {
+        let producer: Producer
+        let topic: Producer.Topic
+    }
+
+    private struct State {
+        var events: [Event] = []
+        var outlet: Outlet?
+        var isClosed = false
+    }
+
+    /// Protects the queue and what there is to write with; nothing else is locked while it is held.
+    private let state = Mutex(State())
+    private let closing = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+    private let configuration: Configuration
+    private let key: [UInt8]
+    private let notify: @Sendable () -> Void
+
+    /// A channel whose thread runs; it calls `notify`, from that thread, when an event is there.
+    init(_ configuration: Configuration, notify: @escaping @Sendable () -> Void) {
+        self.configuration = configuration
+        self.notify = notify
+        key = FleetRecord.key(hub: configuration.hub, worker: configuration.worker)
+        let thread = Thread { [self] in
+            work()
+            ended.signal()
+        }
+        thread.name = "pushfan-fleet"
+        thread.start()
+    }
+
+    /// Writes an announcement; one that cannot be written is not missed, for the next one says all that it did.
+    func send(_ announcement: FleetShare.Announcement) {
+        guard let outlet = state.withLock({ $0.outlet }) else { return }
+        let key = key
+        let value = FleetRecord.value(of: announcement, hub: configuration.hub, worker: configuration.worker)
+        try? outlet.producer.produce(to: outlet.topic, partition: FleetRecord.partition, key: key.span, value: value.span)
+    }
+
+    /// Takes the events that came since the last call.
+    func takeEvents() -> [Event] {
+        state.withLock { state in
+            guard !state.events.isEmpty else { return [] }
+            defer { state.events.removeAll(keepingCapacity: true) }
+            return state.events
+        }
+    }
+
+    /// Writes what is left, and waits for the thread's end, but no longer than `limit`.
+    func close(within limit: Duration) {
+        let outlet = state.withLock { state in
+            state.isClosed = true
+            defer { state.outlet = nil }
+            return state.outlet
+        }
+        closing.signal()
+        outlet?.producer.close(timeout: limit)
+        _ = ended.wait(timeout: .now() + .nanoseconds(Int(limit.nanoseconds)))
+    }
+
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    private func post(_ event: Event) {
+        state.withLock { $0.events.append(event) }
+        notify()
+    }
+
+    private func work() {
+        while !isClosed {
+            do throws(KafkaError) {
+                let reader = try open()
+                defer { reader.close() }
+                post(.opened)
+                read(reader)
+            } catch {
+                if !error.isUnknownTopicOrPartition { post(.failed(error)) }
+                _ = closing.wait(timeout: .now() + .seconds(error.isUnknownTopicOrPartition ? 10 : 1))
+            }
+        }
+    }
+
+    /// Reads from the present end on, and can be written to from then on: so nothing is written that could be missed.
+    private func open() throws(KafkaError) -> TopicReader {
+        let producer = try makeProducer()
+        do throws(KafkaError) {
+            let topic = try producer.warmUp(topics: [configuration.topic], timeout: .seconds(5))[0]
+            let reader = try TopicReader(configuration.kafka, topic: configuration.topic, start: .end, timeout: .seconds(5))
+            use(Outlet(producer: producer, topic: topic))
+            return reader
+        } catch {
+            if error.isUnknownTopicOrPartition { post(.missing(partitionCount: try partitionCount(producer))) }
+            producer.close(timeout: .zero)
+            throw error
+        }
+    }
+
+    private func makeProducer() throws(KafkaError) -> Producer {
+        var kafka = configuration.kafka
+        // What is older than a lease is of no use to anybody.
+        kafka.properties.append(.init(key: "message.timeout.ms", value: "1000"))
+        return try Producer(kafka, transactionalID: nil)
+    }
+
+    private func use(_ outlet: Outlet) {
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.outlet = outlet }
+            return state.isClosed
+        }
+        if isClosed { outlet.producer.close(timeout: .zero) }
+    }
+
+    /// Serves the producer, and replaces one that has failed for good; reading goes on, for nothing may be missed.
+    private func tendProducer() {
+        guard let outlet = state.withLock({ $0.outlet }) else { return }
+        outlet.producer.poll()
+        var hasFailed = false
+        while let event = outlet.producer.nextEvent() {
+            if case .error(let error) = event, error.isFatal { hasFailed = true }
+        }
+        guard hasFailed else { return }
+        do throws(KafkaError) {
+            let producer = try makeProducer()
+            use(Outlet(producer: producer, topic: try producer.topic(named: configuration.topic)))
+            outlet.producer.close(timeout: .zero)
+        } catch {
+            post(.failed(error))
+        }
+    }
+
+    private func partitionCount(_ producer: Producer) throws(KafkaError) -> Int {
+        var count = 0
+        for name in configuration.requestTopics {
+            do throws(KafkaError) {
+                count += Int(try producer.partitionCount(of: producer.topic(named: name), timeout: .seconds(5)))
+            } catch  where error.isUnknownTopicOrPartition {
+                // Not every lane need be there.
+                continue
+            }
+        }
+        return count
+    }
+
+    private func read(_ reader: TopicReader) {
+        var document = JSONDocument()
+        while !isClosed {
+            var event: Event?
+            let result = reader.read(timeout: .milliseconds(100)) { record in
+                guard record.partition == FleetRecord.partition, let value = record.value else { return }
+                let hub = configuration.hub
+                guard let found = FleetRecord.announcement(in: value, using: &document, hub: hub) else { return }
+                event = .heard(found, offset: record.offset)
+            }
+            if let event { post(event) }
+            if case .error(let error) = result { post(.failed(error)) }
+            while let event = reader.nextEvent() {
+                if case .error(let error) = event { post(.failed(error)) }
+            }
+            tendProducer()
+        }
+    }
+}

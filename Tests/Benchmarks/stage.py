@@ -1,0 +1,116 @@
+"""What the benchmarks of this folder have in common: topics of their own, a hub that is emulated, workers, and what the results tell."""
+
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PARTITIONS = 8
+
+
+class Stage:
+    """One run. The program is .build/release/pushfan (`Deploy/demo` builds it), or the one that PUSHFAN_BENCH_PROGRAM names."""
+
+    def __init__(self, name, bootstrap, settings=None):
+        self.program = os.environ.get("PUSHFAN_BENCH_PROGRAM", str(ROOT / ".build/release/pushfan"))
+        self.run = f"pushfan-{name}-{os.getpid()}-{int(time.time())}"
+        self.folder = tempfile.TemporaryDirectory(prefix=f"pushfan-{name}-")
+        self.work = pathlib.Path(self.folder.name)
+        own = {name: value for name, value in os.environ.items() if not name.startswith("PUSHFAN_")}
+        topics = {
+            f"PUSHFAN_KAFKA_TOPICS_{role}": f"{self.run}.{role.lower()}"
+            for role in ["REQUESTS", "RESULTS", "DEADLETTER", "REPLAYS"]
+        }
+        self.environment = own | topics | {
+            "PUSHFAN_KAFKA_BOOTSTRAP_SERVERS": bootstrap,
+            "PUSHFAN_KAFKA_GROUP_ID": self.run,
+            "PUSHFAN_HUB_NAME": "bench",
+            "PUSHFAN_LISTEN": "127.0.0.1:0",
+            "PUSHFAN_LOG_LEVEL": "warning",
+        } | (settings or {})
+        self.hub = None
+        self.workers = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        # The workers have calls to finish before the hub may go.
+        for group in (self.workers, [self.hub] if self.hub else []):
+            for process in group:
+                process.terminate()
+            for process in group:
+                try:
+                    process.wait(40)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+        self.folder.cleanup()
+
+    def command(self, *arguments, allowed=(0,), **environment):
+        """Runs a command of pushfan to its end; returns what it printed. Ends the benchmark when its exit status is not allowed."""
+        done = subprocess.run([self.program, *map(str, arguments)], env=self.environment | environment, capture_output=True, text=True)
+        if done.returncode not in allowed:
+            sys.exit(f"pushfan {' '.join(map(str, arguments))}: exit status {done.returncode}\n{done.stderr}")
+        return done.stdout
+
+    def make_topics(self):
+        self.command("topics", "create", "--partitions", PARTITIONS, "--replication", 1)
+
+    def start_hub(self, *arguments):
+        self.hub = subprocess.Popen(
+            [self.program, "emulator", "--listen", "127.0.0.1:0", "--record", "off", *arguments],
+            env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        connection = self.hub.stdout.readline().strip()
+        if not connection.startswith("Endpoint="):
+            sys.exit("the emulator did not start")
+        self.environment["PUSHFAN_HUB_CONNECTION_STRING"] = connection
+
+    def start_worker(self):
+        name = f"w{len(self.workers) + 1}"
+        with open(self.work / f"{name}.log", "wb") as log:
+            self.workers.append(subprocess.Popen(
+                [self.program, "worker"], env=self.environment | {"PUSHFAN_WORKER_ID": f"{self.run}-{name}"}, stdout=log, stderr=log))
+
+    def publish(self, requests, *arguments, **environment):
+        """Writes requests, given as dictionaries, and returns when they are in Kafka."""
+        path = self.work / "requests.ndjson"
+        with open(path, "w", encoding="utf-8") as file:
+            for request in requests:
+                file.write(json.dumps(request) + "\n")
+        self.command("enqueue", path, "--quiet", "--timeout", "300s", *arguments, **environment)
+
+    def results(self, *terms):
+        """The final results that a filter selects, as dictionaries."""
+        text = self.command("results", "list", *terms, "-n", 1_000_000, "-o", "ndjson", "--timeout", "60s", allowed=(0, 4))
+        return [json.loads(line) for line in text.splitlines()]
+
+    def wait_for_results(self, count, *terms, seconds=120):
+        """The results that a filter selects, once there are `count` of them."""
+        deadline = time.monotonic() + seconds
+        while len(found := self.results(*terms)) < count:
+            if time.monotonic() > deadline:
+                sys.exit(f"{len(found)} of {count} results came within {seconds} s")
+            time.sleep(1)
+        return found
+
+
+def moment(text):
+    """Milliseconds since 1970 of a time as results have it."""
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000
+
+
+def timestamp(milliseconds):
+    """A time as requests have it."""
+    return datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.timezone.utc).isoformat(timespec="milliseconds")
+
+
+def percentile(values, share):
+    """The smallest of `values` that at least `share` of them do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]

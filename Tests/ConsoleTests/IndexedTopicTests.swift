@@ -1,0 +1,92 @@
+import Foundation
+import Kafka
+import Testing
+
+@testable import Console
+
+private let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
+
+/// Needs a real broker: the embedded one has no transactions, and deletes no topics.
+@Suite(
+    .enabled(if: realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker: indices of real topics were not tested"), .serialized)
+struct IndexedTopicTests {
+    private let topic = "console-tests-\(UUID().uuidString)"
+    private let folder: TemporaryFolder
+    private let configuration = KafkaConfiguration(bootstrapServers: realBrokers ?? "")
+    private var random = RandomResults(seed: 11)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try makeTopic()
+    }
+
+    private func makeTopic() throws {
+        let admin = try TopicAdmin(configuration)
+        let deadline = ContinuousClock.now + .seconds(30)
+        let new = NewTopic(name: topic, partitionCount: 3, replicationFactor: 1)
+        while try admin.createTopics([new], timeout: .seconds(20)) != [.created] {
+            try #require(ContinuousClock.now < deadline)
+        }
+        while try admin.describe(topics: [topic], timeout: .seconds(20)).topics != [.existing(partitionCount: 3)] {
+            try #require(ContinuousClock.now < deadline)
+        }
+    }
+
+    /// Writes records in transactions, of which every second one is taken back.
+    private mutating func write(transactions count: Int) throws {
+        let producer = try Producer(configuration, transactionalID: "\(topic)-writer")
+        defer { producer.close(timeout: .zero) }
+        let topic = try producer.warmUp(topics: [topic], timeout: .seconds(20))[0]
+        try producer.initTransactions(timeout: .seconds(30))
+        for number in 0..<count {
+            try producer.beginTransaction()
+            for record in random.records(20) {
+                let value = record.value ?? []
+                try producer.produce(
+                    to: topic, partition: record.partition, key: nil, value: value.span, timestamp: record.time)
+            }
+            try producer.flush(timeout: .seconds(30))
+            if number % 2 == 0 {
+                try producer.commitTransaction(timeout: .seconds(30))
+            } else {
+                try producer.abortTransaction(timeout: .seconds(30))
+            }
+        }
+    }
+
+    private func run(_ line: String) -> Outcome {
+        var harness = Harness()
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = realBrokers
+        return harness.run("\(line) --results-topic \(topic)")
+    }
+
+    /// Asks each command with the index and without; only the first may find that the topic is another one.
+    private func expectSameAnswers(anew isMadeAnew: Bool = false, _ place: SourceLocation = #_sourceLocation) {
+        for (number, command) in ["failed -o json", "results list -n 1000 -o ndjson", "results show a -o ndjson"].enumerated() {
+            let with = run("\(command) --index=\(folder.path("i.sqlite"))")
+            #expect(with.output == run(command).output, "\(command)", sourceLocation: place)
+            #expect(!with.output.isEmpty, sourceLocation: place)
+            let isAnew = with.messages.contains("tells of records that the topic does not have and is made anew")
+            #expect(isAnew == (isMadeAnew && number == 0), "\(with.messages)", sourceLocation: place)
+            #expect(!with.messages.contains("is not used"), "\(with.messages)", sourceLocation: place)
+        }
+    }
+
+    @Test mutating func anIndexFollowsATopicWithTransactions() throws {
+        for _ in 0..<3 {
+            try write(transactions: 4)
+            expectSameAnswers()
+        }
+    }
+
+    @Test mutating func aTopicThatWasDeletedAndMadeAgainIsNoticed() throws {
+        try write(transactions: 3)
+        expectSameAnswers()
+        let admin = try TopicAdmin(configuration)
+        #expect(try admin.deleteTopics([topic], timeout: .seconds(20)).isEmpty)
+        try makeTopic()
+        // Longer than before, so that the ends tell nothing.
+        try write(transactions: 9)
+        expectSameAnswers(anew: true)
+    }
+}

@@ -1,0 +1,121 @@
+import HubEmulator
+import Kafka
+import Observability
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// How fast workers call the hub.
+@Suite(.serialized)
+struct LimitTests {
+    private static func requests(_ count: Int) -> [String] {
+        (0..<count).map {
+            #"{"id":"r\#($0)","audience":{"categories":["r\#($0)"]},"platforms":["apple"],"message":{"title":"T"}}"#
+        }
+    }
+
+    /// The most calls in any window of so many milliseconds.
+    private static func most(_ calls: [RecordedCall], within window: Int64) -> Int {
+        let times = calls.map(\.at).sorted()
+        var (most, first) = (0, 0)
+        for last in times.indices {
+            while times[last] - times[first] >= window { first += 1 }
+            most = max(most, last - first + 1)
+        }
+        return most
+    }
+
+    @Test func withoutASharesTopicAWorkerKeepsItsPartitionsShare() throws {
+        let bench = try Bench(.quickest)
+        let worker = try bench.startWorker { $0.rateLimit = 40 }
+        try bench.publish(all: Self.requests(60))
+        try bench.results(60)
+        // The rate, a burst of a quarter of a second, and what the way to the hub adds to one moment.
+        #expect(Self.most(bench.hub.calls(), within: 1000) <= 40 + 10 + 2)
+        #expect(bench.metric("pushfan_rate_limit") == 40)
+        #expect(bench.metric("pushfan_rate_wait_seconds_total") > 0.1)
+        #expect(bench.logLines.all.contains { $0.contains("there is no topic for shares") })
+        try worker.stop()
+    }
+
+    @Test func workersTogetherKeepARateAndUseIt() throws {
+        let bench = try Bench(.quickest, partitions: 6, hasShares: true)
+        let workers = try ["w1", "w2", "w3"].map { name in try bench.startWorker(name) { $0.rateLimit = 60 } }
+        try bench.publish(all: Self.requests(400))
+        try bench.results(400, within: .seconds(60))
+        let calls = bench.hub.calls()
+        #expect(calls.count == 400)
+        #expect(Self.most(calls, within: 1000) <= 60 + 15 + 3)
+        #expect(Self.most(calls, within: 3000) > 150)
+        for worker in workers { try worker.stop() }
+        #expect(try bench.resultsByRequest().count == 400)
+    }
+
+    @Test func loopsOfOneProcessShareARateLikeWorkers() throws {
+        let bench = try Bench(.quickest, partitions: 6, hasShares: true)
+        let worker = try bench.startWorker {
+            $0.loops = 3
+            $0.rateLimit = 60
+        }
+        try bench.publish(all: Self.requests(200))
+        #expect(eventually(within: .seconds(20)) { bench.metric("pushfan_rate_limit") > 59 })
+        try bench.results(200, within: .seconds(40))
+        let calls = bench.hub.calls()
+        #expect(calls.count == 200)
+        #expect(Self.most(calls, within: 1000) <= 60 + 15 + 3)
+        try worker.stop()
+    }
+
+    @Test func withoutALimitThereIsNoSeriesForIt() throws {
+        let bench = try Bench(.quickest)
+        let worker = try bench.startWorker()
+        try bench.publish(all: Self.requests(5))
+        try bench.results(5)
+        #expect(!bench.exposition().contains("pushfan_rate_limit{"))
+        #expect(eventually { bench.metric("pushfan_send_limit") == 16 })
+        try worker.stop()
+    }
+
+    @Test func aHubThatBearsItGetsAllThatIsConfigured() throws {
+        let bench = try Bench(.quickest)
+        bench.hub.arm([try Fault(parsing: "delay=100ms")])
+        try bench.publish(all: Self.requests(1200))
+        let worker = try bench.startWorker()
+        try bench.results(1200)
+        #expect(bench.metric("pushfan_send_limit") == 64)
+        let calls = bench.hub.calls()
+        #expect(Self.most(calls, within: 100) >= 50)
+        try worker.stop()
+    }
+
+    @Test func afterAnOutageCallsComeBackStepByStep() throws {
+        let bench = try Bench(.quickest)
+        bench.hub.arm([try Fault(parsing: "outage=3s,status=503"), try Fault(parsing: "delay=100ms")])
+        try bench.publish(all: Self.requests(400))
+        let worker = try bench.startWorker()
+        try bench.results(400)
+        try worker.stop()
+        let calls = bench.hub.calls()
+        let refused = calls.count { $0.status == 503 }
+        // Twenty until it is known, those under way then, and at most a probe each second.
+        #expect(refused >= 5 && refused <= 20 + 16 + 4, "\(refused) calls in an outage of 3 s")
+        let back = calls.filter { $0.status != 503 }.map(\.at)
+        let first = back.min() ?? 0
+        #expect(back.count == 400)
+        // One, two, four and eight, each 100 ms after the former.
+        #expect(back.count { $0 < first + 100 } <= 1)
+        #expect(back.count { $0 < first + 200 } <= 3)
+        #expect(back.count { $0 < first + 400 } <= 15)
+        #expect(try bench.resultsByRequest().values.allSatisfy { $0["state"] == "sent" })
+    }
+
+    @Test func aHubThatLosesCallsGetsFewerAtOnce() throws {
+        let bench = try Bench(.quickest)
+        bench.hub.arm([try Fault(parsing: "status=503,every=3")])
+        let worker = try bench.startWorker()
+        try bench.publish(all: Self.requests(200))
+        try bench.results(200)
+        #expect(eventually { bench.metric("pushfan_send_limit") < 16 })
+        try worker.stop()
+    }
+}
