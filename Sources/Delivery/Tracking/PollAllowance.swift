@@ -31,6 +31,7 @@ public struct PollAllowance: Sendable {
     /// - Parameters:
     ///   - limit: The hub calls that may be under way at once; a quarter of them may be questions, one at least.
     ///   - now: The present moment.
+    /// - Returns: Whether the share and the rate allow one.
     public mutating func mayPoll(limit: Int, now: Int64) -> Bool {
         refill(now)
         return inFlight < max(1, limit / 4) && credit > 0

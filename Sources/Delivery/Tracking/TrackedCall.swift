@@ -11,8 +11,8 @@ public struct TrackedCall: Sendable {
         public init() {}
     }
 
-    /// The most bytes that are read: a request's labels and lineage, and room for the rest.
-    public static let maximumByteCount = 64 << 10
+    /// The most bytes that are read: all that a request can say of itself, and room for the rest.
+    public static let maximumByteCount = 1 << 20
 
     /// How far the questions are.
     public var tracking: OutcomeTracking
