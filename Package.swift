@@ -91,7 +91,7 @@ let package = Package(
             name: "WorkerRuntime",
             dependencies: [
                 "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
-                "HTTP1", "HubAuth",
+                "HTTP1", "HubAuth", "Crypto",
             ],
             swiftSettings: strict + [.define("PUSHFAN_FAILPOINTS", .when(traits: ["Failpoints"]))]),
         .target(
@@ -169,7 +169,7 @@ let package = Package(
             "ConsoleTests",
             [
                 "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "HTTPServing",
-                "HubEmulator", "HubAuth", "Delivery",
+                "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

@@ -21,6 +21,8 @@ public struct KafkaSettings: Sendable {
         public let control: String
         /// Large requests are kept here until their parts have ended.
         public let parents: String
+        /// Dead device handles are listed here.
+        public let handles: String
         /// Workers share a hub's rate by it.
         public let shares: String
         /// Replays keep here how far they are.
@@ -52,8 +54,8 @@ public struct KafkaSettings: Sendable {
             delays: SettingsSchema.delayTopics.map { (key) throws(SettingsError) in try values.value(key) },
             results: values.value(SettingsSchema.resultsTopic),
             deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic),
-            parents: values.value(SettingsSchema.parentsTopic), shares: values.value(SettingsSchema.sharesTopic),
-            replays: values.value(SettingsSchema.replaysTopic))
+            parents: values.value(SettingsSchema.parentsTopic), handles: values.value(SettingsSchema.handlesTopic),
+            shares: values.value(SettingsSchema.sharesTopic), replays: values.value(SettingsSchema.replaysTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
         transactionTimeout = try values.value(SettingsSchema.transactionTimeout)
@@ -127,6 +129,10 @@ public struct HubSettings: Sendable {
     public let platforms: [String]
     /// The tag of a user, with `{user}` for the user's name.
     public let userTag: String
+    /// Whether outcomes are followed of requests that do not say.
+    public let tracksOutcomes: Bool
+    /// How long the hub is asked for an outcome.
+    public let outcomeDeadline: Duration
     /// The proxy's URL.
     public let proxy: Redacted<String>?
 
@@ -146,6 +152,8 @@ public struct HubSettings: Sendable {
         adaptsConcurrency = try values.value(SettingsSchema.adaptsConcurrency)
         platforms = try values.value(SettingsSchema.platforms)
         userTag = try values.value(SettingsSchema.userTag)
+        tracksOutcomes = try values.value(SettingsSchema.trackOutcome)
+        outcomeDeadline = try values.value(SettingsSchema.outcomeDeadline)
         proxy = values[SettingsSchema.proxy]
     }
 }

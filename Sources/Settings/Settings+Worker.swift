@@ -55,6 +55,7 @@ extension Settings {
         configuration.topics.deadLetters = kafka.topics.deadLetter
         configuration.topics.control = kafka.topics.control
         configuration.topics.parents = kafka.topics.parents
+        configuration.topics.handles = kafka.topics.handles
         configuration.topics.shares = kafka.topics.shares
         configuration.guarantee = kafka.guarantee
         configuration.requestTimeout = hub.requestTimeout
@@ -69,6 +70,9 @@ extension Settings {
         configuration.retry = RetrySchedule(
             maxAttempts: retry.maxAttempts, base: retry.base.wholeMilliseconds, factor: retry.factor,
             cap: retry.cap.wholeMilliseconds)
+        configuration.tracksOutcomes = hub.tracksOutcomes
+        configuration.outcomes.deadline = hub.outcomeDeadline.wholeMilliseconds
+        configuration.outcomes.visibilityLimit = min(configuration.outcomes.visibilityLimit, configuration.outcomes.deadline)
         configuration.planning = planning()
         for spelling in worker.deadLetterHeaders { configuration.deadLetterHeaders.insert(spelling.headers) }
         return configuration

@@ -127,6 +127,7 @@ public final class Worker: Sendable {
             loop.committer.stop(within: .seconds(10))
             loop.consumer.close(timeout: .seconds(5))
             loop.connections.close()
+            loop.details.close()
         }
         try loop.run()
         if let failure = loop.failure { throw failure }

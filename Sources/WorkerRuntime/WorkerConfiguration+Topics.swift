@@ -19,6 +19,8 @@ extension WorkerConfiguration {
         public var control: String
         /// Where large requests are kept until their parts have ended.
         public var parents: String
+        /// Where devices are listed whose handles are dead.
+        public var handles: String
         /// Where workers agree on what is theirs of a hub's rate.
         public var shares: String
 
@@ -36,6 +38,7 @@ extension WorkerConfiguration {
             deadLetters = family.topic("deadletter")
             control = family.topic("control")
             parents = family.topic("parents")
+            handles = family.topic("handles")
             shares = family.topic("shares")
         }
 
@@ -50,7 +53,7 @@ extension WorkerConfiguration {
 
         /// Every topic, each once.
         public var all: [String] {
-            [requestsHigh, requests, requestsBulk] + delays + [parents, results, deadLetters, control, shares]
+            [requestsHigh, requests, requestsBulk] + delays + [parents, results, deadLetters, control, handles, shares]
         }
     }
 }

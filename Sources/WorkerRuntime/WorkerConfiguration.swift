@@ -75,6 +75,11 @@ public struct WorkerConfiguration: Sendable {
     public var drainTimeout = Duration.seconds(20)
     /// When failed calls are tried again.
     public var retry = RetrySchedule()
+    /// Whether the outcome of calls is followed whose requests do not say; default no.
+    public var tracksOutcomes = false
+    /// When the hub is asked for outcomes, and for how long. Questions wait in a delay lane; what is shorter than the first of those
+    /// waits as long as that.
+    public var outcomes = OutcomeTracking.Terms(firstWait: 10_000, jitter: 0)
     /// How audiences become calls.
     public var planning = FanOutPlanner.Configuration()
     /// How content is formatted.

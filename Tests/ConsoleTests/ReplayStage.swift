@@ -17,10 +17,11 @@ struct ReplayStage {
     var requests: String { name + ".requests" }
     var results: String { name + ".results" }
 
-    init() throws {
+    // Topics beyond those that replays need can be had by their roles.
+    init(_ more: [String] = []) throws {
         folder = NSTemporaryDirectory() + name
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let roles = [("requests", 3), ("results", 3), ("deadletter", 3), ("replays", 1)]
+        let roles = [("requests", 3), ("results", 3), ("deadletter", 3), ("replays", 1)] + more.map { ($0, 3) }
         let topics = roles.map { NewTopic(name: "\(name).\($0.0)", partitionCount: $0.1, replicationFactor: 1) }
         let admin = try TopicAdmin(kafka)
         _ = try admin.createTopics(topics, timeout: .seconds(20))
@@ -33,7 +34,7 @@ struct ReplayStage {
     /// The plan's file.
     var plan: String { folder + "/plan.ndjson" }
 
-    private var harness: Harness {
+    var harness: Harness {
         var harness = Harness()
         harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = Self.realBrokers
         harness.environment["USER"] = "ann"

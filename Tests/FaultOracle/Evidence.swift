@@ -10,6 +10,8 @@ public struct Evidence: Sendable {
     public var inputs: [InputFact] = []
     /// The results topic, committed records only.
     public var results: [ResultFact] = []
+    /// Outcome results, committed ones only; nil when nobody followed calls.
+    public var outcomes: [OutcomeFact]?
     /// Requests that repeat others; neither they nor their results are among the other facts.
     public internal(set) var replays: [ReplayFact] = []
     /// The results of those.

@@ -63,7 +63,7 @@ public struct FactReader {
     public mutating func part(_ value: Span<UInt8>, at: Int64) -> PartFact? {
         do { try document.read(value) } catch { return nil }
         let root = document.root
-        guard let parent = document.member("parent", of: root),
+        guard text("kind", of: root) == "final", let parent = document.member("parent", of: root),
             let number = text("id", of: parent).flatMap({ Self.number(in: $0, after: "l") }),
             let state = text("state", of: root).flatMap(ResultState.init)
         else { return nil }
@@ -73,6 +73,22 @@ public struct FactReader {
 
     private func count(_ name: StaticString, of node: JSONDocument.Node) -> Int {
         document.member(name, of: node).flatMap { document.integer(at: $0) }.map { Int(truncatingIfNeeded: $0) } ?? -1
+    }
+
+    /// Reads an outcome result.
+    ///
+    /// - Returns: Nil when the value is none.
+    public mutating func outcome(_ value: Span<UInt8>) -> OutcomeFact? {
+        do { try document.read(value) } catch { return nil }
+        let root = document.root
+        guard text("kind", of: root) == "outcome", let origin = origin(),
+            let state = text("state", of: root).flatMap(ResultState.init),
+            let send = document.member("sends", of: root).flatMap({ document.firstChild(of: $0) }),
+            let index = document.member("index", of: send).flatMap({ document.integer(at: $0) })
+        else { return nil }
+        return OutcomeFact(
+            CallPlace(origin, Int(index)), notification: text("notification_id", of: send).map { Digest.of($0.utf8) },
+            state: state)
     }
 
     /// Reads a request that repeats another one.

@@ -95,6 +95,37 @@ public struct ResultFact: Sendable {
     }
 }
 
+/// One outcome result: what became of a call that the hub had accepted.
+public struct OutcomeFact: Sendable {
+    /// The call, by its request's record and its index.
+    public var call: CallPlace
+    /// The digest of the notification's id.
+    public var notification: UInt64?
+    /// Where the call stands.
+    public var state: ResultState
+
+    /// An outcome result.
+    public init(_ call: CallPlace, notification: UInt64? = nil, state: ResultState = .sent) {
+        self.call = call
+        self.notification = notification
+        self.state = state
+    }
+}
+
+/// One call of one request.
+public struct CallPlace: Hashable, Sendable {
+    /// The request's record.
+    public var request: Place
+    /// The call's index in the request's plan.
+    public var index: Int
+
+    /// The call `index` of a request.
+    public init(_ request: Place, _ index: Int) {
+        self.request = request
+        self.index = index
+    }
+}
+
 /// One record of the dead-letter topic.
 public struct DeadLetterFact: Sendable {
     /// Where its original stands.

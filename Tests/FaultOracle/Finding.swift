@@ -34,6 +34,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case parts = "parts of large requests lost, repeated or counted wrongly"
     /// Calls of parts are repeated only within the windows of kills.
     case repeatedPieces = "repeated hub calls of parts"
+    /// Of each call that the hub accepted it was told once what became of it, and of no other.
+    case outcomes = "outcomes not told exactly once"
     /// A worker ends when, and only when, it is told to.
     case exits = "workers that ended wrongly"
 }

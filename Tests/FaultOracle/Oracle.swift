@@ -30,6 +30,7 @@ public struct Oracle: Sendable {
         if let finding = outageCalls() { findings.append(finding) }
         if let finding = replays() { findings.append(finding) }
         findings += parts()
+        if let finding = outcomes() { findings.append(finding) }
         findings.append(exits())
         return findings
     }

@@ -31,6 +31,9 @@ import Testing
         metrics.retriesScheduled.series(["demo", "throttled"]).increment()
         metrics.retryQueue.series(["demo"]).set(1)
         metrics.delayed.series(["1h"]).increment()
+        metrics.outcomePolls.series(["demo", "404"]).increment()
+        metrics.outcomes.series(["demo", "delivered"]).increment()
+        metrics.errorDetails.series(["demo", "read"]).increment()
         metrics.deadLetters.series(["invalid_json"]).increment()
         for counter in [
             metrics.resultsPublished, metrics.resultsFailed, metrics.rebalances, metrics.commitFailures, metrics.unknownFields,
@@ -109,6 +112,9 @@ import Testing
         ("pushfan_retries_scheduled_total", "counter", ["hub", "reason"]),
         ("pushfan_retry_queue_records", "gauge", ["hub"]),
         ("pushfan_delayed_total", "counter", ["lane"]),
+        ("pushfan_outcome_polls_total", "counter", ["hub", "code"]),
+        ("pushfan_outcomes_total", "counter", ["hub", "reason"]),
+        ("pushfan_error_details_total", "counter", ["hub", "reason"]),
         ("pushfan_cancellations", "gauge", []),
         ("pushfan_requests_expanded_total", "counter", []),
         ("pushfan_parents_open", "gauge", []),

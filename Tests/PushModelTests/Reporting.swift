@@ -1,5 +1,6 @@
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 /// What is needed to write one result: a request that was read, and a report that a test fills.

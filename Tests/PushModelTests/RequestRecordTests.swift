@@ -21,7 +21,7 @@ import Testing
         #expect(request.priority == .normal && !request.hasPriority)
         #expect(request.collapseKey == nil && request.orderingKey == nil && request.labels == nil && request.replay == nil)
         #expect(request.options == PushRequest.Options())
-        #expect(!request.options.dryRun && !request.options.testSend && !request.options.trackOutcome)
+        #expect(!request.options.dryRun && !request.options.testSend && request.options.trackOutcome == nil)
         #expect(
             request.options.maxAttempts == nil && request.options.onAmbiguous == .stop
                 && request.options.resultDetail == .attempts)
@@ -52,7 +52,7 @@ import Testing
         #expect(request.priority == .high && request.hasPriority)
         #expect(reading.string(request.collapseKey) == "game-42")
         #expect(reading.string(request.orderingKey) == "game-42")
-        #expect(request.options.maxAttempts == 6 && request.options.trackOutcome)
+        #expect(request.options.maxAttempts == 6 && request.options.trackOutcome == true)
         #expect(reading.string(request.labels) == #"{"campaign": "mlb"}"#)
     }
 

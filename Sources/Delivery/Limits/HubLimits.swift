@@ -12,6 +12,10 @@ public struct HubLimits: Sendable {
     public var rate: RateLimit?
     /// Calls under way.
     public private(set) var inFlight = 0
+    /// Calls that were started since the last question, where there is a rate.
+    private var callsSinceQuestion = 0
+    /// The calls for one question while both wait for the rate.
+    private static let callsPerQuestion = 3
 
     /// Limits of a hub that was not called yet.
     public init(concurrency: ConcurrencyLimit, rate: RateLimit? = nil) {
@@ -41,11 +45,30 @@ public struct HubLimits: Sendable {
     public mutating func started(now: Int64) -> CircuitBreaker.Call {
         inFlight += 1
         concurrency.started(inFlight: inFlight)
-        rate?.started()
+        if rate != nil {
+            rate?.started()
+            callsSinceQuestion += 1
+        }
         return circuit.started(now: now)
     }
 
-    /// Notes that a call is not under way any more, however it ended.
+    /// Whether a question for an outcome may start at `now`: as a call, but never as a probe of a hub that is out, and while calls wait for
+    /// the rate only one for three of them.
+    public mutating func mayAsk(now: Int64, areCallsWaiting: Bool) -> Bool {
+        guard circuit.state == .closed, inFlight < concurrency.limit, pause.end(now: now) == nil else { return false }
+        guard let hasCall = rate?.hasCall(now: now) else { return true }
+        return hasCall && (!areCallsWaiting || callsSinceQuestion >= Self.callsPerQuestion)
+    }
+
+    /// Notes that a question starts, for which `mayAsk` was true: it has a place and its part of the rate, and its end says nothing of the
+    /// circuit and of how many calls the hub bears.
+    public mutating func startedQuestion() {
+        inFlight += 1
+        rate?.started()
+        callsSinceQuestion = 0
+    }
+
+    /// Notes that a call, or a question, is not under way any more, however it ended.
     public mutating func ended() { inFlight -= 1 }
 
     /// Notes at the end of a turn whether calls are left that wait to start.

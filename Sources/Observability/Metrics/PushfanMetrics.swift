@@ -42,6 +42,12 @@ public struct PushfanMetrics: Sendable {
     public let retryQueue: Family<Gauge, 1>
     /// Requests put into a delay lane, by lane (`10s`, `1m`, `10m`, `1h`); one that waits for long is counted in several.
     public let delayed: Family<Counter, 1>
+    /// Questions for the outcome of a call, by hub and code (`200`, `404`, `timeout` …).
+    public let outcomePolls: Family<Counter, 2>
+    /// Calls whose outcome is known, by hub and reason (`delivered`, `some_refused`, `abandoned` …).
+    public let outcomes: Family<Counter, 2>
+    /// Lists of devices that push services refused, by hub and what came of reading them (`read`, `failed`, `skipped`).
+    public let errorDetails: Family<Counter, 2>
     /// Cancellations that a loop of this worker remembers.
     public let cancellations: Gauge
     /// Requests that were divided into parts.
@@ -101,6 +107,10 @@ public struct PushfanMetrics: Sendable {
         retriesScheduled = registry.counters("retries_scheduled_total", "Retries scheduled, by reason.", ["hub", "reason"])
         retryQueue = registry.gauges("retry_queue_records", "Requests that wait for a retry.", ["hub"])
         delayed = registry.counters("delayed_total", "Requests put into a delay lane.", ["lane"])
+        outcomePolls = registry.counters("outcome_polls_total", "Questions for the outcome of a call.", ["hub", "code"])
+        outcomes = registry.counters("outcomes_total", "Calls whose outcome is known, by reason.", ["hub", "reason"])
+        errorDetails = registry.counters(
+            "error_details_total", "Lists of refused devices, by what came of reading them.", ["hub", "reason"])
         cancellations = registry.gauge("pushfan_cancellations", help: "Cancellations of requests that are remembered.")
         requestsExpanded = registry.counter(
             "pushfan_requests_expanded_total", help: "Large requests that were divided into parts.")

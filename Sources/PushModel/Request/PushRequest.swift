@@ -118,8 +118,8 @@ public struct PushRequest: Sendable {
         public var onAmbiguous = AmbiguityPolicy.stop
         /// How much the result tells.
         public var resultDetail = ResultDetail.attempts
-        /// Whether the hub's telemetry is to be followed.
-        public var trackOutcome = false
+        /// Whether the hub's telemetry is to be followed; none means the hub's setting.
+        public var trackOutcome: Bool?
 
         /// The defaults of the contract.
         public init() {}

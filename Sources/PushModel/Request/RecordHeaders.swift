@@ -88,4 +88,11 @@ public struct RecordOrigin: Sendable, Hashable {
         self.offset = offset
         self.timestamp = timestamp
     }
+
+    /// The 64-bit FNV-1a hash by which ids of results name a topic, whose own name may be longer than an id.
+    public static func hash(of topic: String) -> UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in topic.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return hash
+    }
 }

@@ -218,12 +218,15 @@ extension ErrorCode {
         switch self {
         case .expiredInQueue: .expired
         case .duplicate: .duplicate
-        case .cancelled, .workerShutdown: .cancelled
+        case .cancelled, .workerShutdown, .hubCanceled: .cancelled
         case .hubUnauthorized, .hubForbidden: .auth
         case .hubThrottled, .hubQuota: .throttled
         case .hubUnavailable, .hubTimeout, .connectFailed, .tlsFailed, .dnsFailed, .circuitOpen, .internal: .transient
-        case .responseInvalid: .ambiguous
-        case .unknownHub, .hubNotFound: .permanent
+        case .responseInvalid, .nothingCounted, .hubAbandoned, .hubStateUnknown, .telemetryUnfinished, .telemetryMissing,
+            .telemetryUnanswered, .telemetryUnavailable:
+            .ambiguous
+        case .unknownHub, .hubNotFound, .devicesRefused: .permanent
+        case .noTarget: .noTarget
         case .schemaInvalid, .recordTooLarge, .tagExpressionInvalid, .tagLimitExceeded, .payloadTooLarge, .payloadRejected:
             .payload
         }

@@ -114,6 +114,16 @@ extension ErrorCode {
             Explanation(
                 cause: "pushfan itself failed.", effect: "The outcome says whether devices may have been reached.",
                 remedy: "Look into the worker's log, and report it with the result.")
+        case .devicesRefused: .devicesRefused
+        case .nothingCounted: .nothingCounted
+        case .noTarget: .noTarget
+        case .hubAbandoned: .hubAbandoned
+        case .hubCanceled: .hubCanceled
+        case .hubStateUnknown: .hubStateUnknown
+        case .telemetryUnfinished: .telemetryUnfinished
+        case .telemetryMissing: .telemetryMissing
+        case .telemetryUnanswered: .telemetryUnanswered
+        case .telemetryUnavailable: .telemetryUnavailable
         }
     }
 }

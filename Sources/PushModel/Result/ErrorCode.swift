@@ -24,6 +24,17 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case cancelled
     case workerShutdown = "worker_shutdown"
     case `internal`
+    // What the hub's telemetry tells of a call that it had accepted; results of the kind `outcome` alone have these.
+    case devicesRefused = "devices_refused"
+    case nothingCounted = "nothing_counted"
+    case noTarget = "no_target"
+    case hubAbandoned = "hub_abandoned"
+    case hubCanceled = "hub_canceled"
+    case hubStateUnknown = "hub_state_unknown"
+    case telemetryUnfinished = "telemetry_unfinished"
+    case telemetryMissing = "telemetry_missing"
+    case telemetryUnanswered = "telemetry_unanswered"
+    case telemetryUnavailable = "telemetry_unavailable"
 }
 
 /// The class of what became of a request or call (message contract, section 3.6).

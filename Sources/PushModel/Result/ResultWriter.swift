@@ -28,17 +28,22 @@ public struct ResultWriter: Sendable {
     ///   - version: The program's version; 32 characters of it are written.
     ///   - defaultHub: The hub's name for requests that name none.
     public init(workerID: String, version: String, defaultHub: String) {
-        var worker = ByteWriter()
-        worker.append(",\"worker\":{\"id\":")
-        worker.append(json: String(workerID.unicodeScalars.prefix(128)))
-        worker.append(",\"version\":")
-        worker.append(json: String(version.unicodeScalars.prefix(32)))
-        worker.append("}")
-        self.worker = worker
+        worker = Self.worker(workerID, version: version)
         var hub = ByteWriter()
         hub.append(",\"hub\":")
         hub.append(json: defaultHub)
         self.defaultHub = hub
+    }
+
+    /// The member that says which worker wrote a result, with the comma before it.
+    public static func worker(_ id: String, version: String) -> ByteWriter {
+        var worker = ByteWriter()
+        worker.append(",\"worker\":{\"id\":")
+        worker.append(json: String(id.unicodeScalars.prefix(128)))
+        worker.append(",\"version\":")
+        worker.append(json: String(version.unicodeScalars.prefix(32)))
+        worker.append("}")
+        return worker
     }
 
     /// Appends the `final` result of `request`.
@@ -199,17 +204,15 @@ public struct ResultWriter: Sendable {
 /// What the results of one topic's requests have in common.
 private struct TopicTexts {
     let name: String
-    /// How their ids begin. The topic enters as its 64-bit FNV-1a hash, because a topic's name may be longer than an id.
+    /// How their ids begin.
     private(set) var resultID = ByteWriter()
     /// How their `origin` begins.
     private(set) var origin = ByteWriter()
 
     init(of topic: String) {
         name = topic
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in topic.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         resultID.append("final.")
-        resultID.append(hexadecimal: hash)
+        resultID.append(hexadecimal: RecordOrigin.hash(of: topic))
         resultID.append(".")
         origin.append(",\"origin\":{\"topic\":")
         origin.append(json: topic)

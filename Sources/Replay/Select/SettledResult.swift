@@ -43,7 +43,9 @@ public struct SettledResult: Sendable, Equatable {
         let planned = document.member("targets", of: root).flatMap { document.integer("planned", of: $0) }
         plannedCount = planned.flatMap(Int.init(exactly:)) ?? listed
         let whole = document.text("outcome", of: root).flatMap(Outcome.init(rawValue:))
-        if plannedCount == 0 {
+        if isOutcome {
+            readOutcome(sends, document)
+        } else if plannedCount == 0 {
             add(.all, whole)
         } else if let sends, listed == plannedCount {
             readSends(sends, document)
@@ -69,13 +71,31 @@ public struct SettledResult: Sendable, Equatable {
         }
     }
 
+    /// Files the one send that an outcome result tells of. Its own word for a replay counts: where some devices were reached, the class
+    /// of what became of the others says less.
+    private mutating func readOutcome(_ sends: JSONDocument.Node?, _ document: JSONDocument) {
+        guard let sends, let send = document.firstChild(of: sends), document.childCount(of: sends) == 1,
+            let index = document.integer("index", of: send),
+            (0..<Int64(min(max(plannedCount, 1), SendSet.capacity))).contains(index)
+        else {
+            isUnspecific = true
+            return
+        }
+        let word = document.text("replay_safety", of: document.root).flatMap(ReplaySafety.init(rawValue:))
+        add(SendSet([Int(index)]), word ?? .ambiguous)
+    }
+
     /// Files sends under what became of them. What a later version calls by a new word may have reached somebody.
     private mutating func add(_ sends: SendSet, _ outcome: Outcome?) {
         if outcome == .expired {
             expired = expired.union(sends)
             return
         }
-        switch outcome?.replaySafety ?? .ambiguous {
+        add(sends, outcome?.replaySafety ?? .ambiguous)
+    }
+
+    private mutating func add(_ sends: SendSet, _ safety: ReplaySafety) {
+        switch safety {
         case .safe: safe = safe.union(sends)
         case .ambiguous: ambiguous = ambiguous.union(sends)
         case .duplicateRisk: delivered = delivered.union(sends)

@@ -29,6 +29,8 @@ public enum SettingsSchema {
     static let parentsTopic = topic(
         "parents", nil,
         "The topic that keeps large requests until their parts have ended; named after kafka.topics.requests by default.")
+    static let handlesTopic = topic(
+        "handles", nil, "The topic that lists dead device handles; named after kafka.topics.requests by default.")
     static let sharesTopic = topic(
         "shares", nil, "The topic by which workers share a hub's rate; named after kafka.topics.requests by default.")
     static let replaysTopic = topic("replays", "push.replays.v1", "The topic in which replays keep how far they are.")
@@ -105,6 +107,12 @@ public enum SettingsSchema {
         "The platforms a message goes to when its request names none.")
     static let userTag = SettingKey(
         "hub.user_tag", .userTag, default: "username:{user}", "The tag that stands for a user of a request.")
+    static let trackOutcome = SettingKey(
+        "hub.track_outcome", .boolean, default: "false",
+        "Whether the hub is asked what became of each call whose request does not say; Standard tier only.")
+    static let outcomeDeadline = SettingKey(
+        "hub.outcome_deadline", .duration(.seconds(10) ... .seconds(86_400)), default: "35m",
+        "How long the hub is asked what became of a call; it tells nothing new after 30 minutes.")
     static let proxy = SettingKey("hub.proxy", .proxy, "The proxy to reach the hub through; may hold a login.")
 
     static let maxAttempts = SettingKey(
@@ -139,14 +147,15 @@ public enum SettingsSchema {
             secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
             connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,
             authorityFile.definition, rateLimit.definition, adaptsConcurrency.definition,
-            platforms.definition, userTag.definition, proxy.definition, maxAttempts.definition, retryBase.definition,
+            platforms.definition, userTag.definition, trackOutcome.definition, outcomeDeadline.definition, proxy.definition,
+            maxAttempts.definition, retryBase.definition,
             retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
         ]
 
     /// The keys that name topics.
     static let topics =
         [requestsTopic, requestsHighTopic, requestsBulkTopic] + delayTopics + [
-            resultsTopic, deadLetterTopic, replaysTopic, controlTopic, parentsTopic, sharesTopic,
+            resultsTopic, deadLetterTopic, replaysTopic, controlTopic, parentsTopic, handlesTopic, sharesTopic,
         ]
 
     /// The hub's words for platforms, and the names of the services behind them.
@@ -167,6 +176,7 @@ public enum SettingsSchema {
         return [
             (requestsHighTopic.definition, family.lane("high")), (requestsBulkTopic.definition, family.lane("bulk")),
             (controlTopic.definition, family.topic("control")), (parentsTopic.definition, family.topic("parents")),
+            (handlesTopic.definition, family.topic("handles")),
             (sharesTopic.definition, family.topic("shares")),
         ] + zip(delayTopics, DelayLanes.names).map { ($0.definition, family.topic("delay-\($1)")) }
     }

@@ -66,6 +66,8 @@ final class Flight {
     var envelope = RecordEnvelope()
     /// What the record says of a request that comes from a delay lane.
     var delayed: DelayedRecord?
+    /// The call whose outcome is to be asked for, when the record holds one instead of a request.
+    var poll: OutcomePoll?
     /// Whether a call was made since the record was read.
     var wasSent = false
     /// What cancelled the request, if something did: then no call is begun any more.
@@ -99,6 +101,7 @@ final class Flight {
         offset = origin.offset
         envelope.removeAll()
         delayed = nil
+        poll = nil
         wasSent = false
         cancellation = nil
         receivedAt = monotonic
@@ -109,6 +112,9 @@ final class Flight {
         payloadCount = 0
         deadLetter = nil
     }
+
+    /// When the record is to be looked at that the flight has from a delay lane.
+    var look: Timestamp? { delayed?.look ?? poll?.look }
 
     /// Whether a call of the flight is with a connection.
     var hasCallInFlight: Bool { calls.contains { $0.phase == .inFlight } }

@@ -37,6 +37,8 @@ final class DelayedRecord {
     enum Reading {
         /// A request that waits.
         case request(DelayedRecord)
+        /// A call whose outcome is to be asked for.
+        case poll(OutcomePoll)
         /// A record of another group, which shares the lane.
         case foreign
         /// Nothing that pushfan has written.
@@ -54,6 +56,7 @@ final class DelayedRecord {
         case originTimestamp = "pushfan-origin-timestamp-ms"
         case attempt = "pushfan-attempt"
         case history = "pushfan-history"
+        case poll = "pushfan-poll"
 
         /// Which of them a name is, if it is one.
         init?(_ name: Span<UInt8>) {
@@ -72,6 +75,11 @@ final class DelayedRecord {
     ///   - now: The present moment.
     /// - Returns: What it is.
     static func read(_ record: borrowing ConsumedRecord, group: String, in delay: Int, now: Timestamp) -> Reading {
+        let question = PollHeaders(record, group: group)
+        if question.isPoll {
+            guard question.isOurs ?? false else { return question.isOurs == nil ? .invalid : .foreign }
+            return OutcomePoll(record, due: question.due, in: delay, now: now).map { .poll($0) } ?? .invalid
+        }
         var values: [Header: [UInt8]] = [:]
         record.forEachHeader { name, value in
             guard let header = Header(name), let value else { return }

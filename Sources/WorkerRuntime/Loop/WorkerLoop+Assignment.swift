@@ -22,6 +22,7 @@ extension WorkerLoop {
         }
         metrics.everySecond(now) {
             expireWaitingCalls()
+            expireWaitingPolls()
             noteReaderEvents()
             watchControl()
             measureLag()

@@ -74,7 +74,7 @@ extension WorkerLoop {
 
     /// Ends what waits of the requests that are cancelled by now.
     private func cancelWaiting() {
-        for flight in flights.flights where flight.isActive && flight.deadLetter == nil {
+        for flight in flights.flights where flight.isActive && flight.deadLetter == nil && flight.poll == nil {
             // What lies beyond the window is looked at when it is started.
             guard partitions[flight.slot].parked !== flight, let cancellation = cancellation(of: flight) else { continue }
             if partitions[flight.slot].head === flight {

@@ -81,10 +81,11 @@ extension WorkerLoop {
         if !deferredJobs.isEmpty { submitDeferredJobs() }
         while let reply = committer.nextReply() {
             switch reply {
-            case .prepared(let lanes, let parents):
+            case .prepared(let lanes, let parents, let hasHandles):
                 isProducerReady = true
                 delayLanes = DelayLanes(lanes)
                 parentPartitionCount = parents
+                details.isWanted = hasHandles
                 health.producerReady()
             case .failed(let error):
                 noteKafkaError(error)

@@ -27,8 +27,8 @@ extension WorkerLoop {
         for slot in delayedPartitions.slots {
             receiveDelayed(slot)
             let partition = partitions[slot]
-            if let head = partition.head?.delayed {
-                let wait = head.look.milliseconds - wallClock.milliseconds
+            if let look = partition.head?.look {
+                let wait = look.milliseconds - wallClock.milliseconds
                 delayedPartitions.nextLook = min(delayedPartitions.nextLook, now + wait * 1_000_000)
             }
             if partition.canRead { delayedPartitions.mayHaveRecords = true }
@@ -64,6 +64,9 @@ extension WorkerLoop {
             flight.offset = record.offset
             read(record, into: flight)
             flight.delayed = delayed
+        case .poll(let poll):
+            flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
+            flight.poll = poll
         case .foreign:
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
             // Its own group sees to it; here nothing is recorded of it.

@@ -10,6 +10,7 @@ extension WorkerLoop {
         facts.finishedCount += 1
         let conclusion = recorder.record(flight, now: wallClock, into: &outbox)
         if flight.request.parent != nil { tally(flight, conclusion) }
+        if flight.request.options.trackOutcome ?? configuration.tracksOutcomes { track(flight) }
         metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - flight.origin.timestamp.milliseconds)
         if log.isEnabled(.info) {
             log.info(

@@ -183,6 +183,10 @@ extension WorkerLoop {
             settle(flight)
             return
         }
+        if let poll = flight.poll {
+            start(flight, poll)
+            return
+        }
         flight.cancellation = cancellation(of: flight)
         if let delayed = flight.delayed, flight.cancellation == nil, !isDue(flight, delayed) { return }
         if Sabotage.isOn(.commitEarly) { partitions[flight.slot].ledger?.finished(flight.offset) }

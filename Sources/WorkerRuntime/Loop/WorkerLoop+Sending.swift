@@ -80,10 +80,14 @@ extension WorkerLoop {
         while let completion = connections.nextCompletion() {
             let (number, request, outcome) = completion.parts()
             limits.ended()
+            if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(ByteWriter(reusing: request)) }
+            guard number >= 0 else {
+                pollEnded(ExchangeID(number: ~number), outcome)
+                continue
+            }
             let id = ExchangeID(number: number)
             places.ended(id.lane)
             let flight = flights[id.flight]
-            if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(ByteWriter(reusing: request)) }
             switch consume outcome {
             case .answer(let answer):
                 Failpoint.pass(.answered)

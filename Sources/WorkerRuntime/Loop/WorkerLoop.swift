@@ -101,6 +101,10 @@ final class WorkerLoop {
     var formatter: PayloadFormatter
     var headers = PushModel.RecordHeaders()
 
+    // Outcomes.
+    var polls = OutcomePolling()
+    var details: ErrorDetails
+
     // Results.
     var recorder: ResultRecorder
     let deadLetters: DeadLetterRecorder
@@ -162,6 +166,7 @@ final class WorkerLoop {
         recorder = ResultRecorder(
             workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
         commits = CommitSchedule(interval: configuration.commitInterval.nanoseconds)
+        details = ErrorDetails(configuration, poller: poller, tokenBase: Token.details)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
@@ -174,8 +179,10 @@ final class WorkerLoop {
         Committer(configuration, group: group) { wakeUp.signal() }
     }
 
-    /// The poller's tokens of the loop itself; connections use others.
+    /// The poller's tokens of the loop itself; connections to the hub use those below.
     enum Token {
+        /// The first of those for connections to where error details are.
+        static let details: UInt64 = 1 << 32
         static let wakeUp: UInt64 = 1 << 62
         static let kafka: UInt64 = 1 << 62 + 1
         static let delayed: UInt64 = 1 << 62 + 2
@@ -201,11 +208,13 @@ final class WorkerLoop {
             handleKafka()
             handleFleet()
             handleCompletions()
+            handleDetails()
             handleTimers()
             readControl()
             receiveRecords()
             receiveDelayed()
             readParents()
+            sendPolls()
             sendCalls()
             finishDraining()
             offerCommit()
@@ -236,12 +245,14 @@ final class WorkerLoop {
                 delayedPartitions.mayHaveRecords = true
                 parents.noteArrivals()
                 controlReading.mayHaveRecords = true
+            case Token.details..<Token.wakeUp: details.handle(event)
             default:
                 Failpoint.pass(.answerUnread)
                 connections.handle(event)
             }
         }
         connections.handleTimers(MonotonicTime(nanoseconds: now))
+        details.handleTimers(MonotonicTime(nanoseconds: now))
     }
 
     /// When the loop must turn again, whatever happens.
@@ -260,6 +271,8 @@ final class WorkerLoop {
         if isFleetOpen, let due = limits.rate?.nextDue { wake = min(wake, due) }
         if offered == nil && !outbox.isEmpty { wake = min(wake, commits.due(waiting: outbox.records.count, now: now)) }
         if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
+        if let moment = nextPollMoment { wake = min(wake, moment) }
+        if let timer = details.nextTimer { wake = min(wake, timer.nanoseconds) }
         return wake
     }
 

@@ -26,8 +26,9 @@ final class Committer: Sendable {
 
     /// What became of a job.
     enum Reply: Sendable {
-        /// The producer is ready; these delay lanes are there, and so many partitions of the topic of parents.
-        case prepared(lanes: [Int], parents: Int32)
+        /// The producer is ready; these delay lanes are there, so many partitions of the topic of parents, and perhaps the topic of dead
+        /// handles.
+        case prepared(lanes: [Int], parents: Int32, hasHandles: Bool)
         /// The positions, and where the control topic ended when they were asked for; nil if there is none.
         case positions([CommittedOffset], controlEnd: Int64?, epoch: Int)
         case positionsFailed(KafkaError, epoch: Int)

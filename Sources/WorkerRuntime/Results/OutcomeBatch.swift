@@ -14,6 +14,8 @@ struct OutcomeBatch: Sendable {
         case bulk(UInt32)
         /// A partition of the topic of parents.
         case parents(Int32)
+        /// The topic of dead handles.
+        case handles
     }
 
     /// The consumed record whose outcome a record is.

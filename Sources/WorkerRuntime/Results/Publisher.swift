@@ -23,6 +23,8 @@ struct Publisher {
     /// The topic that parts of requests go to, and that of the requests they are parts of, with the numbers of their partitions.
     private(set) var bulk: (topic: Producer.Topic, partitions: Int32)?
     private(set) var parents: (topic: Producer.Topic, partitions: Int32)?
+    /// The topic of dead handles, if it is there.
+    private(set) var handles: Producer.Topic?
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
 
@@ -55,7 +57,8 @@ struct Publisher {
         case .prepare:
             do throws(KafkaError) {
                 try prepare()
-                return .prepared(lanes: delays.indices.filter { delays[$0] != nil }, parents: parents?.partitions ?? 0)
+                return .prepared(
+                    lanes: delays.indices.filter { delays[$0] != nil }, parents: parents?.partitions ?? 0, hasHandles: handles != nil)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .failed(error)
             }
@@ -115,24 +118,21 @@ struct Publisher {
             topics: [names.results, names.deadLetters, names.requestsBulk, names.parents], timeout: .seconds(5))
         bulk = (topics[2], try fresh.partitionCount(of: topics[2], timeout: .seconds(5)))
         parents = (topics[3], try fresh.partitionCount(of: topics[3], timeout: .seconds(5)))
-        delays = try delayTopics(of: fresh)
+        delays = try names.delays.map { (name) throws(KafkaError) in try optionalTopic(name, of: fresh) }
+        handles = try optionalTopic(names.handles, of: fresh)
         if isTransactional { try fresh.initTransactions(timeout: .seconds(30)) }
         (results, deadLetters) = (topics[0], topics[1])
         producer = fresh
     }
 
-    /// The topics of the delay lanes, as far as they are there: without one, waits are shorter lanes' or the loop's own.
-    private func delayTopics(of producer: Producer) throws(KafkaError) -> [Producer.Topic?] {
-        var topics: [Producer.Topic?] = []
-        for name in configuration.topics.delays {
-            do throws(KafkaError) {
-                topics.append(try producer.warmUp(topics: [name], timeout: .seconds(5)).first)
-            } catch {
-                guard !error.isUnreachable, !error.isTimeout else { throw error }
-                topics.append(nil)
-            }
+    /// A topic that may be missing. Without a delay lane, waits are shorter lanes' or the loop's own.
+    private func optionalTopic(_ name: String, of producer: Producer) throws(KafkaError) -> Producer.Topic? {
+        do throws(KafkaError) {
+            return try producer.warmUp(topics: [name], timeout: .seconds(5)).first
+        } catch {
+            guard !error.isUnreachable, !error.isTimeout else { throw error }
+            return nil
         }
-        return topics
     }
 
     /// Where the control topic ends now; nil when it is not there.
@@ -290,6 +290,8 @@ struct Publisher {
             guard let bulk else { throw .invalidArgument("there is no topic for parts of requests") }
             return (bulk.topic, Int32(number % UInt32(max(1, bulk.partitions))))
         case .parents(let partition): return try place(ofParents: partition, producer)
+        // Of use, and no request's result: where its topic has gone meanwhile, nothing waits for it.
+        case .handles: return handles.map { ($0, nil) }
         }
     }
 

@@ -5,11 +5,13 @@ import PushModel
 /// Puts final results into a batch, with the headers of the message contract (section 3.3).
 struct ResultRecorder {
     private var writer: ResultWriter
-    private let names: ResultHeaders
-    private var generator = QuickRandom()
+    var outcomes: OutcomeResultWriter
+    let names: ResultHeaders
+    var generator = QuickRandom()
 
     init(workerID: String, version: String, hubName: String) {
         writer = ResultWriter(workerID: workerID, version: version, defaultHub: hubName)
+        outcomes = OutcomeResultWriter(workerID: workerID, version: version)
         names = ResultHeaders(workerID: workerID)
     }
 
@@ -51,7 +53,7 @@ struct ResultRecorder {
             if let trace = parent.traceParent, trace.utf8.count == 55 {
                 addSpan(of: trace.utf8Span.span, generator.next() | 1, to: &record, from: start)
             } else {
-                beginTrace(generator.next() | 1, to: &record, from: start)
+                addNewTrace(generator.next() | 1, to: &record, from: start)
             }
             return written.conclusion
         }
@@ -86,7 +88,7 @@ struct ResultRecorder {
                 record.addHeader(names.traceState, from: start) { $0.append(request.document.span(state)) }
             }
         } else {
-            beginTrace(span, to: &record, from: start)
+            addNewTrace(span, to: &record, from: start)
         }
     }
 
@@ -98,7 +100,8 @@ struct ResultRecorder {
         }
     }
 
-    private mutating func beginTrace(_ span: UInt64, to record: inout OutcomeBatch.Builder, from start: Int) {
+    /// Starts a trace with a span of ours.
+    mutating func addNewTrace(_ span: UInt64, to record: inout OutcomeBatch.Builder, from start: Int) {
         let high = generator.next()
         let low = generator.next() | 1
         record.addHeader(names.traceParent, from: start) {
@@ -113,8 +116,8 @@ struct ResultRecorder {
 }
 
 /// The names of a result's headers and those of their values that never change, one behind the other.
-private struct ResultHeaders {
-    private(set) var text = ByteWriter()
+struct ResultHeaders {
+    let text: ByteWriter
     let contentType, specificationVersion, id, source, type, time, subject, dataSchema: OutcomeBatch.Header
     let traceParent, eventTraceParent, traceState: OutcomeBatch.Header
 

@@ -35,6 +35,8 @@ final class WorkerMetrics {
     /// The counters of the latest outcome and of the latest answer, which are mostly those of the next.
     private var latestFinished: (outcome: Outcome, counter: Counter)?
     private var latestSent: (key: Int, counter: Counter)?
+    private var latestPolled: (status: Int, counter: Counter)?
+    private var latestOutcome: (reason: String, counter: Counter)?
     private var throttledBefore: Int64 = 0
     private var waitedBefore: Int64 = 0
     private var nextSecond: Int64 = 0
@@ -104,6 +106,24 @@ final class WorkerMetrics {
         latestFinished?.counter.increment()
         publishToFinal.observe(nanoseconds: max(0, milliseconds) * 1_000_000)
     }
+
+    /// Counts a question for an outcome that was answered.
+    func polled(status: Int) {
+        if latestPolled?.status != status { latestPolled = (status, metrics.outcomePolls.series([hub, "\(status)"])) }
+        latestPolled?.counter.increment()
+    }
+
+    /// Counts a question for an outcome that was put off, or not answered, and why.
+    func unpolled(_ reason: String) { metrics.outcomePolls.series([hub, reason]).increment() }
+
+    /// Counts an outcome, by what it is judged for.
+    func outcomeKnown(_ reason: String) {
+        if latestOutcome?.reason != reason { latestOutcome = (reason, metrics.outcomes.series([hub, reason])) }
+        latestOutcome?.counter.increment()
+    }
+
+    /// Counts a list of refused devices, by what came of reading it.
+    func readDetails(_ result: String) { metrics.errorDetails.series([hub, result]).increment() }
 
     func rejected(_ code: ErrorCode, topic: String) {
         let reason =

@@ -7,6 +7,10 @@ import Synchronization
 final class ResultWatch: Sendable {
     private struct State {
         var settled: Set<Place> = []
+        /// Calls that the hub accepted and whose outcome is not told yet.
+        var openCalls: Set<CallPlace> = []
+        /// Calls whose outcome is told.
+        var toldCalls: Set<CallPlace> = []
         var repeats = 0
         var lastArrival: Int64 = 0
         /// When the last fault ended, until something new has arrived.
@@ -21,8 +25,13 @@ final class ResultWatch: Sendable {
 
     /// Starts to watch.
     init(kafka: KafkaConfiguration, results: String, deadLetters: String) {
-        start(kafka, results) { (value, _) in
+        start(kafka, results) { [self] (value, _) in
             var reader = FactReader()
+            if let outcome = reader.outcome(value) {
+                note(outcome.call)
+                return nil
+            }
+            if let result = reader.result(value, at: 0) { noteCalls(of: result) }
             return reader.origin(of: value)
         }
         start(kafka, deadLetters) { (_, place) in place }
@@ -30,6 +39,12 @@ final class ResultWatch: Sendable {
 
     /// Records that have their result or dead letter.
     var settledCount: Int { state.withLock { $0.settled.count } }
+
+    /// Calls that the hub accepted and whose outcome is not told yet.
+    var openCallCount: Int { state.withLock { $0.openCalls.count } }
+
+    /// Calls whose outcome is told.
+    var toldCallCount: Int { state.withLock { $0.toldCalls.count } }
 
     /// Results and dead letters beyond the first of a record.
     var repeatCount: Int { state.withLock { $0.repeats } }
@@ -87,6 +102,22 @@ final class ResultWatch: Sendable {
         }
         reader.close()
         Clock.pause(.milliseconds(50))
+    }
+
+    private func note(_ call: CallPlace) {
+        state.withLock { state in
+            state.toldCalls.insert(call)
+            state.openCalls.remove(call)
+        }
+    }
+
+    private func noteCalls(of result: ResultFact) {
+        state.withLock { state in
+            for (index, send) in result.sends.enumerated() where send.isSuccess {
+                let call = CallPlace(result.origin, index)
+                if !state.toldCalls.contains(call) { state.openCalls.insert(call) }
+            }
+        }
     }
 
     private static let nothing: [UInt8] = []

@@ -31,12 +31,20 @@ struct TopicFacts {
         return facts
     }
 
-    /// The results topic: of requests, of those that were sent in parts, and of their parts.
+    /// What the results topic tells.
+    struct Results {
+        var final: [ResultFact] = []
+        var wholes: [WholeFact] = []
+        var parts: [PartFact] = []
+        var outcomes: [OutcomeFact] = []
+    }
+
+    /// The results topic: of requests, of those that were sent in parts, of their parts, and of what became of calls.
     ///
     /// - Throws: A record there is no result, or Kafka failed.
-    func results(_ topic: String) throws -> (results: [ResultFact], wholes: [WholeFact], parts: [PartFact]) {
+    func results(_ topic: String) throws -> Results {
         var reader = FactReader()
-        var facts: (results: [ResultFact], wholes: [WholeFact], parts: [PartFact]) = ([], [], [])
+        var facts = Results()
         var unknown = 0
         try read(topic) { record in
             guard let value = record.value else {
@@ -44,11 +52,13 @@ struct TopicFacts {
                 return
             }
             if let fact = reader.result(value, at: record.timestamp ?? 0) {
-                facts.results.append(fact)
+                facts.final.append(fact)
             } else if let fact = reader.whole(value) {
                 facts.wholes.append(fact)
             } else if let fact = reader.part(value, at: record.timestamp ?? 0) {
                 facts.parts.append(fact)
+            } else if let fact = reader.outcome(value) {
+                facts.outcomes.append(fact)
             } else {
                 unknown += 1
             }

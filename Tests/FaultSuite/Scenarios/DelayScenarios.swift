@@ -1,8 +1,33 @@
 import FaultOracle
 
-/// Requests that wait in delay lanes.
+/// Requests, and questions for outcomes, that wait in delay lanes.
 extension Catalogue {
-    static let delayScenarios = [delayKill]
+    static let delayScenarios = [delayKill, trackKill]
+
+    private static let trackKill = Scenario(
+        "track-kill", "of each call that is followed it is told once what became of it, however often workers are killed"
+    ) { stage in
+        while !stage.isPublished {
+            try replace(stage)
+            stage.watch.mark()
+        }
+        stage.watch.unmark()
+        // Until the last of them was asked for twice, while some wait and some are being asked for.
+        let end = Clock.now() + 20_000
+        while Clock.now() < end || stage.watch.settledCount < stage.writtenCount { try replace(stage) }
+        try Clock.wait(for: "the outcomes", within: .seconds(90)) { stage.watch.openCallCount == 0 }
+        stage.note("\(stage.watch.toldCallCount) outcomes are told")
+        guard stage.watch.toldCallCount > 1500 else { throw SuiteError.failed("too few calls were followed") }
+    }.with { scenario in
+        scenario.isFast = true
+        scenario.isScaled = false
+        scenario.workers = 2
+        scenario.tracksOutcomes = true
+        // What a question finds at first is nothing, so that each call is asked for twice at least.
+        scenario.hubOptions = ["--telemetry", "hidden=12s"]
+        scenario.workload = Workload(2_400, rate: 150)
+        scenario.deadline = .seconds(240)
+    }
 
     private static let delayKill = Scenario(
         "delay-kill", "what waits in a delay lane outlives its workers, has one result, and is never early"

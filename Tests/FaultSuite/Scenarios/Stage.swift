@@ -64,6 +64,7 @@ final class Stage: Sendable {
         environment["PUSHFAN_RETRY_BASE"] = "200ms"
         environment["PUSHFAN_RETRY_CAP"] = "5s"
         environment["PUSHFAN_LOG_LEVEL"] = scenario.workload.count > 50_000 ? "warning" : "info"
+        if scenario.tracksOutcomes { environment["PUSHFAN_HUB_TRACK_OUTCOME"] = "true" }
         environment.merge(scenario.settings) { $1 }
         let everybody = environment
         workers = try (1...max(scenario.workers, scenario.spareWorkers, 1)).map {
@@ -151,8 +152,10 @@ final class Stage: Sendable {
     /// Records that the publishers were told are written.
     var writtenCount: Int { state.withLock { $0.publishers.reduce(0) { $0 + $1.written } } }
 
-    /// Every record that was published has its result or dead letter.
-    var isSettled: Bool { isPublished && watch.settledCount >= writtenCount }
+    /// Every record that was published has its result or dead letter, and each call that is followed its outcome.
+    var isSettled: Bool {
+        isPublished && watch.settledCount >= writtenCount && (!scenario.tracksOutcomes || watch.openCallCount == 0)
+    }
 
     /// Broker nodes that were killed.
     var brokerKills: Int { state.withLock { $0.brokerKills } }
@@ -256,8 +259,10 @@ final class Stage: Sendable {
         var evidence = Evidence()
         evidence.published = writtenCount
         evidence.inputs = try reader.inputs(topics.requests)
-        (evidence.results, evidence.wholes, evidence.parts) = try reader.results(topics.results)
+        let results = try reader.results(topics.results)
+        (evidence.results, evidence.wholes, evidence.parts) = (results.final, results.wholes, results.parts)
         evidence.usersOfLarge = scenario.workload.usersOfLarge
+        if scenario.tracksOutcomes { evidence.outcomes = results.outcomes }
         evidence.deadLetters = try reader.deadLetters(topics.deadLetters)
         evidence.positions = try reader.positions(topics.requests, group: topics.group, partitions: scenario.partitions)
         evidence.calls = try Journal.calls(at: hub.journal)

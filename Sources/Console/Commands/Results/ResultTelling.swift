@@ -135,18 +135,24 @@ struct ResultTelling {
     /// What the hub's telemetry counted, such as `Completed; apple: Success 3, ExpiredChannel 1`.
     private var telemetry: String {
         var parts = [document.text("hub_state", of: root) ?? record.state]
-        guard let sends = document.member("sends", of: root) else { return parts[0] }
-        document.forEachElement(of: sends) { send in
-            guard let outcomes = document.member("pns_outcomes", of: send) else { return }
-            var counts: [String] = []
-            document.forEachMember(of: outcomes) { name, count in
-                counts.append("\(document.string(name)) \(document.integer(at: count) ?? 0)")
-            }
-            if !counts.isEmpty {
-                parts.append("\(document.text("platform", of: send) ?? "?"): \(counts.joined(separator: ", "))")
+        if let devices = document.member("devices", of: root) {
+            document.forEachMember(of: devices) { parts += counts(of: $1, on: document.string($0)) }
+        } else if let sends = document.member("sends", of: root) {
+            document.forEachElement(of: sends) { send in
+                guard let outcomes = document.member("pns_outcomes", of: send) else { return }
+                parts += counts(of: outcomes, on: document.text("platform", of: send) ?? "?")
             }
         }
+        if let code = record.errorCode { parts.append(code) }
         return parts.joined(separator: "; ")
+    }
+
+    private func counts(of outcomes: JSONDocument.Node, on platform: String) -> [String] {
+        var counts: [String] = []
+        document.forEachMember(of: outcomes) { name, count in
+            counts.append("\(document.string(name)) \(document.integer(at: count) ?? 0)")
+        }
+        return counts.isEmpty ? [] : ["\(platform): \(counts.joined(separator: ", "))"]
     }
 
     private func platform(ofSend index: Int64?) -> String? {

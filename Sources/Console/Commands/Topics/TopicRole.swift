@@ -67,6 +67,7 @@ struct TopicRole {
             TopicRole(
                 role: "control", name: topics.control, days: Int(Cancellations.lifetime / 86_400_000), recordByteCount: 4096,
                 isCompacted: true, hasOnePartition: true, kind: .common),
+            TopicRole(role: "handles", name: topics.handles, days: 30, recordByteCount: 16_384),
             TopicRole(
                 role: "shares", name: topics.shares, days: 1, recordByteCount: 4096, hasOnePartition: true, isPassing: true,
                 kind: .common),

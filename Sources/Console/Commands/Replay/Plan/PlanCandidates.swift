@@ -115,9 +115,9 @@ struct PlanCandidates {
                 joined.append(candidate)
                 continue
             }
-            let isSameKind = last.isOutcome == candidate.isOutcome
+            // Each outcome tells of another send, and of one that the final result holds for accepted.
             joined[joined.count - 1].sends =
-                isSameKind ? last.sends.intersection(candidate.sends) : last.sends.union(candidate.sends)
+                candidate.isOutcome ? last.sends.union(candidate.sends) : last.sends.intersection(candidate.sends)
         }
         list = joined
     }

@@ -1,13 +1,12 @@
 import Foundation
-import Testing
 
 /// The rules of the result record (message contract, section 3.6), checked on what Foundation reads from the bytes.
-struct ResultSchema {
+public struct ResultSchema {
     /// A violated rule each, with its place.
-    private(set) var violations: [String] = []
+    public private(set) var violations: [String] = []
 
     /// Reads `bytes` and lists what the contract forbids in them.
-    static func violations(of bytes: [UInt8]) -> [String] {
+    public static func violations(of bytes: [UInt8]) -> [String] {
         guard let record = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else {
             return ["this is no JSON object: \(String(decoding: bytes, as: UTF8.self))"]
         }
@@ -28,7 +27,7 @@ struct ResultSchema {
         let known: Set = [
             "schema_version", "result_id", "request_id", "source", "tenant", "hub", "kind", "state", "outcome", "hub_state",
             "replay_safety", "error", "attempt_count", "attempts", "sends", "targets", "timings", "origin", "parent",
-            "parts", "replay", "labels", "worker", "at",
+            "parts", "replay", "labels", "worker", "at", "devices",
         ]
         let required: Set = [
             "schema_version", "result_id", "request_id", "kind", "state", "outcome", "replay_safety", "attempt_count", "at",
@@ -38,11 +37,17 @@ struct ResultSchema {
         check("/schema_version", record["schema_version"] as? Int == 1)
         for name in ["result_id", "request_id"] { text("/\(name)", record[name], 1...128, letters: idLetters) }
         for (name, limit) in [("source", 256), ("tenant", 63), ("hub", 63)] { text("/\(name)", record[name], 0...limit) }
-        word("/kind", record["kind"], ["final"])
+        word("/kind", record["kind"], ["final", "outcome"])
         word("/state", record["state"], Self.states)
         word("/outcome", record["outcome"], Self.outcomes)
         word("/replay_safety", record["replay_safety"], ["safe", "ambiguous", "duplicate_risk", "pointless"])
-        if record["hub_state"] != nil { word("/hub_state", record["hub_state"], ["Enqueued"]) }
+        // The words that are documented, and whatever else the hub may say.
+        text("/hub_state", record["hub_state"], 1...64, letters: wordLetters)
+        check("/hub_state", record["kind"] as? String == "outcome" || record["hub_state"] as? String ?? "Enqueued" == "Enqueued")
+        if let devices = object("/devices", record["devices"]) {
+            check("/devices", record["kind"] as? String == "outcome")
+            for (platform, counts) in devices { checkCounts("/devices/\(platform)", counts) }
+        }
         count("/attempt_count", record["attempt_count"])
         moment("/at", record["at"])
         if let error = object("/error", record["error"]) { checkError(error) }
@@ -111,6 +116,15 @@ struct ResultSchema {
         word("\(place)/outcome", send["outcome"], Self.outcomes)
         for name in ["notification_id", "tracking_id"] { text("\(place)/\(name)", send[name], 1...256) }
         for name in ["payload_bytes", "http_status"] where send[name] != nil { count("\(place)/\(name)", send[name]) }
+        checkCounts("\(place)/pns_outcomes", send["pns_outcomes"])
+    }
+
+    private mutating func checkCounts(_ place: String, _ counts: Any?) {
+        guard let counts = object(place, counts) else { return }
+        for (name, value) in counts {
+            text(place, name, 1...64, letters: wordLetters)
+            count("\(place)/\(name)", value)
+        }
     }
 
     private mutating func checkCounts(_ record: [String: Any]) {
@@ -137,6 +151,7 @@ struct ResultSchema {
 
     // MARK: Rules of JSON Schema; lengths are counted in Unicode scalars.
 
+    private let wordLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
     private let idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-"
 
     private mutating func check(_ place: String, _ holds: Bool) {

@@ -1,0 +1,159 @@
+public import PushModel
+
+/// Writes `outcome` results as JSON (message contract, section 3.6): one for each call that was followed.
+///
+/// `sends` has that one call, with the counts of all push services in `pns_outcomes`; `devices` has them by platform, which for a
+/// template's call can be several.
+public struct OutcomeResultWriter: Sendable {
+    /// What the result's headers have to repeat.
+    public struct Written: Sendable {
+        /// Where in the bytes the result's id stands.
+        public let resultID: Range<Int>
+        /// Where in the bytes the moment stands at which the outcome was known.
+        public let finishedAt: Range<Int>
+    }
+
+    private let worker: ByteWriter
+    private var text = TimestampText()
+
+    /// A writer for the results of one worker.
+    ///
+    /// - Parameters:
+    ///   - workerID: The worker's stable name.
+    ///   - version: The program's version.
+    public init(workerID: String, version: String) {
+        worker = ResultWriter.worker(workerID, version: version)
+    }
+
+    /// Appends the `outcome` result of `call`. Its id is the same for the same call, however often it is written.
+    public mutating func append(
+        _ outcome: CallOutcome, of call: borrowing TrackedCall, at now: Timestamp, to json: inout ByteWriter
+    ) -> Written {
+        json.append("{\"schema_version\":1,\"result_id\":\"")
+        let idStart = json.count
+        json.append(jsonContent: call.resultID)
+        let resultID = idStart..<json.count
+        json.append("\",")
+        json.append(call.headMembers)
+        appendConclusion(outcome, to: &json)
+        json.append(",\"attempt_count\":")
+        json.append(decimal: call.attemptCount)
+        appendSend(outcome, of: call, to: &json)
+        json.append(",\"targets\":{\"planned\":")
+        json.append(decimal: call.plannedCount)
+        json.append("},\"timings\":{\"published_at\":\"")
+        json.append(call.publishedAt, by: &text)
+        json.append("\",\"finished_at\":\"")
+        json.append(now, by: &text)
+        json.append("\",\"total_ms\":")
+        let (total, isTooLong) = now.milliseconds.subtractingReportingOverflow(call.publishedAt.milliseconds)
+        json.append(decimal: isTooLong ? 0 : max(0, total))
+        json.append("},")
+        json.append(call.tailMembers)
+        json.append(worker)
+        json.append(",\"at\":\"")
+        let momentStart = json.count
+        json.append(now, by: &text)
+        let finishedAt = momentStart..<json.count
+        json.append("\"}")
+        return Written(resultID: resultID, finishedAt: finishedAt)
+    }
+
+    private func appendConclusion(_ outcome: CallOutcome, to json: inout ByteWriter) {
+        json.append(",\"kind\":\"outcome\",\"state\":\"")
+        json.append(outcome.state.rawValue)
+        json.append("\",\"outcome\":\"")
+        json.append(outcome.outcome.rawValue)
+        if let state = outcome.telemetry?.state {
+            json.append("\",\"hub_state\":\"")
+            json.append(state.word)
+        }
+        json.append("\",\"replay_safety\":\"")
+        json.append(outcome.replaySafety.rawValue)
+        json.append("\"")
+        guard let code = outcome.code else { return }
+        json.append(",\"error\":{\"code\":\"")
+        json.append(code.rawValue)
+        json.append("\",\"message\":")
+        json.append(json: code.explanation.cause)
+        json.append(outcome.replaySafety == .safe ? ",\"retryable\":true}" : ",\"retryable\":false}")
+    }
+
+    private func appendSend(_ outcome: CallOutcome, of call: borrowing TrackedCall, to json: inout ByteWriter) {
+        json.append(",\"sends\":[{\"index\":")
+        json.append(decimal: call.index)
+        json.append(",\"platform\":")
+        json.append(json: call.platform)
+        json.append(",\"outcome\":\"")
+        json.append(outcome.outcome.rawValue)
+        json.append("\"")
+        if !call.notificationID.isEmpty {
+            json.append(",\"notification_id\":")
+            json.append(json: call.notificationID)
+        }
+        if let code = outcome.code {
+            json.append(",\"error_code\":\"")
+            json.append(code.rawValue)
+            json.append("\"")
+        }
+        guard let counts = outcome.telemetry?.counts, !counts.isEmpty else {
+            json.append("}]")
+            return
+        }
+        let names = DeviceCounts(counts).names
+        json.append(",\"pns_outcomes\":")
+        Self.append(names, to: &json)
+        json.append("}]")
+        if counts.allSatisfy({ $0.platform == counts[0].platform }) {
+            json.append(",\"devices\":{")
+            json.append(json: counts[0].platform)
+            json.append(":")
+            Self.append(names, to: &json)
+            json.append("}")
+        } else {
+            Self.appendDevices(counts, to: &json)
+        }
+    }
+
+    private static func appendDevices(_ counts: [NotificationTelemetry.Count], to json: inout ByteWriter) {
+        var separator: StaticString = ",\"devices\":{"
+        var platforms: [String] = []
+        for count in counts where !platforms.contains(count.platform) {
+            platforms.append(count.platform)
+            json.append(separator)
+            json.append(json: count.platform)
+            json.append(":")
+            append(DeviceCounts(counts.filter { $0.platform == count.platform }).names, to: &json)
+            separator = ","
+        }
+        json.append("}")
+    }
+
+    private static func append(_ names: [(word: String, count: Int)], to json: inout ByteWriter) {
+        for (index, name) in names.enumerated() {
+            json.append(index == 0 ? "{" : ",")
+            json.append(json: name.word)
+            json.append(":")
+            json.append(decimal: name.count)
+        }
+        json.append("}")
+    }
+}
+
+/// Counts of devices by outcome name, each name once.
+private struct DeviceCounts {
+    private(set) var names: [(word: String, count: Int)] = []
+
+    /// The sum over `counts`; a sum beyond 64 bits stays at their end.
+    init(_ counts: [NotificationTelemetry.Count]) {
+        for entry in counts {
+            let word = entry.outcome.word
+            if let index = names.firstIndex(where: { $0.word == word }) {
+                let (sum, isTooLarge) = names[index].count.addingReportingOverflow(entry.count)
+                names[index].count = isTooLarge ? .max : sum
+            } else {
+                names.append((word, entry.count))
+            }
+        }
+    }
+}

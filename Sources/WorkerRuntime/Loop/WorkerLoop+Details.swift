@@ -1,0 +1,72 @@
+import CurlHTTP
+import Crypto
+import Delivery
+import EventLoop
+import HTTP1
+import Observability
+import PushModel
+
+/// Devices that push services refused: from the list that a notification's telemetry links to, to the topic of dead handles.
+extension WorkerLoop {
+    /// Begins to read the list of devices that were refused, if it can hold dead handles and there is a topic for them.
+    ///
+    /// - Returns: Whether it is being read; the outcome is recorded afterwards, in one transaction with what it lists.
+    func beginDetails(_ flight: Flight, _ poll: OutcomePoll, _ outcome: CallOutcome) -> Bool {
+        guard details.isWanted, let telemetry = outcome.telemetry, let link = telemetry.errorDetails,
+            telemetry.counts.contains(where: { $0.count > 0 && $0.outcome.isHandleDead })
+        else { return false }
+        let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: requestNanoseconds)
+        guard details.read(link, id: ExchangeID(flight, call: 0).number, deadline: deadline) else {
+            metrics.readDetails("skipped")
+            return false
+        }
+        poll.phase = .reading
+        poll.outcome = outcome
+        return true
+    }
+
+    /// Takes the lists that have come.
+    func handleDetails() {
+        while let completion = details.nextCompletion() {
+            let (number, _, end) = completion.parts()
+            let id = ExchangeID(number: number)
+            let flight = flights[id.flight]
+            guard id.isQuestion(of: flight), let poll = flight.poll, let outcome = poll.outcome else { continue }
+            switch consume end {
+            case .answer(let answer): readDetails(flight, answer)
+            case .failure(let failure): noteDetailsFailure(failure.reason.label)
+            }
+            finish(flight, poll, outcome)
+        }
+    }
+
+    private func readDetails(_ flight: Flight, _ answer: borrowing Answer) {
+        guard answer.status == 200 else { return noteDetailsFailure("status \(answer.status)") }
+        let list = RefusedDeviceList(reading: answer.body)
+        for device in list.devices where device.outcome.isHandleDead { record(device, flight) }
+        if let fault = list.fault { noteDetailsFailure(fault.description) } else { metrics.readDetails("read") }
+    }
+
+    private func record(_ device: RefusedDevice, _ flight: Flight) {
+        guard let digest = try? SHA256.digest(of: Array(device.handle.utf8)) else { return noteDetailsFailure("no digest") }
+        var fingerprint = ByteWriter(capacity: 64)
+        for start in stride(from: 0, to: digest.count, by: 8) {
+            fingerprint.append(hexadecimal: digest[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) })
+        }
+        outbox.add(.handles, of: .init(slot: flight.slot, offset: flight.offset)) { record in
+            record.copyKey(fingerprint.span)
+            record.setValue {
+                DeadHandle.append(
+                    device, fingerprint: fingerprint.span, hub: configuration.hubName, at: wallClock, to: &$0)
+            }
+            record.addHeader("content-type") { $0.append("application/json") }
+        }
+    }
+
+    private func noteDetailsFailure(_ reason: String) {
+        metrics.readDetails("failed")
+        log.warning(
+            .hubConnection, "a list of refused devices cannot be read; dead handles of it are not told",
+            [.hub: .string(configuration.hubName), .reason: .string(reason)])
+    }
+}

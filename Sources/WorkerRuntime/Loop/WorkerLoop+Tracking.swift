@@ -1,0 +1,133 @@
+import Delivery
+import HubAuth
+import HubREST
+import Observability
+import PushModel
+
+/// Calls whose outcome is followed: from the hub's acceptance into a delay lane, and from there to the next question.
+///
+/// A question waits in a lane, never in memory: its record is written in the transaction of the final result, and the next one, or the
+/// outcome, in a transaction with its own offset. So a worker that dies loses none, and asks again what it had asked.
+extension WorkerLoop {
+    /// Moments are rounded up to this, in milliseconds, so that the questions of a moment come together.
+    private static let grid: Int64 = 100
+
+    /// Follows the calls of a finished request that the hub has accepted.
+    func track(_ flight: Flight) {
+        guard !flight.request.options.testSend else { return }
+        for index in flight.report.calls.indices where flight.report.calls[index].outcome == .success {
+            let hasID = flight.report.calls[index].notificationID != nil
+            if hasID && !polls.isRefused && !delayLanes.available.isEmpty {
+                followUp(flight, index)
+            } else {
+                noteAbsence(hasID: hasID)
+                endUnasked(flight, index)
+            }
+        }
+    }
+
+    private func followUp(_ flight: Flight, _ index: Int) {
+        guard let (lane, due) = laneAndMoment(after: configuration.outcomes.firstWait) else { return }
+        polls.allowance.tracked()
+        let origin = flight.origin
+        let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
+        lend(&flight.request, &flight.report) { request, report in
+            delayRecorder.recordPoll(
+                in: lane, due: due, requestID: request.document.span(request.id), for: place, into: &outbox
+            ) {
+                TrackedCall.append(
+                    index, of: report, request, origin: origin, hub: configuration.hubName, at: wallClock, to: &$0)
+            }
+        }
+    }
+
+    /// Records that nothing can be learnt of a call, in the transaction of its request's final result.
+    private func endUnasked(_ flight: Flight, _ index: Int) {
+        var text = ByteWriter(capacity: 512)
+        let origin = flight.origin
+        lend(&flight.request, &flight.report) { request, report in
+            TrackedCall.append(
+                index, of: report, request, origin: origin, hub: configuration.hubName, at: wallClock, to: &text)
+        }
+        guard let call = try? TrackedCall(text.span) else {
+            log.error(.internalFault, "what was written of a call to follow cannot be read", [.offset: LogValue(flight.offset)])
+            return
+        }
+        let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
+        recorder.record(.unavailable, of: call, for: place, now: wallClock, into: &outbox)
+        metrics.outcomeKnown(CallOutcome.unavailable.reason)
+    }
+
+    private func noteAbsence(hasID: Bool) {
+        guard !polls.isRefused, !polls.isAbsenceKnown else { return }
+        polls.isAbsenceKnown = true
+        log.warning(
+            .outcomesUnavailable,
+            hasID
+                ? "the outcome of calls cannot be followed, because no delay lane is there (`pushfan topics create`)"
+                : "the outcome of calls cannot be followed, because the hub gives notifications no id; only the Standard tier does",
+            [.hub: .string(configuration.hubName)])
+    }
+
+    /// The lane for a wait, and when it is over; nil when there is no lane.
+    private func laneAndMoment(after wait: Int64) -> (lane: Int, due: Timestamp)? {
+        guard let lane = delayLanes.lane(for: wait) ?? delayLanes.available.first else { return nil }
+        let moment = wallClock.milliseconds + wait + Self.grid - 1
+        return (lane, Timestamp(milliseconds: moment - moment % Self.grid))
+    }
+
+    /// Takes a question from its lane when its time has come; else it waits there, or in the next one.
+    func start(_ flight: Flight, _ poll: OutcomePoll) {
+        if poll.look > wallClock {
+            partitions[flight.slot].head = flight
+        } else if polls.isRefused {
+            finish(flight, poll, .unavailable)
+        } else if poll.due > wallClock {
+            askLater(flight, poll, after: poll.due.milliseconds - wallClock.milliseconds)
+        } else if polls.hasRoom {
+            poll.phase = .ready
+            polls.queue.append(CallID(flight: flight.index, call: 0), generation: flight.generation)
+        } else {
+            putOff(flight, poll)
+        }
+    }
+
+    /// Puts a question off for which there is no room: for as long again as the call is followed, so that this is seldom done twice.
+    private func putOff(_ flight: Flight, _ poll: OutcomePoll) {
+        let elapsed = wallClock.milliseconds - poll.call.tracking.acceptedAt
+        if elapsed > configuration.outcomes.deadline {
+            take(.failed, flight, poll)
+        } else {
+            metrics.unpolled("put_off")
+            askLater(flight, poll, after: max(elapsed, configuration.outcomes.interval))
+        }
+    }
+
+    /// Hands a question on to a lane, in the transaction that finishes its present record.
+    func askLater(_ flight: Flight, _ poll: OutcomePoll, after wait: Int64) {
+        guard let (lane, due) = laneAndMoment(after: wait) else { return finish(flight, poll, .unavailable) }
+        let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
+        delayRecorder.recordPoll(in: lane, due: due, requestID: poll.call.requestID, for: place, into: &outbox) {
+            poll.call.append(to: &$0)
+        }
+        settle(flight)
+    }
+
+    /// Once a second: ends what has waited for its turn until long after its deadline, because the hub is out or asked to wait.
+    func expireWaitingPolls() {
+        guard !polls.queue.isEmpty else { return }
+        polls.queue.removeAll { call, generation in isWaitingPoll(call, generation) }
+        let limit = configuration.outcomes.deadline + configuration.outcomes.interval
+        for flight in flights.flights where flight.isActive {
+            guard let poll = flight.poll, poll.phase == .ready,
+                wallClock.milliseconds - poll.call.tracking.acceptedAt > limit
+            else { continue }
+            take(.failed, flight, poll)
+        }
+    }
+
+    func isWaitingPoll(_ call: CallID, _ generation: UInt32) -> Bool {
+        let flight = flights[call.flight]
+        return flight.isActive && flight.generation == generation && flight.poll?.phase == .ready
+    }
+}

@@ -1,0 +1,128 @@
+import CurlHTTP
+import Delivery
+import EventLoop
+import HTTP1
+
+/// Reads the lists of refused devices that the hub keeps elsewhere, such as in a storage account.
+///
+/// A link opens its list by a signature of its own, so a request carries no key of ours. Where the hub itself is asked over TLS, so are these.
+struct ErrorDetails {
+    /// Whether anybody wants to know.
+    var isWanted = false
+
+    /// Places that connections are kept to.
+    private static let maximumPlaces = 4
+    /// Lists that wait for a connection at one place; what comes on top is not read.
+    private static let maximumWaiting = 64
+    /// Bytes of a list; some ten thousand devices. A larger one is not read.
+    private static let maximumByteCount = 4 << 20
+
+    private let configuration: ConnectionPoolConfiguration
+    private let userAgent: String
+    private let poller: Poller
+    private let tokenBase: UInt64
+    private var pools: [ConnectionPool] = []
+
+    init(_ configuration: WorkerConfiguration, poller: Poller, tokenBase: UInt64) {
+        var connections = configuration.connections
+        connections.maxConnections = 2
+        connections.limits.bodyByteCount = Self.maximumByteCount
+        self.configuration = connections
+        userAgent = "pushfan/\(configuration.version)"
+        self.poller = poller
+        self.tokenBase = tokenBase
+    }
+
+    /// Begins to read a list.
+    ///
+    /// - Returns: Whether its completion is to come; if not, the list is not read.
+    mutating func read(_ link: ErrorDetailsLink, id: Int, deadline: MonotonicTime) -> Bool {
+        guard let address = Address(link.uri), address.scheme == .https || configuration.scheme == .http,
+            let pool = pool(for: address), pool.waitingExchanges < Self.maximumWaiting
+        else { return false }
+        let request = "GET \(address.target) HTTP/1.1\r\nHost: \(address.authority)\r\nUser-Agent: \(userAgent)\r\n\r\n"
+        pool.submit(id: id, request: Array(request.utf8), deadline: deadline)
+        return true
+    }
+
+    /// The connections to a place; nil when there are too many others in use, or none can be made.
+    private mutating func pool(for address: Address) -> ConnectionPool? {
+        let known = pools.first {
+            $0.configuration.scheme == address.scheme && $0.configuration.host == address.host
+                && $0.configuration.port == address.port
+        }
+        if let known { return known }
+        var configuration = configuration
+        (configuration.scheme, configuration.host, configuration.port) = (address.scheme, address.host, address.port)
+        guard pools.count >= Self.maximumPlaces else {
+            return makePool(configuration, at: pools.count).map { pool in
+                pools.append(pool)
+                return pool
+            }
+        }
+        guard let index = pools.firstIndex(where: { $0.inFlight == 0 }) else { return nil }
+        pools[index].close()
+        guard let pool = makePool(configuration, at: index) else { return nil }
+        pools[index] = pool
+        return pool
+    }
+
+    private func makePool(_ configuration: ConnectionPoolConfiguration, at index: Int) -> ConnectionPool? {
+        try? ConnectionPool(configuration, poller: poller, tokenBase: tokenBase + UInt64(index) << 32)
+    }
+
+    /// When `handleTimers` must be called; nil when nothing waits for time.
+    var nextTimer: MonotonicTime? { pools.isEmpty ? nil : pools.compactMap(\.nextTimer).min() }
+
+    func handle(_ event: Poller.Event) {
+        for pool in pools where pool.owns(event.token) { pool.handle(event) }
+    }
+
+    func handleTimers(_ now: MonotonicTime) {
+        for pool in pools { pool.handleTimers(now) }
+    }
+
+    func nextCompletion() -> Completion? {
+        for pool in pools { if let completion = pool.nextCompletion() { return completion } }
+        return nil
+    }
+
+    func close() {
+        for pool in pools { pool.close() }
+    }
+
+    /// The parts of a link that a connection and a request need.
+    struct Address: Equatable {
+        let scheme: ConnectionPoolConfiguration.Scheme
+        let host: String
+        let port: UInt16
+        /// Host and port as the link writes them.
+        let authority: String
+        /// Path and query.
+        let target: String
+
+        /// Reads an absolute URI; nil for one with a name and password, or without a host.
+        init?(_ uri: String) {
+            guard let mark = uri.firstRange(of: "://"),
+                let scheme = ConnectionPoolConfiguration.Scheme(rawValue: String(uri[..<mark.lowerBound]))
+            else { return nil }
+            let rest = uri[mark.upperBound...].prefix { $0 != "#" }
+            let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+            let authority = rest[..<end]
+            guard !authority.contains("@") else { return nil }
+            var host = authority
+            var port = scheme.defaultPort
+            if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
+                guard let number = UInt16(authority[authority.index(after: colon)...]), number > 0 else { return nil }
+                (host, port) = (authority[..<colon], number)
+            }
+            if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+            guard !host.isEmpty else { return nil }
+            self.scheme = scheme
+            self.host = String(host)
+            self.port = port
+            self.authority = String(authority)
+            target = rest[end...].hasPrefix("/") ? String(rest[end...]) : "/\(rest[end...])"
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Delivery
+import Kafka
+import PushModel
+
+/// A record of a delay lane that holds a call whose outcome is to be asked for.
+final class OutcomePoll {
+    /// Where it stands.
+    enum Phase {
+        /// Waits for its time; goes to `ready`.
+        case waiting
+        /// Waits for its turn; goes to `asking`.
+        case ready
+        /// The hub is being asked; goes to `reading`, or is over.
+        case asking
+        /// The outcome is known, and the list of refused devices is being read.
+        case reading
+    }
+
+    /// The call.
+    var call: TrackedCall
+    /// When the hub is to be asked.
+    let due: Timestamp
+    /// When the record is to be looked at.
+    let look: Timestamp
+    var phase = Phase.waiting
+    /// The number of the token that the question was signed with.
+    var tokenSerial: UInt64 = 0
+    /// What became of the call, while the list of refused devices is being read.
+    var outcome: CallOutcome?
+
+    /// Reads a record; nil for one that pushfan has not written.
+    ///
+    /// - Parameters:
+    ///   - record: A record of a delay lane.
+    ///   - due: When its headers say that the hub is to be asked.
+    ///   - delay: The delay lane, by its place in `DelayLanes.lengths`.
+    ///   - now: The present moment.
+    init?(_ record: borrowing ConsumedRecord, due: Int64?, in delay: Int, now: Timestamp) {
+        guard let due, due < now.adding(seconds: Self.longestWait).milliseconds, let value = record.value,
+            let call = try? TrackedCall(value)
+        else { return nil }
+        self.call = call
+        self.due = Timestamp(milliseconds: due)
+        look = Timestamp(
+            milliseconds: DelayLanes.look(
+                in: delay, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds))
+    }
+
+    /// More than any question waits, in seconds: two days.
+    private static let longestWait: Int64 = 172_800
+}
+
+/// What the headers of a record say of a question for an outcome, read without keeping any of them.
+struct PollHeaders {
+    /// Whether the record holds a question.
+    private(set) var isPoll = false
+    /// Whether it is this group's; nil when it does not say whose.
+    private(set) var isOurs: Bool?
+    /// When the hub is to be asked.
+    private(set) var due: Int64?
+
+    init(_ record: borrowing ConsumedRecord, group: String) {
+        var found = (isPoll: false, isOurs: Bool?.none, due: Int64?.none)
+        record.forEachHeader { name, value in
+            guard let value else { return }
+            switch name.count {
+            case 12 where Self.equal(name, "pushfan-poll"): found.isPoll = true
+            case 13 where Self.equal(name, "pushfan-group"): found.isOurs = Self.equal(value, group)
+            case 21 where Self.equal(name, "pushfan-not-before-ms"): found.due = Self.number(value)
+            default: break
+            }
+        }
+        (isPoll, isOurs, due) = found
+    }
+
+    private static func equal(_ text: Span<UInt8>, _ word: StaticString) -> Bool {
+        word.withUTF8Buffer { letters in
+            guard letters.count == text.count else { return false }
+            for index in text.indices where text[index] != letters[index] { return false }
+            return true
+        }
+    }
+
+    private static func equal(_ text: Span<UInt8>, _ word: String) -> Bool {
+        let letters = word.utf8Span.span
+        guard letters.count == text.count else { return false }
+        for index in text.indices where text[index] != letters[index] { return false }
+        return true
+    }
+
+    /// The number in at most 18 digits; nil for anything else.
+    private static func number(_ text: Span<UInt8>) -> Int64? {
+        guard (1...18).contains(text.count) else { return nil }
+        var number: Int64 = 0
+        for index in text.indices {
+            let digit = text[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            number = number * 10 + Int64(digit)
+        }
+        return number
+    }
+}
+
+/// The questions for outcomes of one loop.
+struct OutcomePolling {
+    /// Questions that wait for their turn; more are put off, because behind them in a lane others would wait that are no questions.
+    static let maximumWaiting = 1024
+
+    var queue = CallQueue()
+    var allowance = PollAllowance()
+    /// The rest that the hub asked for when it was asked for an outcome; sends go on.
+    var pause = HubPause()
+    /// Whether the hub tells nothing of any notification. It is not asked any more, for as long as the worker runs.
+    var isRefused = false
+    /// Whether it was said that calls cannot be followed for want of something of ours.
+    var isAbsenceKnown = false
+
+    var hasRoom: Bool { queue.count < Self.maximumWaiting }
+}
+
+extension ExchangeID {
+    /// The exchange of a flight's question for an outcome; numbers below zero tell such from calls.
+    static func question(of flight: Flight) -> Int { ~ExchangeID(flight, call: 0).number }
+
+    /// Whether the exchange is the question of what `flight` carries now.
+    func isQuestion(of flight: Flight) -> Bool { flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) }
+}

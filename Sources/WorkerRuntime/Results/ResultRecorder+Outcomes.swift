@@ -1,0 +1,56 @@
+import Delivery
+import PushModel
+
+extension ResultRecorder {
+    /// Adds the outcome result of a call.
+    mutating func record(
+        _ outcome: CallOutcome, of call: borrowing TrackedCall, for place: OutcomeBatch.Origin, now: Timestamp,
+        into batch: inout OutcomeBatch
+    ) {
+        batch.add(.results, of: place) { record in
+            record.setKey { $0.append(call.requestID) }
+            let written = record.setValue { outcomes.append(outcome, of: call, at: now, to: &$0) }
+            let start = record.share(names.text.span)
+            record.addHeader(names.contentType, from: start)
+            record.addHeader(names.specificationVersion, from: start)
+            record.addHeader(names.id, from: start, value: written.resultID)
+            record.addHeader(names.source, from: start)
+            record.addHeader(names.type, from: start)
+            record.addHeader(names.time, from: start, value: written.finishedAt)
+            record.addHeader(names.subject, from: start, value: record.key)
+            record.addHeader(names.dataSchema, from: start)
+            let span = generator.next() | 1
+            guard let parent = call.traceParent else { return addNewTrace(span, to: &record, from: start) }
+            record.addHeader(names.traceParent, from: start) {
+                $0.append(parent.span.extracting(0..<36))
+                $0.append(hexadecimal: span)
+                $0.append(parent.span.extracting(52..<55))
+            }
+            record.addHeader(names.eventTraceParent, from: start) { $0.append(parent.span) }
+        }
+    }
+}
+
+extension DelayRecorder {
+    /// Adds a call whose outcome is to be asked for.
+    ///
+    /// - Parameters:
+    ///   - lane: The delay lane, by its place in `DelayLanes.lengths`.
+    ///   - due: When the hub is to be asked.
+    ///   - requestID: The request's id.
+    ///   - place: The record that this one follows from.
+    ///   - batch: Gets the record.
+    ///   - write: Writes the call, as `TrackedCall` reads it.
+    func recordPoll(
+        in lane: Int, due: Timestamp, requestID: Span<UInt8>, for place: OutcomeBatch.Origin, into batch: inout OutcomeBatch,
+        _ write: (inout ByteWriter) -> Void
+    ) {
+        batch.add(.delay(lane), of: place) { record in
+            record.copyKey(requestID)
+            record.setValue(write)
+            record.addHeader("pushfan-not-before-ms") { $0.append(decimal: due.milliseconds) }
+            record.addHeader("pushfan-group") { $0.append(group) }
+            record.addHeader("pushfan-poll") { $0.append("1") }
+        }
+    }
+}
