@@ -275,6 +275,7 @@ extension WorkerLoop {
         partitions = []
         for lane in lanes.indices { lanes[lane] = LanePartitions() }
         delayedPartitions = DelayedPartitions()
+        for lane in aside.indices { aside[lane].removeAll() }
         delayReader.stop()
         controlReading.stop()
         pendingAssignment = []
