@@ -21,7 +21,7 @@ extension WorkerLoop {
             flight.tenant = .none
             return
         }
-        flight.tenant = TenantID(flight.request.document.span(name))
+        flight.tenant = lend(&flight.request) { request in TenantID(request.document.span(name)) }
     }
 
     /// Starts a new request, or sets its record aside while its tenant has enough calls waiting.
