@@ -2,7 +2,7 @@
 ///
 /// While several tenants have work, each has turns in proportion to its weight, evenly spread. What one does not use is the others', and it
 /// gets nothing for it later. A tenant that comes back is among the next, unless it has just had more than its part. A tenant without work
-/// is forgotten when a turn would be its own. There are queues for 1,024 tenants at once and for those with a weight; the others share 64.
+/// is forgotten when a turn would be its own, and all are when nobody has work. There are queues for 1,024 tenants at once and for those with a weight; the others share 64.
 ///
 /// A turn takes time in proportion to the logarithm of the number of tenants, and for a single one none to speak of.
 public struct FairTurns: Sendable {
@@ -33,6 +33,8 @@ public struct FairTurns: Sendable {
     /// The numbers of the queues that have work, or had more than their part lately: a binary heap, the next turn's first.
     private var heap: [Int] = []
     private var isNobodyIn = false
+    /// What waits, of all tenants.
+    private var count = 0
     /// The beginning of the latest turn.
     private var time: Int64 = 0
     private var serial: UInt64 = 0
@@ -43,7 +45,7 @@ public struct FairTurns: Sendable {
         queues = [Queue(tenant: .none, length: Self.unit / Int64(weights[.none]), start: 0, serial: 0)]
     }
 
-    /// The tenants that have work or had more than their part lately.
+    /// The tenants that have work, or had more than their part while others have some.
     public var tenantCount: Int { heap.count }
 
     /// Under which name a tenant's work is queued: its own, or one that it shares because there are too many.
@@ -65,6 +67,7 @@ public struct FairTurns: Sendable {
     public mutating func add(_ tenant: TenantID) -> Int {
         let number = enter(tenant)
         queues[number].count += 1
+        count += 1
         return number
     }
 
@@ -74,11 +77,16 @@ public struct FairTurns: Sendable {
     public mutating func next() -> Int? {
         while let first = heap.first {
             guard queues[first].count > 0 else {
-                leave()
+                leaveFirst()
                 continue
             }
-            time = queues[first].start
             queues[first].count -= 1
+            count -= 1
+            if count == 0 {
+                leaveAll()
+                return first
+            }
+            time = queues[first].start
             serial += 1
             queues[first].serial = serial
             queues[first].start += queues[first].length
@@ -91,10 +99,13 @@ public struct FairTurns: Sendable {
     /// Takes work out of a queue without a turn.
     ///
     /// - Parameters:
-    ///   - count: How much; not more than there is.
+    ///   - amount: How much; not more than there is.
     ///   - number: The queue's number.
-    public mutating func remove(_ count: Int, from number: Int) {
-        queues[number].count = max(queues[number].count - count, 0)
+    public mutating func remove(_ amount: Int, from number: Int) {
+        let removed = min(amount, queues[number].count)
+        queues[number].count -= removed
+        count -= removed
+        if count == 0 { leaveAll() }
     }
 
     private mutating func enter(_ tenant: TenantID) -> Int {
@@ -118,17 +129,25 @@ public struct FairTurns: Sendable {
         return number
     }
 
-    /// Forgets the first tenant of the heap, which has no work. Nobody's turn begins before its own would, so it is owed nothing, and
+    /// Forgets the first tenant of the heap, which has no work. No other turn begins before its own would, so it is owed nothing, and
     /// owes nothing.
-    private mutating func leave() {
+    private mutating func leaveFirst() {
         let number = heap[0]
         let last = heap.removeLast()
         if !heap.isEmpty {
             heap[0] = last
             siftDown()
-        } else {
-            time = 0
         }
+        forget(number)
+    }
+
+    private mutating func leaveAll() {
+        for number in heap { forget(number) }
+        heap.removeAll(keepingCapacity: true)
+        time = 0
+    }
+
+    private mutating func forget(_ number: Int) {
         if number == 0 {
             isNobodyIn = false
         } else {

@@ -17,7 +17,7 @@ extension SettingType where Value == [TenantWeightSetting] {
             var names: Set<String> = []
             var weights: [TenantWeightSetting] = []
             for pair in try SettingType<[KafkaProperty]>.pairs(of: input) {
-                guard !pair.name.isEmpty, pair.name.utf8.count <= 63 else {
+                guard pair.name.wholeMatch(of: #/[a-z0-9][a-z0-9._-]{0,62}/#) != nil else {
                     throw SettingFault("contains a name that no tenant has")
                 }
                 guard names.insert(pair.name).inserted else { throw SettingFault("names \(SettingText.shown(pair.name)) twice") }

@@ -165,6 +165,24 @@ struct FairTurnsTests {
         #expect(turns.queue(of: TenantID("late0")) == TenantID("late0"))
     }
 
+    @Test func tenantsWithoutWorkAreForgotten() {
+        var turns = FairTurns()
+        for number in 0..<5_000 {
+            let tenant = TenantID("t\(number)")
+            #expect(turns.queue(of: tenant) == tenant)
+            // One after the other, all have one number.
+            #expect(turns.add(tenant) == 1 && turns.tenantCount == 1)
+            #expect(turns.next() == 1 && turns.tenantCount == 0)
+        }
+        // While somebody always has work, those whose turns are over go too.
+        for _ in 0..<10_000 { _ = turns.add(TenantID("flood")) }
+        for number in 0..<5_000 {
+            _ = turns.add(TenantID("t\(number)"))
+            _ = (turns.next(), turns.next())
+            #expect(turns.tenantCount <= 4)
+        }
+    }
+
     @Test func workThatWasTakenOutHasNoTurn() {
         var turns = FairTurns()
         let (a, b) = (turns.add(TenantID("a")), turns.add(TenantID("b")))
