@@ -142,7 +142,7 @@ public struct FairTurns: Sendable {
     }
 
     private mutating func leaveAll() {
-        for number in heap { forget(number) }
+        for index in heap.indices { forget(heap[index]) }
         heap.removeAll(keepingCapacity: true)
         time = 0
     }
