@@ -74,6 +74,8 @@ public struct WorkerSettings: Sendable {
     public var maxInFlightOfAll: Int { loops * maxInFlight }
     /// How the lanes of requests share a loop.
     public let laneWeights: LaneWeights
+    /// How tenants share a lane; those not named have weight 1.
+    public let tenantWeights: [TenantWeightSetting]
     /// Offsets of one partition that are read beyond its oldest unfinished request.
     public let window: Int
     /// How long a drain may take; zero parks calls at once.
@@ -92,6 +94,7 @@ public struct WorkerSettings: Sendable {
         weights.normal = try values.value(SettingsSchema.normalWeight)
         weights.bulk = try values.value(SettingsSchema.bulkWeight)
         laneWeights = weights
+        tenantWeights = values[SettingsSchema.tenantWeights] ?? []
         window = try values.value(SettingsSchema.window)
         drainTimeout = try values.value(SettingsSchema.drainTimeout)
         commitInterval = try values.value(SettingsSchema.commitInterval)

@@ -64,6 +64,7 @@ extension Settings {
         configuration.adaptsConcurrency = hub.adaptsConcurrency
         configuration.rateLimit = hub.rateLimit
         configuration.laneWeights = worker.laneWeights
+        for item in worker.tenantWeights { configuration.tenantWeights[TenantID(item.tenant)] = item.weight }
         configuration.window = worker.window
         configuration.commitInterval = worker.commitInterval
         configuration.drainTimeout = worker.drainTimeout

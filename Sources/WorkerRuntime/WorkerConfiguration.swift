@@ -49,6 +49,8 @@ public struct WorkerConfiguration: Sendable {
     public var topics = Topics()
     /// How the lanes share the worker.
     public var laneWeights = LaneWeights()
+    /// How the tenants share a lane.
+    public var tenantWeights = TenantWeights()
     /// How results are recorded.
     public var guarantee = DeliveryGuarantee.exactlyOnce
     /// The hub.

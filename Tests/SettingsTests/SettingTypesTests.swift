@@ -105,6 +105,19 @@ import Testing
         #expect(read.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.name, $0.value.secret) }) } == pairs)
     }
 
+    static let tenantWeights: [(String, [String: Int]?)] = [
+        ("acme=3", ["acme": 3]), (" a = 1 ,b=1000", ["a": 1, "b": 1000]), ("a.b-c_9=2\nd=4", ["a.b-c_9": 2, "d": 4]),
+        ("acme", nil), ("a=0", nil), ("a=1001", nil), ("a=x", nil), ("a=1,2", nil), ("a=1,a=2", nil), ("=1", nil),
+        ("Acme=1", nil),
+        ("-a=1", nil), (String(repeating: "a", count: 64) + "=1", nil),
+        ((0...1000).map { "t\($0)=1" }.joined(separator: ","), nil),
+    ]
+
+    @Test(arguments: tenantWeights) func tenantsHaveWeightsByName(_ text: String, _ weights: [String: Int]?) {
+        let read = value(.tenantWeights, text)
+        #expect(read.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.tenant, $0.weight) }) } == weights)
+    }
+
     @Test func platformsTakeTheServicesNamesToo() {
         #expect(value(SettingsSchema.platforms.type, "apns, fcm,wns,gcm") == ["apple", "fcmv1", "windows", "gcm"])
         #expect(fault(SettingsSchema.platforms.type, "apple,apns") == "names \"apns\" twice")

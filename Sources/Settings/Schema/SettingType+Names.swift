@@ -96,7 +96,8 @@ extension SettingType where Value == [KafkaProperty] {
         }
     }
 
-    private static func pairs(of input: SettingInput) throws(SettingFault) -> [SettingPair] {
+    /// Names and their values.
+    static func pairs(of input: SettingInput) throws(SettingFault) -> [SettingPair] {
         switch input {
         case .map(let pairs): return pairs
         case .list: throw SettingFault("is a list")

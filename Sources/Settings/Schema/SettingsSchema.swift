@@ -58,6 +58,9 @@ public enum SettingsSchema {
     static let highWeight = weight("high", "8", "urgent requests")
     static let normalWeight = weight("normal", "4", "all other requests")
     static let bulkWeight = weight("bulk", "1", "requests to many")
+    static let tenantWeights = SettingKey(
+        "worker.tenant_weights", .tenantWeights,
+        "The shares of tenants in a lane, beside those of the other tenants that have requests there; 1 for those not named.")
     static let window = SettingKey(
         "worker.window", .integer(16...16_384), default: "16384", unit: "offsets",
         "How far one partition is read beyond its oldest unfinished request.")
@@ -142,7 +145,8 @@ public enum SettingsSchema {
         ] + topics.map(\.definition) + [
             guarantee.definition, sessionTimeout.definition,
             transactionTimeout.definition, workerID.definition, loops.definition, maxInFlight.definition,
-            highWeight.definition, normalWeight.definition, bulkWeight.definition, window.definition,
+            highWeight.definition, normalWeight.definition, bulkWeight.definition, tenantWeights.definition,
+            window.definition,
             drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
             secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
             connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,

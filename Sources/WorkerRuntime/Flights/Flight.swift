@@ -56,6 +56,8 @@ final class Flight {
     var slot = 0
     /// The lane whose queue its calls wait in.
     var lane = Lane.normal
+    /// In whose queue of the lane they wait.
+    var tenant = TenantID.none
     /// Where the record with which the request was published stands.
     var origin = RecordOrigin(topic: "", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
     /// The offset of the record that holds it now, which is another one when the request comes from a delay lane.
@@ -97,6 +99,7 @@ final class Flight {
         self.epoch = epoch
         self.slot = slot
         self.lane = lane
+        tenant = .none
         self.origin = origin
         offset = origin.offset
         envelope.removeAll()

@@ -59,9 +59,14 @@ struct TimerHeap {
 
 /// Calls that wait for their turn, first come first served; a ring, so that nothing is moved.
 struct CallQueue {
-    private var items: [(call: CallID, generation: UInt32)?] = Array(repeating: nil, count: 64)
+    private var items: [(call: CallID, generation: UInt32)?]
     private var head = 0
     private(set) var count = 0
+
+    /// A queue with room for so many, at least 1; it grows.
+    init(room: Int = 64) {
+        items = Array(repeating: nil, count: room)
+    }
 
     var isEmpty: Bool { count == 0 }
 

@@ -1,11 +1,11 @@
 import Delivery
 
-/// Calls that wait to be sent: of each lane those of new requests and those that come from a delay lane, each first come first served.
-/// The lanes have turns by weight, and the two kinds of a lane take turns.
+/// Calls that wait to be sent: of each lane those of new requests and those that come from a delay lane, each in queues by tenant.
+/// The lanes have turns by weight, the two kinds of a lane take turns, and the tenants of a kind have turns by weight.
 struct ReadyCalls {
     private struct LaneQueue {
-        var fresh = CallQueue()
-        var delayed = CallQueue()
+        var fresh: TenantQueues
+        var delayed: TenantQueues
         /// Which of the two had the last turn.
         var wasDelayed = false
 
@@ -13,7 +13,7 @@ struct ReadyCalls {
 
         mutating func removeNext() -> (call: CallID, generation: UInt32)? {
             wasDelayed = fresh.isEmpty || !wasDelayed && !delayed.isEmpty
-            return wasDelayed ? delayed.removeFirst() : fresh.removeFirst()
+            return wasDelayed ? delayed.removeNext() : fresh.removeNext()
         }
     }
 
@@ -26,8 +26,10 @@ struct ReadyCalls {
     /// Those that come from a delay lane.
     private(set) var delayedCount = 0
 
-    init(_ weights: LaneWeights) {
-        queues = Lane.allCases.map { _ in LaneQueue() }
+    init(_ weights: LaneWeights, tenants: TenantWeights = TenantWeights()) {
+        queues = Lane.allCases.map { _ in
+            LaneQueue(fresh: TenantQueues(weights: tenants), delayed: TenantQueues(weights: tenants))
+        }
         turns = WeightedTurns(weights: weights.all)
     }
 
@@ -36,12 +38,18 @@ struct ReadyCalls {
     /// The calls of one lane's new requests.
     func freshCount(of lane: Lane) -> Int { queues[lane.rawValue].fresh.count }
 
-    mutating func append(_ call: CallID, generation: UInt32, to lane: Lane, isDelayed: Bool = false) {
+    /// The queues of one lane's new requests.
+    func fresh(in lane: Lane) -> TenantQueues { queues[lane.rawValue].fresh }
+
+    mutating func append(
+        _ call: CallID, generation: UInt32, to lane: Lane, tenant: TenantID = .none, isDelayed: Bool = false
+    ) {
         if isDelayed {
-            queues[lane.rawValue].delayed.append(call, generation: generation)
+            let tenant = queues[lane.rawValue].delayed.queue(of: tenant)
+            queues[lane.rawValue].delayed.append(call, generation: generation, of: tenant)
             delayedCount += 1
         } else {
-            queues[lane.rawValue].fresh.append(call, generation: generation)
+            queues[lane.rawValue].fresh.append(call, generation: generation, of: tenant)
         }
         waiting |= 1 << UInt64(lane.rawValue)
         count += 1

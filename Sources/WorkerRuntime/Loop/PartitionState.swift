@@ -43,6 +43,8 @@ struct LanePartitions {
     var mayHaveRecords = true
     /// Whether a partition waits for its window.
     var isBlocked = false
+    /// Until when it is read beyond what has places, because requests name tenants; monotonic nanoseconds.
+    var readsAheadUntil = Int64.min
 }
 
 /// One assigned partition, as the loop sees it.

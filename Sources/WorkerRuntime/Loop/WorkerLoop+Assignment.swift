@@ -298,6 +298,7 @@ extension WorkerLoop {
         for lane in lanes.indices { lanes[lane] = LanePartitions() }
         delayedPartitions = DelayedPartitions()
         parents = ParentPartitions()
+        for lane in aside.indices { aside[lane].removeAll() }
         delayReader.stop()
         controlReading.stop()
         pendingAssignment = []

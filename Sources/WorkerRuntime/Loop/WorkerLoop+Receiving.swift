@@ -95,12 +95,11 @@ extension WorkerLoop {
             partitions[slot].parked = flight
             return
         }
-        start(flight)
+        startOrSetAside(flight)
     }
 
     /// Reads the request that a record holds.
     func read(_ record: borrowing ConsumedRecord, into flight: Flight) {
-        let origin = flight.origin
         headers.removeAll()
         if let key = record.key { flight.envelope.setKey(key) }
         record.forEachHeader { name, value in
@@ -109,17 +108,25 @@ extension WorkerLoop {
         }
         let reading: RequestReader.Reading
         if let value = record.value {
-            flight.valueByteCount = value.count
-            reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
+            reading = read(value, into: flight)
         } else {
             let nothing: [UInt8] = []
-            reading = reader.read(nothing.span, headers: headers, origin: origin, into: &flight.request)
+            reading = read(nothing.span, into: flight)
         }
         if flight.request.unknownFieldCount > 0 {
             metrics.unknownFields.increment(by: UInt64(flight.request.unknownFieldCount))
         }
         if case .unreadable(let failure) = reading { noteUnreadable(record, flight, failure) }
         if case .rejected(let faults) = reading { flight.report.faults = faults }
+    }
+
+    /// Reads the request that `value` and `headers` hold.
+    func read(_ value: Span<UInt8>, into flight: Flight) -> RequestReader.Reading {
+        let origin = flight.origin
+        flight.valueByteCount = value.count
+        let reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
+        nameTenant(of: flight)
+        return reading
     }
 
     /// Makes a dead letter of a record that cannot be understood.
@@ -146,6 +153,7 @@ extension WorkerLoop {
                 .offset: LogValue(offset), .reason: .string("the committed position is \(mark)"),
             ])
         for flight in flights.flights where flight.isActive && flight.slot == slot { abandon(flight) }
+        for lane in aside.indices { aside[lane].removeAll(of: slot) }
         partitions[slot].parked = nil
         partitions[slot].head = nil
         partitions[slot].ledger = OffsetLedger(start: offset, window: configuration.window)
@@ -158,7 +166,7 @@ extension WorkerLoop {
         case .beyondWindow: return
         case .process:
             partitions[slot].parked = nil
-            start(flight)
+            startOrSetAside(flight)
         case .alreadyFinished, nil:
             // Possible after the window was made smaller: the restored map reaches further than the window.
             partitions[slot].parked = nil

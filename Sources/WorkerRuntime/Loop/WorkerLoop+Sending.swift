@@ -267,7 +267,7 @@ extension WorkerLoop {
     func queue(_ flight: Flight, _ index: Int) {
         ready.append(
             CallID(flight: flight.index, call: index), generation: flight.generation, to: flight.lane,
-            isDelayed: flight.delayed != nil)
+            tenant: flight.tenant, isDelayed: flight.delayed != nil)
     }
 
     /// Ends a call with an outcome that no answer gave.

@@ -83,6 +83,8 @@ final class WorkerLoop {
     // Requests in work.
     var flights = FlightPool()
     var ready: ReadyCalls
+    /// Records whose tenants have enough calls waiting, by lane.
+    var aside = Lane.allCases.map { _ in RecordsAside() }
     var timers = TimerHeap()
     var limits: HubLimits
     var places: LanePlaces
@@ -134,7 +136,7 @@ final class WorkerLoop {
     ) throws {
         self.configuration = configuration
         self.metrics = metrics
-        ready = ReadyCalls(configuration.laneWeights)
+        ready = ReadyCalls(configuration.laneWeights, tenants: configuration.tenantWeights)
         places = LanePlaces(weights: configuration.laneWeights.all)
         log = services.log
         self.health = health
@@ -216,6 +218,7 @@ final class WorkerLoop {
             readParents()
             sendPolls()
             sendCalls()
+            startRecordsAside()
             finishDraining()
             offerCommit()
             limits.noteWaiting(!ready.isEmpty && !isCommitOverdue, now: now)
@@ -286,7 +289,10 @@ final class WorkerLoop {
 
     /// Whether a lane's records may be read, as far as its own calls go: enough of them wait when they could take all that is free.
     /// One may always wait, so that a lane has its turn however much the others have under way.
-    func hasRoom(_ lane: Lane) -> Bool { ready.freshCount(of: lane) < max(1, configuration.maxInFlight - limits.inFlight) }
+    func hasRoom(_ lane: Lane) -> Bool {
+        if hasTenants(lane) { return aside[lane.rawValue].hasRoom }
+        return ready.freshCount(of: lane) < max(1, configuration.maxInFlight - limits.inFlight)
+    }
 
     /// The lanes that may begin a call now, as bits.
     func openLanes() -> UInt64 { places.open(limit: limits.concurrency.limit, now: now) }

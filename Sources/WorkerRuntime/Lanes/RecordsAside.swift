@@ -1,0 +1,86 @@
+import Delivery
+import PushModel
+
+/// Records of one lane that were read although their tenants have enough calls waiting, so that the records of others behind them are seen.
+///
+/// They are kept as they came, which takes a small part of what a flight does, and are read again when their tenant's turn has come. They
+/// are to everything else what the records are that Kafka still has.
+struct RecordsAside {
+    /// One record.
+    struct Record {
+        let slot: Int
+        let origin: RecordOrigin
+        /// When it was read, monotonic nanoseconds.
+        let receivedAt: Int64
+        let envelope: RecordEnvelope
+        let value: ByteWriter
+
+        /// What it takes in memory, about.
+        var byteCount: Int { value.count + envelope.byteCount + 256 }
+    }
+
+    /// What the records of a lane may take in memory: 32 MiB, some 60,000 small ones.
+    static let maximumBytes = 32 << 20
+
+    private var queues: [TenantID: Queue] = [:]
+    private(set) var count = 0
+    private(set) var byteCount = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    var hasRoom: Bool { byteCount < Self.maximumBytes }
+
+    /// The tenants that have records here.
+    var tenants: [TenantID] { Array(queues.keys) }
+
+    func hasRecords(of tenant: TenantID) -> Bool { count > 0 && queues[tenant] != nil }
+
+    mutating func append(_ record: Record, of tenant: TenantID) {
+        queues[tenant, default: Queue()].append(record)
+        count += 1
+        byteCount += record.byteCount
+    }
+
+    /// Takes out the first record of a tenant.
+    mutating func removeFirst(of tenant: TenantID) -> Record? {
+        guard let record = queues[tenant]?.removeFirst() else { return nil }
+        if queues[tenant]?.isEmpty ?? false { queues[tenant] = nil }
+        count -= 1
+        byteCount -= record.byteCount
+        return record
+    }
+
+    /// Forgets the records of a partition.
+    mutating func removeAll(of slot: Int) {
+        for tenant in tenants {
+            var kept = Queue()
+            while let record = removeFirst(of: tenant) { if record.slot != slot { kept.append(record) } }
+            while let record = kept.removeFirst() { append(record, of: tenant) }
+        }
+    }
+
+    /// Forgets all.
+    mutating func removeAll() { self = RecordsAside() }
+
+    /// First come first served; what was taken out leaves room now and then.
+    private struct Queue {
+        private var records: [Record?] = []
+        private var head = 0
+
+        var isEmpty: Bool { head == records.count }
+
+        mutating func append(_ record: Record) { records.append(record) }
+
+        mutating func removeFirst() -> Record? {
+            guard head < records.count else { return nil }
+            let record = records[head]
+            records[head] = nil
+            head += 1
+            if head > 64 && head * 2 > records.count {
+                records.removeFirst(head)
+                head = 0
+            }
+            return record
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Delivery
+import PushModel
+
+/// Tenants that share a lane: one that has more requests than places does not keep those of others behind it from being seen.
+///
+/// A lane whose requests name tenants is read beyond what has places. Of what is read, a tenant has some calls waiting for their turn, and
+/// the rest of its records lie aside. The lane is read as far as its records aside and the windows of its partitions allow.
+extension WorkerLoop {
+    /// How long a lane is read ahead after a request that names its tenant: 10 s in nanoseconds.
+    private static let memory: Int64 = 10_000_000_000
+
+    /// About how many calls of a lane's tenants wait for their turn at most, when they are many.
+    private static let waitingCalls = 1024
+
+    /// Whether a lane has requests of tenants, or had some lately; then it is read beyond what has places.
+    func hasTenants(_ lane: Lane) -> Bool { now < lanes[lane.rawValue].readsAheadUntil || !aside[lane.rawValue].isEmpty }
+
+    /// Notes whose request a flight carries.
+    func nameTenant(of flight: Flight) {
+        guard let name = flight.request.tenant else {
+            flight.tenant = .none
+            return
+        }
+        flight.tenant = lend(&flight.request) { request in TenantID(request.document.span(name)) }
+    }
+
+    /// Starts a new request, or sets its record aside while its tenant has enough calls waiting.
+    func startOrSetAside(_ flight: Flight) {
+        let lane = flight.lane
+        guard flight.delayed == nil, flight.deadLetter == nil, flight.report.faults.isEmpty else {
+            start(flight)
+            return
+        }
+        if flight.tenant != .none { lanes[lane.rawValue].readsAheadUntil = now + Self.memory }
+        guard hasTenants(lane) else {
+            start(flight)
+            return
+        }
+        flight.tenant = ready.fresh(in: lane).queue(of: flight.tenant)
+        guard aside[lane.rawValue].hasRecords(of: flight.tenant) || !mayHaveMoreCalls(flight.tenant, in: lane) else {
+            start(flight)
+            return
+        }
+        let request = flight.request
+        var value = ByteWriter(capacity: flight.valueByteCount)
+        value.append(request.document.source(byteCount: flight.valueByteCount))
+        let record = RecordsAside.Record(
+            slot: flight.slot, origin: flight.origin, receivedAt: flight.receivedAt, envelope: flight.envelope, value: value)
+        aside[lane.rawValue].append(record, of: flight.tenant)
+        flights.release(flight)
+    }
+
+    /// Starts requests whose records lie aside, as far as their tenants have had turns.
+    func startRecordsAside() {
+        for lane in Lane.allCases where !aside[lane.rawValue].isEmpty {
+            for tenant in aside[lane.rawValue].tenants {
+                while canReceive, mayHaveMoreCalls(tenant, in: lane),
+                    let record = aside[lane.rawValue].removeFirst(of: tenant)
+                {
+                    start(record, of: tenant, in: lane)
+                }
+            }
+        }
+    }
+
+    /// Whether a tenant has fewer calls waiting than it is sure to need until more can be started; at least one of each waits.
+    private func mayHaveMoreCalls(_ tenant: TenantID, in lane: Lane) -> Bool {
+        let queues = ready.fresh(in: lane)
+        return queues.count(of: tenant) < max(1, min(configuration.maxInFlight, Self.waitingCalls / max(queues.tenantCount, 1)))
+    }
+
+    private func start(_ record: RecordsAside.Record, of tenant: TenantID, in lane: Lane) {
+        let flight = flights.take()
+        flight.begin(
+            epoch: epoch, slot: record.slot, lane: lane, origin: record.origin, now: wallClock, monotonic: record.receivedAt)
+        flight.envelope = record.envelope
+        headers.removeAll()
+        record.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
+        if case .rejected(let faults) = read(record.value.span, into: flight) { flight.report.faults = faults }
+        flight.tenant = tenant
+        start(flight)
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import HubEmulator
+import Kafka
+import PushModel
+import TestSupport
+import Testing
+
+@testable import Delivery
+@testable import WorkerRuntime
+
+/// Tenants that share a lane.
+@Suite(.serialized)
+struct TenantTests {
+    private static func request(_ name: String, of tenant: String?, _ more: String = "") -> String {
+        let tenant = tenant.map { #""tenant":"\#($0)","# } ?? ""
+        return #"{"id":"\#(name)",\#(tenant)"audience":{"categories":["\#(name)"]},"platforms":["apple"],"#
+            + #""message":{"title":"T"}\#(more)}"#
+    }
+
+    @Test func callsOfATenantKeepTheirOrderAndTenantsHaveTheirTurns() {
+        var weights = TenantWeights()
+        weights[TenantID("a")] = 3
+        var calls = ReadyCalls(LaneWeights(), tenants: weights)
+        for number in 0..<100 {
+            for (index, tenant) in [TenantID("a"), TenantID("b"), .none].enumerated() {
+                calls.append(CallID(flight: number, call: index), generation: 0, to: .normal, tenant: tenant)
+                calls.append(CallID(flight: number, call: 3 + index), generation: 0, to: .normal, tenant: tenant, isDelayed: true)
+            }
+        }
+        var sent: [Int: [Int]] = [:]
+        for _ in 0..<200 {
+            if let next = calls.removeNext(in: .max) { sent[next.call.call, default: []].append(next.call.flight) }
+        }
+        #expect((0..<6).map { sent[$0]?.count } == [60, 20, 20, 60, 20, 20])
+        for flights in sent.values { #expect(flights == Array(0..<flights.count)) }
+        calls.removeAll { call, _ in call.call == 0 }
+        #expect(calls.count == 40 && calls.delayedCount == 0 && calls.freshCount(of: .normal) == 40)
+        var rest: [Int] = []
+        while let next = calls.removeNext(in: .max) { rest.append(next.call.flight) }
+        #expect(rest == Array(60..<100) && calls.isEmpty)
+    }
+
+    @Test func aFloodDoesNotHoldUpAnotherTenantBehindItInOnePartition() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "delay=20ms")])
+        let worker = try bench.startWorker { $0.maxInFlight = 4 }
+        let flood = (0..<1500).map { Self.request("flood\($0)", of: "a") }
+        try bench.publish(all: flood + [Self.request("single", of: "b"), Self.request("nobodys", of: nil)])
+        for name in ["single", "nobodys"] { #expect(eventually { bench.hub.calls().contains { $0.tags == name } }) }
+        for name in ["single", "nobodys"] {
+            let place = try #require(bench.hub.calls().firstIndex { $0.tags == name })
+            #expect(place < 750, "\(name) came after \(place) others")
+        }
+        try bench.results(1502, within: .seconds(60))
+        try worker.stop()
+        #expect(try bench.resultsByRequest().count == 1502)
+        // Each was sent once, and those of the flood in order, as far as four at a time are.
+        let numbers = bench.hub.calls().compactMap { $0.tags.flatMap { Int($0.dropFirst(5)) } }
+        #expect(numbers.count == 1500 && zip(numbers, numbers.sorted()).allSatisfy { abs($0 - $1) <= 4 })
+    }
+
+    @Test func tenantsHaveTheirSharesByWeight() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        // Weighed while nothing is sent, so that all are there from the first call on.
+        bench.hub.arm([try Fault(parsing: "throttle,retry-after=2,count=1")])
+        let worker = try bench.startWorker {
+            $0.maxInFlight = 1
+            $0.tenantWeights[TenantID("a")] = 3
+        }
+        try bench.publish(all: [Self.request("first", of: "a")])
+        #expect(eventually { !bench.hub.calls().isEmpty })
+        for tenant in ["b", "a", "c"] { try bench.publish(all: (0..<200).map { Self.request("\(tenant)\($0)", of: tenant) }) }
+        try bench.results(601)
+        try worker.stop()
+        let counted = bench.hub.calls().compactMap(\.tags).filter { $0 != "first" }.dropFirst(10).prefix(100)
+        let counts = ["a", "b", "c"].map { tenant in counted.count { $0.hasPrefix(tenant) } }
+        #expect(abs(counts[0] - 60) <= 2 && abs(counts[1] - 20) <= 2 && abs(counts[2] - 20) <= 2, "\(counts)")
+    }
+
+    @Test func whatLiesAsideIsLeftToTheNextWorker() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        bench.hub.arm([try Fault(parsing: "delay=20ms")])
+        let first = try bench.startWorker { $0.maxInFlight = 2 }
+        try bench.publish(all: (0..<400).map { Self.request("a\($0)", of: "a") })
+        #expect(eventually { bench.hub.calls().count >= 20 })
+        try first.stop()
+        let before = try bench.resultsByRequest().count
+        #expect(before < 400)
+        let second = try bench.startWorker()
+        try bench.results(400)
+        try second.stop()
+        #expect(try bench.resultsByRequest().count == 400)
+        #expect(Set(bench.hub.calls().compactMap(\.tags)).count == 400 && bench.hub.calls().count == 400)
+    }
+
+    /// A window that is full holds up what lies beyond it, and what lies aside goes on.
+    @Test func theWindowEndsWhatIsReadAhead() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker {
+            $0.window = 16
+            $0.maxInFlight = 2
+        }
+        try bench.publish(all: (0..<200).map { Self.request("r\($0)", of: $0.isMultiple(of: 2) ? "a" : nil) })
+        try bench.results(200)
+        try worker.stop()
+        #expect(try bench.resultsByRequest().count == 200)
+    }
+
+    /// What is refused, expired, cancelled or to be sent later while it lies aside ends as it does elsewhere.
+    @Test func whatLiesAsideEndsLikeAnyOther() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "delay=1500ms,count=1")])
+        let worker = try bench.startWorker { $0.maxInFlight = 1 }
+        var later = ByteWriter()
+        later.append(Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 3000))
+        try bench.publish(all: [
+            Self.request("slow", of: "a"), Self.request("second", of: "a"),
+            Self.request("expired", of: "a", #","ttl_seconds":1"#),
+            Self.request("refused", of: "a", #","hub":"other""#),
+            Self.request("dry", of: "a", #","options":{"dry_run":true}"#),
+            Self.request("cancelled", of: "a"), Self.request("wrong", of: "a", #","platforms":[7]"#),
+            Self.request("later", of: "a", #","not_before":"\#(later.text)""#), Self.request("last", of: "a"),
+        ])
+        #expect(eventually { bench.hub.calls().count == 1 })
+        try bench.cancel(["cancelled"])
+        try bench.results(9)
+        try worker.stop()
+        let results = try bench.resultsByRequest().mapValues(\.summary)
+        #expect(results["slow"] == "sent success - 1" && results["last"] == "sent success - 1")
+        #expect(results["later"] == "sent success - 1" && results["second"] == "sent success - 1")
+        #expect(results["expired"]?.hasPrefix("expired") == true, "\(results)")
+        #expect(results["refused"]?.contains("unknown_hub") == true, "\(results)")
+        #expect(results["cancelled"]?.hasPrefix("cancelled") == true, "\(results)")
+        #expect(results["dry"]?.hasPrefix("cancelled") == true && results["wrong"]?.hasPrefix("rejected") == true, "\(results)")
+    }
+
+    @Test func recordsAsideAreKeptByTenantInOrder() throws {
+        func record(_ number: Int, slot: Int) -> RecordsAside.Record {
+            let origin = RecordOrigin(topic: "t", partition: 0, offset: Int64(number), timestamp: Timestamp(milliseconds: 0))
+            return .init(slot: slot, origin: origin, receivedAt: 0, envelope: RecordEnvelope(), value: ByteWriter())
+        }
+        var aside = RecordsAside()
+        let (a, b) = (TenantID("a"), TenantID("b"))
+        for number in 0..<500 { aside.append(record(number, slot: number % 2), of: number % 5 == 0 ? b : a) }
+        #expect(aside.count == 500 && aside.hasRecords(of: a) && !aside.hasRecords(of: .none))
+        for number in [1, 2, 3, 4, 6] { #expect(aside.removeFirst(of: a)?.origin.offset == Int64(number)) }
+        aside.removeAll(of: 1)
+        var offsets: [Int64] = []
+        while let record = aside.removeFirst(of: b) { offsets.append(record.origin.offset) }
+        #expect(offsets == Array(stride(from: 0, to: 500, by: 10)) && Set(aside.tenants) == [a])
+        for _ in 0..<1000 { if let record = aside.removeFirst(of: a) { #expect(record.slot == 0) } }
+        #expect(aside.isEmpty && aside.byteCount == 0 && aside.tenants.isEmpty)
+        while aside.hasRoom { aside.append(record(0, slot: 0), of: .none) }
+        #expect(aside.count == RecordsAside.maximumBytes / 256)
+        aside.removeAll()
+        #expect(aside.isEmpty && aside.hasRoom)
+    }
+}
