@@ -69,6 +69,9 @@ extension Settings {
             maxAttempts: retry.maxAttempts, base: retry.base.wholeMilliseconds, factor: retry.factor,
             cap: retry.cap.wholeMilliseconds)
         configuration.planning = planning()
+        configuration.dedupe =
+            worker.dedupeReach == 0
+            ? nil : WorkerConfiguration.Dedupe(window: worker.dedupeWindow, reach: worker.dedupeReach)
         for spelling in worker.deadLetterHeaders { configuration.deadLetterHeaders.insert(spelling.headers) }
         return configuration
     }

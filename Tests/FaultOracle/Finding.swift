@@ -30,6 +30,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case crashWindow = "crash windows unlike their description"
     /// What failed was replayed once, and nothing else was.
     case replays = "calls not replayed exactly once"
+    /// Of what was published more than once, one record is sent and all others end as duplicates.
+    case repetitions = "repeated requests not sent exactly once"
     /// A worker ends when, and only when, it is told to.
     case exits = "workers that ended wrongly"
 }

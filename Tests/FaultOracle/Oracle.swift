@@ -29,6 +29,7 @@ public struct Oracle: Sendable {
         if let finding = resumption() { findings.append(finding) }
         if let finding = outageCalls() { findings.append(finding) }
         if let finding = replays() { findings.append(finding) }
+        if let finding = repetitions() { findings.append(finding) }
         findings.append(exits())
         return findings
     }

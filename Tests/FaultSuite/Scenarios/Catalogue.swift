@@ -2,7 +2,8 @@
 enum Catalogue {
     static let all: [Scenario] =
         workerScenarios + membershipScenarios + brokerScenarios + clusterScenarios + protocolScenarios + hubScenarios
-        + hubConnectionScenarios + delayScenarios + replayScenarios + recordScenarios + machineScenarios + failpointScenarios
+        + hubConnectionScenarios + delayScenarios + dedupeScenarios + replayScenarios + recordScenarios + machineScenarios
+        + failpointScenarios
         + sabotageScenarios
 
     /// The scenarios that the command line asks for: by name, or by the part of their names before a hyphen.
