@@ -82,6 +82,10 @@ public struct WorkerSettings: Sendable {
     public let drainTimeout: Duration
     /// The shortest time between two commits.
     public let commitInterval: Duration
+    /// How long a request with the source and id of another one is a repetition of it; zero when that does not count.
+    public let dedupeWindow: Duration
+    /// How many offsets are looked back for repetitions; zero when they are not looked for.
+    public let dedupeReach: Int
     /// The spellings of a dead letter's headers.
     public let deadLetterHeaders: [DeadLetterSpelling]
 
@@ -98,6 +102,8 @@ public struct WorkerSettings: Sendable {
         window = try values.value(SettingsSchema.window)
         drainTimeout = try values.value(SettingsSchema.drainTimeout)
         commitInterval = try values.value(SettingsSchema.commitInterval)
+        dedupeWindow = try values.value(SettingsSchema.dedupeWindow)
+        dedupeReach = try values.value(SettingsSchema.dedupeReach)
         deadLetterHeaders = try values.value(SettingsSchema.deadLetterHeaders)
     }
 }

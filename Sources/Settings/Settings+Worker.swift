@@ -75,6 +75,9 @@ extension Settings {
         configuration.outcomes.deadline = hub.outcomeDeadline.wholeMilliseconds
         configuration.outcomes.visibilityLimit = min(configuration.outcomes.visibilityLimit, configuration.outcomes.deadline)
         configuration.planning = planning()
+        configuration.dedupe =
+            worker.dedupeReach == 0
+            ? nil : WorkerConfiguration.Dedupe(window: worker.dedupeWindow, reach: worker.dedupeReach)
         for spelling in worker.deadLetterHeaders { configuration.deadLetterHeaders.insert(spelling.headers) }
         return configuration
     }

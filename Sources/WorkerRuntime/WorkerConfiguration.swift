@@ -30,6 +30,21 @@ public struct WorkerConfiguration: Sendable {
         public static let spring = DeadLetterHeaders(rawValue: 4)
     }
 
+    /// How repeated requests are told.
+    public struct Dedupe: Sendable, Equatable {
+        /// How far away the times of two requests of one source and id may be, default 24 h; zero to look at keys only, which have windows of
+        /// their own.
+        public var window: Duration
+        /// How many offsets before a request are looked at, 1–1,000,000, default 4,000. Each takes 50 to 100 bytes, with a key twice that.
+        public var reach: Int
+
+        /// A window and a reach.
+        public init(window: Duration = .seconds(86_400), reach: Int = 4000) {
+            self.window = window
+            self.reach = reach
+        }
+    }
+
     /// The worker's stable name: static membership and the transactional id come from it; at most 128 characters.
     public var workerID: String
     /// The program's version, for results.
@@ -84,6 +99,8 @@ public struct WorkerConfiguration: Sendable {
     public var outcomes = OutcomeTracking.Terms(firstWait: 10_000, jitter: 0)
     /// How audiences become calls.
     public var planning = FanOutPlanner.Configuration()
+    /// How repeated requests are told; nil for not at all, and then those with a key are refused.
+    public var dedupe: Dedupe? = Dedupe()
     /// How content is formatted.
     public var formatting = PayloadFormatter.Configuration()
     /// The spellings of dead-letter headers.

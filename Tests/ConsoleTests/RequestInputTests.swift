@@ -87,6 +87,15 @@ import Testing
         #expect(checker.faults.isEmpty)
     }
 
+    @Test(arguments: [
+        ("", nil), (#""id":"i","#, "i"), (#""id":"i","dedupe":{"key":"d"},"#, "d"),
+        (#""id":"i","dedupe":{"key":"d"},"ordering_key":"o","#, "o"),
+    ])
+    func whatMayComeAgainHasAKeyThatKeepsItInItsPartition(fields: String, key: String?) {
+        let checker = read("{\(fields)\"audience\":{\"users\":[\"a\"]},\"message\":{\"title\":\"x\"}}")
+        #expect(checker.valid.map(\.recordKey) == [key])
+    }
+
     @Test func dryRunPrintsTheRecord() {
         let outcome = Harness().run("enqueue --user a --title x --id i --ordering-key k --dry-run -o ndjson")
         #expect(

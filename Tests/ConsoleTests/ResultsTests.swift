@@ -77,6 +77,31 @@ import Testing
         #expect(story.contains("state    retrying (throttled)"))
     }
 
+    private static let repetition = """
+        {"request_id":"p-1","kind":"final","state":"duplicate","outcome":"duplicate","replay_safety":"pointless","attempt_count":0,\
+        "error":{"code":"duplicate","message":"/id: The request at offset 181920 of its partition has the same source and id."},\
+        "timings":{"published_at":"2026-11-20T12:30:00.000Z"},"at":"2026-11-20T12:30:00.100Z"}
+        """
+
+    @Test func aRepetitionIsToldAndDoesNotHideWhatBecameOfTheFirst() {
+        let both = story("p-1", [Self.partial, Self.repetition])
+        #expect(both.hasPrefix("request  p-1\nstate    partial (throttled)\n"))
+        #expect(both.contains("\n2026-11-20T12:30:00.100Z  result     duplicate"))
+        #expect(story("p-1", [Self.repetition]).hasPrefix("request  p-1\nstate    duplicate (duplicate)\n"))
+    }
+
+    /// Whoever looks for results from the newest on has not seen that of the first one yet when he finds a repetition.
+    @Test(arguments: [
+        ([repetition], -604_800_000), ([repetition, partial], 0), ([repetition.replacing("/id: ", with: "/dedupe/key: ")], 0),
+    ])
+    func theFirstOneIsLookedForAsLongAsItCanBeAgo(results: [String], beginning: Int64) {
+        var life = RequestLife(id: "p-1")
+        for (index, json) in results.enumerated() {
+            life.take(Array(json.utf8).span, partition: 0, offset: Int64(index), timestamp: 0)
+        }
+        #expect(life.beginning == beginning)
+    }
+
     @Test func aReplayNamesWhatItRepeats() {
         #expect(
             story("j-1:p-1", [Self.replay]).contains("\nrepeats  p-1 (generation 1, job j-1, by ann, because outage)\n"))

@@ -16,6 +16,8 @@ public struct Evidence: Sendable {
     public internal(set) var replays: [ReplayFact] = []
     /// The results of those.
     public internal(set) var replayResults: [ResultFact] = []
+    /// Requests that were published more than once; all but one record of each, and its results, are not among the other facts.
+    public internal(set) var repetitions: [RepetitionFact] = []
     /// The dead-letter topic, committed records only.
     public var deadLetters: [DeadLetterFact] = []
     /// The results of large requests; they are not among the other results.

@@ -36,6 +36,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case repeatedPieces = "repeated hub calls of parts"
     /// Of each call that the hub accepted it was told once what became of it, and of no other.
     case outcomes = "outcomes not told exactly once"
+    /// Of what was published more than once, one record is sent and all others end as duplicates.
+    case repetitions = "repeated requests not sent exactly once"
     /// A worker ends when, and only when, it is told to.
     case exits = "workers that ended wrongly"
 }

@@ -31,6 +31,7 @@ public struct Oracle: Sendable {
         if let finding = replays() { findings.append(finding) }
         findings += parts()
         if let finding = outcomes() { findings.append(finding) }
+        if let finding = repetitions() { findings.append(finding) }
         findings.append(exits())
         return findings
     }

@@ -33,7 +33,7 @@ import Testing
 
     @Test func soundEvidenceViolatesNothing() {
         #expect(Self.violated { _ in } == [])
-        #expect(Set(Oracle(Self.sound).findings().map(\.invariant)).count == Invariant.allCases.count - 7)
+        #expect(Set(Oracle(Self.sound).findings().map(\.invariant)).count == Invariant.allCases.count - 8)
     }
 
     @Test func aRequestThatIsNotOnTheTopicIsMissed() {
@@ -206,5 +206,30 @@ import Testing
     @Test func aWorkerThatEndsByItselfIsWrong() {
         #expect(Self.violated { $0.crashes = ["w1"] } == [.exits])
         #expect(Self.violated { $0.uncleanExits = ["w1"] } == [.exits])
+    }
+
+    private static func repeated(_ change: (inout Evidence) -> Void) -> Set<Invariant> {
+        violated { evidence in
+            evidence.published += 1
+            evidence.inputs.append(InputFact(Place(0, 2), .request(user: 1, isFlawed: false)))
+            evidence.results.append(
+                ResultFact(Place(0, 2), user: 1, at: 1000, state: .duplicate, safety: .pointless, explainedCalls: 0))
+            evidence.positions[0].committed = 3
+            change(&evidence)
+            evidence.setRepetitionsApart()
+        }
+    }
+
+    @Test func ofARepeatedRequestOneRecordIsSent() {
+        #expect(Self.repeated { _ in } == [])
+        #expect(Self.repeated { ($0.results[0].origin, $0.results[2].origin) = (Place(0, 2), Place(0, 0)) } == [])
+        #expect(Self.repeated { $0.results.removeLast() } == [.repetitions])
+        #expect(Self.repeated { $0.results.append($0.results[2]) } == [.repetitions])
+        #expect(Self.repeated { $0.results[0].state = .duplicate }.contains(.repetitions))
+        let both = Self.repeated { evidence in
+            evidence.results[2] = ResultFact(Place(0, 2), user: 1, at: 1000, sends: [.init(isSuccess: true, notification: 12)])
+            evidence.calls.append(CallFact(user: 1, at: 995, notification: 12))
+        }
+        #expect(both.isSuperset(of: [.repetitions, .repeatedCallsPerKill]))
     }
 }

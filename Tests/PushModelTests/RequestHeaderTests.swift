@@ -21,6 +21,19 @@ import Testing
         let outcome = reading.read(record(fragment))
         #expect((outcome == .request) == (fragment.isEmpty || fragment.contains("body")))
         #expect(reading.string(reading.request.id) == id)
+        #expect(reading.request.hasOwnID == !id.hasPrefix("push.requests.v1:"))
+    }
+
+    @Test func theKeyAgainstRepetitionsIsReadAndForgotten() {
+        var reading = Reading()
+        #expect(reading.read(record(#""dedupe":{"key":"k","window_seconds":5}"#)) == .request)
+        #expect(reading.string(reading.request.dedupeKey) == "k")
+        #expect(reading.request.dedupeWindow == 5)
+        #expect(reading.read(record(#""dedupe":{"key":"l"}"#)) == .request)
+        #expect(reading.string(reading.request.dedupeKey) == "l")
+        #expect(reading.request.dedupeWindow == 86_400)
+        #expect(reading.read(record("")) == .request)
+        #expect(reading.request.dedupeKey == nil)
     }
 
     @Test func theIdentityIsKeptWhateverIsWrongWithTheRecord() {

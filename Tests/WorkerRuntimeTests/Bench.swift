@@ -114,9 +114,10 @@ final class Bench {
 
     /// Publishes one record and waits until the broker has it.
     func publish(
-        _ value: [UInt8]?, key: [UInt8]? = nil, headers: [(String, [UInt8]?)] = [], partition: Int32? = nil
+        _ value: [UInt8]?, key: [UInt8]? = nil, headers: [(String, [UInt8]?)] = [], partition: Int32? = nil,
+        at moment: Int64? = nil
     ) throws {
-        try produce(value, key: key, headers: headers, partition: partition)
+        try produce(value, key: key, headers: headers, partition: partition, at: moment)
         try producer.flush(timeout: .seconds(10))
     }
 
@@ -131,7 +132,8 @@ final class Bench {
     }
 
     private func produce(
-        _ value: [UInt8]?, key: [UInt8]?, headers: [(String, [UInt8]?)], partition: Int32?, to lane: Lane = .normal
+        _ value: [UInt8]?, key: [UInt8]?, headers: [(String, [UInt8]?)], partition: Int32?, to lane: Lane = .normal,
+        at moment: Int64? = nil
     ) throws {
         let topic = requests[lane.rawValue]
         var list = Kafka.RecordHeaders()
@@ -141,11 +143,14 @@ final class Bench {
         }
         switch (key, value) {
         case (let key?, let value?):
-            try producer.produce(to: topic, partition: partition, key: key.span, value: value.span, headers: list)
-        case (let key?, nil): try producer.produce(to: topic, partition: partition, key: key.span, value: nil, headers: list)
+            try producer.produce(
+                to: topic, partition: partition, key: key.span, value: value.span, headers: list, timestamp: moment)
+        case (let key?, nil):
+            try producer.produce(to: topic, partition: partition, key: key.span, value: nil, headers: list, timestamp: moment)
         case (nil, let value?):
-            try producer.produce(to: topic, partition: partition, key: nil, value: value.span, headers: list)
-        case (nil, nil): try producer.produce(to: topic, partition: partition, key: nil, value: nil, headers: list)
+            try producer.produce(to: topic, partition: partition, key: nil, value: value.span, headers: list, timestamp: moment)
+        case (nil, nil):
+            try producer.produce(to: topic, partition: partition, key: nil, value: nil, headers: list, timestamp: moment)
         }
     }
 

@@ -12,6 +12,8 @@ public struct PushRequest: Sendable {
 
     /// The request's identity: from the body, else from `ce_id`, else `<topic>:<partition>:<offset>` of the record.
     public var id = Text.none
+    /// Whether its publisher gave it the id; otherwise that is the record's place, which no other request has.
+    public var hasOwnID = false
     /// Who published it; with `id` it names the request.
     public var source: Text?
     /// Whose request it is, for routing and fair shares.
@@ -42,6 +44,10 @@ public struct PushRequest: Sendable {
     public var hasPriority = false
     /// A later push with the same key takes an undelivered one's place; 1–64 bytes.
     public var collapseKey: Text?
+    /// A second request with the same key within `dedupeWindow` is not sent.
+    public var dedupeKey: Text?
+    /// How long that counts, 1 – 604,800 s.
+    public var dedupeWindow: Int64 = 86_400
     /// Requests with one key are sent in order.
     public var orderingKey: Text?
     /// Switches and limits.

@@ -100,7 +100,7 @@ extension RequestReader {
             request.priority = fields.word(value, request.document, of: Self.priorities) ?? .normal
         // APNs counts 64 bytes, and the key travels in headers: hence ASCII.
         case .collapseKey: request.collapseKey = fields.text(value, request.document, 1...64, .printable)
-        case .dedupe: readDedupe(value, request.document, &fields)
+        case .dedupe: readDedupe(value, into: &request, &fields)
         case .orderingKey: request.orderingKey = fields.text(value, request.document, 1...256)
         case .options: readOptions(value, into: &request, &fields)
         case .labels: request.labels = labels(value, request.document, &fields)
@@ -129,16 +129,16 @@ extension RequestReader {
         return set
     }
 
-    private func readDedupe(_ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
-        guard let object = fields.object(value, document) else { return }
-        fields.unknownMembers(of: object, in: document, beside: ["key", "window_seconds"])
-        guard let key = document.member("key", of: object) else {
-            fields.fault(at: value, in: document, "dedupe needs a key.")
+    private func readDedupe(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
+        guard let object = fields.object(value, request.document) else { return }
+        fields.unknownMembers(of: object, in: request.document, beside: ["key", "window_seconds"])
+        guard let key = request.document.member("key", of: object) else {
+            fields.fault(at: value, in: request.document, "dedupe needs a key.")
             return
         }
-        _ = fields.text(key, document, 1...128)
-        if let window = document.member("window_seconds", of: object) {
-            _ = fields.integer(window, document, 1...604_800)
+        request.dedupeKey = fields.text(key, request.document, 1...128)
+        if let window = request.document.member("window_seconds", of: object) {
+            request.dedupeWindow = fields.integer(window, request.document, 1...604_800) ?? request.dedupeWindow
         }
     }
 

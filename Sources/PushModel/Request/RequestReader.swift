@@ -102,6 +102,7 @@ public struct RequestReader: Sendable {
 
     /// Settles the request's identity: body, then CloudEvents attribute, then the record's place.
     private func identify(_ request: inout PushRequest, _ attributes: borrowing Attributes, _ origin: RecordOrigin) {
+        request.hasOwnID = true
         guard request.id.isEmpty else { return }
         if let id = attributes.text(.ceID, 1...128, in: &request.document),
             CharacterClass.identifier.matches(request.document.span(id))
@@ -109,6 +110,7 @@ public struct RequestReader: Sendable {
             request.id = id
             return
         }
+        request.hasOwnID = false
         let place = Array("\(origin.topic):\(origin.partition):\(origin.offset)".utf8.suffix(128))
         request.id = request.document.add(place.span)
     }

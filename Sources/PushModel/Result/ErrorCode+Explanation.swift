@@ -32,8 +32,9 @@ extension ErrorCode {
                 remedy: "Give requests a longer ttl_seconds, or look at the lag if they waited in the queue.")
         case .duplicate:
             Explanation(
-                cause: "A request with the same identity was handled before.", effect: "Nothing was sent a second time.",
-                remedy: "None is needed. Give a new id to a request that is meant to be another one.")
+                cause: "A request with the same source and id, or the same dedupe.key, came shortly before it in its partition.",
+                effect: "Nothing was sent a second time.",
+                remedy: "None is needed. Give another id, and another dedupe.key, to a request that is meant to be another one.")
         case .tagExpressionInvalid:
             Explanation(
                 cause: "The tags or the tag expression cannot be understood.", effect: "Nothing was sent.",

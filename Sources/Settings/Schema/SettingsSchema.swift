@@ -76,6 +76,13 @@ public enum SettingsSchema {
             "worker.dlq_headers", .list(of: .choice), default: "native", "The spellings of the headers of dead letters."
         ) as SettingKey<[DeadLetterSpelling]>
 
+    static let dedupeWindow = SettingKey(
+        "dedupe.window", .duration(.zero ... .seconds(604_800)), default: "24h",
+        "How long a request with the same source and id is a repetition and not sent; 0s to look at dedupe keys only.")
+    static let dedupeReach = SettingKey(
+        "dedupe.reach", .integer(0...1_000_000), default: "4000", unit: "offsets",
+        "How far back in its partition a repeated request is looked for; 0 to send all, and refuse those with a dedupe key.")
+
     static let connectionString = SettingKey(
         "hub.connection_string", .secret, "The hub's connection string, with a policy that may send.")
     static let secondaryKey = SettingKey(
@@ -147,7 +154,8 @@ public enum SettingsSchema {
             transactionTimeout.definition, workerID.definition, loops.definition, maxInFlight.definition,
             highWeight.definition, normalWeight.definition, bulkWeight.definition, tenantWeights.definition,
             window.definition,
-            drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, connectionString.definition,
+            drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, dedupeWindow.definition,
+            dedupeReach.definition, connectionString.definition,
             secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
             connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,
             authorityFile.definition, rateLimit.definition, adaptsConcurrency.definition,

@@ -70,6 +70,8 @@ final class Flight {
     var delayed: DelayedRecord?
     /// The call whose outcome is to be asked for, when the record holds one instead of a request.
     var poll: OutcomePoll?
+    /// Whether it was found, when its record was read, that the request repeats none.
+    var isKnownAsNew = false
     /// Whether a call was made since the record was read.
     var wasSent = false
     /// What cancelled the request, if something did: then no call is begun any more.
@@ -105,6 +107,7 @@ final class Flight {
         envelope.removeAll()
         delayed = nil
         poll = nil
+        isKnownAsNew = false
         wasSent = false
         cancellation = nil
         receivedAt = monotonic

@@ -63,6 +63,10 @@ struct PartitionState {
     var isDirty = false
     /// Where the group stands; nil if it has no position.
     var committed: LedgerCommit?
+    /// Where the group stood when the partition came: what lies before is finished.
+    var firstOffset: Int64
+    /// What repetitions are told by; nil when they are not looked for.
+    var recent: RecentRequests?
     /// When the last record that was taken was published.
     var lastTimestamp: Timestamp?
     /// Since when records wait to be taken.
@@ -78,6 +82,7 @@ struct PartitionState {
         self.role = role
         self.ledger = ledger
         self.committed = committed
+        firstOffset = committed?.offset ?? 0
         self.lag = lag
         self.consumed = consumed
     }
@@ -90,6 +95,12 @@ struct PartitionState {
 
     /// Whether the ledger begins behind `offset`, at which a record is after all.
     func begins(after offset: Int64) -> Bool { ledger.map { offset < $0.lowWaterMark } ?? false }
+
+    /// Where a partition is read from whose next request is at `offset`: as far before it as repetitions are looked for.
+    func readingStart(_ offset: Int64) -> Int64 { min(recent?.end ?? offset, offset) }
+
+    /// Whether a record was finished before the partition came, and is read because others may repeat it.
+    func isLookingBack(at offset: Int64) -> Bool { offset < firstOffset && recent.map { $0.end <= offset } ?? false }
 
     /// Takes in a record at `offset`, which is where the ledger begins if there is none yet.
     mutating func received(_ offset: Int64, window: Int) -> OffsetLedger.Reception? {

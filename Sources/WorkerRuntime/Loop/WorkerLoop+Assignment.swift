@@ -152,7 +152,7 @@ extension WorkerLoop {
             }
             let ledger = OffsetLedger(start: offset, finished: finished, window: configuration.window)
             states.append(partitionState(position.partition, committed: LedgerCommit(position), ledger: ledger))
-            starts.append((position.partition, .offset(offset)))
+            starts.append((position.partition, .offset(states[states.count - 1].readingStart(offset))))
         }
         do throws(KafkaError) {
             try consumer.assign(Array(starts[..<requestCount])) { partition in
@@ -188,16 +188,18 @@ extension WorkerLoop {
     private func partitionState(
         _ id: TopicPartition, committed: LedgerCommit?, ledger: OffsetLedger?
     ) -> PartitionState {
-        PartitionState(
+        var state = PartitionState(
             id, role(of: id), committed: committed, ledger: ledger, lag: metrics.lag(of: id),
             consumed: metrics.consumed(from: id.topic))
+        if !state.role.isDelay { state.recent = recentRequests(of: id, before: committed?.offset ?? 0) }
+        return state
     }
 
-    /// Begins the assignment anew where the group stands, because somebody else has moved its positions.
-    func beginAssignmentAgain() {
+    /// Begins the assignment anew where the group stands; what was under way is dropped.
+    func beginAssignmentAgain(because reason: String) {
         log.error(
-            .rebalanced, "somebody else has moved the group's positions; what was under way is dropped, and reading begins there",
-            [.count: LogValue(partitions.count)])
+            .rebalanced, "the assignment begins anew where the group stands",
+            [.count: LogValue(partitions.count), .reason: .string(reason)])
         let list = partitions.map(\.id)
         forgetAssignment()
         pendingAssignment = list

@@ -130,7 +130,7 @@ extension WorkerLoop {
         guard let commit = offered else { return }
         offered = nil
         metrics.commitFailures.increment()
-        if commit.epoch == epoch { beginAssignmentAgain() }
+        if commit.epoch == epoch { beginAssignmentAgain(because: "somebody else has moved the group's positions") }
     }
 
     private func commitFailed(_ error: KafkaError, _ isDoubtful: Bool) {

@@ -22,6 +22,7 @@ extension WorkerLoop {
             consumer.keepFetching()
         }
         for lane in Lane.allCases { receiveRecords(of: lane) }
+        readMadeAnew()
     }
 
     private func receiveRecords(of lane: Lane) {
@@ -86,7 +87,8 @@ extension WorkerLoop {
     }
 
     private func take(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int, _ lane: Lane) {
-        guard let reception = receive(origin.offset, of: slot) else { return }
+        if lookBack(at: record, origin, slot) { return }
+        guard let reception = receive(origin.offset, of: slot) else { return remember(record, origin, slot) }
         partitions[slot].lastTimestamp = origin.timestamp
         let flight = flights.take()
         flight.begin(epoch: epoch, slot: slot, lane: lane, origin: origin, now: wallClock, monotonic: now)
@@ -98,26 +100,30 @@ extension WorkerLoop {
         startOrSetAside(flight)
     }
 
-    /// Reads the request that a record holds.
+    /// Reads the request that a record holds, and takes in what is wrong with it.
     func read(_ record: borrowing ConsumedRecord, into flight: Flight) {
+        let reading = parse(record, into: flight)
+        if flight.request.unknownFieldCount > 0 {
+            metrics.unknownFields.increment(by: UInt64(flight.request.unknownFieldCount))
+        }
+        if case .unreadable(let failure) = reading { noteUnreadable(record, flight, failure) }
+        if case .rejected(let faults) = reading { flight.report.faults = faults }
+    }
+
+    /// Reads the request that a record holds.
+    func parse(_ record: borrowing ConsumedRecord, into flight: Flight) -> RequestReader.Reading {
         headers.removeAll()
         if let key = record.key { flight.envelope.setKey(key) }
         record.forEachHeader { name, value in
             flight.envelope.addHeader(name, value)
             if let value { headers.add(name: name, value: value) }
         }
-        let reading: RequestReader.Reading
         if let value = record.value {
-            reading = read(value, into: flight)
+            return read(value, into: flight)
         } else {
             let nothing: [UInt8] = []
-            reading = read(nothing.span, into: flight)
+            return read(nothing.span, into: flight)
         }
-        if flight.request.unknownFieldCount > 0 {
-            metrics.unknownFields.increment(by: UInt64(flight.request.unknownFieldCount))
-        }
-        if case .unreadable(let failure) = reading { noteUnreadable(record, flight, failure) }
-        if case .rejected(let faults) = reading { flight.report.faults = faults }
     }
 
     /// Reads the request that `value` and `headers` hold.
@@ -157,6 +163,8 @@ extension WorkerLoop {
         partitions[slot].parked = nil
         partitions[slot].head = nil
         partitions[slot].ledger = OffsetLedger(start: offset, window: configuration.window)
+        partitions[slot].firstOffset = offset
+        partitions[slot].recent = partitions[slot].recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
     }
 
     /// Starts a record that lay beyond the window, when the window has moved.
@@ -170,6 +178,7 @@ extension WorkerLoop {
         case .alreadyFinished, nil:
             // Possible after the window was made smaller: the restored map reaches further than the window.
             partitions[slot].parked = nil
+            remember(flight)
             abandon(flight)
         }
     }
@@ -234,11 +243,8 @@ extension WorkerLoop {
 
     private func prepare(_ flight: Flight) {
         do throws(RequestFault) {
-            if let hub = flight.request.hub, !flight.request.document.equals(hub, configuration.hubName) {
-                throw RequestFault(.unknownHub, "/hub", "This worker knows the hub \(configuration.hubName) only.")
-            }
-            try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
-            if flight.plan.calls.count > planner.maximumCalls { try checkContent(flight) } else { try format(flight) }
+            try plan(flight)
+            if !flight.isKnownAsNew { try refuseRepetition(flight) }
             // What is wrong with a request is worth more to its publisher than that it came too late.
             if let expiry = flight.request.expiresAt, expiry <= wallClock, flight.delayed == nil {
                 throw RequestFault(.expiredInQueue, "", "The request expired before it was read.")
@@ -246,6 +252,15 @@ extension WorkerLoop {
         } catch {
             flight.report.faults.append(error)
         }
+    }
+
+    /// Plans the calls of a request and formats what they send; whether that can be done is up to nothing but the request and the settings.
+    func plan(_ flight: Flight) throws(RequestFault) {
+        if let hub = flight.request.hub, !flight.request.document.equals(hub, configuration.hubName) {
+            throw RequestFault(.unknownHub, "/hub", "This worker knows the hub \(configuration.hubName) only.")
+        }
+        try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
+        if flight.plan.calls.count > planner.maximumCalls { try checkContent(flight) } else { try format(flight) }
     }
 
     /// Renders one payload for each platform of the plan; calls of one platform share it.

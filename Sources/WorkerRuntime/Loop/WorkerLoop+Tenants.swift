@@ -41,6 +41,10 @@ extension WorkerLoop {
             start(flight)
             return
         }
+        guard isNew(flight) else {
+            start(flight)
+            return
+        }
         let request = flight.request
         var value = ByteWriter(capacity: flight.valueByteCount)
         value.append(request.document.source(byteCount: flight.valueByteCount))
@@ -48,6 +52,20 @@ extension WorkerLoop {
             slot: flight.slot, origin: flight.origin, receivedAt: flight.receivedAt, envelope: flight.envelope, value: value)
         aside[lane.rawValue].append(record, of: flight.tenant)
         flights.release(flight)
+    }
+
+    /// Whether a request can be sent and repeats none, which is told in the order of the records, so before it lies aside; if not, why is
+    /// noted.
+    private func isNew(_ flight: Flight) -> Bool {
+        guard repetitions != nil || flight.request.dedupeKey != nil else { return true }
+        do throws(RequestFault) {
+            try plan(flight)
+            try refuseRepetition(flight)
+            return true
+        } catch {
+            flight.report.faults.append(error)
+            return false
+        }
     }
 
     /// Starts requests whose records lie aside, as far as their tenants have had turns.
@@ -78,6 +96,7 @@ extension WorkerLoop {
         record.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
         if case .rejected(let faults) = read(record.value.span, into: flight) { flight.report.faults = faults }
         flight.tenant = tenant
+        flight.isKnownAsNew = true
         start(flight)
     }
 }

@@ -106,6 +106,10 @@ final class WorkerLoop {
     // Outcomes.
     var polls = OutcomePolling()
     var details: ErrorDetails
+    /// How repeated requests are told; nil when all are sent.
+    let repetitions: RepetitionRules?
+    /// Partitions of which it was found, while looking back, that they end before the group's position.
+    var madeAnew: Set<TopicPartition> = []
 
     // Results.
     var recorder: ResultRecorder
@@ -165,6 +169,7 @@ final class WorkerLoop {
         hub = try HubClient(configuration.hub, userAgent: "pushfan/\(configuration.version)")
         planner = FanOutPlanner(configuration.planning)
         formatter = PayloadFormatter(configuration: configuration.formatting)
+        repetitions = configuration.dedupe.map { RepetitionRules($0) }
         recorder = ResultRecorder(
             workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
         commits = CommitSchedule(interval: configuration.commitInterval.nanoseconds)

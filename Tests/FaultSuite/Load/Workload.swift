@@ -33,6 +33,8 @@ struct Workload: Sendable {
     var usersOfLarge = 300
     /// When its publishing begins, milliseconds since 1970.
     var beginning: Int64 = 0
+    /// One of so many is a request that was published a little before; 0 for none.
+    var repeatEvery = 0
     /// Records in each transaction of the publisher, which aborts every other one; 0 for no transactions.
     var transactionSize = 0
 
@@ -61,11 +63,25 @@ struct Workload: Sendable {
         let value: [UInt8]
     }
 
+    /// The number of the request that the record of a number repeats, between 1 and some 400 before it; nil for one of its own.
+    private func original(of number: Int) -> Int? {
+        guard repeatEvery > 0, isNth(number, repeatEvery) else { return nil }
+        let distance = [1, 20, 100, 400][number / repeatEvery % 4]
+        return (max(0, number - distance - 20)...max(0, number - distance)).last { candidate in
+            let kinds = [repeatEvery, unreadableEvery, flawedEvery, namelessEvery]
+            return kinds.allSatisfy { !isNth(candidate, $0) } && candidate < number
+        }
+    }
+
+    /// Whether a number is the last one of `count`.
+    private func isNth(_ number: Int, _ count: Int) -> Bool { count > 0 && number % count == count - 1 }
+
     /// The record of a number.
     func record(_ number: Int, using generator: inout SeededGenerator) -> Record {
         if largeEvery > 0 && number % largeEvery == largeEvery - 1 {
             return Record(key: Array("l\(number)".utf8), value: Array(large(number).utf8))
         }
+        let number = original(of: number) ?? number
         if unreadableEvery > 0 && number % unreadableEvery == unreadableEvery - 1 { return unreadable(number, using: &generator) }
         let isFlawed = flawedEvery > 0 && number % flawedEvery == flawedEvery - 1
         return Record(key: Array("\(isFlawed ? "x" : "u")\(number)".utf8), value: Array(request(number, isFlawed).utf8))

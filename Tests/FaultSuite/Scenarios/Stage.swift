@@ -278,6 +278,7 @@ final class Stage: Sendable {
         evidence.resumption = watch.resumption
         evidence.outage = state.withLock { $0.outage }
         evidence.setApart(try reader.replays(topics.requests))
+        if scenario.workload.repeatEvery > 0 { evidence.setRepetitionsApart() }
         return evidence
     }
 }

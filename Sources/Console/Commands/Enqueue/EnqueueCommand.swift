@@ -95,12 +95,12 @@ enum EnqueueCommand {
             let json = request.json(withID: id)
             var object = JSONObject()
             object.add("topic", topic)
-            object.add("key", request.orderingKey)
+            object.add("key", request.recordKey)
             object.add("headers", pairs: headers.map { ("\($0.name)", $0.value) })
             object.add("value", raw: json.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
             objects.append(object.bytes)
             guard format == .table else { continue }
-            try invocation.streams.out("topic: \(topic)\nkey: \(request.orderingKey.map { Sanitised.line($0) } ?? "none")")
+            try invocation.streams.out("topic: \(topic)\nkey: \(request.recordKey.map { Sanitised.line($0) } ?? "none")")
             for header in headers { try invocation.streams.out("\(header.name): \(Sanitised.line(header.value))") }
             try invocation.streams.out("\n\(String(decoding: json, as: UTF8.self))\n")
         }

@@ -10,6 +10,11 @@ struct OutgoingRequest: Sendable {
     var source: String?
     /// Requests with one key keep their order.
     var orderingKey: String?
+    /// Of requests with one key only the first is sent.
+    var dedupeKey: String?
+
+    /// The record's key: what is to be told as a repetition, or kept in order, must be in one partition.
+    var recordKey: String? { orderingKey ?? dedupeKey ?? id }
 
     /// The JSON with `id` as its first member, unless it has one.
     func json(withID id: String) -> [UInt8] {
@@ -57,7 +62,8 @@ struct RequestChecker {
                 OutgoingRequest(
                     json: json, id: hasID ? request.document.string(request.id) : nil,
                     source: request.source.map { request.document.string($0) },
-                    orderingKey: request.orderingKey.map { request.document.string($0) }))
+                    orderingKey: request.orderingKey.map { request.document.string($0) },
+                    dedupeKey: request.dedupeKey.map { request.document.string($0) }))
         case .rejected(let found):
             faults += found.map { fault in
                 InputFault(

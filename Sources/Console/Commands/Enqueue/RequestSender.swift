@@ -50,7 +50,7 @@ struct RequestSender {
                 let id = identify(request)
                 var headers = Kafka.RecordHeaders()
                 for (name, value) in self.headers(request, id: id, at: moment) { headers.append(name, value) }
-                let key = request.orderingKey.map { Array($0.utf8) }
+                let key = request.recordKey.map { Array($0.utf8) }
                 try produce(request.json(withID: id), key: key, headers, producer, topic)
                 published.append(PublishedRequest(id: id))
             }

@@ -21,14 +21,25 @@ struct RequestLife {
         matcher = FamilyMatcher(request: id)
     }
 
-    /// The newest of its final results.
-    var final: ResultRecord? { own.last { $0.kind == "final" } }
+    /// The newest of its final results; that of a repetition only where there is no other.
+    var final: ResultRecord? {
+        own.last { $0.kind == "final" && !$0.isRepetition } ?? own.last { $0.kind == "final" }
+    }
 
-    /// The result that says where the request stands: the newest, but none that came too late to be true.
-    var latest: ResultRecord? { own.last { $0.kind != "interim" } ?? own.last }
+    /// The result that says where the request stands: the newest, but none that came too late to be true, or is a repetition's.
+    var latest: ResultRecord? {
+        own.last { $0.kind != "interim" && !$0.isRepetition } ?? own.last { $0.kind != "interim" } ?? own.last
+    }
 
     /// When the request was published, as far as its results say; in milliseconds since 1970, the least number while nothing is known.
-    var beginning: Int64 { own.map(\.publishedAt).min() ?? .min }
+    var beginning: Int64 {
+        guard let earliest = own.map(\.publishedAt).min() else { return .min }
+        // One that repeats an id was published after the one that had it first, by the longest window at most.
+        return own.allSatisfy(\.repeatsItsID) ? earliest - Self.longestWindow : earliest
+    }
+
+    /// 7 days in milliseconds (message contract, `window_seconds`).
+    private static let longestWindow: Int64 = 604_800_000
 
     /// Keeps a record that belongs to the request.
     mutating func take(_ record: borrowing ConsumedRecord) {
@@ -58,6 +69,12 @@ struct RequestLife {
 }
 
 extension ResultRecord {
+    /// Whether the request repeated another one and was not sent.
+    fileprivate var isRepetition: Bool { state == ResultState.duplicate.rawValue }
+
+    /// Whether the request that it repeats has the same id. The message names what is at fault.
+    fileprivate var repeatsItsID: Bool { isRepetition && errorMessage?.hasPrefix("/id: ") == true }
+
     /// When the request was published, in milliseconds since 1970; when the result was written, if it does not say.
     fileprivate var publishedAt: Int64 {
         var document = JSONDocument()

@@ -1,0 +1,134 @@
+/// The latest requests of one partition, to tell one that comes again.
+///
+/// Whether a request is a repetition depends on nothing but the partition's records: on whether one of the `reach` offsets before it holds a
+/// request with one of its names, and on how long before it the first of those was published, which is the one that was sent. So whoever reads
+/// that many offsets again, after a restart or as the partition's new owner, finds the same as who was there before. There is one exception:
+/// where the first one is out of reach by then and only its repetitions are not, the first of these counts as sent.
+///
+/// A ring of what was seen, the oldest first, and a table of chains through it: to forget is to move the ring's beginning, because a chain ends
+/// where it leaves the ring.
+public struct RecentRequests: Sendable {
+    /// One of the things that a request is known by.
+    public struct Name: Sendable {
+        /// What it stands for.
+        public var identity: RequestIdentity
+        /// How far away the time of the request that was sent may be, milliseconds.
+        public var window: Int64
+
+        /// A name that counts for `window` milliseconds.
+        public init(_ identity: RequestIdentity, window: Int64) {
+            self.identity = identity
+            self.window = window
+        }
+    }
+
+    /// What a request has in common with one before it.
+    public enum Repetition: Sendable, Equatable {
+        /// The key, with the latest request that has it at this offset.
+        case key(Int64)
+        /// The id, with the latest request that has it at this offset.
+        case id(Int64)
+    }
+
+    private struct Sighting: Sendable {
+        var identity: RequestIdentity
+        var offset: Int64
+        /// When the one was published that was sent, milliseconds since 1970.
+        var firstTime: Int64
+        /// The number of the one before it in its chain.
+        var previous: Int
+    }
+
+    /// How many offsets are looked back, at least 1.
+    public let reach: Int64
+    /// All requests before this offset were taken in, as far as they are within reach.
+    public private(set) var end: Int64
+    /// What was seen under number n is at n modulo the capacity, a power of two.
+    private var ring: [Sighting] = []
+    /// The number of the latest one of each chain, by identity.
+    private var chains: [Int] = []
+    /// The number of the oldest one, and the number of the next.
+    private var first = 0
+    private var next = 0
+
+    /// Nothing was seen yet of a partition that is read from `start`.
+    public init(reach: Int, start: Int64) {
+        self.reach = Int64(max(1, reach))
+        end = start
+    }
+
+    /// The number of names that are remembered.
+    public var count: Int { next - first }
+
+    /// The memory that is held, in bytes.
+    public var byteCount: Int {
+        ring.count * MemoryLayout<Sighting>.stride + chains.count * MemoryLayout<Int>.stride
+    }
+
+    /// Takes in a request and tells whether it is a repetition. Of one that is, only the names that it repeats are remembered: nothing was sent
+    /// under the others.
+    ///
+    /// - Parameters:
+    ///   - key: Its key; nil without one.
+    ///   - id: Its id; nil without one.
+    ///   - offset: The record's offset, above those taken in before.
+    ///   - time: The record's time, milliseconds since 1970.
+    /// - Returns: What it repeats; nil when it is to be sent.
+    public mutating func received(key: Name?, id: Name?, offset: Int64, time: Int64) -> Repetition? {
+        forget(before: offset - reach)
+        let sameKey = key.flatMap { latest($0, time) }
+        let sameID = id.flatMap { latest($0, time) }
+        let isRepetition = sameKey != nil || sameID != nil
+        if let key, sameKey != nil || !isRepetition { append(key.identity, offset, sameKey?.firstTime ?? time) }
+        if let id, sameID != nil || !isRepetition { append(id.identity, offset, sameID?.firstTime ?? time) }
+        passed(offset)
+        return sameKey.map { Repetition.key($0.offset) } ?? sameID.map { Repetition.id($0.offset) }
+    }
+
+    /// Takes in a record that holds no request which could be repeated.
+    public mutating func passed(_ offset: Int64) { end = max(end, offset + 1) }
+
+    /// The latest request of a name, if it is within the window.
+    private func latest(_ name: Name, _ time: Int64) -> Sighting? {
+        guard !ring.isEmpty else { return nil }
+        var number = chains[name.identity.place(in: chains.count)]
+        while number >= first {
+            let sighting = ring[number & (ring.count - 1)]
+            if sighting.identity == name.identity {
+                let (distance, overflow) = time.subtractingReportingOverflow(sighting.firstTime)
+                return !overflow && distance.magnitude <= name.window.magnitude ? sighting : nil
+            }
+            number = sighting.previous
+        }
+        return nil
+    }
+
+    private mutating func forget(before limit: Int64) {
+        while first < next, ring[first & (ring.count - 1)].offset < limit { first += 1 }
+    }
+
+    private mutating func append(_ identity: RequestIdentity, _ offset: Int64, _ firstTime: Int64) {
+        if count == ring.count { grow() }
+        link(Sighting(identity: identity, offset: offset, firstTime: firstTime, previous: -1))
+    }
+
+    private mutating func link(_ sighting: Sighting) {
+        let chain = sighting.identity.place(in: chains.count)
+        ring[next & (ring.count - 1)] = sighting
+        ring[next & (ring.count - 1)].previous = chains[chain]
+        chains[chain] = next
+        next += 1
+    }
+
+    /// Makes room for twice as many, up to what the reach can hold.
+    private mutating func grow() {
+        let seen = (first..<next).map { ring[$0 & (ring.count - 1)] }
+        let capacity = max(64, 2 * ring.count)
+        let nothing = Sighting(identity: RequestIdentity(seed: 0), offset: 0, firstTime: 0, previous: -1)
+        ring = Array(repeating: nothing, count: capacity)
+        chains = Array(repeating: -1, count: capacity)
+        first = 0
+        next = 0
+        for sighting in seen { link(sighting) }
+    }
+}

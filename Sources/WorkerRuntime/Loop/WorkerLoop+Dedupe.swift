@@ -1,0 +1,125 @@
+import Delivery
+import Kafka
+import Observability
+import PushModel
+
+/// How a loop tells requests that come again.
+struct RepetitionRules {
+    /// How many offsets are looked back.
+    let reach: Int
+    /// How far away the times of two requests of one source and id may be, milliseconds; 0 to send all.
+    let window: Int64
+    /// Keeps publishers from finding two requests that look alike.
+    let seed = UInt64.random(in: .min ... .max)
+
+    init(_ configuration: WorkerConfiguration.Dedupe) {
+        reach = configuration.reach
+        window = configuration.window.nanoseconds / 1_000_000
+    }
+
+    /// What a request is known by.
+    func names(of request: borrowing PushRequest) -> (key: RecentRequests.Name?, id: RecentRequests.Name?) {
+        (key(of: request), id(of: request))
+    }
+
+    /// The request's key, among those of its tenant.
+    private func key(of request: borrowing PushRequest) -> RecentRequests.Name? {
+        guard let key = request.dedupeKey else { return nil }
+        var identity = RequestIdentity(seed: seed)
+        if let tenant = request.tenant { identity.add(request.document.span(tenant)) }
+        identity.add(request.document.span(key))
+        return RecentRequests.Name(identity, window: request.dedupeWindow * 1000)
+    }
+
+    /// The request's source and id; nil when its publisher gave it no id, or they do not count.
+    private func id(of request: borrowing PushRequest) -> RecentRequests.Name? {
+        guard request.hasOwnID, window > 0 else { return nil }
+        var identity = RequestIdentity(seed: ~seed)
+        if let source = request.source { identity.add(request.document.span(source)) }
+        identity.add(request.document.span(request.id))
+        return RecentRequests.Name(identity, window: window)
+    }
+}
+
+/// Requests that come again: they get a result and no call.
+///
+/// A repetition is told by the records before it in its partition, so a partition is read from as far before the group's position as
+/// repetitions are looked for, and what lies before the position is only looked at. Records of delay lanes are not looked at: that was done
+/// when they were read first.
+extension WorkerLoop {
+    /// What tells repetitions in a partition of requests where the next one is at `offset`; nil when they are not looked for.
+    func recentRequests(of partition: TopicPartition, before offset: Int64) -> RecentRequests? {
+        guard let reach = repetitions?.reach else { return nil }
+        let isMadeAnew = madeAnew.remove(partition) != nil
+        return RecentRequests(reach: reach, start: isMadeAnew ? offset : max(0, offset - Int64(reach)))
+    }
+
+    /// Looks at a record from before the group's position.
+    ///
+    /// - Returns: Whether that is all that is to be done with it.
+    func lookBack(at record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int) -> Bool {
+        // What is read before the assignment begins anew is read again then.
+        if !madeAnew.isEmpty { return true }
+        guard partitions[slot].isLookingBack(at: origin.offset) else { return false }
+        if let end = consumer.watermarks(slot: slot)?.high, end < partitions[slot].firstOffset {
+            madeAnew.insert(partitions[slot].id)
+        } else {
+            remember(record, origin, slot)
+        }
+        return true
+    }
+
+    /// Takes in a request whose outcome was published before, if it was not taken in yet.
+    func remember(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int) {
+        guard let end = partitions[slot].recent?.end, end <= origin.offset else { return }
+        let flight = flights.take()
+        flight.begin(epoch: epoch, slot: slot, origin: origin, now: wallClock, monotonic: now)
+        if case .request = parse(record, into: flight) { remember(flight) }
+        flights.release(flight)
+        partitions[slot].recent?.passed(origin.offset)
+    }
+
+    /// Takes in a request that was read and is finished.
+    func remember(_ flight: Flight) {
+        guard partitions[flight.slot].recent != nil, flight.deadLetter == nil, flight.report.faults.isEmpty else { return }
+        do throws(RequestFault) {
+            try plan(flight)
+            try refuseRepetition(flight)
+        } catch {
+            // What was refused then is refused now; and whether it was a repetition itself does not matter any more.
+        }
+    }
+
+    /// Begins the assignment anew if a partition was made anew: then it is read from its beginning, and nothing is looked back at.
+    func readMadeAnew() {
+        guard !madeAnew.isEmpty, !partitions.isEmpty else { return }
+        beginAssignmentAgain(because: "a partition ends before the group's position, so it was made anew")
+    }
+
+    /// Takes in a request that could be sent, and refuses it if it comes again.
+    ///
+    /// One at fault does not count, so that it can be corrected and sent again under its id; one that failed or came too late does. A dry run
+    /// may be followed by the real one, and a replay is a request of its own, as is a part of a large one.
+    ///
+    /// - Throws: What it repeats; or that repetitions of its key are not looked for, because that must not be ignored.
+    func refuseRepetition(_ flight: Flight) throws(RequestFault) {
+        guard flight.delayed == nil, flight.request.replay == nil, flight.request.parent == nil, !flight.request.options.dryRun
+        else { return }
+        guard let rules = repetitions else {
+            guard flight.request.dedupeKey == nil else {
+                throw RequestFault(.schemaInvalid, "/dedupe", "This worker looks for no repetitions: its dedupe.reach is 0.")
+            }
+            return
+        }
+        let names = lend(&flight.request) { rules.names(of: $0) }
+        let repetition = partitions[flight.slot].recent?.received(
+            key: names.key, id: names.id, offset: flight.offset, time: flight.origin.timestamp.milliseconds)
+        switch repetition {
+        case .key(let offset):
+            throw RequestFault(.duplicate, "/dedupe/key", "The request at offset \(offset) of its partition has the same key.")
+        case .id(let offset):
+            throw RequestFault(.duplicate, "/id", "The request at offset \(offset) of its partition has the same source and id.")
+        case nil: return
+        }
+    }
+}

@@ -1,0 +1,226 @@
+import Foundation
+import HubEmulator
+import Kafka
+import Observability
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// Requests that come again.
+@Suite(.serialized)
+struct DedupeTests {
+    private static func request(_ id: String, _ more: String = "") -> String {
+        #"{"id":"\#(id)"\#(more),"audience":{"categories":["c"]},"platforms":["apple"],"message":{"title":"T"}}"#
+    }
+
+    private static let nameless = #"{"audience":{"categories":["c"]},"platforms":["apple"],"message":{"title":"T"}}"#
+
+    private static func key(_ key: String, seconds: Int = 60) -> String {
+        #","dedupe":{"key":"\#(key)","window_seconds":\#(seconds)}"#
+    }
+
+    private static func moment(in seconds: Double) -> String {
+        Date(timeIntervalSinceNow: seconds).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    private static func summaries(_ bench: Bench, _ count: Int) throws -> [String] {
+        try bench.results(count).map { "\($0.requestID) \($0.summary)" }.sorted()
+    }
+
+    private static let sent = "sent success - 1"
+    private static let refused = "rejected payload schema_invalid 0"
+    private static let repeated = "duplicate duplicate duplicate 0"
+
+    @Test func theSecondOneGetsAResultAndNoCall() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        try bench.publish(
+            all: [
+                Self.request("a"), Self.request("b"), Self.request("a"), Self.request("a", #","source":"s""#), Self.request("a"),
+            ])
+        let results = try bench.results(5)
+        #expect(
+            results.map { "\($0.requestID) \($0.summary)" }.sorted() == [
+                "a \(Self.repeated)", "a \(Self.repeated)", "a \(Self.sent)", "a \(Self.sent)", "b \(Self.sent)",
+            ])
+        let second = try #require(results.first { $0.summary == Self.repeated })
+        #expect(second["replay_safety"] == "pointless")
+        #expect(second["error.faults.0.pointer"] == "/id")
+        #expect(bench.hub.calls().count == 3)
+        #expect(bench.metric("pushfan_records_rejected_total", #"reason="duplicate""#) == 2)
+        try worker.stop()
+    }
+
+    @Test func aKeyCountsWithinItsWindowAndTenantWhateverTheId() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        let start = Int64(Date().timeIntervalSince1970 * 1000) - 100_000
+        func publish(_ id: String, _ more: String, second: Int64) throws {
+            try bench.publish(Array(Self.request(id, more).utf8), at: start + second * 1000)
+        }
+        try publish("a", Self.key("k"), second: 0)
+        try publish("b", Self.key("k"), second: 50)
+        try publish("c", Self.key("l"), second: 50)
+        try publish("d", Self.key("k") + #","tenant":"t""#, second: 50)
+        try publish("e", Self.key("k", seconds: 10), second: 51)
+        try publish("f", Self.key("k", seconds: 10), second: 61)
+        #expect(
+            try Self.summaries(bench, 6) == [
+                "a \(Self.sent)", "b \(Self.repeated)", "c \(Self.sent)", "d \(Self.sent)", "e \(Self.sent)",
+                "f \(Self.repeated)",
+            ])
+        try worker.stop()
+    }
+
+    @Test func whatWasNotARequestToBeSentCanBeSentAgain() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        let replay = #","replay":{"root_request_id":"a","parent_request_id":"a","generation":1,"job_id":"j"}"#
+        try bench.publish(all: [
+            #"{"id":"a"}"#, Self.request("a", #","hub":"unknown""#), Self.request("a", #","options":{"dry_run":true}"#),
+            Self.request("a"), Self.request("a", replay), Self.nameless, Self.nameless, Self.request("a"),
+        ])
+        let results = try bench.results(8)
+        #expect(results.count { $0.summary == Self.sent } == 4)
+        #expect(results.filter { $0.summary == Self.repeated }.map(\.record.value).count == 1)
+        #expect(bench.hub.calls().count == 4)
+        try worker.stop()
+    }
+
+    @Test func oneThatFailedExpiredOrIsCancelledIsRepeatedInVain() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "status=404")])
+        let worker = try bench.startWorker()
+        try bench.publish(all: [
+            Self.request("failed"), Self.request("expired", #","expires_at":"2020-01-01T00:00:00Z""#),
+            Self.request("cancelled", #","not_before":"\#(Self.moment(in: 9))""#),
+        ])
+        try bench.results(2)
+        try bench.cancel(["cancelled"])
+        #expect(try bench.results(3).count { $0.summary == Self.sent || $0.summary == Self.repeated } == 0)
+        try bench.publish(all: ["failed", "expired", "cancelled"].map { Self.request($0) })
+        #expect(try Self.summaries(bench, 6).count { $0.hasSuffix(Self.repeated) } == 3)
+        #expect(bench.hub.calls().count == 1)
+        try worker.stop()
+    }
+
+    /// What the worker before knew is read again, though it is committed, and only looked at.
+    @Test func aRestartForgetsNothing() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        let first = try bench.startWorker()
+        try bench.publish(
+            all: [Self.request("wrong", #","hub":"unknown""#), "no request", Self.request("a", Self.key("k"))], partition: 0)
+        try bench.publish(Array(Self.request("x").utf8), partition: 1)
+        try bench.results(3)
+        try first.stop()
+        let second = try bench.startWorker()
+        try bench.publish(
+            all: [Self.request("a"), Self.request("b", Self.key("k")), Self.request("wrong"), Self.request("c")], partition: 0)
+        // Within a partition only: in another one nobody knows of it.
+        try bench.publish(Array(Self.request("a").utf8), partition: 1)
+        #expect(
+            try Self.summaries(bench, 8).filter { !$0.contains("unknown_hub") } == [
+                "a \(Self.repeated)", "a \(Self.sent)", "a \(Self.sent)", "b \(Self.repeated)", "c \(Self.sent)",
+                "wrong \(Self.sent)", "x \(Self.sent)",
+            ])
+        #expect(bench.hub.calls().count == 5)
+        #expect(bench.metric("pushfan_records_consumed_total") == 9, "what is only looked at is not counted")
+        #expect(bench.metric("pushfan_records_rejected_total", #"reason="unknown_hub""#) == 1)
+        #expect(try bench.readAll(bench.topics.deadLetters).count == 1)
+        try second.stop()
+    }
+
+    @Test func theReachIsAllThatIsRemembered() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let change: @Sendable (inout WorkerConfiguration) -> Void = { $0.dedupe = .init(reach: 2) }
+        let first = try bench.startWorker(change: change)
+        try bench.publish(all: ["a", "b", "c"].map { Self.request($0) })
+        try bench.results(3)
+        try first.stop()
+        let second = try bench.startWorker(change: change)
+        try bench.publish(all: ["b", "a", "c", "c"].map { Self.request($0) })
+        let results = try Self.summaries(bench, 7)
+        // Two offsets lie between the first b and the next, one between the last two c, and more between all others.
+        #expect(results.filter { $0.hasSuffix(Self.repeated) } == ["b \(Self.repeated)", "c \(Self.repeated)"])
+        try second.stop()
+    }
+
+    /// A record above the position that is finished is not made again, and is known all the same; one that is not finished repeats nothing.
+    @Test func whatIsFinishedAboveThePositionIsKnown() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let first = try bench.startWorker()
+        try bench.publish(all: [Self.request("waits", #","not_before":"\#(Self.moment(in: 4))""#), Self.request("b")])
+        try bench.results(1)
+        #expect(eventually { (try? bench.committed()?.metadata.isEmpty) == false })
+        try first.stop()
+        let second = try bench.startWorker()
+        try bench.publish(all: [Self.request("b"), Self.request("waits")])
+        #expect(
+            try Self.summaries(bench, 4) == [
+                "b \(Self.repeated)", "b \(Self.sent)", "waits \(Self.repeated)", "waits \(Self.sent)",
+            ])
+        #expect(bench.hub.calls().count == 2)
+        try second.stop()
+    }
+
+    /// As after a topic was deleted and made anew: the group stands a little beyond its end, so that looking back finds records.
+    @Test func whatATopicHoldsThatWasMadeAnewIsNotTakenForFinished() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        try bench.publish(all: (0..<5).map { Self.request("n\($0)") })
+        let consumer = try Consumer(bench.kafka, groupID: bench.name, wakeUpFileDescriptor: -1)
+        try consumer.group.commit([
+            OffsetCommit(TopicPartition(topic: bench.topics.requests, partition: 0), offset: 7)
+        ])
+        consumer.close(timeout: .seconds(2))
+        let worker = try bench.startWorker { $0.dedupe = .init(reach: 4) }
+        try bench.results(5)
+        try worker.stop()
+        #expect(try bench.resultsByRequest().values.allSatisfy { $0.summary == Self.sent })
+        #expect(bench.hub.calls().count == 5)
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func aPartitionsNewOwnerKnowsWhatTheOldOneDid() throws {
+        let bench = try Bench(.real, partitions: 4)
+        let first = try bench.startWorker("w1")
+        let requests = (0..<200).map { Self.request("n\($0)", Self.key("k\($0)")) }
+        for (index, request) in requests.enumerated() { try bench.publish(Array(request.utf8), partition: Int32(index % 4)) }
+        try bench.results(200)
+        let second = try bench.startWorker("w2")
+        // Some of the partitions move to it, and then, when the first one is gone, all.
+        #expect(eventually(within: .seconds(40)) { bench.metric("pushfan_rebalances_total") >= 4 })
+        for (index, request) in requests.enumerated() where index % 2 == 0 {
+            try bench.publish(Array(request.utf8), partition: Int32(index % 4))
+        }
+        try bench.results(300)
+        try first.stop()
+        for (index, request) in requests.enumerated() where index % 2 == 1 {
+            try bench.publish(Array(request.utf8), partition: Int32(index % 4))
+        }
+        let results = try bench.results(400)
+        try second.stop()
+        #expect(results.count { $0.summary == Self.sent } == 200)
+        #expect(results.count { $0.summary == Self.repeated } == 200)
+        #expect(bench.hub.calls().count == 200)
+    }
+
+    @Test func withoutAWindowOnlyKeysCount() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker { $0.dedupe = .init(window: .zero) }
+        try bench.publish(all: [
+            Self.request("a"), Self.request("a"), Self.request("b", Self.key("k")), Self.request("c", Self.key("k")),
+        ])
+        #expect(
+            try Self.summaries(bench, 4) == ["a \(Self.sent)", "a \(Self.sent)", "b \(Self.sent)", "c \(Self.repeated)"])
+        try worker.stop()
+    }
+
+    @Test func whereRepetitionsAreNotLookedForAKeyIsRefusedAndNotIgnored() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker { $0.dedupe = nil }
+        try bench.publish(all: [Self.request("a"), Self.request("a"), Self.request("b", Self.key("k"))])
+        #expect(
+            try Self.summaries(bench, 3) == ["a \(Self.sent)", "a \(Self.sent)", "b \(Self.refused)"])
+        try worker.stop()
+    }
+}
