@@ -20,6 +20,9 @@ enum PartitionRole: Equatable {
         case .parents: 2
         }
     }
+
+    /// Whether the partition has new requests.
+    var hasRequests: Bool { if case .requests = self { true } else { false } }
 }
 
 /// The partitions of one lane of requests. A lane without records costs a turn no more than a look at `mayHaveRecords`.

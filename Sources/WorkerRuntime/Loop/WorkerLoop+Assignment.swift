@@ -191,7 +191,7 @@ extension WorkerLoop {
         var state = PartitionState(
             id, role(of: id), committed: committed, ledger: ledger, lag: metrics.lag(of: id),
             consumed: metrics.consumed(from: id.topic))
-        if !state.role.isDelay { state.recent = recentRequests(of: id, before: committed?.offset ?? 0) }
+        if state.role.hasRequests { state.recent = recentRequests(of: id, before: committed?.offset ?? 0) }
         return state
     }
 

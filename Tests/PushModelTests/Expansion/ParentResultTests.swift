@@ -1,5 +1,6 @@
 import Foundation
 import PushModel
+import TestSupport
 import Testing
 
 /// The record of a large request, and the result that is written from it.
