@@ -99,6 +99,13 @@ extension KafkaError {
             RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     }
 
+    /// A partition has no leader at present, or another than was asked; asking again after a moment is worth while.
+    var isLeaderUnknown: Bool {
+        matches(
+            RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
+            RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH, RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH, RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE)
+    }
+
     /// The topic to be created is there already.
     public var isTopicAlreadyExists: Bool { matches(RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) }
 

@@ -44,6 +44,21 @@ import Testing
         #expect(texts == ["new"])
     }
 
+    /// As right after a topic was made, or while leaders move: ListOffsets (2) meets a broker that does not lead, or nobody does.
+    @Test func aPartitionWhoseLeaderIsBeingFoundIsAskedAgain() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        try mock.producer.write("a", to: mock.topic)
+        try mock.producer.flush(timeout: .seconds(10))
+        mock.cluster.failNext(apiKey: 2, codes: [6, 5, 6])
+        #expect(try readToEnd(try reader(mock, .beginning)).map(\.text) == ["a"])
+        mock.cluster.failNext(apiKey: 2, codes: [Int32](repeating: 6, count: 1000))
+        let error = #expect(throws: KafkaError.self) {
+            _ = try reader(mock, .beginning, timeout: .seconds(1))
+        }
+        #expect(error?.name == "NOT_LEADER_FOR_PARTITION")
+    }
+
     @Test func anUnreachableClusterIsATypedErrorInTime() throws {
         let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1")
         let start = ContinuousClock.now
@@ -68,10 +83,12 @@ import Testing
         #expect(description.topics == [.existing(partitionCount: 3)])
     }
 
-    private func reader(_ mock: Mock, _ start: TopicReader.Start) throws -> TopicReader {
+    private func reader(
+        _ mock: Mock, _ start: TopicReader.Start, timeout: Duration = .seconds(10)
+    ) throws -> TopicReader {
         let configuration = KafkaConfiguration(
             bootstrapServers: mock.bootstrapServers, properties: [.init(key: "fetch.wait.max.ms", value: "5")])
-        return try TopicReader(configuration, topic: "t", start: start, timeout: .seconds(10))
+        return try TopicReader(configuration, topic: "t", start: start, timeout: timeout)
     }
 }
 

@@ -222,10 +222,16 @@ final class Bench {
     }
 
     /// Waits for `count` final results.
+    ///
+    /// - Throws: `Missing` when fewer are there by the deadline.
     @discardableResult
-    func results(_ count: Int, within limit: Duration = .seconds(30)) throws -> [FinalResult] {
-        try read(topics.results, count: count, within: limit).map { try FinalResult($0) }
+    func results(_ count: Int, within limit: Duration = .seconds(60)) throws -> [FinalResult] {
+        let found = try read(topics.results, count: count, within: limit).map { try FinalResult($0) }
+        guard found.count >= count else { throw Missing(found: found.count, wanted: count) }
+        return found
     }
+
+    struct Missing: Error { var found, wanted: Int }
 
     /// All final results there are, by request; more than one of a request is a test's failure.
     func resultsByRequest() throws -> [String: FinalResult] {

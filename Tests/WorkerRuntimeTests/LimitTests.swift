@@ -40,33 +40,39 @@ struct LimitTests {
         try worker.stop()
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
-    func workersTogetherKeepARateAndUseIt() throws {
-        let bench = try Bench(.real, partitions: 6, hasShares: true)
+    /// The hub notes calls when it reads them: where a sanitizer makes everything slow, some come together that were made apart.
+    private static func expectRate(of calls: [RecordedCall], _ rate: Int, _ place: SourceLocation = #_sourceLocation) {
+        if Bench.Broker.realAddress != nil {
+            #expect(most(calls, within: 1000) <= rate + rate / 4 + 3, sourceLocation: place)
+        }
+        #expect(most(calls, within: 4000) <= 4 * rate + rate, sourceLocation: place)
+    }
+
+    @Test func workersTogetherKeepARateAndUseIt() throws {
+        let bench = try Bench(.quickest, partitions: 6, hasShares: true)
         let workers = try ["w1", "w2", "w3"].map { name in try bench.startWorker(name) { $0.rateLimit = 60 } }
         try bench.publish(all: Self.requests(400))
-        try bench.results(400, within: .seconds(60))
+        try bench.results(400, within: .seconds(180))
         let calls = bench.hub.calls()
         #expect(calls.count == 400)
-        #expect(Self.most(calls, within: 1000) <= 60 + 15 + 3)
-        #expect(Self.most(calls, within: 3000) > 150)
+        Self.expectRate(of: calls, 60)
+        if Bench.Broker.realAddress != nil { #expect(Self.most(calls, within: 3000) > 150) }
         for worker in workers { try worker.stop() }
         #expect(try bench.resultsByRequest().count == 400)
     }
 
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
-    func loopsOfOneProcessShareARateLikeWorkers() throws {
-        let bench = try Bench(.real, partitions: 6, hasShares: true)
+    @Test func loopsOfOneProcessShareARateLikeWorkers() throws {
+        let bench = try Bench(.quickest, partitions: 6, hasShares: true)
         let worker = try bench.startWorker {
             $0.loops = 3
             $0.rateLimit = 60
         }
         try bench.publish(all: Self.requests(200))
-        #expect(eventually(within: .seconds(20)) { bench.metric("pushfan_rate_limit") > 59 })
-        try bench.results(200, within: .seconds(40))
+        #expect(eventually(within: .seconds(60)) { bench.metric("pushfan_rate_limit") > 59 })
+        try bench.results(200, within: .seconds(120))
         let calls = bench.hub.calls()
         #expect(calls.count == 200)
-        #expect(Self.most(calls, within: 1000) <= 60 + 15 + 3)
+        Self.expectRate(of: calls, 60)
         try worker.stop()
     }
 

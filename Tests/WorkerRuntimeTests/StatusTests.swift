@@ -20,21 +20,27 @@ import WorkerRuntime
         bench.hub.arm([try Fault(parsing: "status=429,retry-after=200")])
         let worker = try bench.startWorker { configuration in configuration.maxInFlight = 1 }
         try bench.publish(all: (0..<5).map { Self.request("r\($0)") }, partition: 0)
+        // The first was refused and leaves for a delay lane; the second waits for the hub. Until the worker has partitions, all wait.
+        var latest: LoopStatus?
+        #expect(
+            eventually(within: .seconds(60)) {
+                latest = bench.status.statuses.first
+                return latest.map { $0.throttledMilliseconds >= 1000 && $0.finishedPerSecond == 0 } ?? false
+                    && Self.partition(bench, of: bench.topics.requests)?.oldest?.offset == 1
+            })
         // Ages of 3 s: they grow with the clock although nothing moves.
         #expect(
             eventually(within: .seconds(40)) {
                 bench.metric("pushfan_oldest_waiting_seconds") >= 3 && bench.metric("pushfan_consumer_lag_seconds") >= 3
             })
         #expect(bench.metric("pushfan_consumer_lag_records") >= 1)
-        let status = try #require(bench.status.statuses.first)
+        let status = try #require(latest)
         #expect(status.mode == "running")
-        #expect(status.limit == 1 && status.finishedPerSecond == 0)
+        #expect(status.limit == 1)
         #expect(status.throttledUntil ?? status.at > status.at)
-        #expect(status.throttledMilliseconds >= 1000)
         #expect(status.lastRebalance != nil)
         let partition = try #require(Self.partition(bench, of: bench.topics.requests))
         #expect(partition.partition == 0 && partition.inWork >= 1)
-        // The first was refused and waits in a delay lane; the second waits for the hub.
         let oldest = try #require(partition.oldest)
         #expect(oldest.offset == 1 && oldest.attempt == 0 && oldest.waitsFor == "turn" && oldest.nextDue == nil)
         func delayed() -> LoopStatus.Oldest? {
@@ -94,9 +100,12 @@ import WorkerRuntime
             })
         // Its record in the lane is the first, or after a hop a later one; the one that it was published with is the sixth.
         #expect(oldest?.offset != 5 && oldest?.waitsFor == "timer" && oldest?.nextDue == due && oldest?.attempt == 0)
-        #expect(bench.metric("pushfan_oldest_waiting_seconds") == 0)
-        #expect(bench.metric("pushfan_consumer_lag_seconds") == 0)
-        #expect(bench.metric("pushfan_consumer_lag_records", #"topic="\#(bench.topics.delays[0])""#) >= 2)
+        // The others have still to be finished, perhaps.
+        #expect(
+            eventually {
+                bench.metric("pushfan_oldest_waiting_seconds") == 0 && bench.metric("pushfan_consumer_lag_seconds") == 0
+                    && bench.metric("pushfan_consumer_lag_records", #"topic="\#(bench.topics.delays[0])""#) >= 2
+            })
         try worker.stop()
     }
 }

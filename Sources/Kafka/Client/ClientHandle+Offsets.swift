@@ -1,10 +1,12 @@
 import CRDKafka
+import Glibc
 
 extension ClientHandle {
     /// The first offset of each partition that is not older than `time`, or its end or beginning.
     ///
     /// All partitions are asked for at once; `rd_kafka_query_watermark_offsets` takes one at a time, which for 12 took most of a second.
-    /// The request is the same for a time and for the two logical offsets (Kafka protocol, ListOffsets).
+    /// The request is the same for a time and for the two logical offsets (Kafka protocol, ListOffsets). A partition whose leader is
+    /// being elected, or that was made just now, is asked again until the time is up.
     ///
     /// - Parameters:
     ///   - partitions: The partitions' numbers.
@@ -14,6 +16,23 @@ extension ClientHandle {
     /// - Returns: One offset for each partition, in order; `LogicalOffset.end` for a time after the last record.
     /// - Throws: The call failed, or one of the partitions did.
     func offsets(of partitions: Range<Int32>, in topic: String, at time: Int64, timeout: Duration) throws(KafkaError) -> [Int64] {
+        let deadline = ContinuousClock.now + timeout
+        while true {
+            let left = max(.zero, deadline - .now)
+            do throws(KafkaError) {
+                return try offsetsAtOnce(of: partitions, in: topic, at: time, timeout: left)
+            } catch where error.isLeaderUnknown && left > Self.pause {
+                usleep(useconds_t(Self.pause.wholeMilliseconds) * 1000)
+            }
+        }
+    }
+
+    /// Between two questions for a partition without a leader.
+    private static let pause = Duration.milliseconds(50)
+
+    private func offsetsAtOnce(
+        of partitions: Range<Int32>, in topic: String, at time: Int64, timeout: Duration
+    ) throws(KafkaError) -> [Int64] {
         let list = OffsetList(capacity: partitions.count)
         for partition in partitions { try list.add(TopicPartition(topic: topic, partition: partition), offset: time) }
         try KafkaError.check(
