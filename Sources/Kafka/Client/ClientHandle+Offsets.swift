@@ -21,7 +21,8 @@ extension ClientHandle {
             let left = max(.zero, deadline - .now)
             do throws(KafkaError) {
                 return try offsetsAtOnce(of: partitions, in: topic, at: time, timeout: left)
-            } catch where error.isLeaderUnknown && left > Self.pause {
+            } catch {
+                guard error.isLeaderUnknown, left > Self.pause else { throw error }
                 usleep(useconds_t(Self.pause.wholeMilliseconds) * 1000)
             }
         }
