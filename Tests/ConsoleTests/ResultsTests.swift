@@ -91,9 +91,10 @@ import Testing
     }
 
     /// Whoever looks for results from the newest on has not seen that of the first one yet when he finds a repetition.
-    @Test(arguments: [
-        ([repetition], -604_800_000), ([repetition, partial], 0), ([repetition.replacing("/id: ", with: "/dedupe/key: ")], 0),
-    ] as [([String], Int64)])
+    @Test(
+        arguments: [
+            ([repetition], -604_800_000), ([repetition, partial], 0), ([repetition.replacing("/id: ", with: "/dedupe/key: ")], 0),
+        ] as [([String], Int64)])
     func theFirstOneIsLookedForAsLongAsItCanBeAgo(results: [String], beginning: Int64) {
         var life = RequestLife(id: "p-1")
         for (index, json) in results.enumerated() {

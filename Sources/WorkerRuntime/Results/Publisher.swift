@@ -57,8 +57,8 @@ struct Publisher {
         case .prepare:
             do throws(KafkaError) {
                 try prepare()
-                return .prepared(
-                    lanes: delays.indices.filter { delays[$0] != nil }, parents: parents?.partitions ?? 0, hasHandles: handles != nil)
+                let lanes = delays.indices.filter { delays[$0] != nil }
+                return .prepared(lanes: lanes, parents: parents?.partitions ?? 0, hasHandles: handles != nil)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .failed(error)
             }
