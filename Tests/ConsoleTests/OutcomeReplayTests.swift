@@ -47,7 +47,7 @@ struct OutcomeReplayTests {
     }
 
     @Test func whatTelemetryTellsIsShownGroupedAndReplayed() throws {
-        let stage = try ReplayStage(["delay-10s", "requests-high", "requests-bulk", "control", "handles"])
+        let stage = try ReplayStage(["delay-10s", "requests-high", "requests-bulk", "control", "handles", "parents"])
         var configuration = HubEmulatorConfiguration()
         configuration.listen = "127.0.0.1:0"
         let hub = try EmulatedHub(configuration)
