@@ -179,7 +179,8 @@ struct OutcomeTests {
             #expect(result.record.header("ce_traceparent") == trace)
         }
         let lane = try bench.readAll(bench.topics.delays[0])
-        #expect(lane.count == 3 && lane.allSatisfy { $0.header("pushfan-poll") == "1" })
+        // One for each call, and more where a question was put off.
+        #expect(lane.count >= 3 && lane.allSatisfy { $0.header("pushfan-poll") == "1" })
         // A small record: nothing of the message, and no handle.
         #expect(lane.allSatisfy { ($0.value?.count ?? 0) < 1024 })
     }

@@ -26,7 +26,7 @@ struct QuestionLimitsTests {
         let paused = limits.mayAsk(now: 0, areCallsWaiting: false)
         let rested = limits.mayAsk(now: 2 * Self.second, areCallsWaiting: false)
         #expect(!paused && rested)
-        for _ in 0..<5 {
+        for _ in 0..<20 {
             let call = limits.started(now: 2 * Self.second)
             limits.ended()
             limits.circuit.failed(call, now: 2 * Self.second, using: &random)
