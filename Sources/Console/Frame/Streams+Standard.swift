@@ -15,8 +15,8 @@ extension Streams {
             traits.isTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
         return Streams(
             traits: traits,
-            write: { Self.write($0, to: STDOUT_FILENO) },
-            writeError: { _ = Self.write($0, to: STDERR_FILENO) },
+            write: { FileDescriptor.write($0, to: STDOUT_FILENO) },
+            writeError: { _ = FileDescriptor.write($0, to: STDERR_FILENO) },
             readInput: { () throws(CommandFailure) in try Self.readAll(STDIN_FILENO) },
             readLine: { () throws(CommandFailure) in Swift.readLine() })
     }
@@ -25,17 +25,6 @@ extension Streams {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 
     private static func readAll(_ descriptor: Int32) throws(CommandFailure) -> [UInt8] {

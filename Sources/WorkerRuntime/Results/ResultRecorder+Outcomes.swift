@@ -10,22 +10,10 @@ extension ResultRecorder {
         batch.add(.results, of: place) { record in
             record.setKey { $0.append(call.requestID) }
             let written = record.setValue { outcomes.append(outcome, of: call, at: now, to: &$0) }
-            let start = record.share(names.text.span)
-            record.addHeader(names.contentType, from: start)
-            record.addHeader(names.specificationVersion, from: start)
-            record.addHeader(names.id, from: start, value: written.resultID)
-            record.addHeader(names.source, from: start)
-            record.addHeader(names.type, from: start)
-            record.addHeader(names.time, from: start, value: written.finishedAt)
-            record.addHeader(names.subject, from: start, value: record.key)
-            record.addHeader(names.dataSchema, from: start)
+            let start = addHeaders(written, to: &record)
             let span = generator.next() | 1
             guard let parent = call.traceParent else { return addNewTrace(span, to: &record, from: start) }
-            record.addHeader(names.traceParent, from: start) {
-                $0.append(parent.span.extracting(0..<36))
-                $0.append(hexadecimal: span)
-                $0.append(parent.span.extracting(52..<55))
-            }
+            addSpan(of: parent.span, span, to: &record, from: start)
             record.addHeader(names.eventTraceParent, from: start) { $0.append(parent.span) }
         }
     }

@@ -62,7 +62,7 @@ struct ResultRecorder {
     /// Adds the headers that every result has.
     ///
     /// - Returns: Where the shared text begins.
-    @inline(__always) private func addHeaders(
+    @inline(__always) func addHeaders(
         _ written: ResultWriter.Written, to record: inout OutcomeBatch.Builder
     ) -> Int {
         let start = record.share(names.text.span)
@@ -92,7 +92,8 @@ struct ResultRecorder {
         }
     }
 
-    private func addSpan(of parent: Span<UInt8>, _ span: UInt64, to record: inout OutcomeBatch.Builder, from start: Int) {
+    /// Carries a trace on with a span of ours.
+    func addSpan(of parent: Span<UInt8>, _ span: UInt64, to record: inout OutcomeBatch.Builder, from start: Int) {
         record.addHeader(names.traceParent, from: start) {
             $0.append(parent.extracting(0..<36))
             $0.append(hexadecimal: span)

@@ -39,23 +39,11 @@ final class AudienceSession {
         (parents, bulk) = (topics[0], topics[1])
         parentPartitions = try producer.partitionCount(of: topics[0], timeout: timeout)
         bulkPartitions = try producer.partitionCount(of: topics[1], timeout: timeout)
-        try Self.announce(producer, timeout)
+        try producer.fenceOthers(within: timeout)
         try readBack(configuration)
     }
 
     deinit { producer.close(timeout: .zero) }
-
-    /// Fences every earlier producer of the same id, and settles what it left open.
-    private static func announce(_ producer: Producer, _ timeout: Duration) throws(KafkaError) {
-        let deadline = Deadline(after: timeout)
-        while true {
-            do throws(KafkaError) {
-                return try producer.initTransactions(timeout: .seconds(10))
-            } catch {
-                guard error.isRetriable, !deadline.hasPassed, !Interruption.isRequested else { throw error }
-            }
-        }
-    }
 
     /// Reads what earlier sessions have committed.
     private func readBack(_ configuration: KafkaConfiguration) throws(KafkaError) {

@@ -35,7 +35,7 @@ final class LineFile {
     }
 
     private func flush() {
-        if failure == nil, !Self.write(pending, to: descriptor) { failure = Self.failure(path) }
+        if failure == nil, !FileDescriptor.write(pending, to: descriptor) { failure = Self.failure(path) }
         pending.removeAll(keepingCapacity: true)
     }
 
@@ -49,7 +49,7 @@ final class LineFile {
         let whole = open(wholePath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard whole >= 0 else { throw Self.failure(path) }
         defer { close(whole) }
-        guard Self.write(header + [UInt8(ascii: "\n")], to: whole), lseek(descriptor, 0, SEEK_SET) == 0,
+        guard FileDescriptor.write(header + [UInt8(ascii: "\n")], to: whole), lseek(descriptor, 0, SEEK_SET) == 0,
             Self.copy(descriptor, whole),
             fsync(whole) == 0, rename(wholePath, path) == 0
         else {
@@ -65,19 +65,8 @@ final class LineFile {
             let count = chunk.withUnsafeMutableBytes { read(source, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { return count == 0 }
-            guard write(Array(chunk.prefix(count)), to: target) else { return false }
+            guard FileDescriptor.write(Array(chunk.prefix(count)), to: target) else { return false }
         }
-    }
-
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 
     private static func failure(_ path: String) -> CommandFailure {

@@ -64,7 +64,7 @@ final class JobSession {
         reader = try ReplayTrouble.catching { () throws(KafkaError) in
             try TopicReader(configuration, topic: names[1], start: .beginning, timeout: timeout)
         }
-        try ReplayTrouble.catching { () throws(KafkaError) in try Self.announce(producer, timeout) }
+        try ReplayTrouble.catching { () throws(KafkaError) in try producer.fenceOthers(within: timeout) }
         try claim()
         try checkJob(record.planDigest)
         try yieldToOthers()
@@ -77,18 +77,6 @@ final class JobSession {
 
     /// What is known of the job itself.
     var job: JobLog.Job? { log.jobs[record.jobID] }
-
-    /// Fences every earlier producer of the same id, and settles what it left open.
-    private static func announce(_ producer: Producer, _ timeout: Duration) throws(KafkaError) {
-        let deadline = Deadline(after: timeout)
-        while true {
-            do throws(KafkaError) {
-                return try producer.initTransactions(timeout: .seconds(10))
-            } catch {
-                guard error.isRetriable, !deadline.hasPassed, !Interruption.isRequested else { throw error }
-            }
-        }
-    }
 
     /// Writes that the job runs, and reads the topic up to that.
     private func claim() throws(ReplayTrouble) {
@@ -162,7 +150,7 @@ final class JobSession {
             try ReplayTrouble.catching { () throws(KafkaError) in
                 let fence = try Producer(configuration, transactionalID: Self.transactionalID(other.record.jobID))
                 defer { fence.close(timeout: .zero) }
-                try Self.announce(fence, timeout)
+                try fence.fenceOthers(within: timeout)
             }
         }
         // What they had committed before they were fenced lies before this claim.
