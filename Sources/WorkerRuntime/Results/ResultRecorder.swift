@@ -25,7 +25,7 @@ struct ResultRecorder {
             batch.add(.results, of: .init(slot: flight.slot, offset: offset)) { record in
                 record.setKey { $0.append(request.document.span(request.id)) }
                 let written = record.setValue { writer.append(report, of: request, origin: origin, at: now, to: &$0) }
-                let start = addHeaders(written, to: &record)
+                let start = addHeaders(id: written.resultID, at: written.finishedAt, to: &record)
                 addTrace(of: request, to: &record, from: start)
                 return written.conclusion
             }
@@ -49,7 +49,7 @@ struct ResultRecorder {
         batch.add(.results, of: source) { record in
             record.setKey { $0.append(parent.id) }
             let written = record.setValue { writer.append(parent, totals, origin: origin, at: now, to: &$0) }
-            let start = addHeaders(written, to: &record)
+            let start = addHeaders(id: written.resultID, at: written.finishedAt, to: &record)
             if let trace = parent.traceParent, trace.utf8.count == 55 {
                 addSpan(of: trace.utf8Span.span, generator.next() | 1, to: &record, from: start)
             } else {
@@ -61,17 +61,21 @@ struct ResultRecorder {
 
     /// Adds the headers that every result has.
     ///
+    /// - Parameters:
+    ///   - id: Where in the record's value the result's id stands.
+    ///   - moment: Where its moment stands.
+    ///   - record: The record.
     /// - Returns: Where the shared text begins.
     @inline(__always) func addHeaders(
-        _ written: ResultWriter.Written, to record: inout OutcomeBatch.Builder
+        id: Range<Int>, at moment: Range<Int>, to record: inout OutcomeBatch.Builder
     ) -> Int {
         let start = record.share(names.text.span)
         record.addHeader(names.contentType, from: start)
         record.addHeader(names.specificationVersion, from: start)
-        record.addHeader(names.id, from: start, value: written.resultID)
+        record.addHeader(names.id, from: start, value: id)
         record.addHeader(names.source, from: start)
         record.addHeader(names.type, from: start)
-        record.addHeader(names.time, from: start, value: written.finishedAt)
+        record.addHeader(names.time, from: start, value: moment)
         record.addHeader(names.subject, from: start, value: record.key)
         record.addHeader(names.dataSchema, from: start)
         return start
