@@ -69,7 +69,7 @@ struct WorkerProgram {
     func run() throws(CommandFailure) -> ExitCode {
         // From here on a signal means an orderly end, however early it comes.
         let stop = StopRequest()
-        let signals = SignalHandler { stop.ask() }
+        let signals = try SignalHandler { stop.ask() }
         defer { signals.cancel() }
         let probes = ProbeServer(listen: settings.listen.description, health: health, metrics: metrics) {
             [status, hub = configuration.hubName] in status.json(version: Program.version, hub: hub)
@@ -163,25 +163,6 @@ final class StopRequest: Sendable {
             return state.waiting
         }
         for _ in 0..<waiting { stop() }
-    }
-}
-
-/// Calls a closure for each SIGTERM and SIGINT, on a thread on which everything may be called.
-final class SignalHandler {
-    private let sources: [any DispatchSourceSignal]
-
-    init(_ received: @escaping @Sendable () -> Void) {
-        sources = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler(handler: received)
-            source.resume()
-            return source
-        }
-    }
-
-    func cancel() {
-        for source in sources { source.cancel() }
     }
 }
 

@@ -75,7 +75,7 @@ struct Demo {
             """)
         try streams.flush()
         let ended = DispatchSemaphore(value: 0)
-        let signals = SignalHandler { ended.signal() }
+        let signals = try SignalHandler { ended.signal() }
         ended.wait()
         signals.cancel()
     }
