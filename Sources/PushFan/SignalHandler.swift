@@ -5,8 +5,9 @@ import Synchronization
 
 /// Calls a closure for each SIGTERM and SIGINT, on a thread on which everything may be called.
 ///
-/// A signal becomes a byte in a pipe and waits there for who reads it, so none is lost between taking the signals over and listening to them. An
-/// ignored signal with a signal source, as Dispatch offers it, loses what comes in that moment: the process would never hear that it is to stop.
+/// A signal becomes a byte in a pipe and waits there for who reads it, so none is lost between taking the signals over and listening to
+/// them. An ignored signal with a signal source, as Dispatch offers it, loses what comes in that moment: the process would never hear
+/// that it is to stop.
 final class SignalHandler {
     /// The end of the pipe that is written to.
     private static let target = Atomic<Int32>(-1)
