@@ -17,4 +17,14 @@ public enum SHA256 {
         else { throw .last("compute a SHA-256 digest") }
         return digest
     }
+
+    /// Computes the digest of some bytes as 64 small hexadecimal digits.
+    ///
+    /// - Parameter bytes: The input; may be empty.
+    /// - Returns: 64 ASCII characters.
+    /// - Throws: As `digest(of:)` does.
+    public static func hexadecimalDigest(of bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
+        let digits = Array("0123456789abcdef".utf8)
+        return try digest(of: bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    }
 }

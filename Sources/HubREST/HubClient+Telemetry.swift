@@ -24,6 +24,23 @@ extension HubClient {
         return token.serial
     }
 
+    /// Writes the question where the hub lists the devices that push services refused, `GET /feedbackcontainer`, in place of what `writer` held.
+    ///
+    /// - Parameters:
+    ///   - now: Seconds since 1970, for the token.
+    ///   - writer: Takes the request.
+    /// - Returns: The number of the token that was used.
+    /// - Throws: `HubAuthError.signing` when OpenSSL cannot sign.
+    public mutating func writeFeedbackRequest(now: Int64, into writer: inout ByteWriter) throws(HubAuthError) -> UInt64 {
+        writer.removeAll()
+        let token = try tokens.token(now: now)
+        writer.append(telemetryHead.feedback.span)
+        writer.append(telemetryHead.behindID.span)
+        writer.append(token.headerValue.span)
+        writer.append("\r\n\r\n")
+        return token.serial
+    }
+
     /// Whether an id can be a path segment as it stands: 1 to 256 unreserved characters (RFC 3986, 2.3), not dots alone.
     ///
     /// The id came from outside; anything else in it could end the segment, the line or the request.
@@ -42,16 +59,18 @@ extension HubClient {
     }
 }
 
-/// What stands before and behind the id in a question for telemetry.
+/// What stands before and behind the id in a question for telemetry, or in place of both in one for feedback.
 struct TelemetryHead: Sendable {
     /// The first version that has telemetry and its error details ("Notification message telemetry").
     private static let oldestVersion = "2016-07"
 
     let beforeID: [UInt8]
+    let feedback: [UInt8]
     let behindID: [UInt8]
 
     init(_ configuration: HubConfiguration, userAgent: String) {
         beforeID = Array("GET \(configuration.endpoint.pathPrefix)\(configuration.hub)/messages/".utf8)
+        feedback = Array("GET \(configuration.endpoint.pathPrefix)\(configuration.hub)/feedbackcontainer".utf8)
         behindID = Array(
             """
             ?api-version=\(max(configuration.apiVersion, Self.oldestVersion)) HTTP/1.1\r

@@ -48,6 +48,7 @@ struct CryptoTests {
     ])
     func thePublishedDigestsAreReproduced(_ text: String, expected: String) throws {
         #expect(hex(try SHA256.digest(of: Array(text.utf8))) == expected)
+        #expect(String(decoding: try SHA256.hexadecimalDigest(of: Array(text.utf8)), as: UTF8.self) == expected)
     }
 
     @Test func equalityTakesLengthAndEveryByteIntoAccount() {

@@ -53,9 +53,14 @@ struct FeedbackTests {
         let answer = try hub.call("GET", "feedbackcontainer?api-version=2015-01")
         #expect(answer.status == 200 && answer.headers["Content-Type"] == "text/plain; charset=utf-8")
         let listing = get(hub, answer.text, more: "&restype=container&comp=list")
+        let names = listing.text.matches(of: /<Name>([^<]*)<\/Name>/).map { String($0.1) }
+        #expect(names == ["01012026-feedback.xml", "01022026-feedback.xml"])
+        let length = get(hub, answer.text, below: "/01012026-feedback.xml").body.count
         #expect(
-            listing.text == "<EnumerationResults><Blobs><Blob><Name>01012026-feedback.xml</Name></Blob><Blob><Name>"
-                + "01022026-feedback.xml</Name></Blob></Blobs></EnumerationResults>")
+            listing.text.contains(
+                "<Properties><Last-Modified>Thu, 01 Jan 2026 00:00:00 GMT</Last-Modified><Content-Length>\(length)</Content-Length>"
+            ))
+        #expect(listing.text.hasSuffix("</Blobs><NextMarker></NextMarker></EnumerationResults>"))
         let first = get(hub, answer.text, below: "/01012026-feedback.xml").text.split(separator: "\n")
         #expect(first.count == 2 && first[1].contains("<Platform>fcmv1</Platform><PnsHandle>handle-tim</PnsHandle>"))
         let second = get(hub, answer.text, below: "/01022026-feedback.xml").text
@@ -83,5 +88,49 @@ struct FeedbackTests {
         #expect(get(hub, details).status == 403 && get(hub, container).status == 403)
         let post = hub.hub.handle(HTTPServerRequest(method: "PUT", target: "/blobs/feedback"))
         #expect(post.status == 405)
+    }
+
+    @Test func aPartOfABlobCanBeAskedFor() throws {
+        let hub = try TestHub()
+        hub.hub.putFeedback("b.xml", Array("0123456789".utf8))
+        let link = try hub.call("GET", "feedbackcontainer").text
+        let target = link.dropFirst("http://127.0.0.1".count)
+        let mark = target.firstIndex(of: "?") ?? target.endIndex
+        for (range, status, text) in [
+            ("bytes=0-3", 206, "0123"), ("bytes=8-99", 206, "89"), ("bytes=4-", 206, "456789"), ("bytes=10-11", 416, ""),
+            ("items=1-2", 200, "0123456789"), ("bytes=-3", 200, "0123456789"),
+        ] {
+            let answer = hub.hub.handle(
+                HTTPServerRequest(method: "GET", target: target[..<mark] + "/b.xml" + target[mark...], headers: ["Range": range]))
+            #expect(answer.status == status && answer.text == text, "\(range): \(answer.status) \(answer.text)")
+        }
+    }
+
+    @Test func aLongListComesInPages() throws {
+        let hub = try TestHub()
+        for number in 100..<350 { hub.hub.putFeedback("b\(number)&.xml", []) }
+        let link = try hub.call("GET", "feedbackcontainer").text
+        var names: [String] = []
+        var marker = ""
+        var pages = 0
+        repeat {
+            let page = get(hub, link, more: "&restype=container&comp=list&maxresults=1000&marker=\(marker)").text
+            names += page.matches(of: /<Name>([^<]*)<\/Name>/).map { String($0.1) }
+            marker = page.firstMatch(of: /<NextMarker>([^<]*)</).map { String($0.1).replacing("&amp;", with: "%26") } ?? ""
+            pages += 1
+        } while !marker.isEmpty && pages < 10
+        #expect(pages == 3 && names == (100..<350).map { "b\($0)&amp;.xml" })
+    }
+
+    @Test func whatABlobHoldsCanBePutThere() throws {
+        let hub = try TestHub()
+        let link = try hub.call("GET", "feedbackcontainer").text
+        for (method, body) in [("PUT", "a"), ("POST", "b"), ("POST", "c")] {
+            let answer = hub.hub.handle(
+                HTTPServerRequest(method: method, target: "/feedback/11212026/x.xml", body: Array(body.utf8)))
+            #expect(answer.status == 204)
+        }
+        #expect(get(hub, link, below: "/11212026/x.xml").text == "abc")
+        #expect(hub.hub.handle(HTTPServerRequest(method: "GET", target: "/feedback/x")).status == 405)
     }
 }

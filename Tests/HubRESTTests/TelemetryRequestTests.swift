@@ -31,6 +31,22 @@ struct TelemetryRequestTests {
                 """)
     }
 
+    @Test func theQuestionForFeedbackIsAGetToo() throws {
+        var calling = try Calling()
+        var writer = ByteWriter()
+        writer.append("left over")
+        _ = try calling.client.writeFeedbackRequest(now: Calling.now, into: &writer)
+        #expect(
+            try writer.text == """
+                GET /newshub/feedbackcontainer?api-version=2020-06 HTTP/1.1\r
+                Host: contoso.servicebus.windows.net\r
+                User-Agent: pushfan/test\r
+                Authorization: \(Calling.token())\r
+                \r
+
+                """)
+    }
+
     @Test func itHasTheTokenOfTheSends() throws {
         var calling = try Calling()
         _ = try calling.calls(#""audience":{"categories":["a"]}"#)

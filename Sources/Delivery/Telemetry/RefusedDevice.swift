@@ -57,14 +57,17 @@ public struct RefusedDeviceList: Sendable, Equatable {
         do throws(TelemetryFault) {
             while case .start(let name) = try scanner.next() {
                 guard scanner.isName(name, "PnsFeedback") else { throw .otherEntry }
-                devices.append(try Self.device(from: &scanner))
+                devices.append(try RefusedDevice(from: &scanner))
             }
         } catch {
             fault = error
         }
     }
+}
 
-    private static func device(from scanner: inout XMLScanner) throws(TelemetryFault) -> RefusedDevice {
+extension RefusedDevice {
+    /// Reads the element whose start was read last.
+    init(from scanner: inout XMLScanner) throws(TelemetryFault) {
         var fields: [Field: String] = [:]
         while let name = try scanner.child(of: "PnsFeedback") {
             guard let field = Field.allCases.first(where: { scanner.isName(name, $0.element) }) else {
@@ -79,13 +82,12 @@ public struct RefusedDeviceList: Sendable, Equatable {
             throw .unexpected("PnsFeedback")
         }
         guard Self.isWord(word), Self.isWord(platform) else { throw .invalidWord }
-        var device = RefusedDevice(outcome: PNSOutcome(word: word), platform: Self.formatName(platform), handle: handle)
-        device.newHandle = fields[.newHandle]
-        device.time = fields[.time].flatMap { Timestamp(Array($0.utf8).span) }
-        device.registrationID = fields[.registration]
-        device.installationID = fields[.installation]
-        device.notificationID = fields[.notification]
-        return device
+        self.init(outcome: PNSOutcome(word: word), platform: Self.formatName(platform), handle: handle)
+        newHandle = fields[.newHandle]
+        time = fields[.time].flatMap { Timestamp(Array($0.utf8).span) }
+        registrationID = fields[.registration]
+        installationID = fields[.installation]
+        notificationID = fields[.notification]
     }
 
     private enum Field: CaseIterable {

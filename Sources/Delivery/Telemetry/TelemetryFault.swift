@@ -20,6 +20,16 @@ public enum TelemetryFault: Error, Sendable, Equatable, CustomStringConvertible 
     case tooManyCounts
     /// XML, but an element of a list of refused devices is not `PnsFeedback`.
     case otherEntry
+    /// XML, but its root is not `EnumerationResults`.
+    case otherListing
+
+    /// Whether the XML around what is wrong is well formed, so that one can go on behind it.
+    var isOfContent: Bool {
+        switch self {
+        case .unexpected, .invalidWord, .otherEntry: true
+        default: false
+        }
+    }
 
     /// One plain sentence; nothing of the answer is repeated.
     public var description: String {
@@ -33,6 +43,7 @@ public enum TelemetryFault: Error, Sendable, Equatable, CustomStringConvertible 
         case .invalidWord: "a state, an outcome or a platform is not a word"
         case .invalidCount: "a count is not a whole number"
         case .tooManyCounts: "the answer has too many counts"
+        case .otherListing: "the answer is not an EnumerationResults element"
         case .otherEntry: "the list holds something that is not a PnsFeedback element"
         }
     }

@@ -37,6 +37,12 @@ struct XMLScanner: ~Escapable {
         if holds("\u{FEFF}", at: 0) { index = 3 }
     }
 
+    /// Where the next event begins.
+    var position: Int { index }
+
+    /// Whether no element is open.
+    var isOutside: Bool { open.isEmpty }
+
     /// The next event.
     mutating func next() throws(TelemetryFault) -> Event {
         if isAtEmptyElement {

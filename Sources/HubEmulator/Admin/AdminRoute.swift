@@ -16,11 +16,13 @@ enum AdminRoute: Equatable {
     case clearTelemetry
     /// What a link to error details or feedback leads to.
     case blob
+    case setFeedback(name: String)
+    case addFeedback(name: String)
     case live
     /// A path of the emulator with a method that it does not know.
     case methodNotAllowed(allowed: String)
 
-    private static let collections = ["devices", "calls", "faults", "telemetry", "blobs", "livez"]
+    private static let collections = ["devices", "calls", "faults", "telemetry", "blobs", "feedback", "livez"]
 
     /// Whether a hub of this name could not be told from the emulator's own paths.
     static func isReserved(_ name: String) -> Bool { collections.contains(name.lowercased()) }
@@ -39,8 +41,14 @@ enum AdminRoute: Equatable {
             methods = ["GET": .telemetry, "PUT": .setTelemetry, "POST": .addTelemetry, "DELETE": .clearTelemetry]
         case "/livez": methods = ["GET": .live]
         default:
-            guard path.hasPrefix("/blobs/") else { return nil }
-            methods = ["GET": .blob]
+            let name = String(path.dropFirst("/feedback/".count))
+            if path.hasPrefix("/feedback/"), !name.isEmpty {
+                methods = ["PUT": .setFeedback(name: name), "POST": .addFeedback(name: name)]
+            } else if path.hasPrefix("/blobs/") {
+                methods = ["GET": .blob]
+            } else {
+                return nil
+            }
         }
         let found = methods.first { $0.key == request.method || ($0.key == "GET" && request.method == "HEAD") }
         self = found?.value ?? .methodNotAllowed(allowed: methods.map(\.key).joined(separator: ", "))

@@ -37,6 +37,9 @@ extension EmulatedHub {
             return scriptTelemetry(request, replacing: route == .setTelemetry)
         case .blob:
             return blob(request)
+        case .setFeedback(let name), .addFeedback(let name):
+            putFeedback(name, request.body, isAppended: route == .addFeedback(name: name))
+            return HTTPServerResponse(status: 204)
         }
     }
 

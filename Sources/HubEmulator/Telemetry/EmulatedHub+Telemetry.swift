@@ -32,17 +32,17 @@ extension EmulatedHub {
     /// Answers for the storage account behind the links.
     func blob(_ request: HTTPServerRequest) -> HTTPServerResponse {
         let now = clock()
-        let parts = request.path.split(separator: "/").map(String.init)
+        let parts = request.path.split(separator: "/", maxSplits: 2).map(String.init)
         switch (parts.dropFirst().first, parts.count) {
         case ("errors", 3):
             guard blobs.allows(request, path: "/blobs/errors/\(parts[2])", now: now) else { return Self.noBlob(403) }
-            return state.withLock { $0.telemetry[parts[2]] }.map { Self.blob($0.refused) } ?? Self.noBlob(404)
+            let refused = state.withLock { $0.telemetry[parts[2]]?.refused }
+            return refused.map { Self.content(PNSFeedback.document($0), for: request) } ?? Self.noBlob(404)
         case ("feedback", 2), ("feedback", 3):
             guard blobs.allows(request, path: Self.feedbackPath, now: now) else { return Self.noBlob(403) }
-            let feedback = state.withLock { $0.telemetry.feedback }
-            if parts.count == 2 { return Self.listing(feedback) }
-            let named = feedback.filter { Self.blobName(of: $0) == parts[2] }
-            return named.isEmpty ? Self.noBlob(404) : Self.blob(named)
+            let all = state.withLock { $0.feedbackBlobs }
+            if parts.count == 2 { return Self.listing(all, for: request) }
+            return all.first { $0.name == parts[2] }.map { Self.content($0.bytes, for: request) } ?? Self.noBlob(404)
         default:
             return Self.noBlob(404)
         }
@@ -50,26 +50,60 @@ extension EmulatedHub {
 
     private static let feedbackPath = "/blobs/feedback"
 
-    private static func blobName(of feedback: PNSFeedback) -> String { feedback.day + "-feedback.xml" }
-
-    private static func blob(_ feedback: [PNSFeedback]) -> HTTPServerResponse {
-        HTTPServerResponse(
-            status: 200, headers: ["Content-Type": "application/octet-stream"], body: PNSFeedback.document(feedback))
+    /// Puts a blob into the feedback container, in place of one with that name, or adds to one that is there.
+    ///
+    /// - Parameters:
+    ///   - name: The blob's name.
+    ///   - bytes: What it holds, whatever that is.
+    ///   - isAppended: Whether it is added to what is there.
+    public func putFeedback(_ name: String, _ bytes: [UInt8], isAppended: Bool = false) {
+        let now = clock()
+        state.withLock { $0.scriptedFeedback.put(name, bytes, isAppended: isAppended, at: now) }
     }
 
-    /// The names in the container, as a storage account lists blobs ("List Blobs").
-    private static func listing(_ feedback: [PNSFeedback]) -> HTTPServerResponse {
-        var names: [String] = []
-        for entry in feedback where !names.contains(blobName(of: entry)) { names.append(blobName(of: entry)) }
+    /// A blob, or the part of it that is asked for (RFC 9110, section 14.2).
+    private static func content(_ bytes: [UInt8], for request: HTTPServerRequest) -> HTTPServerResponse {
+        var response = HTTPServerResponse(status: 200, headers: ["Content-Type": "application/octet-stream"], body: bytes)
+        let range = request.headers["Range"]?.dropFirst("bytes=".count)
+        let words = range?.split(separator: "-", omittingEmptySubsequences: false) ?? []
+        guard request.headers["Range"]?.hasPrefix("bytes=") ?? false, let start = words.first.flatMap({ Int($0) }), start >= 0
+        else { return response }
+        guard start < bytes.count else {
+            return HTTPServerResponse(status: 416, headers: ["Content-Range": "bytes */\(bytes.count)"])
+        }
+        let last = min(words.count == 2 ? Int(words[1]) ?? .max : .max, bytes.count - 1)
+        guard last >= start else { return response }
+        response.status = 206
+        response.body = Array(bytes[start...last])
+        response.headers.append("Content-Range", "bytes \(start)-\(last)/\(bytes.count)")
+        return response
+    }
+
+    /// The most names of a page, so that clients with some hundred blobs see several.
+    private static let pageCount = 100
+
+    /// A page of the names in the container, as a storage account lists blobs ("List Blobs").
+    private static func listing(_ all: [FeedbackBlob], for request: HTTPServerRequest) -> HTTPServerResponse {
+        let marker = request.queryValue("marker") ?? ""
+        let count = max(1, min(request.queryValue("maxresults").flatMap { Int($0) } ?? pageCount, pageCount))
+        let rest = all.filter { $0.name >= marker }
         var writer = XMLWriter()
         writer.element("EnumerationResults") { writer in
             writer.element("Blobs") { writer in
-                for name in names {
-                    writer.element("Blob") { $0.element("Name", text: name) }
+                for blob in rest.prefix(count) {
+                    writer.element("Blob") { writer in
+                        writer.element("Name", text: blob.name)
+                        writer.element("Properties") { writer in
+                            writer.element("Last-Modified", text: Moment(milliseconds: blob.modified).httpDate)
+                            writer.element("Content-Length", text: "\(blob.bytes.count)")
+                        }
+                    }
                 }
             }
+            writer.element("NextMarker", text: rest.count > count ? rest[count].name : "")
         }
-        return HTTPServerResponse(status: 200, headers: ["Content-Type": "application/xml"], body: writer.bytes)
+        let declaration = Array("<?xml version=\"1.0\" encoding=\"utf-8\"?>".utf8)
+        return HTTPServerResponse(status: 200, headers: ["Content-Type": "application/xml"], body: declaration + writer.bytes)
     }
 
     private static func noBlob(_ status: Int) -> HTTPServerResponse {

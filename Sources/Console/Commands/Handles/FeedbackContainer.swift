@@ -1,0 +1,226 @@
+import CurlHTTP
+import Delivery
+import HTTP1
+import HubAuth
+import HubREST
+import PushModel
+import Settings
+
+/// The container in which a hub lists the devices that push services refused: the hub says where it is, and a storage account serves it.
+///
+/// The link to it is a key of its own. It is asked for anew when it is no good any more, and stands in no message.
+final class FeedbackContainer {
+    /// What stands in a blob from some place on.
+    enum Reading {
+        /// Bytes, and whether the blob ends with them.
+        case piece([UInt8], isLast: Bool)
+        /// There is nothing more.
+        case end
+        /// There is no such blob any more.
+        case gone
+        /// Its name cannot stand in a path.
+        case unusable
+    }
+
+    /// The most bytes that are read at once: 1 MiB, some two thousand entries.
+    static let pieceByteCount: Int64 = 1 << 20
+    /// The most blobs that a container may have here.
+    private static let maximumBlobs = 100_000
+    /// How many names a page may have; the service takes up to 5,000.
+    private static let pageCount = 1000
+
+    /// The hub: `contoso.servicebus.windows.net/newshub`.
+    let place: String
+    /// The hub's name.
+    let hubName: String
+    private let connections: ConnectionPoolConfiguration
+    private let timeout: Duration
+    private let now: @Sendable () -> Int64
+    private let hub: WebPeer
+    private var client: HubClient
+    private var link: FeedbackLink?
+    private var storage: (address: WebAddress, peer: WebPeer)?
+
+    /// - Parameters:
+    ///   - settings: The hub, and how to reach it.
+    ///   - timeout: How long each question may take.
+    ///   - now: Milliseconds since 1970.
+    /// - Throws: The hub's settings cannot be used.
+    init(_ settings: Settings, timeout: Duration, now: @escaping @Sendable () -> Int64) throws(CommandFailure) {
+        do {
+            let configuration = try settings.hubConfiguration()
+            client = try HubClient(configuration, userAgent: Self.userAgent)
+            place = "\(configuration.endpoint.authority)/\(configuration.hub.text)"
+            hubName = configuration.hub.text
+            connections = settings.connections(to: configuration.endpoint)
+        } catch let error as SettingsError {
+            throw CommandFailure(
+                .configuration, error.problems.map(\.description).joined(separator: "\n"),
+                hint: "`pushfan config check` checks settings, `pushfan help settings` lists them")
+        } catch {
+            throw CommandFailure(.configuration, "the hub cannot be called: \(Sanitised.line("\(error)"))")
+        }
+        self.timeout = timeout
+        self.now = now
+        hub = try WebPeer("the hub \(place)", connections, timeout: timeout)
+    }
+
+    private static var userAgent: String { "pushfan/\(Program.version)" }
+
+    /// Every blob there is now, each once, the oldest day first.
+    ///
+    /// - Throws: The hub or the storage account does not tell.
+    func blobs() throws(CommandFailure) -> [BlobListing.Blob] {
+        var blobs: [BlobListing.Blob] = []
+        var names: Set<String> = []
+        var marker: String?
+        repeat {
+            let answer = try fetch { $0.listing(after: marker, count: Self.pageCount) }
+            guard let answer, answer.status == 200 else { throw refusal(of: "the list of blobs", answer?.status) }
+            let page: BlobListing
+            do throws(TelemetryFault) {
+                page = try BlobListing(reading: answer.body, now: now())
+            } catch {
+                throw CommandFailure(.failed, "\(storageName) gives a list of blobs that cannot be read: \(error)")
+            }
+            for blob in page.blobs where names.insert(blob.name).inserted { blobs.append(blob) }
+            guard blobs.count <= Self.maximumBlobs, page.nextMarker == nil || page.nextMarker != marker else {
+                throw CommandFailure(.failed, "\(storageName) gives a list of blobs without an end")
+            }
+            marker = page.nextMarker
+            if marker != nil, page.blobs.isEmpty, Interruption.isRequested { break }
+        } while marker != nil
+        return blobs.sorted { ($0.age, $0.name) < ($1.age, $1.name) }
+    }
+
+    /// Reads on in a blob.
+    ///
+    /// - Parameters:
+    ///   - name: The blob.
+    ///   - position: How many bytes of it were read.
+    /// - Returns: What comes next in it.
+    /// - Throws: The storage account does not give it.
+    func read(_ name: String, from position: Int64) throws(CommandFailure) -> Reading {
+        let answer = try fetch(position..<position + Self.pieceByteCount) { $0.blob(name) }
+        guard let answer else { return .unusable }
+        switch answer.status {
+        case 206:
+            let bytes = Array(answer.bytes[answer.bodyRange])
+            guard let range = ContentRange(answer.string(of: "Content-Range") ?? ""), range.start == position,
+                bytes.count <= Self.pieceByteCount
+            else { throw CommandFailure(.failed, "\(storageName) gives another part of a blob than was asked for") }
+            let end = position + Int64(bytes.count)
+            return bytes.isEmpty ? .end : .piece(bytes, isLast: range.total.map { end >= $0 } ?? false)
+        // A server that knows no ranges gives the whole, as far as it is small enough to be taken.
+        case 200:
+            guard Int64(answer.bodyRange.count) > position else { return .end }
+            return .piece(Array(answer.bytes[answer.bodyRange].dropFirst(Int(position))), isLast: true)
+        case 416: return .end
+        case 404: return .gone
+        default: throw refusal(of: Sanitised.line(name), answer.status)
+        }
+    }
+
+    /// Asks the storage account; once more with a new link when the present one opens nothing any more. Nil when there is nothing to ask.
+    private func fetch(
+        _ range: Range<Int64>? = nil, _ uri: (FeedbackLink) -> String?
+    ) throws(CommandFailure) -> Answer? {
+        var answer: Answer?
+        for _ in 0..<2 {
+            let present: FeedbackLink
+            if let link { present = link } else { present = try open() }
+            guard let uri = uri(present) else { return nil }
+            guard let address = WebAddress(uri), address.scheme == .https || connections.scheme == .http else {
+                throw CommandFailure(.failed, "\(hub.name) names a container that is not reached by https")
+            }
+            let part = range.map { "Range: bytes=\($0.lowerBound)-\($0.upperBound - 1)\r\n" } ?? ""
+            let request =
+                "GET \(address.target) HTTP/1.1\r\nHost: \(address.authority)\r\nUser-Agent: \(Self.userAgent)\r\n\(part)\r\n"
+            answer = try peer(at: address).answer(to: Array(request.utf8))
+            guard answer?.status == 403 || answer?.status == 401 else { break }
+            self.link = nil
+        }
+        return answer
+    }
+
+    private var storageName: String { storage?.peer.name ?? "the storage account" }
+
+    private func peer(at address: WebAddress) throws(CommandFailure) -> WebPeer {
+        if let storage, storage.address.host == address.host, storage.address.port == address.port,
+            storage.address.scheme == address.scheme
+        {
+            return storage.peer
+        }
+        var configuration = connections
+        (configuration.scheme, configuration.host, configuration.port) = (address.scheme, address.host, address.port)
+        configuration.limits.bodyByteCount = BlobListing.maximumByteCount
+        let peer = try WebPeer("the storage account at \(Sanitised.line(address.authority))", configuration, timeout: timeout)
+        storage = (address, peer)
+        return peer
+    }
+
+    private func refusal(of what: String, _ status: Int?) -> CommandFailure {
+        let isForbidden = status == 401 || status == 403
+        return CommandFailure(
+            isForbidden ? .notAllowed : .failed, "\(storageName) does not give \(what): it answers \(status ?? 0)")
+    }
+
+    /// Asks the hub for the link.
+    private func open() throws(CommandFailure) -> FeedbackLink {
+        while true {
+            var request = ByteWriter()
+            let serial: UInt64
+            do throws(HubAuthError) {
+                serial = try client.writeFeedbackRequest(now: now() / 1000, into: &request)
+            } catch {
+                throw CommandFailure(.failed, "a token could not be signed: \(error.description)")
+            }
+            let answer = try hub.answer(to: request.bytes)
+            if answer.status == 401, client.rejected(token: serial).allowsRetry { continue }
+            guard answer.status == 200 else { throw hubRefusal(answer) }
+            client.accepted(token: serial)
+            guard let found = FeedbackLink(answer.body) else {
+                throw CommandFailure(.failed, "\(hub.name) answers with no link to a container")
+            }
+            link = found
+            return found
+        }
+    }
+
+    private func hubRefusal(_ answer: Answer) -> CommandFailure {
+        let said = HubAnswer(answer, now: now())
+        let detail = said.detail.map { Sanitised.line(answer.string($0)) } ?? ""
+        let text = detail.isEmpty ? "\(answer.status)" : "\(answer.status), \(detail)"
+        switch answer.status {
+        case 403 where detail.lowercased().contains("tier"):
+            return CommandFailure(.notAllowed, "\(hub.name) has no feedback, which is for the Standard tier: \(text)")
+        case 401, 403:
+            return CommandFailure(
+                .notAllowed, "\(hub.name) does not let us read the feedback: \(text)",
+                hint: "the policy of the connection string may lack a right; one with Manage has all")
+        case 404:
+            return CommandFailure(
+                .configuration, "\(hub.name) is not there: \(text)", hint: "set hub.name as the portal shows it")
+        default: return CommandFailure(.failed, "\(hub.name) answers \(text)")
+        }
+    }
+}
+
+/// `bytes 0-99/1234` (RFC 9110, section 14.4).
+struct ContentRange: Equatable {
+    /// Which byte is the first one.
+    let start: Int64
+    /// How many bytes there are; nil when the server does not say.
+    let total: Int64?
+
+    init?(_ text: String) {
+        guard text.hasPrefix("bytes ") else { return nil }
+        let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+        let ends = parts.first?.split(separator: "-", omittingEmptySubsequences: false) ?? []
+        guard parts.count == 2, ends.count == 2, let start = Int64(ends[0]), let end = Int64(ends[1]), start >= 0, end >= start
+        else { return nil }
+        self.start = start
+        total = Int64(parts[1])
+        guard total != nil || parts[1] == "*" else { return nil }
+    }
+}

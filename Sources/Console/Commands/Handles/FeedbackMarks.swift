@@ -1,0 +1,110 @@
+import Kafka
+import PushModel
+import ResultQuery
+import Settings
+
+/// How far the blobs of a hub's feedback were read: records of the topic of replays, in the transactions of what was found.
+///
+/// A mark is written anew while its blob is there, so that it is not removed from the topic before the blob is from its container.
+struct FeedbackMarks {
+    /// How far one blob was read.
+    struct Mark: Equatable {
+        /// The bytes that were read.
+        var position: Int64
+        /// When that was written, in milliseconds since 1970.
+        var at: Int64
+    }
+
+    /// A mark is written anew after this time, in milliseconds: a week.
+    static let lifetime: Int64 = 604_800_000
+
+    /// The marks by the names of the blobs.
+    private(set) var marks: [String: Mark] = [:]
+    /// The latest run that claimed to be the one.
+    private(set) var runner: String?
+    /// The key of the claim, and with a slash behind what the keys of marks begin with.
+    private let claim: [UInt8]
+    private var document = JSONDocument()
+
+    /// - Parameter place: The hub: namespace and name.
+    init(of place: String) {
+        claim = Self.claimKey(place)
+    }
+
+    /// The key of a claim. Neither a namespace nor a hub's name has a slash.
+    static func claimKey(_ place: String) -> [UInt8] { Array("feedback/\(place)".utf8) }
+
+    /// The key of a mark.
+    static func key(_ place: String, _ blob: String) -> [UInt8] { claimKey(place) + Array("/\(blob)".utf8) }
+
+    /// The value of a claim.
+    static func claim(of runner: String) -> [UInt8] {
+        var object = JSONObject()
+        object.add("schema_version", 1)
+        object.add("kind", "feedback_claim")
+        object.add("runner", runner)
+        return object.bytes
+    }
+
+    /// The value of a mark.
+    static func value(_ blob: String, _ position: Int64) -> [UInt8] {
+        var object = JSONObject()
+        object.add("schema_version", 1)
+        object.add("kind", "feedback")
+        object.add("blob", blob)
+        object.add("read", Int(position))
+        return object.bytes
+    }
+
+    /// Takes a record in; those of others are passed over.
+    mutating func take(_ record: borrowing ConsumedRecord) {
+        guard let key = record.key, let value = record.value else { return }
+        take(key: key, value: value, at: record.timestamp ?? 0)
+    }
+
+    /// Takes the parts of a record in.
+    mutating func take(key: Span<UInt8>, value: Span<UInt8>, at moment: Int64) {
+        guard key.count >= claim.count, claim.indices.allSatisfy({ key[$0] == claim[$0] }),
+            key.count == claim.count || key[claim.count] == UInt8(ascii: "/"), (try? document.read(value)) != nil
+        else { return }
+        switch document.text("kind", of: document.root) {
+        case "feedback_claim": runner = document.text("runner", of: document.root)
+        case "feedback":
+            guard let blob = document.text("blob", of: document.root),
+                let position = document.integer("read", of: document.root), position >= 0
+            else { return }
+            marks[blob] = Mark(position: position, at: moment)
+        default: return
+        }
+    }
+}
+
+extension Invocation {
+    /// Reads how far a hub's feedback was read, without claiming anything.
+    ///
+    /// - Throws: The topic is there and cannot be read.
+    func feedbackMarks(
+        of place: String, _ settings: Settings, timeout: Duration
+    ) throws(CommandFailure) -> FeedbackMarks {
+        var marks = FeedbackMarks(of: place)
+        let topic = settings.kafka.topics.replays
+        let reader: TopicReader
+        do throws(KafkaError) {
+            reader = try TopicReader(
+                settings.kafkaConfiguration(), topic: topic, start: .beginning, stop: .end, timeout: timeout)
+        } catch {
+            if error.isUnknownTopicOrPartition { return marks }
+            throw failure(error, settings.kafka, to: "read \(topic)")
+        }
+        defer { reader.close() }
+        let deadline = Deadline(after: timeout)
+        while !reader.hasReachedEnd {
+            if case .error(let error) = reader.read(timeout: .milliseconds(100), { marks.take($0) }), error.isAuthorization {
+                throw failure(error, settings.kafka, to: "read \(topic)")
+            }
+            if Interruption.isRequested { throw CommandFailure(Interruption.exitCode, "interrupted") }
+            if deadline.hasPassed { throw CommandFailure(.temporary, "\(topic) cannot be read to its end in time") }
+        }
+        return marks
+    }
+}

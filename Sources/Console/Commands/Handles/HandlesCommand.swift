@@ -1,0 +1,117 @@
+import Delivery
+import Kafka
+import PushModel
+import ResultQuery
+import Settings
+
+extension Command {
+    /// `pushfan handles collect`: what a hub's feedback lists.
+    static let handlesCollect = Command(
+        "handles collect", .operators, "List the dead device handles that the hub's feedback names",
+        examples: [
+            "pushfan handles collect --dry-run",
+            "pushfan handles collect",
+            "pushfan handles collect --since 7d -o ndjson",
+        ],
+        groups: [
+            FlagGroup(
+                "Selection",
+                [
+                    Flag("since", "TIME", "Leave blobs that were written last before then: 2d, 2026-11-21"),
+                    Flag("dry-run", nil, "Read, and write nothing"),
+                    Flag("timeout", "DURATION", "How long Kafka, the hub and its storage may each take", default: "30s"),
+                ]),
+            .output(), .kafka(topics: ["handles", "replays"]),
+        ],
+        readOn: "pushfan help settings, exit-codes", run: HandlesCommand.run)
+}
+
+enum HandlesCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let now = invocation.surroundings.now
+        let since = try since(invocation, now())
+        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
+        let settings = try invocation.settings()
+        Interruption.catchSignals()
+        let container = try FeedbackContainer(settings, timeout: timeout, now: now)
+        let blobs = try container.blobs().filter { $0.modified ?? .max >= since }
+        var session: HandlesSession?
+        let marks: FeedbackMarks
+        if invocation.arguments.has("dry-run") {
+            marks = try invocation.feedbackMarks(of: container.place, settings, timeout: timeout)
+        } else {
+            let opened = try open(container, settings, timeout, invocation)
+            session = opened
+            marks = opened.marks
+        }
+        let progress = CollectionProgress(invocation.streams)
+        var collection = FeedbackCollection(container, session, marks, now: now, progress)
+        let ending = Result<Void, ReplayTrouble> { () throws(ReplayTrouble) in try collection.read(blobs) }
+        progress.end()
+        // What was committed before the trouble is told, too.
+        try report(collection, of: blobs.count, settings, invocation)
+        if case .failure(let trouble) = ending { throw failure(trouble, settings, invocation) }
+        if collection.isInterrupted {
+            invocation.streams.note("interrupted; the same command goes on where it stopped")
+            return Interruption.exitCode
+        }
+        return collection.rows.contains { $0.trouble != nil } ? .partlyFailed : .done
+    }
+
+    private static func since(_ invocation: Invocation, _ now: Int64) throws(CommandFailure) -> Int64 {
+        guard let text = invocation.arguments.value("since") else { return .min }
+        guard let moment = TimeWords.moment(text, now: now, isPast: true) else {
+            throw .usage(
+                "--since: \(Sanitised.quoted(text)) is no moment; expected one such as 2d, 2026-11-21 or 2026-11-21T17:00Z")
+        }
+        return moment.milliseconds
+    }
+
+    private static func open(
+        _ container: FeedbackContainer, _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+    ) throws(CommandFailure) -> HandlesSession {
+        do throws(KafkaError) {
+            return try HandlesSession(container.place, hubName: container.hubName, settings, timeout: timeout)
+        } catch {
+            throw failure(.kafka(error), settings, invocation)
+        }
+    }
+
+    private static func failure(_ trouble: ReplayTrouble, _ settings: Settings, _ invocation: Invocation) -> CommandFailure {
+        switch trouble {
+        case .final(let failure): failure
+        case .kafka(let error) where error.isFenced:
+            CommandFailure(.temporary, "another run of the same hub has taken over; it goes on with what is left")
+        case .kafka(let error):
+            invocation.failure(error, settings.kafka, to: "write to \(settings.kafka.topics.handles); the same command goes on")
+        }
+    }
+
+    private static func report(
+        _ collection: FeedbackCollection, of count: Int, _ settings: Settings, _ invocation: Invocation
+    ) throws(CommandFailure) {
+        var table = Table([
+            .init(title: "BLOB"), .init(title: "BYTES", isNumber: true), .init(title: "ENTRIES", isNumber: true),
+            .init(title: "HANDLES", isNumber: true), .init(title: "UNREADABLE", isNumber: true), .init(title: "TROUBLE"),
+        ])
+        var objects: [[UInt8]] = []
+        for row in collection.rows {
+            table.add(
+                row.blob, "\(row.byteCount)", "\(row.entries)", "\(row.handles)", "\(row.unreadable)", row.trouble ?? "-")
+            var object = JSONObject()
+            object.add("blob", row.blob)
+            object.add("bytes", Int(row.byteCount))
+            object.add("entries", row.entries)
+            object.add("handles", row.handles)
+            object.add("unreadable", row.unreadable)
+            object.add("trouble", row.trouble)
+            objects.append(object.bytes)
+        }
+        let format = invocation.arguments.format()
+        if !format.isForPeople || !collection.rows.isEmpty { try invocation.streams.out(format, table, objects) }
+        let verb = collection.session == nil ? "would be written" : "written"
+        invocation.streams.note(
+            "\(Counted.text(collection.handles, "dead handle", "dead handles")) \(verb) to \(settings.kafka.topics.handles); "
+                + "\(collection.rows.count) of \(count) blobs have something new")
+    }
+}

@@ -1,0 +1,80 @@
+import CurlHTTP
+import EventLoop
+import HTTP1
+
+/// Somebody who is asked by HTTP, one question after another.
+final class WebPeer {
+    /// How often a question is put to somebody who is busy, and the pauses between.
+    private static let pauses: [Duration] = [.milliseconds(500), .milliseconds(900), .zero]
+
+    /// Who it is, for messages: `the hub at contoso.servicebus.windows.net`.
+    let name: String
+    private let timeout: Duration
+    private let poller: Poller
+    private let pool: ConnectionPool
+
+    /// - Parameters:
+    ///   - name: Who it is, for messages; nothing secret.
+    ///   - configuration: How to reach it.
+    ///   - timeout: How long each question may take.
+    /// - Throws: The settings cannot work.
+    init(_ name: String, _ configuration: ConnectionPoolConfiguration, timeout: Duration) throws(CommandFailure) {
+        self.name = name
+        self.timeout = timeout
+        do {
+            poller = try Poller()
+            pool = try ConnectionPool(configuration, poller: poller, tokenBase: 0)
+        } catch {
+            throw CommandFailure(.configuration, "\(name) cannot be called: \(Sanitised.line("\(error)"))")
+        }
+    }
+
+    deinit { pool.close() }
+
+    /// Puts a question; where the answer says that the peer is busy, or there is none, some times.
+    ///
+    /// - Parameter request: Head and body.
+    /// - Returns: Its answer, of any status but those of a peer that is busy.
+    /// - Throws: There is no answer, or the peer stays busy; nothing of the question is repeated.
+    func answer(to request: [UInt8]) throws(CommandFailure) -> Answer {
+        var failure: CommandFailure?
+        for pause in Self.pauses {
+            switch try ask(request) {
+            case .answer(let answer):
+                guard Self.isBusy(answer) else { return answer }
+                failure = CommandFailure(.temporary, "\(name) is busy, or has trouble: it answers \(answer.status)")
+            case .failure(let reason):
+                failure = CommandFailure(.unreachable, "\(name) does not answer: \(Sanitised.line(reason.description))")
+            }
+            ReplayRunner.pause(pause)
+        }
+        throw failure ?? CommandFailure(.unreachable, "\(name) does not answer")
+    }
+
+    /// A 403 with `Retry-After` is the hub's older way to throttle (hub-protocol, section 4).
+    private static func isBusy(_ answer: Answer) -> Bool {
+        switch answer.status {
+        case 429, 500, 502, 503, 504: true
+        case 403: answer.value(of: "Retry-After") != nil
+        default: false
+        }
+    }
+
+    private func ask(_ request: [UInt8]) throws(CommandFailure) -> Completion.Outcome {
+        let deadline = MonotonicTime.now().advanced(by: timeout)
+        pool.submit(id: 0, request: request, deadline: deadline)
+        while true {
+            if let completion = pool.nextCompletion() { return completion.outcome }
+            if Interruption.isRequested { throw CommandFailure(Interruption.exitCode, "interrupted") }
+            let step = MonotonicTime.now().advanced(by: .milliseconds(100))
+            do throws(SystemCallError) {
+                for index in try poller.wait(until: min(pool.nextTimer ?? deadline, deadline, step)) {
+                    pool.handle(poller[index])
+                }
+            } catch {
+                throw CommandFailure(.failed, "waiting for an answer failed: \(error)")
+            }
+            pool.handleTimers(.now())
+        }
+    }
+}

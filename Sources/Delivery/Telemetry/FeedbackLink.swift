@@ -1,0 +1,62 @@
+/// The link to a hub's feedback container. It carries a signature that opens the container, so no description shows it.
+public struct FeedbackLink: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Scheme, host, port and path, without a slash at the end.
+    private let place: String
+    /// The signature and what belongs to it, as it stands behind the question mark.
+    private let signature: String
+
+    /// Always `<redacted>`.
+    public var description: String { "<redacted>" }
+    /// Always `<redacted>`.
+    public var debugDescription: String { description }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+
+    /// Reads the hub's answer; nil for what is no absolute `https` or `http` URI with a path and a query, as ``ErrorDetailsLink`` takes them.
+    public init?(_ answer: Span<UInt8>) {
+        guard answer.count <= 4096 else { return nil }
+        var text = answer.indices.map { answer[$0] }[...]
+        while let first = text.first, first <= 0x20 { text.removeFirst() }
+        while let last = text.last, last <= 0x20 { text.removeLast() }
+        guard let link = ErrorDetailsLink(String(decoding: text, as: UTF8.self)), !link.uri.contains("#") else { return nil }
+        let parts = link.uri.split(separator: "?", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        place = parts[0].hasSuffix("/") ? String(parts[0].dropLast()) : String(parts[0])
+        signature = String(parts[1])
+        guard place.split(separator: "/", omittingEmptySubsequences: true).count > 2 else { return nil }
+    }
+
+    /// The link to a page of the names in the container.
+    ///
+    /// - Parameters:
+    ///   - marker: What the page before said; nil for the first one.
+    ///   - count: The most names that it may have.
+    /// - Returns: The link.
+    public func listing(after marker: String?, count: Int) -> String {
+        let marker = marker.map { "&marker=\(Self.escaped($0, keeping: []))" } ?? ""
+        return "\(place)?restype=container&comp=list&maxresults=\(count)\(marker)&\(signature)"
+    }
+
+    /// The link to a blob; nil for a name that would be another path, such as one with the segment `..`.
+    public func blob(_ name: String) -> String? {
+        let segments = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard segments.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }) else { return nil }
+        return "\(place)/\(Self.escaped(name, keeping: [UInt8(ascii: "/")]))?\(signature)"
+    }
+
+    /// Escapes all but unreserved characters (RFC 3986, 2.3).
+    private static func escaped(_ text: String, keeping kept: Set<UInt8>) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            case _ where kept.contains(byte): bytes.append(byte)
+            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,44 @@
+/// What one piece of a feedback blob lists: `PnsFeedback` documents one behind another, in UTF-8 whatever they declare (hub-protocol,
+/// section 5.7).
+///
+/// A blob may have any size, and the hub may still be writing it, so that it is read in pieces. A piece begins where a document does, and may
+/// end anywhere; the next one begins behind the last whole document of this one.
+public struct FeedbackPiece: Sendable, Equatable {
+    /// A document of more bytes is none: no entry that a hub writes comes near. A piece of as many, or more, without a whole document is broken.
+    public static let maximumEntryByteCount = 64 << 10
+
+    /// The devices, in the blob's order.
+    public private(set) var devices: [RefusedDevice] = []
+    /// Whole documents that are no entries, or lack what one must have; they are passed over.
+    public private(set) var unreadableCount = 0
+    /// What is wrong with the first of them.
+    public private(set) var fault: TelemetryFault?
+    /// How many bytes of the piece whole documents take. 0 when there is none, or what the piece begins with is no XML.
+    public private(set) var byteCount = 0
+
+    /// Reads a piece.
+    public init(reading piece: Span<UInt8>) {
+        var scanner = XMLScanner(piece, allowsSeveralRoots: true)
+        // Whatever ends the reading, be it a document that is cut or one that is broken, the whole ones before it count.
+        do throws(TelemetryFault) {
+            while case .start(let name) = try scanner.next() {
+                try readEntry(name, &scanner)
+                byteCount = scanner.position
+            }
+            byteCount = piece.count
+        } catch {}
+    }
+
+    /// - Throws: There is no going on: nobody knows where the document ends.
+    private mutating func readEntry(_ name: Range<Int>, _ scanner: inout XMLScanner) throws(TelemetryFault) {
+        do throws(TelemetryFault) {
+            guard scanner.isName(name, "PnsFeedback") else { throw .otherEntry }
+            devices.append(try RefusedDevice(from: &scanner))
+        } catch {
+            guard error.isOfContent else { throw error }
+            while !scanner.isOutside { _ = try scanner.next() }
+            unreadableCount += 1
+            fault = fault ?? error
+        }
+    }
+}

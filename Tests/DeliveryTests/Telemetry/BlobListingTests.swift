@@ -1,0 +1,106 @@
+import TestSupport
+import Testing
+
+@testable import Delivery
+
+struct BlobListingTests {
+    private static let now: Int64 = 1_795_262_400_000
+
+    private static func read(_ text: String) throws(TelemetryFault) -> BlobListing {
+        let bytes = Array(text.utf8)
+        return try BlobListing(reading: bytes.span, now: now)
+    }
+
+    private static func page(_ blobs: String, _ more: String = "<NextMarker />") -> String {
+        "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?><EnumerationResults ServiceEndpoint=\"https://a/\" ContainerName=\"c\">"
+            + "<MaxResults>2</MaxResults><Blobs>\(blobs)</Blobs>\(more)</EnumerationResults>"
+    }
+
+    @Test func aPageIsReadAsAStorageAccountWritesIt() throws {
+        let page = try Self.read(
+            Self.page(
+                "<Blob><Name>11212026-a&amp;b.xml</Name><Snapshot/><Properties><Last-Modified>Sat, 21 Nov 2026 11:59:00 GMT</Last-Modified>"
+                    + "<Etag>0x8</Etag><Content-Length>123</Content-Length></Properties><Metadata/></Blob><BlobPrefix><Name>p/</Name></BlobPrefix>"
+                    + "<Blob><Name>x</Name></Blob>", "<NextMarker>2!8!MDE-</NextMarker>"))
+        #expect(
+            page.blobs == [
+                .init(name: "11212026-a&b.xml", byteCount: 123, modified: Self.now - 60_000), .init(name: "x"),
+            ])
+        #expect(page.nextMarker == "2!8!MDE-")
+        #expect(try Self.read(Self.page("")).blobs.isEmpty && Self.read(Self.page("")).nextMarker == nil)
+        #expect(try Self.read("<EnumerationResults/>").blobs.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("", .malformed(offset: 0)), ("<html></html>", .otherListing), ("{}", .malformed(offset: 0)),
+            ("<EnumerationResults><Blobs>", .malformed(offset: 27)), ("<!DOCTYPE a>", .documentType),
+            (page("<Blob></Blob>"), .unexpected("Name")), (page("<Blob><Name></Name></Blob>"), .unexpected("Name")),
+            (page("<Blob><Name>\(String(repeating: "n", count: 1025))</Name></Blob>"), .unexpected("Name")),
+            (page("<Blob><Name>a&#10;b</Name></Blob>"), .unexpected("Name")),
+            (page("<Blob><Name>a</Name><Properties><Content-Length>-1</Content-Length></Properties></Blob>"), .invalidCount),
+            (
+                page("<Blob><Name>a</Name><Properties><Content-Length>99999999999999999999</Content-Length></Properties></Blob>"),
+                .invalidCount
+            ),
+            (page("text"), .unexpected("Blobs")), (String(repeating: " ", count: BlobListing.maximumByteCount + 1), .tooLarge),
+        ] as [(String, TelemetryFault)])
+    func nothingIsMadeOfWhatIsNoList(text: String, fault: TelemetryFault) {
+        #expect(throws: fault) { try Self.read(text) }
+    }
+
+    @Test func namesSortByTheirDay() {
+        let names = ["12312025-b", "01012026-a", "other", "11212026-x", "1121202-y"]
+        let sorted = names.map { BlobListing.Blob(name: $0) }.sorted { $0.age < $1.age }.map(\.name)
+        #expect(sorted == ["1121202-y", "12312025-b", "01012026-a", "11212026-x", "other"])
+    }
+
+    @Test(arguments: 0..<10)
+    func noPageIsReadWithATrap(seed: Int) {
+        var random = SeededRandom(seed)
+        let text = Self.page("<Blob><Name>a</Name><Properties><Content-Length>5</Content-Length></Properties></Blob>")
+        for _ in 0..<200 {
+            var bytes = Array(text.utf8)
+            for _ in 0...random.below(3) { bytes[random.below(bytes.count)] = UInt8(random.below(256)) }
+            bytes.removeLast(random.below(bytes.count))
+            if let page = try? BlobListing(reading: bytes.span, now: 0) { #expect(page.blobs.count <= 1) }
+        }
+    }
+}
+
+struct FeedbackLinkTests {
+    private static func link(_ text: String) -> FeedbackLink? {
+        let bytes = Array(text.utf8)
+        return FeedbackLink(bytes.span)
+    }
+
+    @Test func itLeadsToListsAndBlobs() throws {
+        let link = try #require(Self.link("https://acc.blob.core.windows.net/cont?sv=2015&sig=a%2Bb\r\n"))
+        #expect(
+            link.listing(after: nil, count: 7)
+                == "https://acc.blob.core.windows.net/cont?restype=container&comp=list&maxresults=7&sv=2015&sig=a%2Bb")
+        #expect(link.listing(after: "2!&é", count: 7).contains("&marker=2%21%26%C3%A9&sv=2015"))
+        #expect(link.blob("a b/c?d#e%.xml") == "https://acc.blob.core.windows.net/cont/a%20b/c%3Fd%23e%25.xml?sv=2015&sig=a%2Bb")
+        #expect(Self.link("http://127.0.0.1:88/blobs/feedback/?x=1")?.blob("b") == "http://127.0.0.1:88/blobs/feedback/b?x=1")
+    }
+
+    @Test(arguments: ["../other", "a/../b", ".", "a//b", "/a", "a/", ""])
+    func aNameThatIsAnotherPathLeadsNowhere(name: String) {
+        #expect(Self.link("https://a/c?s=1")?.blob(name) == nil)
+    }
+
+    @Test(arguments: [
+        "", "ftp://a/c?s=1", "https://a/c", "https://a?s=1", "https://a/?s=1", "https://a/c?s=1\r\nX: y", "https://a/c d?s=1",
+        "https://a/c?s=1#f", "\"https://a/c?s=1\"", "https://a/c?\(String(repeating: "s", count: 5000))",
+    ])
+    func whatIsNoLinkIsNotFollowed(text: String) {
+        #expect(Self.link(text) == nil)
+    }
+
+    @Test func noDescriptionShowsTheSignature() throws {
+        let link = try #require(Self.link("https://a/c?sig=s3cret"))
+        var dumped = ""
+        dump(link, to: &dumped)
+        for text in ["\(link)", String(reflecting: link), dumped] { #expect(!text.contains("s3cret")) }
+    }
+}

@@ -1,0 +1,92 @@
+import PushModel
+import TestSupport
+import Testing
+
+@testable import Delivery
+
+struct FeedbackPieceTests {
+    private static func entry(_ handle: String, _ outcome: String = "ExpiredChannel") -> String {
+        #"<?xml version="1.0" encoding="utf-16"?><PnsFeedback xmlns="http://a"><FeedbackTime>2026-01-01T00:00:00Z</FeedbackTime>"#
+            + "<NotificationSystemError>\(outcome)</NotificationSystemError><Platform>apns</Platform><PnsHandle>\(handle)</PnsHandle>"
+            + "</PnsFeedback>\n"
+    }
+
+    private static func read(_ text: some StringProtocol) -> FeedbackPiece {
+        let bytes = Array(text.utf8)
+        return FeedbackPiece(reading: bytes.span)
+    }
+
+    @Test func aWholeBlobIsReadToItsEnd() {
+        let text = Self.entry("a") + Self.entry("b", "Melted") + "<!-- later -->\n"
+        let piece = Self.read(text)
+        #expect(piece.devices.map(\.handle) == ["a", "b"] && piece.byteCount == text.utf8.count)
+        #expect(piece.unreadableCount == 0 && piece.fault == nil)
+        #expect(Self.read("").byteCount == 0 && Self.read("\n \n").byteCount == 3)
+    }
+
+    /// Wherever a piece ends, what it begins with is read once, and the rest with the next one.
+    @Test func aPieceMayEndAnywhere() {
+        let handles = ["a", "b&amp;", "<![CDATA[</PnsFeedback><PnsFeedback>]]>"]
+        let bytes = Array(handles.map { Self.entry($0) }.joined().utf8)
+        for cut in 1..<bytes.count {
+            let begun = Array(bytes[..<cut])
+            let first = FeedbackPiece(reading: begun.span)
+            let rest = Array(bytes[first.byteCount...])
+            let second = FeedbackPiece(reading: rest.span)
+            #expect(first.unreadableCount == 0 && second.unreadableCount == 0, "\(cut)")
+            #expect(
+                (first.devices + second.devices).map(\.handle) == ["a", "b&", "</PnsFeedback><PnsFeedback>"], "cut at \(cut)")
+            #expect(first.byteCount + second.byteCount == bytes.count)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("<Other><a/></Other>", .otherEntry), ("<PnsFeedback/>", .unexpected("PnsFeedback")),
+            ("<PnsFeedback><Platform>a b</Platform></PnsFeedback>", .unexpected("PnsFeedback")),
+            (
+                "<PnsFeedback><Platform>a</Platform><Platform>a</Platform><PnsHandle>h</PnsHandle></PnsFeedback>",
+                .unexpected("Platform")
+            ),
+            ("<PnsFeedback>text</PnsFeedback>", .unexpected("PnsFeedback")),
+            ("<PnsFeedback><PnsHandle><a/></PnsHandle></PnsFeedback>", .unexpected("PnsHandle")),
+            (
+                "<PnsFeedback><PnsHandle>\(String(repeating: "h", count: 9000))</PnsHandle></PnsFeedback>",
+                .unexpected("PnsHandle")
+            ),
+            (
+                "<PnsFeedback><PnsHandle><![CDATA[\(String(repeating: "h", count: 9000))</PnsFeedback>]]></PnsHandle></PnsFeedback>",
+                .unexpected("PnsHandle")
+            ),
+        ] as [(String, TelemetryFault)])
+    func anEntryThatIsNoneIsPassedOverAndCounted(text: String, fault: TelemetryFault) {
+        let piece = Self.read(Self.entry("a") + text + Self.entry("b") + text)
+        #expect(piece.devices.map(\.handle) == ["a", "b"])
+        #expect(piece.unreadableCount == 2 && piece.fault == fault)
+        #expect(piece.byteCount == (Self.entry("a") + Self.entry("b") + text + text).utf8.count)
+    }
+
+    @Test(arguments: [
+        "<!DOCTYPE a [<!ENTITY b \"c\">]>", "text", "<PnsFeedback></Other>", "<PnsFeedback a></PnsFeedback>", "</PnsFeedback>",
+        "<>",
+        "<PnsFeedback><PnsHandle>&b;</PnsHandle></PnsFeedback>", String(repeating: "<a>", count: 40),
+    ])
+    func whereNobodyKnowsHowToGoOnTheReadingEnds(text: String) {
+        let piece = Self.read(Self.entry("a") + text + Self.entry("b"))
+        #expect(piece.devices.map(\.handle) == ["a"] && piece.byteCount < Self.entry("a").utf8.count + text.utf8.count)
+        #expect(Self.read(text + Self.entry("b")).byteCount == 0)
+    }
+
+    @Test(arguments: 0..<20)
+    func noPieceIsReadWithATrap(seed: Int) {
+        var random = SeededRandom(seed)
+        for _ in 0..<200 {
+            var bytes = Array((Self.entry("s3cret") + Self.entry("i", "Throttled")).utf8)
+            for _ in 0...random.below(3) { bytes[random.below(bytes.count)] = UInt8(random.below(256)) }
+            bytes.removeLast(random.below(bytes.count))
+            let piece = FeedbackPiece(reading: bytes.span)
+            #expect(piece.byteCount <= bytes.count && piece.devices.count + piece.unreadableCount <= 2)
+            #expect(!"\(piece)".contains("s3cret"))
+        }
+    }
+}
