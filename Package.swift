@@ -114,7 +114,7 @@ let package = Package(
             [
                 "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "ResultQuery",
                 "Replay", "Kafka", "SQLite",
-                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop",
+                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto",
             ]),
 
         // bench

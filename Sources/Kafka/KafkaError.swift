@@ -122,6 +122,11 @@ extension KafkaError {
             RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
     }
 
+    /// The group has gone on without this member: its partitions are others' by now.
+    public var isOutOfGroup: Bool {
+        matches(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
+    }
+
     /// Every broker is down, as far as the library knows; information only, it keeps trying.
     public var isAllBrokersDown: Bool { matches(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) }
 

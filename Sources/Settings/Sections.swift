@@ -21,11 +21,13 @@ public struct KafkaSettings: Sendable {
         public let control: String
         /// Large requests are kept here until their parts have ended.
         public let parents: String
+        /// Requests with ordering keys wait here that must not be sent yet, and those behind them.
+        public let held: String
         /// Dead device handles are listed here.
         public let handles: String
         /// Workers share a hub's rate by it.
         public let shares: String
-        /// Replays keep here how far they are.
+        /// Replays, and the collecting of dead handles, keep here how far they are.
         public let replays: String
     }
 
@@ -54,7 +56,8 @@ public struct KafkaSettings: Sendable {
             delays: SettingsSchema.delayTopics.map { (key) throws(SettingsError) in try values.value(key) },
             results: values.value(SettingsSchema.resultsTopic),
             deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic),
-            parents: values.value(SettingsSchema.parentsTopic), handles: values.value(SettingsSchema.handlesTopic),
+            parents: values.value(SettingsSchema.parentsTopic), held: values.value(SettingsSchema.heldTopic),
+            handles: values.value(SettingsSchema.handlesTopic),
             shares: values.value(SettingsSchema.sharesTopic), replays: values.value(SettingsSchema.replaysTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)

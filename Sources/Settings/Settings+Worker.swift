@@ -55,6 +55,7 @@ extension Settings {
         configuration.topics.deadLetters = kafka.topics.deadLetter
         configuration.topics.control = kafka.topics.control
         configuration.topics.parents = kafka.topics.parents
+        configuration.topics.held = kafka.topics.held
         configuration.topics.handles = kafka.topics.handles
         configuration.topics.shares = kafka.topics.shares
         configuration.guarantee = kafka.guarantee

@@ -19,6 +19,8 @@ extension WorkerConfiguration {
         public var control: String
         /// Where large requests are kept until their parts have ended.
         public var parents: String
+        /// Where requests with ordering keys wait that must not be sent yet, and those behind them.
+        public var held: String
         /// Where devices are listed whose handles are dead.
         public var handles: String
         /// Where workers agree on what is theirs of a hub's rate.
@@ -38,6 +40,7 @@ extension WorkerConfiguration {
             deadLetters = family.topic("deadletter")
             control = family.topic("control")
             parents = family.topic("parents")
+            held = family.topic("held")
             handles = family.topic("handles")
             shares = family.topic("shares")
         }
@@ -51,9 +54,14 @@ extension WorkerConfiguration {
             }
         }
 
+        /// How many partitions a topic gets where those of requests have `count`: that of held requests has one for each lane's.
+        public func partitionCount(of topic: String, requests count: Int) -> Int {
+            topic == held ? count * Lane.allCases.count : count
+        }
+
         /// Every topic, each once.
         public var all: [String] {
-            [requestsHigh, requests, requestsBulk] + delays + [parents, results, deadLetters, control, handles, shares]
+            [requestsHigh, requests, requestsBulk] + delays + [parents, held, results, deadLetters, control, handles, shares]
         }
     }
 }

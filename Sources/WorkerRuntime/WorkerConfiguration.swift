@@ -86,6 +86,8 @@ public struct WorkerConfiguration: Sendable {
     public var rateLimit = 0
     /// Offsets per partition between the first unfinished record and the next to read, 16–16,384.
     public var window = OffsetLedger.maximumWindow
+    /// The same for partitions of held requests, which must have room for what another worker has written.
+    var heldWindow = OffsetLedger.maximumWindow
     /// The least time between two commits while results come in numbers, default 60 ms; see `CommitSchedule`.
     public var commitInterval = Duration.milliseconds(60)
     /// How long calls under way may take to finish when the worker stops or loses partitions; default 20 s.

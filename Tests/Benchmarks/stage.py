@@ -62,9 +62,9 @@ class Stage:
     def make_topics(self):
         self.command("topics", "create", "--partitions", PARTITIONS, "--replication", 1)
 
-    def start_hub(self, *arguments):
+    def start_hub(self, *arguments, record="off"):
         self.hub = subprocess.Popen(
-            [self.program, "emulator", "--listen", "127.0.0.1:0", "--record", "off", *arguments],
+            [self.program, "emulator", "--listen", "127.0.0.1:0", "--record", record, *arguments],
             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         connection = self.hub.stdout.readline().strip()
         if not connection.startswith("Endpoint="):

@@ -152,6 +152,17 @@ import Testing
         #expect(try both(month, ["cleanup.policy": "compact", "retention.ms": "1"]).isEmpty)
     }
 
+    @Test func heldRequestsNeedAPartitionForEachLaneOfEachPartition() throws {
+        func held(_ count: Int) throws -> [Finding] {
+            let partitions = [PartitionReplicas](repeating: Self.good[0], count: count)
+            return TopicFindings.ofAll([try Self.topic("requests"), try Self.topic("held", partitions)], Self.tool)
+        }
+        #expect(try held(36).isEmpty)
+        let found = try held(35)
+        #expect(found.map(\.state) == [.warning] && found[0].text.contains("35 partitions of 36"))
+        #expect(found[0].remedy?.contains("--topic push.held.v1 --partitions 36") == true)
+    }
+
     @Test(arguments: [
         (Refusal.Kind.missing, "pushfan topics create", ExitCode.failed),
         (.rights, "--operation Describe --topic push.requests.v1", .notAllowed),

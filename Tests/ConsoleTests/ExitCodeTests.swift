@@ -30,6 +30,7 @@ import Testing
         ("results tail until:1h", .usage), ("results tail -o json", .usage), ("failed since:yesterday", .usage),
         ("failed --state nonsense", .usage), ("results show a b", .usage), ("help filters", .done),
         ("topics create --partitions 0", .usage), ("topics check --timeout soon", .usage),
+        ("handles", .usage), ("handles collect --since soon", .usage), ("handles collect", .configuration),
     ])
     func commandLinesEndWithTheDocumentedCode(line: String, code: ExitCode) {
         let outcome = Harness().run(line)

@@ -38,6 +38,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case outcomes = "outcomes not told exactly once"
     /// Of what was published more than once, one record is sent and all others end as duplicates.
     case repetitions = "repeated requests not sent exactly once"
+    /// A request is not called before those ahead of it that share its ordering key have ended, but for what a kill makes again.
+    case order = "calls before their turn"
     /// A worker ends when, and only when, it is told to.
     case exits = "workers that ended wrongly"
 }

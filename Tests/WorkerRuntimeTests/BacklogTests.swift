@@ -35,6 +35,30 @@ import Testing
         #expect(age.oldest(unreadCount: 1, lastTaken: Self.at(50_000), now: Self.at(1000)) == Self.at(1000))
     }
 
+    /// Published, `not_before` and due of a request, and since when it waits.
+    @Test(
+        arguments: [
+            (100, nil, nil, 100), (100, 900, nil, 900), (100, 50, nil, 100), (100, nil, 700, 700), (100, 900, 700, 700),
+            (100, nil, Int64.min, Int64.min), (100, nil, Int64.max, Int64.max),
+        ] as [(Int64, Int64?, Int64?, Int64)])
+    func whatIsNotToGoOnYetDoesNotWait(published: Int64, notBefore: Int64?, due: Int64?, since: Int64) {
+        let moment = WaitingSince.moment(
+            published: Self.at(published), notBefore: notBefore.map(Self.at), due: due.map(Self.at))
+        #expect(moment == Self.at(since))
+    }
+
+    @Test func aFlightWaitsForWhatItCarriesAndNotForWhatItCarriedBefore() {
+        let flight = Flight(index: 0)
+        let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Self.at(100))
+        flight.request.notBefore = Self.at(5000)
+        flight.begin(epoch: 0, slot: 0, origin: origin, now: Self.at(200), monotonic: 0)
+        #expect(flight.waitingSince == Self.at(5000))
+        flight.deadLetter = OutcomeBatch()
+        #expect(flight.waitingSince == Self.at(.max), "a record of somebody else")
+        flight.deadLetter?.add(.deadLetters, of: .init(slot: 0, offset: 0)) { $0.copyValue([1].span) }
+        #expect(flight.waitingSince == Self.at(100), "one that nobody understands")
+    }
+
     @Test func theRateIsThatOfTheLastTenSeconds() {
         var rate = FinishRate()
         #expect(rate.perSecond == 0)

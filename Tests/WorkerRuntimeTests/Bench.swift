@@ -42,7 +42,7 @@ final class Bench {
     private let requests: [Producer.Topic]
 
     init(
-        _ broker: Broker, partitions: Int = 4, hasShares: Bool = false,
+        _ broker: Broker, partitions: Int = 4, hasShares: Bool = false, hasHeld: Bool = true,
         emulator: (inout HubEmulatorConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = HubEmulatorConfiguration()
@@ -52,11 +52,13 @@ final class Bench {
         _ = try hub.start()
         let topics = WorkerConfiguration.Topics(requests: "\(name).requests")
         self.topics = topics
-        let all = topics.all.filter { hasShares || $0 != topics.shares }
+        let all = topics.all.filter { (hasShares || $0 != topics.shares) && (hasHeld || $0 != topics.held) }
         switch broker {
         case .embedded:
             let cluster = try MockCluster()
-            for topic in all { try cluster.createTopic(topic, partitions: partitions) }
+            for topic in all {
+                try cluster.createTopic(topic, partitions: topics.partitionCount(of: topic, requests: partitions))
+            }
             self.cluster = cluster
             kafka = cluster.configuration
             guarantee = .atLeastOnce
@@ -66,7 +68,10 @@ final class Bench {
             guarantee = .exactlyOnce
             let admin = try TopicAdmin(kafka)
             _ = try admin.createTopics(
-                all.map { NewTopic(name: $0, partitionCount: partitions, replicationFactor: 1) }, timeout: .seconds(20))
+                all.map {
+                    NewTopic(
+                        name: $0, partitionCount: topics.partitionCount(of: $0, requests: partitions), replicationFactor: 1)
+                }, timeout: .seconds(20))
         }
         metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
         var roomy = kafka
@@ -246,6 +251,14 @@ final class Bench {
     }
 
     struct TwoResults: Error { var requestID: String }
+
+    /// Waits until so many workers, or loops of them, have all partitions of the requests topic among them.
+    func waitForGroup(of count: Int, partitions: Int) -> Bool {
+        eventually(within: .seconds(60)) {
+            let shares = status.statuses.map { $0.partitions.count { $0.topic == topics.requests } }
+            return shares.count { $0 > 0 } == count && shares.reduce(0, +) == partitions
+        }
+    }
 
     /// What the worker's group has committed for a partition of the requests topic.
     func committed(_ partition: Int32 = 0) throws -> CommittedOffset? {

@@ -137,19 +137,23 @@ struct TenantTests {
     @Test func recordsAsideAreKeptByTenantInOrder() throws {
         func record(_ number: Int, slot: Int) -> RecordsAside.Record {
             let origin = RecordOrigin(topic: "t", partition: 0, offset: Int64(number), timestamp: Timestamp(milliseconds: 0))
-            return .init(slot: slot, origin: origin, receivedAt: 0, envelope: RecordEnvelope(), value: ByteWriter())
+            return .init(
+                slot: slot, origin: origin, receivedAt: 0, waitingSince: Timestamp(milliseconds: 1000 - Int64(number)),
+                envelope: RecordEnvelope(), value: ByteWriter())
         }
         var aside = RecordsAside()
         let (a, b) = (TenantID("a"), TenantID("b"))
         for number in 0..<500 { aside.append(record(number, slot: number % 2), of: number % 5 == 0 ? b : a) }
         #expect(aside.count == 500 && aside.hasRecords(of: a) && !aside.hasRecords(of: .none))
+        #expect(aside.waitingSince == Timestamp(milliseconds: 501), "it is not always the first that waits longest")
         for number in [1, 2, 3, 4, 6] { #expect(aside.removeFirst(of: a)?.origin.offset == Int64(number)) }
         aside.removeAll(of: 1)
+        #expect(aside.waitingSince == Timestamp(milliseconds: 502))
         var offsets: [Int64] = []
         while let record = aside.removeFirst(of: b) { offsets.append(record.origin.offset) }
         #expect(offsets == Array(stride(from: 0, to: 500, by: 10)) && Set(aside.tenants) == [a])
         for _ in 0..<1000 { if let record = aside.removeFirst(of: a) { #expect(record.slot == 0) } }
-        #expect(aside.isEmpty && aside.byteCount == 0 && aside.tenants.isEmpty)
+        #expect(aside.isEmpty && aside.byteCount == 0 && aside.tenants.isEmpty && aside.waitingSince == nil)
         while aside.hasRoom { aside.append(record(0, slot: 0), of: .none) }
         #expect(aside.count == RecordsAside.maximumBytes / 256)
         aside.removeAll()

@@ -54,9 +54,11 @@ final class BenchBroker {
         let topics = Self.topics("pushfan-bench.\(run).\(part)")
         do throws(KafkaError) {
             if let cluster {
-                for topic in topics.all { try cluster.createTopic(topic, partitions: partitions) }
+                for topic in topics.all {
+                    try cluster.createTopic(topic, partitions: topics.partitionCount(of: topic, requests: partitions))
+                }
             } else {
-                try create(topics.all, partitions: partitions)
+                try create(topics, partitions: partitions)
             }
         } catch {
             throw .broker(error, at: kafka.bootstrapServers, "create topics for the bench")
@@ -67,16 +69,16 @@ final class BenchBroker {
     /// The topics of one worker, whose names begin with `prefix`.
     static func topics(_ prefix: String) -> WorkerConfiguration.Topics { .init(requests: "\(prefix).requests") }
 
-    private func create(_ names: [String], partitions: Int) throws(KafkaError) {
+    private func create(_ topics: WorkerConfiguration.Topics, partitions: Int) throws(KafkaError) {
         let admin = try TopicAdmin(kafka)
         let copies = min(3, try admin.describe(topics: [], timeout: .seconds(10)).brokerCount)
         // The topics are removed in the end; if that is not allowed, at least what is in them goes.
-        let new = names.map {
+        let new = topics.all.map {
             NewTopic(
-                name: $0, partitionCount: partitions, replicationFactor: max(1, copies),
+                name: $0, partitionCount: topics.partitionCount(of: $0, requests: partitions), replicationFactor: max(1, copies),
                 configuration: [.init(key: "retention.ms", value: "3600000")])
         }
-        for outcome in zip(names, try admin.createTopics(new, timeout: .seconds(20))) {
+        for outcome in zip(topics.all, try admin.createTopics(new, timeout: .seconds(20))) {
             if case .failed(let error) = outcome.1 { throw error }
             topicNames.append(outcome.0)
         }

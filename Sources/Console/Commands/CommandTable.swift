@@ -3,7 +3,7 @@ extension Command {
     public static let builtIn: [Command] = [
         .help, .version,
         .enqueue, .cancel, .explain,
-        .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck, .doctor, .status,
+        .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck, .doctor, .status, .handlesCollect,
         .resultsList, .resultsShow, .resultsTail, .failed,
         .replayPlan, .replayRun, .replayList, .replayStatus, .replayPause, .replayResume, .replayStop, .replayLeftovers,
         .replayDeadLetter,

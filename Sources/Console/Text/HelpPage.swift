@@ -29,7 +29,7 @@ struct HelpPage {
     /// All commands on one screen.
     func overview(of commands: [Command]) -> String {
         var lines = [
-            "pushfan turns push requests on Kafka into notification hub calls, and records one result for each.", "",
+            "pushfan turns push requests on Kafka into notification hub calls, and records one result for each.",
             "\(title("Usage:")) pushfan COMMAND [flags] [arguments]",
         ]
         for section in Command.Section.allCases {

@@ -18,11 +18,14 @@ public struct PushfanMetrics: Sendable {
     public let sendDuration: Family<Histogram, 2>
     /// From the record's timestamp to its final result, by hub.
     public let publishToFinal: Family<Histogram, 1>
-    /// Age of the oldest request without a result, by hub.
+    /// How long the oldest request without a result has been waiting, by hub: since it was published, was to go out (`not_before`), or was
+    /// due in its delay lane, whichever came last. Those that were not read, and questions for outcomes from when they are due, count.
+    /// 0 when all that there is waits for its time.
     public let oldestWaiting: Family<Gauge, 1>
     /// Records not yet read, by topic and partition.
     public let consumerLagRecords: Family<Gauge, 2>
-    /// Age of the oldest record not yet read, by topic.
+    /// How long the oldest record that no worker has taken yet has been waiting, by topic, at most: since the record before it was
+    /// published, or nothing was unread. In a delay lane exactly, since the first record was due; 0 when it is not due.
     public let consumerLagSeconds: Family<Gauge, 1>
     /// Hub calls under way, by hub.
     public let inflightSends: Family<Gauge, 1>
@@ -40,7 +43,7 @@ public struct PushfanMetrics: Sendable {
     public let retriesScheduled: Family<Counter, 2>
     /// Requests that wait for a retry, by hub.
     public let retryQueue: Family<Gauge, 1>
-    /// Requests put into a delay lane, by lane (`10s`, `1m`, `10m`, `1h`); one that waits for long is counted in several.
+    /// Requests put into a delay lane, by lane (`10s`, `1m`, `10m`, `1h`), or held for the sake of an ordering key (`held`); one that waits for long is counted in several.
     public let delayed: Family<Counter, 1>
     /// Questions for the outcome of a call, by hub and code (`200`, `404`, `timeout` …).
     public let outcomePolls: Family<Counter, 2>
@@ -90,10 +93,13 @@ public struct PushfanMetrics: Sendable {
             "send_duration_seconds", "How long a hub call takes.", ["hub", "platform"], Histogram.requestBounds)
         publishToFinal = registry.durations(
             "publish_to_final_seconds", "From a request's timestamp to its final result.", ["hub"], Histogram.journeyBounds)
-        oldestWaiting = registry.gauges("oldest_waiting_seconds", "Age of the oldest request without a result.", ["hub"])
+        oldestWaiting = registry.gauges(
+            "oldest_waiting_seconds", "How long the oldest request without a result has been waiting, or could have gone on.",
+            ["hub"])
         consumerLagRecords = registry.gauges(
             "consumer_lag_records", "Records not yet read.", ["topic", "partition"], limit: 4096)
-        consumerLagSeconds = registry.gauges("consumer_lag_seconds", "Age of the oldest record not yet read.", ["topic"])
+        consumerLagSeconds = registry.gauges(
+            "consumer_lag_seconds", "Age of the oldest record not yet taken; in a delay lane since it was due.", ["topic"])
         inflightSends = registry.gauges("inflight_sends", "Hub calls under way.", ["hub"])
         sendLimit = registry.gauges("send_limit", "Hub calls that may be under way at once.", ["hub"])
         rateLimit = registry.gauges("rate_limit", "Hub calls that may start in a second here, at present.", ["hub"])
@@ -106,7 +112,7 @@ public struct PushfanMetrics: Sendable {
         ) { SecondsCounter() }
         retriesScheduled = registry.counters("retries_scheduled_total", "Retries scheduled, by reason.", ["hub", "reason"])
         retryQueue = registry.gauges("retry_queue_records", "Requests that wait for a retry.", ["hub"])
-        delayed = registry.counters("delayed_total", "Requests put into a delay lane.", ["lane"])
+        delayed = registry.counters("delayed_total", "Requests put into a delay lane, or held.", ["lane"])
         outcomePolls = registry.counters("outcome_polls_total", "Questions for the outcome of a call.", ["hub", "code"])
         outcomes = registry.counters("outcomes_total", "Calls whose outcome is known, by reason.", ["hub", "reason"])
         errorDetails = registry.counters(

@@ -25,7 +25,9 @@ final class DemoStage {
 
     init() throws {
         cluster = try MockCluster()
-        for topic in topics.all { try cluster.createTopic(topic, partitions: 4) }
+        for topic in topics.all {
+            try cluster.createTopic(topic, partitions: topics.partitionCount(of: topic, requests: 4))
+        }
         var emulator = HubEmulatorConfiguration()
         emulator.listen = "127.0.0.1:0"
         emulator.faults = [try Fault(parsing: "status=429,retry-after=1,count=1,tags=username:carol")]

@@ -29,11 +29,15 @@ public enum SettingsSchema {
     static let parentsTopic = topic(
         "parents", nil,
         "The topic that keeps large requests until their parts have ended; named after kafka.topics.requests by default.")
+    static let heldTopic = topic(
+        "held", nil,
+        "The topic where requests wait behind one with the same ordering key; named after kafka.topics.requests by default.")
     static let handlesTopic = topic(
         "handles", nil, "The topic that lists dead device handles; named after kafka.topics.requests by default.")
     static let sharesTopic = topic(
         "shares", nil, "The topic by which workers share a hub's rate; named after kafka.topics.requests by default.")
-    static let replaysTopic = topic("replays", "push.replays.v1", "The topic in which replays keep how far they are.")
+    static let replaysTopic = topic(
+        "replays", "push.replays.v1", "The topic in which replays, and the collecting of dead handles, keep how far they are.")
     static let guarantee =
         SettingKey(
             "kafka.delivery_guarantee", .choice, default: "exactly_once",
@@ -167,7 +171,8 @@ public enum SettingsSchema {
     /// The keys that name topics.
     static let topics =
         [requestsTopic, requestsHighTopic, requestsBulkTopic] + delayTopics + [
-            resultsTopic, deadLetterTopic, replaysTopic, controlTopic, parentsTopic, handlesTopic, sharesTopic,
+            resultsTopic, deadLetterTopic, replaysTopic, controlTopic, parentsTopic, heldTopic, handlesTopic,
+            sharesTopic,
         ]
 
     /// The hub's words for platforms, and the names of the services behind them.
@@ -188,7 +193,7 @@ public enum SettingsSchema {
         return [
             (requestsHighTopic.definition, family.lane("high")), (requestsBulkTopic.definition, family.lane("bulk")),
             (controlTopic.definition, family.topic("control")), (parentsTopic.definition, family.topic("parents")),
-            (handlesTopic.definition, family.topic("handles")),
+            (heldTopic.definition, family.topic("held")), (handlesTopic.definition, family.topic("handles")),
             (sharesTopic.definition, family.topic("shares")),
         ] + zip(delayTopics, DelayLanes.names).map { ($0.definition, family.topic("delay-\($1)")) }
     }

@@ -58,6 +58,8 @@ final class Flight {
     var lane = Lane.normal
     /// In whose queue of the lane they wait.
     var tenant = TenantID.none
+    /// The ordering key whose turn it is; the next request of the key waits for this one's end.
+    var key: RequestIdentity?
     /// Where the record with which the request was published stands.
     var origin = RecordOrigin(topic: "", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
     /// The offset of the record that holds it now, which is another one when the request comes from a delay lane.
@@ -102,6 +104,7 @@ final class Flight {
         self.slot = slot
         self.lane = lane
         tenant = .none
+        key = nil
         self.origin = origin
         offset = origin.offset
         envelope.removeAll()
@@ -121,6 +124,17 @@ final class Flight {
 
     /// When the record is to be looked at that the flight has from a delay lane.
     var look: Timestamp? { delayed?.look ?? poll?.look }
+
+    /// When that record says that it is due.
+    var due: Timestamp? { delayed?.due ?? poll?.due }
+
+    /// Since when what it carries waits for something other than its time; a record of somebody else waits for nothing.
+    var waitingSince: Timestamp {
+        guard let deadLetter else {
+            return WaitingSince.moment(published: origin.timestamp, notBefore: request.notBefore, due: due)
+        }
+        return deadLetter.records.isEmpty ? Timestamp(milliseconds: .max) : origin.timestamp
+    }
 
     /// Whether a call of the flight is with a connection.
     var hasCallInFlight: Bool { calls.contains { $0.phase == .inFlight } }

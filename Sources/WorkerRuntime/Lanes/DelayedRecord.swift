@@ -71,14 +71,14 @@ final class DelayedRecord {
     /// - Parameters:
     ///   - record: A record of a delay lane.
     ///   - group: This worker's group.
-    ///   - delay: The delay lane, by its place in `DelayLanes.lengths`.
+    ///   - delay: The delay lane, by its place in `DelayLanes.lengths`; nil for the topic of held requests.
     ///   - now: The present moment.
     /// - Returns: What it is.
-    static func read(_ record: borrowing ConsumedRecord, group: String, in delay: Int, now: Timestamp) -> Reading {
+    static func read(_ record: borrowing ConsumedRecord, group: String, in delay: Int?, now: Timestamp) -> Reading {
         let question = PollHeaders(record, group: group)
         if question.isPoll {
             guard question.isOurs ?? false else { return question.isOurs == nil ? .invalid : .foreign }
-            return OutcomePoll(record, due: question.due, in: delay, now: now).map { .poll($0) } ?? .invalid
+            return delay.flatMap { OutcomePoll(record, due: question.due, in: $0, now: now) }.map { .poll($0) } ?? .invalid
         }
         var values: [Header: [UInt8]] = [:]
         record.forEachHeader { name, value in
@@ -100,11 +100,12 @@ final class DelayedRecord {
         guard let bytes = values[.history], let history = try? DeliveryHistory(bytes.span, into: &report) else { return .invalid }
         var text = ByteWriter()
         text.append(bytes.span)
-        let look = DelayLanes.look(
-            in: delay, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds)
+        let look = delay.map {
+            DelayLanes.look(in: $0, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds)
+        }
         return .request(
             DelayedRecord(
                 due: Timestamp(milliseconds: due), lane: lane, origin: origin, history: history, report: report, text: text,
-                look: Timestamp(milliseconds: look)))
+                look: Timestamp(milliseconds: look ?? due)))
     }
 }

@@ -12,6 +12,10 @@ struct RecordsAside {
         let origin: RecordOrigin
         /// When it was read, monotonic nanoseconds.
         let receivedAt: Int64
+        /// Since when its request waits for something other than its time.
+        let waitingSince: Timestamp
+        /// The ordering key whose turn it is, if it has one.
+        var key: RequestIdentity?
         let envelope: RecordEnvelope
         let value: ByteWriter
 
@@ -32,6 +36,9 @@ struct RecordsAside {
 
     /// The tenants that have records here.
     var tenants: [TenantID] { Array(queues.keys) }
+
+    /// Since when the one waits that waits longest; nil when there is none.
+    var waitingSince: Timestamp? { queues.values.lazy.compactMap(\.waitingSince).min() }
 
     func hasRecords(of tenant: TenantID) -> Bool { count > 0 && queues[tenant] != nil }
 
@@ -68,6 +75,8 @@ struct RecordsAside {
         private var head = 0
 
         var isEmpty: Bool { head == records.count }
+
+        var waitingSince: Timestamp? { records[head...].lazy.compactMap { $0?.waitingSince }.min() }
 
         mutating func append(_ record: Record) { records.append(record) }
 

@@ -11,6 +11,8 @@ enum PartitionRole: Equatable {
     case delay(Int)
     /// Large requests, and what became of their parts.
     case parents
+    /// Requests with ordering keys that wait, and those behind them.
+    case held
 
     /// The order in which partitions stand: those of requests have the consumer, the others a reader of their own.
     var order: Int {
@@ -18,6 +20,7 @@ enum PartitionRole: Equatable {
         case .requests: 0
         case .delay: 1
         case .parents: 2
+        case .held: 3
         }
     }
 
@@ -60,8 +63,10 @@ struct PartitionState {
     var mayHaveRecords = true
     /// A record that lies beyond the window and waits for it to move.
     var parked: Flight?
-    /// The first record of a delay lane, when it is not yet to be looked at; all behind it stay unread.
+    /// The first record of a delay lane, when it is not yet to be looked at, or there is no room for it; all behind it stay unread.
     var head: Flight?
+    /// Whether the records of its keys that lie aside take as much memory as they may.
+    var isFullOfKeys = false
     /// Whether something finished since the last commit.
     var isDirty = false
     /// Where the group stands; nil if it has no position.
@@ -111,9 +116,12 @@ struct PartitionState {
         return ledger?.received(offset)
     }
 
+    /// The record of a delay lane that is the next to go on; nil when none was read.
+    var nextDelayed: Flight? { (head ?? parked).flatMap { $0.isActive ? $0 : nil } }
+
     /// Whether a record may be read now.
     var canRead: Bool { mayHaveRecords && !isBlocked && head == nil }
 
-    /// Whether the window has to move before the next record can be taken.
-    var isBlocked: Bool { parked != nil || !(ledger?.hasRoom ?? true) }
+    /// Whether the window has to move, or memory to become free, before the next record can be taken.
+    var isBlocked: Bool { parked != nil || isFullOfKeys || !(ledger?.hasRoom ?? true) }
 }

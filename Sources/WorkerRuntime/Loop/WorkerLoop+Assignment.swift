@@ -26,6 +26,7 @@ extension WorkerLoop {
             noteReaderEvents()
             watchControl()
             measureLag()
+            watchHeld()
             metrics.oldestWaiting.set(seconds(since: oldestWaiting()))
             metrics.noteLimits(limits)
             probeBroker()
@@ -38,33 +39,6 @@ extension WorkerLoop {
         while let event = delayReader.nextEvent() {
             if case .error(let error) = event { noteKafkaError(error) }
         }
-    }
-
-    /// Says how many records were not read yet, and how old the oldest of each lane can be. What lies in delay lanes is not late.
-    private func measureLag() {
-        facts.oldestUnread = nil
-        for lane in Lane.allCases {
-            var oldest = wallClock
-            for slot in lanes[lane.rawValue].slots {
-                guard let marks = consumer.watermarks(slot: slot) else { continue }
-                let count = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
-                partitions[slot].lag.set(Int(count))
-                let since = partitions[slot].backlog.oldest(
-                    unreadCount: count, lastTaken: partitions[slot].lastTimestamp, now: wallClock)
-                if let since { oldest = min(oldest, since) }
-            }
-            metrics.lagSeconds(of: lane).set(seconds(since: oldest))
-            facts.oldestUnread = min(facts.oldestUnread ?? oldest, oldest)
-        }
-        for slot in delayedPartitions.slots {
-            guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
-            partitions[slot].lag.set(Int(max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))))
-        }
-        for slot in parents.slots {
-            guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
-            partitions[slot].lag.set(Int(max(0, marks.high - parents[slot].position)))
-        }
-        metrics.parentsOpen.set(parents.openCount)
     }
 
     /// Asks a broker that failed whether it is back: a member that keeps its partitions hears nothing of that otherwise.
@@ -83,11 +57,6 @@ extension WorkerLoop {
         log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)])
         if error.isUnreachable || error.isAllBrokersDown { health.brokerFailed(error.description) }
         if error.isFatal { fail(error.isFenced ? .fenced(error.description) : .kafka(error.description)) }
-    }
-
-    /// How long ago a moment was. It may come from a record, where anybody can write any number, so that whole ones could overflow.
-    private func seconds(since moment: Timestamp) -> Double {
-        max(0, Double(wallClock.milliseconds) - Double(moment.milliseconds)) / 1000
     }
 
     /// A new assignment begins where the group's committed positions say, and nowhere else.
@@ -131,6 +100,7 @@ extension WorkerLoop {
         let orders = positions.map { role(of: $0.partition).order }
         let requestCount = orders.count { $0 == 0 }
         let parentStart = orders.count { $0 < 2 }
+        let heldStart = orders.count { $0 < 3 }
         for index in positions.indices.sorted(by: { (orders[$0], $0) < (orders[$1], $1) }) {
             let position = positions[index]
             if orders[index] == 2 {
@@ -150,7 +120,8 @@ extension WorkerLoop {
                 fail(.undecodablePosition("\(position.partition)", error == .unknownVersion))
                 return
             }
-            let ledger = OffsetLedger(start: offset, finished: finished, window: configuration.window)
+            let window = orders[index] == 3 ? configuration.heldWindow : configuration.window
+            let ledger = OffsetLedger(start: offset, finished: finished, window: window)
             states.append(partitionState(position.partition, committed: LedgerCommit(position), ledger: ledger))
             starts.append((position.partition, .offset(states[states.count - 1].readingStart(offset))))
         }
@@ -174,14 +145,19 @@ extension WorkerLoop {
         delayedPartitions.mayHaveRecords = true
         parents.begin(at: parentStart)
         self.parents = parents
+        ordered = OrderedPartitions(partitions.map(\.id), held: heldStart..<partitions.count) { slot in
+            if case .requests(let lane) = partitions[slot].role { lane } else { nil }
+        }
+        ordered.nextRefresh = now + Self.firstRefresh
         beginControl(slot: partitions.count - requestCount, end: controlEnd)
-        metrics.assignedPartitions.set(partitions.count)
+        metrics.assignedPartitions.set(heldStart)
         health.joined()
     }
 
     private func role(of partition: TopicPartition) -> PartitionRole {
         if let lane = configuration.topics.delays.firstIndex(of: partition.topic) { return .delay(lane) }
         if partition.topic == configuration.topics.parents { return .parents }
+        if partition.topic == configuration.topics.held { return .held }
         return .requests(Lane.allCases.first { configuration.topics.requests(of: $0) == partition.topic } ?? .normal)
     }
 
@@ -200,7 +176,8 @@ extension WorkerLoop {
         log.error(
             .rebalanced, "the assignment begins anew where the group stands",
             [.count: LogValue(partitions.count), .reason: .string(reason)])
-        let list = partitions.map(\.id)
+        // What belongs to these is found anew.
+        let list = partitions.filter { $0.role != .held }.map(\.id)
         forgetAssignment()
         pendingAssignment = list
         committer.submit(.positions(list, epoch: epoch))
@@ -258,10 +235,12 @@ extension WorkerLoop {
         case .running, .stopped: return
         case .revoking(let end), .stopping(let end): deadline = end
         }
-        if now >= deadline { cutShort() }
+        let isOutOfGroup = offered?.isOutOfGroup ?? false
+        if now >= deadline || isOutOfGroup { cutShort() }
         guard flights.activeCount == 0 || partitions.isEmpty else { return }
         let isCommitted = offered == nil && !hasSomethingToCommit
-        let isGivenUp = now >= deadline + configuration.transactionTimeout.nanoseconds
+        // The group has the partitions given to others, whose the work is now: nothing of it can be committed any more.
+        let isGivenUp = isOutOfGroup || now >= deadline + configuration.transactionTimeout.nanoseconds
         guard isCommitted || isGivenUp || partitions.isEmpty else { return }
         if case .stopping = mode {
             if !isCommitted { failure = failure ?? .uncommitted(outbox.records.count + (offered?.job.batch.records.count ?? 0)) }
@@ -300,6 +279,7 @@ extension WorkerLoop {
         for lane in lanes.indices { lanes[lane] = LanePartitions() }
         delayedPartitions = DelayedPartitions()
         parents = ParentPartitions()
+        ordered = OrderedPartitions()
         for lane in aside.indices { aside[lane].removeAll() }
         delayReader.stop()
         controlReading.stop()

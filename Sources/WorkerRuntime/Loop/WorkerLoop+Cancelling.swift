@@ -85,6 +85,7 @@ extension WorkerLoop {
                 cancel(flight, cancellation)
             }
         }
+        hurryCancelledKeys()
     }
 
     /// Ends the calls of a request that wait.

@@ -27,6 +27,7 @@ extension WorkerLoop {
             commit.slots.append(slot)
             partitions[slot].isDirty = false
         }
+        ordered.isRefreshDue = false
         nextGapCommit = now + Self.gapCommitInterval
         offer(commit)
     }
@@ -51,6 +52,7 @@ extension WorkerLoop {
 
     /// Whether a commit would record anything.
     var hasSomethingToCommit: Bool {
+        if ordered.isRefreshDue { return true }
         if publishesInOrder ? outbox.records.contains(where: isBelowMark) : !outbox.isEmpty { return true }
         return (now >= nextGapCommit || mode != .running) && partitions.indices.contains(where: hasUncommittedGap)
     }
@@ -66,12 +68,14 @@ extension WorkerLoop {
     private func offer(_ waiting: OfferedCommit) {
         var commit = waiting
         commit.retryAt = nil
+        commit.isOutOfGroup = false
         do throws(KafkaError) {
             commit.job.group = configuration.guarantee == .exactlyOnce ? try consumer.group.metadata() : nil
             committer.submit(.commit(commit.job))
         } catch {
             // Out of the group for the moment: what is finished waits until it is clear whose the partitions are.
             commit.retryAt = now + 200_000_000
+            commit.isOutOfGroup = error.isOutOfGroup
         }
         offered = commit
     }
@@ -96,7 +100,7 @@ extension WorkerLoop {
             case .probed(let error): probed(error)
             case .committed: committed()
             case .overtaken: overtaken()
-            case .commitFailed(let error, let isDoubtful): commitFailed(error, isDoubtful)
+            case .commitFailed(let error, let standing): commitFailed(error, standing)
             case .fenced(let error):
                 log.error(.fenced, "another worker has this worker's name", [.reason: .string(error.description)])
                 fail(.fenced(error.description))
@@ -133,7 +137,7 @@ extension WorkerLoop {
         if commit.epoch == epoch { beginAssignmentAgain(because: "somebody else has moved the group's positions") }
     }
 
-    private func commitFailed(_ error: KafkaError, _ isDoubtful: Bool) {
+    private func commitFailed(_ error: KafkaError, _ standing: CommitJob.Standing) {
         guard var commit = offered else { return }
         offered = nil
         metrics.commitFailures.increment()
@@ -147,7 +151,8 @@ extension WorkerLoop {
             return
         }
         if error.name == "MSG_SIZE_TOO_LARGE" { commit.job.batch.cutLargeDeadLetters() }
-        commit.job.isDoubtful = isDoubtful
+        commit.job.standing = standing
+        commit.isOutOfGroup = error.isOutOfGroup
         commit.retryAt = now + 500_000_000
         offered = commit
     }
@@ -181,7 +186,7 @@ extension WorkerLoop {
         guard var commit = offered, commit.retryAt == nil else { return }
         offered = nil
         guard commit.epoch == epoch else { return }
-        commit.job.isDoubtful = true
+        commit.job.standing = .doubtful
         commit.retryAt = now
         offered = commit
     }

@@ -9,7 +9,7 @@ extension WorkerLoop {
     /// Records that are taken from a partition in a row before the next one has its turn.
     private static let recordsPerTurn = 64
     /// Calls from delay lanes that may wait for their turn; more would only lie in memory.
-    private static let maximumReady = 1024
+    static let maximumReady = 1024
     /// Calls that may wait for a timer before delay lanes are left alone for a while: what is due is due in a lane as well.
     private static let maximumWaiting = 4096
 
@@ -44,14 +44,35 @@ extension WorkerLoop {
         startParked(slot)
         var budget = Self.recordsPerTurn
         while budget > 0 && canReceiveDelayed && partitions[slot].canRead {
-            let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { takeDelayed($0, slot) }
+            let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { record in
+                if let flight = takeDelayed(record, slot) { start(flight) }
+            }
             note(result, of: slot)
             budget -= 1
         }
     }
 
-    private func takeDelayed(_ record: borrowing ConsumedRecord, _ slot: Int) {
-        guard case .delay(let delay) = partitions[slot].role, let reception = receive(record.offset, of: slot) else { return }
+    /// Reads the first record of each partition that lies unread, so that it is known when it is due; it goes on when there is room for
+    /// its calls. What holds no calls goes on at once.
+    func lookAtDelayed() {
+        guard mode == .running else { return }
+        for slot in delayedPartitions.slots where partitions[slot].canRead {
+            var budget = Self.recordsPerTurn
+            while budget > 0 && partitions[slot].canRead {
+                let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { record in
+                    guard let flight = takeDelayed(record, slot) else { return }
+                    if flight.look == nil && canReceive { start(flight) } else { partitions[slot].head = flight }
+                }
+                note(result, of: slot)
+                budget -= 1
+            }
+            if partitions[slot].head != nil { delayedPartitions.mayHaveRecords = true }
+        }
+    }
+
+    /// - Returns: What the record holds, to be started; nil when it was finished before, or has to wait for the window.
+    private func takeDelayed(_ record: borrowing ConsumedRecord, _ slot: Int) -> Flight? {
+        guard case .delay(let delay) = partitions[slot].role, let reception = receive(record.offset, of: slot) else { return nil }
         let partition = partitions[slot].id
         let place = RecordOrigin(
             topic: partition.topic, partition: partition.partition, offset: record.offset,
@@ -77,13 +98,17 @@ extension WorkerLoop {
         }
         guard reception == .process else {
             partitions[slot].parked = flight
-            return
+            return nil
         }
-        start(flight)
+        return flight
     }
 
     /// Whether a request that comes from a delay lane is to go on now; else it waits there, or in the next one.
     func isDue(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
+        if partitions[flight.slot].role == .held {
+            flight.receivedAt = now
+            return true
+        }
         if delayed.look > wallClock {
             partitions[flight.slot].head = flight
             return false

@@ -21,7 +21,7 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether it is there.
     func delayWaiting(_ flight: Flight) -> Bool {
-        guard !delayLanes.available.isEmpty, flight.cancellation == nil else { return false }
+        guard !delayLanes.available.isEmpty || flight.key != nil, flight.cancellation == nil else { return false }
         var earliest: Timestamp?
         for call in flight.calls {
             switch call.phase {
@@ -35,8 +35,8 @@ extension WorkerLoop {
 
     private func delay(_ flight: Flight, until due: Timestamp) -> Bool {
         let moment = min(due, flight.request.expiresAt ?? due)
-        guard let lane = delayLanes.lane(for: moment.milliseconds - wallClock.milliseconds),
-            flight.valueByteCount + flight.envelope.byteCount < Self.largestDelayed
+        let lane = flight.key == nil ? delayLanes.lane(for: moment.milliseconds - wallClock.milliseconds) : nil
+        guard lane != nil || flight.key != nil, flight.valueByteCount + flight.envelope.byteCount < Self.largestDelayed
         else { return false }
         let states = flight.calls.map { call in
             DeliveryHistory.CallState(
@@ -44,6 +44,8 @@ extension WorkerLoop {
         }
         var history = ByteWriter()
         DeliveryHistory(plan: flight.plan.digest, calls: states).append(flight.report, to: &history)
+        if let key = flight.key { return hold(flight, key, until: moment, history) }
+        guard let lane else { return false }
         write(flight, to: lane, until: moment, history)
         return true
     }
@@ -58,7 +60,7 @@ extension WorkerLoop {
     }
 
     private func write(_ flight: Flight, to lane: Int, until due: Timestamp, _ history: borrowing ByteWriter) {
-        delayRecorder.record(flight, lane: lane, due: due, history: history, into: &outbox)
+        delayRecorder.record(flight, to: .delay(lane), due: due, history: history, into: &outbox)
         metrics.delayed(in: lane)
         log.debug(
             .requestDelayed, "a request waits in a delay lane",

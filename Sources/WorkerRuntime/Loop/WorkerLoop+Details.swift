@@ -48,10 +48,8 @@ extension WorkerLoop {
     }
 
     private func record(_ device: RefusedDevice, _ flight: Flight) {
-        guard let digest = try? SHA256.digest(of: Array(device.handle.utf8)) else { return noteDetailsFailure("no digest") }
-        var fingerprint = ByteWriter(capacity: 64)
-        for start in stride(from: 0, to: digest.count, by: 8) {
-            fingerprint.append(hexadecimal: digest[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) })
+        guard let fingerprint = try? SHA256.hexadecimalDigest(of: Array(device.handle.utf8)) else {
+            return noteDetailsFailure("no digest")
         }
         outbox.add(.handles, of: .init(slot: flight.slot, offset: flight.offset)) { record in
             record.copyKey(fingerprint.span)

@@ -26,6 +26,7 @@ extension WorkerLoop {
 
     /// Counts the record as done: its outcome is in the outbox.
     func settle(_ flight: Flight) {
+        if let key = flight.key { keyEnded(key, flight) }
         if flight.epoch == epoch {
             partitions[flight.slot].ledger?.finished(flight.offset)
             partitions[flight.slot].isDirty = true
@@ -33,6 +34,7 @@ extension WorkerLoop {
             switch partitions[flight.slot].role {
             case .requests(let lane): if lanes[lane.rawValue].isBlocked { lanes[lane.rawValue].mayHaveRecords = true }
             case .delay: if delayedPartitions.isBlocked { delayedPartitions.mayHaveRecords = true }
+            case .held: ordered.mayHaveRecords = true
             case .parents: break
             }
         }

@@ -79,11 +79,16 @@ extension WorkerLoop {
     /// Takes in that a record was delivered; nil when its outcome was published before.
     func receive(_ offset: Int64, of slot: Int) -> OffsetLedger.Reception? {
         if partitions[slot].begins(after: offset) { beginAgain(slot, at: offset) }
-        let reception = partitions[slot].received(offset, window: configuration.window)
+        let reception = partitions[slot].received(offset, window: window(of: slot))
         if reception == .alreadyFinished { return nil }
         partitions[slot].consumed.increment()
         Failpoint.pass(.fetched)
         return reception
+    }
+
+    /// How many offsets of a partition may be in work.
+    private func window(of slot: Int) -> Int {
+        partitions[slot].role == .held ? configuration.heldWindow : configuration.window
     }
 
     private func take(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int, _ lane: Lane) {
@@ -138,7 +143,7 @@ extension WorkerLoop {
     /// Makes a dead letter of a record that cannot be understood.
     func noteUnreadable(_ record: borrowing ConsumedRecord, _ flight: Flight, _ failure: UnreadableRecord) {
         var place = flight.origin
-        if case .delay = partitions[flight.slot].role {
+        if !partitions[flight.slot].role.hasRequests {
             place.topic = partitions[flight.slot].id.topic
             place.partition = partitions[flight.slot].id.partition
             place.offset = flight.offset
@@ -160,9 +165,10 @@ extension WorkerLoop {
             ])
         for flight in flights.flights where flight.isActive && flight.slot == slot { abandon(flight) }
         for lane in aside.indices { aside[lane].removeAll(of: slot) }
+        forgetKeys(of: slot)
         partitions[slot].parked = nil
         partitions[slot].head = nil
-        partitions[slot].ledger = OffsetLedger(start: offset, window: configuration.window)
+        partitions[slot].ledger = OffsetLedger(start: offset, window: window(of: slot))
         partitions[slot].firstOffset = offset
         partitions[slot].recent = partitions[slot].recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
     }

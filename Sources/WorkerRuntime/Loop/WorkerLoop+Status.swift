@@ -1,5 +1,6 @@
 import Delivery
 import Kafka
+import Observability
 import PushModel
 
 /// What the loop remembers for its status alone.
@@ -11,19 +12,69 @@ struct LoopFacts {
     var lastRebalance: Timestamp?
     /// When a commit was confirmed last.
     var lastCommit: Timestamp?
-    /// Since when the oldest unread record waits, as far as that is known; nil when nothing is unread.
+    /// Since when the oldest unread request waits, as far as that is known; nil when nothing is unread.
     var oldestUnread: Timestamp?
 }
 
 /// What the loop tells about itself once a second.
 extension WorkerLoop {
-    /// Since when the oldest request without a result has been waiting; one that is to go out later waits from then on.
+    /// Since when the oldest of all that could go on waits to be finished: requests in work, those that lie aside, those that were not
+    /// read, and questions for outcomes. What waits for its time, in memory or in a delay lane, waits from then on.
     func oldestWaiting() -> Timestamp {
         var oldest = min(wallClock, facts.oldestUnread ?? wallClock)
-        for flight in flights.flights where flight.isActive {
-            oldest = min(oldest, max(flight.origin.timestamp, flight.request.notBefore ?? flight.origin.timestamp))
+        for flight in flights.flights where flight.isActive { oldest = min(oldest, flight.waitingSince) }
+        for lane in aside { oldest = min(oldest, lane.waitingSince ?? oldest) }
+        for queues in ordered.queues where queues.count > 0 {
+            queues.forEachDue(at: wallClock.milliseconds) { oldest = min(oldest, $0.waitingSince) }
         }
         return oldest
+    }
+
+    /// Says how many records were not read yet, and of each topic since when the first of them waits; in a delay lane that is the one that
+    /// is the next to go on, and it waits from when it is due.
+    func measureLag() {
+        facts.oldestUnread = nil
+        for lane in Lane.allCases {
+            var oldest = wallClock
+            for slot in lanes[lane.rawValue].slots {
+                guard let marks = consumer.watermarks(slot: slot) else { continue }
+                let count = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
+                partitions[slot].lag.set(Int(count))
+                let since = partitions[slot].backlog.oldest(
+                    unreadCount: count, lastTaken: partitions[slot].lastTimestamp, now: wallClock)
+                if let since { oldest = min(oldest, since) }
+            }
+            metrics.lagSeconds(of: lane).set(seconds(since: oldest))
+            facts.oldestUnread = min(facts.oldestUnread ?? oldest, oldest)
+        }
+        measureDelayedLag()
+        for slot in parents.slots {
+            guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
+            partitions[slot].lag.set(Int(max(0, marks.high - parents[slot].position)))
+        }
+        for slot in ordered.slots {
+            guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
+            partitions[slot].lag.set(Int(max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))))
+        }
+        metrics.parentsOpen.set(parents.openCount)
+    }
+
+    private func measureDelayedLag() {
+        lookAtDelayed()
+        var oldest = configuration.topics.delays.map { _ in wallClock }
+        for slot in delayedPartitions.slots {
+            if case .delay(let delay) = partitions[slot].role, let next = partitions[slot].nextDelayed {
+                oldest[delay] = min(oldest[delay], next.waitingSince)
+            }
+            guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
+            partitions[slot].lag.set(Int(max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))))
+        }
+        for delay in oldest.indices { metrics.lagSeconds(ofDelay: delay).set(seconds(since: oldest[delay])) }
+    }
+
+    /// How long ago a moment was. It may come from a record, where anybody can write any number, so that whole ones could overflow.
+    func seconds(since moment: Timestamp) -> Double {
+        max(0, Double(wallClock.milliseconds) - Double(moment.milliseconds)) / 1000
     }
 
     /// Writes down how things stand.
@@ -59,10 +110,11 @@ extension WorkerLoop {
     }
 
     private func oldestStatus(_ flight: Flight, due: Int64?) -> LoopStatus.Oldest {
-        if let delayed = flight.delayed, partitions[flight.slot].head === flight {
+        if let look = flight.look, partitions[flight.slot].head === flight {
             return LoopStatus.Oldest(
                 offset: flight.offset, publishedAt: flight.origin.timestamp,
-                attempt: delayed.report.calls.map(\.attemptCount).max() ?? 0, waitsFor: "timer", nextDue: delayed.due)
+                attempt: flight.delayed?.report.calls.map(\.attemptCount).max() ?? 0,
+                waitsFor: look > wallClock ? "timer" : "turn", nextDue: flight.due)
         }
         let waitsFor =
             flight.hasCallInFlight ? "hub" : flight.calls.contains { $0.phase == .waiting } ? "timer" : "turn"

@@ -26,6 +26,7 @@ extension WorkerLoop {
 
     /// Starts a new request, or sets its record aside while its tenant has enough calls waiting.
     func startOrSetAside(_ flight: Flight) {
+        if flight.request.orderingKey != nil, waitsForItsKey(flight) { return }
         let lane = flight.lane
         guard flight.delayed == nil, flight.deadLetter == nil, flight.report.faults.isEmpty else {
             start(flight)
@@ -41,7 +42,7 @@ extension WorkerLoop {
             start(flight)
             return
         }
-        guard isNew(flight) else {
+        guard flight.isKnownAsNew || isNew(flight) else {
             start(flight)
             return
         }
@@ -49,14 +50,15 @@ extension WorkerLoop {
         var value = ByteWriter(capacity: flight.valueByteCount)
         value.append(request.document.source(byteCount: flight.valueByteCount))
         let record = RecordsAside.Record(
-            slot: flight.slot, origin: flight.origin, receivedAt: flight.receivedAt, envelope: flight.envelope, value: value)
+            slot: flight.slot, origin: flight.origin, receivedAt: flight.receivedAt, waitingSince: flight.waitingSince,
+            key: flight.key, envelope: flight.envelope, value: value)
         aside[lane.rawValue].append(record, of: flight.tenant)
         flights.release(flight)
     }
 
     /// Whether a request can be sent and repeats none, which is told in the order of the records, so before it lies aside; if not, why is
     /// noted.
-    private func isNew(_ flight: Flight) -> Bool {
+    func isNew(_ flight: Flight) -> Bool {
         guard repetitions != nil || flight.request.dedupeKey != nil else { return true }
         do throws(RequestFault) {
             try plan(flight)
@@ -96,6 +98,7 @@ extension WorkerLoop {
         record.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
         if case .rejected(let faults) = read(record.value.span, into: flight) { flight.report.faults = faults }
         flight.tenant = tenant
+        flight.key = record.key
         flight.isKnownAsNew = true
         start(flight)
     }

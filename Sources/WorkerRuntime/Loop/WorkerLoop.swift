@@ -73,6 +73,7 @@ final class WorkerLoop {
 
     var delayedPartitions = DelayedPartitions()
     var parents = ParentPartitions()
+    var ordered = OrderedPartitions()
     var controlReading = ControlReading()
     var cancellations = Cancellations()
     /// The delay lanes that can be written to; none before the producer is ready.
@@ -218,6 +219,8 @@ final class WorkerLoop {
             handleDetails()
             handleTimers()
             readControl()
+            receiveHeld()
+            startKeys()
             receiveRecords()
             receiveDelayed()
             readParents()
@@ -252,6 +255,7 @@ final class WorkerLoop {
                 for slot in delayedPartitions.slots { partitions[slot].mayHaveRecords = true }
                 delayedPartitions.mayHaveRecords = true
                 parents.noteArrivals()
+                noteHeldArrivals()
                 controlReading.mayHaveRecords = true
             case Token.details..<Token.wakeUp: details.handle(event)
             default:
@@ -271,8 +275,10 @@ final class WorkerLoop {
         let isWaiting = !isCommitOverdue && ready.hasCalls(in: openLanes())
         let callWait = isWaiting ? limits.waitEnd(now: now) ?? now : .max
         if callWait <= now { return now }
+        let keyed = orderedMoment()
+        if keyed <= now { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
-        var wake = min(now + 200_000_000, callWait)
+        var wake = min(now + 200_000_000, callWait, keyed)
         if let due = timers.nextDue { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
         if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
@@ -328,4 +334,6 @@ struct OfferedCommit {
     var slots: [Int] = []
     /// When a batch that was refused is offered again; nil while the committer has it.
     var retryAt: Int64?
+    /// Whether the group has gone on without this worker, which therefore cannot commit it.
+    var isOutOfGroup = false
 }

@@ -37,7 +37,7 @@ struct ErrorDetails {
     ///
     /// - Returns: Whether its completion is to come; if not, the list is not read.
     mutating func read(_ link: ErrorDetailsLink, id: Int, deadline: MonotonicTime) -> Bool {
-        guard let address = Address(link.uri), address.scheme == .https || configuration.scheme == .http,
+        guard let address = WebAddress(link.uri), address.scheme == .https || configuration.scheme == .http,
             let pool = pool(for: address), pool.waitingExchanges < Self.maximumWaiting
         else { return false }
         let request = "GET \(address.target) HTTP/1.1\r\nHost: \(address.authority)\r\nUser-Agent: \(userAgent)\r\n\r\n"
@@ -46,7 +46,7 @@ struct ErrorDetails {
     }
 
     /// The connections to a place; nil when there are too many others in use, or none can be made.
-    private mutating func pool(for address: Address) -> ConnectionPool? {
+    private mutating func pool(for address: WebAddress) -> ConnectionPool? {
         let known = pools.first {
             $0.configuration.scheme == address.scheme && $0.configuration.host == address.host
                 && $0.configuration.port == address.port
@@ -89,40 +89,5 @@ struct ErrorDetails {
 
     func close() {
         for pool in pools { pool.close() }
-    }
-
-    /// The parts of a link that a connection and a request need.
-    struct Address: Equatable {
-        let scheme: ConnectionPoolConfiguration.Scheme
-        let host: String
-        let port: UInt16
-        /// Host and port as the link writes them.
-        let authority: String
-        /// Path and query.
-        let target: String
-
-        /// Reads an absolute URI; nil for one with a name and password, or without a host.
-        init?(_ uri: String) {
-            guard let mark = uri.firstRange(of: "://"),
-                let scheme = ConnectionPoolConfiguration.Scheme(rawValue: String(uri[..<mark.lowerBound]))
-            else { return nil }
-            let rest = uri[mark.upperBound...].prefix { $0 != "#" }
-            let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-            let authority = rest[..<end]
-            guard !authority.contains("@") else { return nil }
-            var host = authority
-            var port = scheme.defaultPort
-            if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
-                guard let number = UInt16(authority[authority.index(after: colon)...]), number > 0 else { return nil }
-                (host, port) = (authority[..<colon], number)
-            }
-            if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-            guard !host.isEmpty else { return nil }
-            self.scheme = scheme
-            self.host = String(host)
-            self.port = port
-            self.authority = String(authority)
-            target = rest[end...].hasPrefix("/") ? String(rest[end...]) : "/\(rest[end...])"
-        }
     }
 }

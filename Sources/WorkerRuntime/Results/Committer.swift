@@ -37,8 +37,8 @@ final class Committer: Sendable {
         case committed
         /// The group stands where this worker did not put it: nothing is published, and its work is somebody else's by now.
         case overtaken
-        /// The batch is not published, or, if doubtful, may be; it is to be offered again.
-        case commitFailed(KafkaError, isDoubtful: Bool)
+        /// The batch is not committed, and stands so; it is to be offered again.
+        case commitFailed(KafkaError, CommitJob.Standing)
         /// Another process has this worker's place; this one must stop.
         case fenced(KafkaError)
         /// The producer is not ready yet; ask again.
@@ -131,12 +131,21 @@ final class Committer: Sendable {
 
 /// A batch with the positions that make it final.
 struct CommitJob: Sendable {
+    /// How far a batch has got.
+    enum Standing {
+        /// None of it shows anywhere.
+        case unpublished
+        /// Its records are in their topics, and only its offsets are left; without transactions.
+        case written
+        /// It may be published, because nobody heard how its last commit ended.
+        case doubtful
+    }
+
     var batch: OutcomeBatch
     var offsets: [OffsetCommit]
     /// Where the group stood before, for each of `offsets`; nil where it had no position.
     var before: [LedgerCommit?]
-    /// Whether the same batch may be published already, because nobody heard how its last commit ended.
-    var isDoubtful = false
+    var standing = Standing.unpublished
     /// The worker's place in the group when the batch was offered; nil without transactions.
     var group: GroupMetadata?
 }

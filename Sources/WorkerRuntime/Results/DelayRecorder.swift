@@ -1,7 +1,7 @@
 import Delivery
 import PushModel
 
-/// Puts requests that have to wait into a batch, for a delay lane: the record's value, key and headers as they were, and beside them what is
+/// Puts requests that have to wait into a batch, for a delay lane or the topic of held requests: the record's value, key and headers as they were, and beside them what is
 /// needed to go on where the request was.
 struct DelayRecorder {
     let group: String
@@ -10,15 +10,16 @@ struct DelayRecorder {
     ///
     /// - Parameters:
     ///   - flight: The request; its calls wait or have their outcome, or none was made yet.
-    ///   - lane: The delay lane, by its place in `DelayLanes.lengths`.
+    ///   - destination: The delay lane, or the partition of held requests.
     ///   - due: When it is to go on.
     ///   - history: What has happened to its calls, as `DeliveryHistory` writes it.
     ///   - batch: Gets the record.
     func record(
-        _ flight: Flight, lane: Int, due: Timestamp, history: borrowing ByteWriter, into batch: inout OutcomeBatch
+        _ flight: Flight, to destination: OutcomeBatch.Destination, due: Timestamp, history: borrowing ByteWriter,
+        into batch: inout OutcomeBatch
     ) {
         let request = flight.request
-        batch.add(.delay(lane), of: .init(slot: flight.slot, offset: flight.offset)) { record in
+        batch.add(destination, of: .init(slot: flight.slot, offset: flight.offset)) { record in
             flight.envelope.forEachHeader { name, value in
                 if DelayedRecord.Header(name) == nil { record.copyHeader(name, value) }
             }

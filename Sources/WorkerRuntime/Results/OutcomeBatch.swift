@@ -10,6 +10,10 @@ struct OutcomeBatch: Sendable {
         case results, deadLetters
         /// A delay lane, by its place in `DelayLanes.lengths`.
         case delay(Int)
+        /// The same for a question for an outcome; those of one commit stay together.
+        case question(Int)
+        /// A partition of the topic of held requests.
+        case held(Int32)
         /// The lane for what goes to many, where parts of requests are spread by this number.
         case bulk(UInt32)
         /// A partition of the topic of parents.

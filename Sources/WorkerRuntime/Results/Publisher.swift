@@ -20,9 +20,15 @@ struct Publisher {
     private(set) var deadLetters: Producer.Topic?
     /// The topics of the delay lanes; nil where there is none.
     private(set) var delays: [Producer.Topic?] = []
+    /// The partitions of a delay lane, once questions were written to it.
+    private var questionPartitions = [Int: Int32]()
+    /// Says which of them the questions of a commit go to.
+    private var turn: Int32 = 0
     /// The topic that parts of requests go to, and that of the requests they are parts of, with the numbers of their partitions.
     private(set) var bulk: (topic: Producer.Topic, partitions: Int32)?
     private(set) var parents: (topic: Producer.Topic, partitions: Int32)?
+    /// The topic of held requests, if it is there, with the number of its partitions.
+    private(set) var held: (topic: Producer.Topic, partitions: Int32)?
     /// The topic of dead handles, if it is there.
     private(set) var handles: Producer.Topic?
     /// How often in a row the broker took this producer for an outdated one.
@@ -66,7 +72,8 @@ struct Publisher {
             do throws(KafkaError) {
                 // A transaction that was left open holds the positions back until a producer of the same name settles it.
                 try prepare()
-                return .positions(try positions(of: partitions), controlEnd: try controlEnd(), epoch: epoch)
+                return .positions(
+                    try positions(of: partitions + heldPartitions(of: partitions)), controlEnd: try controlEnd(), epoch: epoch)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
             }
@@ -86,13 +93,16 @@ struct Publisher {
     }
 
     private mutating func commit(_ job: CommitJob) -> Committer.Reply {
-        var isDoubtful = job.isDoubtful
+        var standing = job.standing
+        turn = turn == .max ? 0 : turn + 1
         do throws(KafkaError) {
-            guard try publish(job, &isDoubtful) else { return .overtaken }
+            guard try publish(job, &standing) else { return .overtaken }
             fencedCount = 0
             return .committed
         } catch {
-            return isTakenOver(error) ? .fenced(error) : .commitFailed(error, isDoubtful: isDoubtful)
+            // It could be that a lane has fewer partitions than it had.
+            questionPartitions.removeAll()
+            return isTakenOver(error) ? .fenced(error) : .commitFailed(error, standing)
         }
     }
 
@@ -120,9 +130,25 @@ struct Publisher {
         parents = (topics[3], try fresh.partitionCount(of: topics[3], timeout: .seconds(5)))
         delays = try names.delays.map { (name) throws(KafkaError) in try optionalTopic(name, of: fresh) }
         handles = try optionalTopic(names.handles, of: fresh)
+        held = nil
+        if let topic = try optionalTopic(names.held, of: fresh) {
+            held = (topic, try fresh.partitionCount(of: topic, timeout: .seconds(5)))
+        }
         if isTransactional { try fresh.initTransactions(timeout: .seconds(30)) }
         (results, deadLetters) = (topics[0], topics[1])
         producer = fresh
+    }
+
+    /// The partitions of held requests that belong to partitions of requests, as far as they are there.
+    private func heldPartitions(of partitions: [TopicPartition]) -> [TopicPartition] {
+        guard let held else { return [] }
+        return partitions.compactMap { partition in
+            guard let lane = Lane.allCases.first(where: { configuration.topics.requests(of: $0) == partition.topic }) else {
+                return nil
+            }
+            let number = OrderedPartitions.heldPartition(of: partition.partition, lane)
+            return number < held.partitions ? TopicPartition(topic: configuration.topics.held, partition: number) : nil
+        }
     }
 
     /// A topic that may be missing. Without a delay lane, waits are shorter lanes' or the loop's own.
@@ -148,19 +174,19 @@ struct Publisher {
     }
 
     /// - Returns: Whether the batch is published; false when somebody else has moved the group's positions.
-    private mutating func publish(_ job: CommitJob, _ isDoubtful: inout Bool) throws(KafkaError) -> Bool {
+    private mutating func publish(_ job: CommitJob, _ standing: inout CommitJob.Standing) throws(KafkaError) -> Bool {
         try prepare()
         guard let producer else { return false }
         guard try settleLatest(producer) else { return false }
-        if isDoubtful {
+        if standing == .doubtful {
             switch try settledOutcome(of: job, producer) {
             case .committed: return true
-            case .notCommitted: isDoubtful = false
+            case .notCommitted: standing = .unpublished
             case .superseded, .inconclusive: return false
             }
         }
         guard configuration.guarantee == .exactlyOnce, let group = job.group else {
-            try publishPlainly(job.batch, job.offsets, with: producer)
+            try publishPlainly(job.batch, job.offsets, &standing, with: producer)
             return true
         }
         if mayHaveRemains { try removeRemains(job.offsets, producer) }
@@ -189,36 +215,40 @@ struct Publisher {
             }
             Failpoint.pass(.committed)
         } catch {
-            isDoubtful = !error.requiresAbort
+            standing = error.requiresAbort ? .unpublished : .doubtful
             isTroubled = true
             giveUp(producer, isSettled: error.requiresAbort)
             throw error
         }
         latest = Confirmed(job)
         if Self.isPrompt(since: start) { return true }
-        isDoubtful = true
+        standing = .doubtful
         switch try settledOutcome(of: job, producer) {
         case .committed: return true
         case .superseded, .inconclusive: return false
         case .notCommitted:
-            isDoubtful = false
+            standing = .unpublished
             throw .lostTransaction
         }
     }
 
-    /// Records first, then offsets; what fails is written again by a new producer, and may then stand there twice.
+    /// Records first, then offsets. Records that fail are written again by a new producer, and some may then stand there twice; where only
+    /// the offsets fail, they alone are committed again.
     private mutating func publishPlainly(
-        _ batch: borrowing OutcomeBatch, _ offsets: [OffsetCommit], with producer: Producer
+        _ batch: borrowing OutcomeBatch, _ offsets: [OffsetCommit], _ standing: inout CommitJob.Standing, with producer: Producer
     ) throws(KafkaError) {
-        do throws(KafkaError) {
-            try produce(batch, with: producer)
-            try confirm(producer)
-            try group.commit(offsets)
-        } catch {
-            producer.close(timeout: .zero)
-            self.producer = nil
-            throw error
+        if standing != .written {
+            do throws(KafkaError) {
+                try produce(batch, with: producer)
+                try confirm(producer)
+            } catch {
+                producer.close(timeout: .zero)
+                self.producer = nil
+                throw error
+            }
+            standing = .written
         }
+        try group.commit(offsets)
     }
 
     /// Calls again what may be called again, for as long as the broker keeps the transaction open.
@@ -281,11 +311,13 @@ struct Publisher {
         switch destination {
         case .results: return results.map { ($0, nil) }
         case .deadLetters: return deadLetters.map { ($0, nil) }
-        case .delay(let lane):
-            guard delays.indices.contains(lane), let delay = delays[lane] else {
-                throw .invalidArgument("there is no topic for the delay lane \(DelayLanes.names[lane])")
-            }
-            return (delay, nil)
+        case .delay(let lane): return (try delayTopic(lane), nil)
+        case .question(let lane):
+            let topic = try delayTopic(lane)
+            return (topic, try partition(ofQuestionsIn: lane, topic, producer))
+        case .held(let partition):
+            guard let held else { throw .invalidArgument("there is no topic of held requests") }
+            return (held.topic, partition)
         case .bulk(let number):
             guard let bulk else { throw .invalidArgument("there is no topic for parts of requests") }
             return (bulk.topic, Int32(number % UInt32(max(1, bulk.partitions))))
@@ -293,6 +325,24 @@ struct Publisher {
         // Of use, and no request's result: where its topic has gone meanwhile, nothing waits for it.
         case .handles: return handles.map { ($0, nil) }
         }
+    }
+
+    private func delayTopic(_ lane: Int) throws(KafkaError) -> Producer.Topic {
+        guard delays.indices.contains(lane), let topic = delays[lane] else {
+            throw .invalidArgument("there is no topic for the delay lane \(DelayLanes.names[lane])")
+        }
+        return topic
+    }
+
+    /// The partition of a delay lane that the questions of this commit go to. Spread over all, a few to each, they would take a request to
+    /// the broker for each partition.
+    private mutating func partition(
+        ofQuestionsIn lane: Int, _ topic: Producer.Topic, _ producer: Producer
+    ) throws(KafkaError) -> Int32 {
+        if let count = questionPartitions[lane] { return turn % count }
+        let count = max(1, try producer.partitionCount(of: topic, timeout: .seconds(5)))
+        questionPartitions[lane] = count
+        return turn % count
     }
 
     private mutating func place(

@@ -1,6 +1,6 @@
 import PushModel
 
-/// Since when the oldest unread record of one partition has been waiting, as far as that can be told without reading it.
+/// Since when the oldest unread record of one partition of requests has been waiting, as far as that can be told without reading it.
 ///
 /// It came after the last record that was taken, and after the last moment at which nothing was unread. So a quiet topic's new record is not
 /// taken for as old as the one before it, and the age of a backlog that nobody may read, because the hub is out, grows with the clock.
@@ -24,5 +24,18 @@ struct BacklogAge: Equatable {
         }
         seenAt = seenAt ?? now
         return [lastTaken, emptyAt].compactMap(\.self).max().map { min($0, now) } ?? seenAt
+    }
+}
+
+/// Since when what a record holds has been waiting for something other than its time.
+enum WaitingSince {
+    /// - Parameters:
+    ///   - published: When the request was published.
+    ///   - notBefore: When the request is to go out, if it says so.
+    ///   - due: When its record in a delay lane says that it, or the question for an outcome, is to go on; nil for a record of a lane of
+    ///     requests. What was before, the attempts of a retry for one, does not count.
+    /// - Returns: That moment; one in the future when it waits for its time.
+    static func moment(published: Timestamp, notBefore: Timestamp?, due: Timestamp?) -> Timestamp {
+        due ?? max(published, notBefore ?? published)
     }
 }

@@ -8,6 +8,8 @@ struct LoopGauges: Sendable {
     let oldestWaiting: SharedGauge
     /// By lane.
     let lagSeconds: [SharedGauge]
+    /// By delay lane.
+    let delayedLagSeconds: [SharedGauge]
     let sendLimit: SharedGauge
     let circuitState: SharedGauge
     let inFlight: SharedGauge
@@ -19,9 +21,11 @@ struct LoopGauges: Sendable {
         assignedPartitions = SharedGauge(metrics.assignedPartitions, loops, .sum)
         parentsOpen = SharedGauge(metrics.parentsOpen, loops, .sum)
         oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops, .largest)
-        lagSeconds = Lane.allCases.map {
-            SharedGauge(metrics.consumerLagSeconds.series([topics.requests(of: $0)]), loops, .largest)
+        func lag(of topic: String) -> SharedGauge {
+            SharedGauge(metrics.consumerLagSeconds.series([topic]), loops, .largest)
         }
+        lagSeconds = Lane.allCases.map { lag(of: topics.requests(of: $0)) }
+        delayedLagSeconds = topics.delays.map(lag)
         sendLimit = SharedGauge(metrics.sendLimit.series([hub]), loops, .sum)
         circuitState = SharedGauge(metrics.circuitState.series([hub]), loops, .largest)
         inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops, .sum)

@@ -17,6 +17,8 @@ enum Sabotage: String {
     case retryUnrecorded = "retry_unrecorded"
     /// Partitions that are taken away are given up at once, whatever is under way.
     case dropOnRevoke = "drop_on_revoke"
+    /// Requests of one ordering key do not wait for each other.
+    case ignoreKeys = "ignore_keys"
 
     /// Whether the worker is broken in this way.
     @inline(__always)

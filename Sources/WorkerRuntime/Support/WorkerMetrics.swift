@@ -22,8 +22,9 @@ final class WorkerMetrics {
     private let circuitState: GaugeShare
     private let inFlight: GaugeShare
     private let retryQueue: GaugeShare
-    /// How old what was not read yet is, by lane.
+    /// How old what was not read yet is, by lane, and by delay lane.
     private let lagSeconds: [GaugeShare]
+    private let delayedLagSeconds: [GaugeShare]
     private var turn = (inFlight: 0, waiting: 0)
     private let throttled: SecondsCounter
     /// None for a hub whose rate has no limit.
@@ -56,6 +57,7 @@ final class WorkerMetrics {
         assignedPartitions = gauges.assignedPartitions.share(of: loop)
         oldestWaiting = gauges.oldestWaiting.share(of: loop)
         lagSeconds = gauges.lagSeconds.map { $0.share(of: loop) }
+        delayedLagSeconds = gauges.delayedLagSeconds.map { $0.share(of: loop) }
         sendLimit = gauges.sendLimit.share(of: loop)
         circuitState = gauges.circuitState.share(of: loop)
         inFlight = gauges.inFlight.share(of: loop)
@@ -151,8 +153,13 @@ final class WorkerMetrics {
 
     func lagSeconds(of lane: Lane) -> GaugeShare { lagSeconds[lane.rawValue] }
 
+    func lagSeconds(ofDelay lane: Int) -> GaugeShare { delayedLagSeconds[lane] }
+
     /// Counts a request that goes to a delay lane.
     func delayed(in lane: Int) { metrics.delayed.series([DelayLanes.names[lane]]).increment() }
+
+    /// Counts a record that goes to the topic of held requests.
+    func held() { metrics.delayed.series(["held"]).increment() }
 
     func lag(of partition: TopicPartition) -> Gauge {
         metrics.consumerLagRecords.series([partition.topic, "\(partition.partition)"])

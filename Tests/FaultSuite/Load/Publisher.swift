@@ -86,7 +86,7 @@ final class Publisher: Sendable {
 
     private func hand(_ record: Workload.Record, to producer: Producer, _ topic: Producer.Topic) throws {
         if let key = record.key {
-            try producer.produce(to: topic, key: key.span, value: record.value.span)
+            try producer.produce(to: topic, partition: record.partition, key: key.span, value: record.value.span)
         } else {
             try producer.produce(to: topic, key: nil, value: record.value.span)
         }

@@ -35,6 +35,9 @@ struct Workload: Sendable {
     var beginning: Int64 = 0
     /// One of so many is a request that was published a little before; 0 for none.
     var repeatEvery = 0
+    /// Every other request has one of so many ordering keys, each in a partition of `keyPartitions`; 0 for none.
+    var keys = 0
+    var keyPartitions = 6
     /// Records in each transaction of the publisher, which aborts every other one; 0 for no transactions.
     var transactionSize = 0
 
@@ -57,8 +60,13 @@ struct Workload: Sendable {
         return beginning + Int64(number * 1000 / (rate ?? 1000)) + 11_000 + Int64(number % 7) * 1500
     }
 
+    /// The ordering key of the request of a number; nil for none.
+    func key(of number: Int) -> Int? { keys > 0 && number % 2 == 0 ? number / 2 % keys : nil }
+
     /// One record by its number: the same for the same number and seed.
     struct Record {
+        /// Where it goes; nil for where its key says.
+        var partition: Int32?
         let key: [UInt8]?
         let value: [UInt8]
     }
@@ -84,7 +92,9 @@ struct Workload: Sendable {
         let number = original(of: number) ?? number
         if unreadableEvery > 0 && number % unreadableEvery == unreadableEvery - 1 { return unreadable(number, using: &generator) }
         let isFlawed = flawedEvery > 0 && number % flawedEvery == flawedEvery - 1
-        return Record(key: Array("\(isFlawed ? "x" : "u")\(number)".utf8), value: Array(request(number, isFlawed).utf8))
+        return Record(
+            partition: key(of: number).map { Int32($0 % keyPartitions) }, key: Array("\(isFlawed ? "x" : "u")\(number)".utf8),
+            value: Array(request(number, isFlawed).utf8))
     }
 
     private func request(_ number: Int, _ isFlawed: Bool) -> String {
@@ -97,6 +107,7 @@ struct Workload: Sendable {
             + "\"message\":{\"title\":\"\(number)\",\"body\":\"\(String(repeating: "m", count: textByteCount))\"}"
             + (retries ? ",\"options\":{\"on_ambiguous\":\"retry\"}" : "")
             + (moment(of: number).map { ",\"not_before\":\"\(Self.text($0))\"" } ?? "")
+            + (key(of: number).map { ",\"ordering_key\":\"k\($0)\"" } ?? "")
             + (timeToLive.map { ",\"ttl_seconds\":\($0)" } ?? "")
             + (isFlawed && ballastByteCount > 0 ? ",\"ballast\":\"\(String(repeating: "b", count: ballastByteCount))\"" : "")
             + "}"

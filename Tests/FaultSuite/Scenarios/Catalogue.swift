@@ -2,8 +2,8 @@
 enum Catalogue {
     static let all: [Scenario] =
         workerScenarios + membershipScenarios + brokerScenarios + clusterScenarios + protocolScenarios + hubScenarios
-        + hubConnectionScenarios + delayScenarios + expansionScenarios + dedupeScenarios + replayScenarios + recordScenarios
-        + machineScenarios
+        + hubConnectionScenarios + delayScenarios + orderScenarios + expansionScenarios + dedupeScenarios + replayScenarios
+        + recordScenarios + machineScenarios
         + failpointScenarios
         + sabotageScenarios
 

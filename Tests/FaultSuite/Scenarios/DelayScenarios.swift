@@ -57,7 +57,7 @@ extension Catalogue {
     }
 
     /// Kills a random worker and starts it again at once.
-    private static func replace(_ stage: Stage) throws {
+    static func replace(_ stage: Stage) throws {
         Clock.pause(.milliseconds(stage.random(2000...5000)))
         let victim = stage.workers[stage.random(0...stage.scenario.workers - 1)]
         stage.note("SIGKILL \(victim.name)")

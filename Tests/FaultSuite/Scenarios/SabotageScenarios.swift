@@ -2,7 +2,7 @@ import FaultOracle
 
 /// The suite's own test: workers that are broken on purpose, and the invariant that must notice.
 extension Catalogue {
-    static let sabotageScenarios = [commitEarly, publishOutside, forgetBitmap, retryUnrecorded, dropOnRevoke]
+    static let sabotageScenarios = [commitEarly, publishOutside, forgetBitmap, retryUnrecorded, dropOnRevoke, ignoreKeys]
 
     private static let commitEarly = sabotage("commit_early", "positions committed before the results are lost requests", [.lost])
     { stage in
@@ -41,6 +41,13 @@ extension Catalogue {
         }
         Clock.pause(.seconds(2))
     }.with { $0.spareWorkers = 3 }
+
+    private static let ignoreKeys = sabotage("ignore_keys", "keys that nobody waits for are calls before their turn", [.order]) {
+        try $0.setHubFaults(["status=500,every=20"])
+    }.with { scenario in
+        scenario.workload.keys = 20
+        scenario.check = { [order($0, $1)] }
+    }
 
     private static func sabotage(
         _ name: String, _ claim: String, _ mustFail: Set<Invariant>, act: @escaping @Sendable (Stage) throws -> Void

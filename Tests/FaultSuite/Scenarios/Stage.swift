@@ -290,6 +290,7 @@ struct TopicNames: Sendable {
     let deadLetters: String
     /// The smallest of the delay lanes, which pushfan names after the requests.
     let delay: String
+    let held: String
     let replays: String
     let group: String
 
@@ -299,6 +300,7 @@ struct TopicNames: Sendable {
         results = "\(prefix).results"
         deadLetters = "\(prefix).deadletter"
         delay = "\(prefix).delay-10s"
+        held = "\(prefix).held"
         replays = "\(prefix).replays"
         group = "\(prefix).group"
     }

@@ -215,8 +215,29 @@ struct TopicFindings {
 }
 
 extension TopicFindings {
-    /// What is to be said of the topics together: whether jobs of replays outlive the requests that they repeat.
+    /// What is to be said of the topics together: whether jobs of replays outlive the requests that they repeat, and whether there are as
+    /// many partitions of held requests as there must be.
     static func ofAll(_ topics: [TopicFacts], _ tool: KafkaTool) -> [Finding] {
+        retention(topics, tool) + held(topics, tool)
+    }
+
+    /// Whether all keys of requests can be held.
+    private static func held(_ topics: [TopicFacts], _ tool: KafkaTool) -> [Finding] {
+        guard let held = topics.first(where: { $0.role.kind == .held }), let there = held.partitions.answer?.count,
+            let most = topics.filter({ $0.role.kind == .requests }).compactMap({ $0.partitions.answer?.count }).max()
+        else { return [] }
+        let needed = held.role.partitionCount(most)
+        guard there < needed else { return [] }
+        return [
+            .warning(
+                "topic", held.role.name,
+                "has \(there) partitions of \(needed): some requests with ordering keys may hold others up",
+                mend: "kafka-topics.sh --bootstrap-server \(tool.brokers) --alter --topic \(held.role.name) "
+                    + "--partitions \(needed)")
+        ]
+    }
+
+    private static func retention(_ topics: [TopicFacts], _ tool: KafkaTool) -> [Finding] {
         let retentions = topics.filter { $0.role.kind == .requests }.compactMap { $0.number("retention.ms") }
         guard let requests = retentions.contains(where: { $0 < 0 }) ? -1 : retentions.max(),
             let jobs = topics.first(where: { $0.role.role == "replays" }),

@@ -11,6 +11,8 @@ struct TopicRole {
         case requests
         /// Requests that wait in a delay lane.
         case delayed
+        /// Requests with ordering keys that wait, which whoever owns their partition of requests reads beside it.
+        case held
         /// Large requests, which the group's members count.
         case parents
         /// What every worker reads by itself: cancellations, and what the fleet's members announce.
@@ -31,6 +33,8 @@ struct TopicRole {
     var isCompacted = false
     /// Records must stand in one order, hence in one partition.
     var hasOnePartition = false
+    /// For each partition of a topic of requests it has so many, because it has one for each lane.
+    var multiple = 1
     /// Records are of no use a second after they were written.
     var isPassing = false
     /// What is removed is looked for early.
@@ -57,6 +61,9 @@ struct TopicRole {
             TopicRole(role: "requests-high", name: topics.requestsHigh, days: 7, recordByteCount: record, kind: .requests),
             TopicRole(role: "requests-bulk", name: topics.requestsBulk, days: 7, recordByteCount: record, kind: .requests),
         ] + delays + [
+            // What waits for longer than half a day is written anew.
+            TopicRole(
+                role: "held", name: topics.held, days: 7, recordByteCount: record, multiple: 3, kind: .held),
             // Kept until the last part has ended, however long that takes. Small segments, so that what is deleted soon is gone.
             TopicRole(
                 role: "parents", name: topics.parents, days: nil, recordByteCount: record / 8, isCompacted: true,
@@ -78,7 +85,7 @@ struct TopicRole {
     }
 
     /// How many partitions it gets when `count` are asked for.
-    func partitionCount(_ count: Int) -> Int { hasOnePartition ? 1 : count }
+    func partitionCount(_ count: Int) -> Int { hasOnePartition ? 1 : count * multiple }
 
     /// The topic to create.
     func topic(partitions: Int, replication: Int) -> NewTopic {

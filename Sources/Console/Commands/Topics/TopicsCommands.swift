@@ -16,7 +16,7 @@ extension Command {
                 "Selection",
                 [
                     Flag(
-                        "partitions", "N", "Partitions of each topic but control and replays; more workers than that stand idle",
+                        "partitions", "N", "Partitions of each topic but control and replays; held has three times as many",
                         default: "12"),
                     Flag("replication", "N", "Brokers that keep each partition", default: "3, or the number of brokers if less"),
                 ]),

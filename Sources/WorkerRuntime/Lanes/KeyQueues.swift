@@ -1,0 +1,384 @@
+import Delivery
+
+/// The requests of one partition that share ordering keys: of each key at most one is in work, and it is the one that was published first.
+///
+/// A request is here until it has its end. Its record is kept beside it while it waits; while it is in work, or on its way to the topic of
+/// held requests, only its place in the order is. The order of a key is that of the offsets at which its requests were published, wherever
+/// their records stand by now. So it does not matter in which order they are held, or written anew there, and nothing about the order has
+/// to be stored: who takes the partition over reads what is held to its end, and then knows of each key what comes first.
+struct KeyQueues<Record> {
+    /// Which record a request was published with. The time tells records of a partition that was made anew from those before.
+    struct Origin: Equatable {
+        var offset: Int64
+        var timestamp: Int64
+    }
+
+    /// Where a request's record stands.
+    enum Place: Equatable {
+        /// Where it was published.
+        case published(Int64)
+        /// On the topic of held requests.
+        case held(Int64)
+        /// It is being written there, and was not read there yet.
+        case moving
+    }
+
+    /// One request.
+    struct Request {
+        let origin: Origin
+        var place: Place
+        /// What it was read from; nil while it is in work, and while it moves.
+        var record: Record?
+        /// Before when it is not to go on, milliseconds since 1970; `.min` for at once.
+        var due: Int64
+        /// What its record takes in memory, about.
+        let byteCount: Int
+
+        /// The request while it is being written to the topic of held requests.
+        func moving(byteCount: Int) -> Request {
+            Request(origin: origin, place: .moving, record: nil, due: .max, byteCount: byteCount)
+        }
+    }
+
+    typealias Key = RequestIdentity
+
+    /// Whether all is known that is held of this partition's keys; until then none of them begins.
+    private(set) var isComplete: Bool
+    /// The requests that are here.
+    private(set) var count = 0
+    /// What the records take in memory that are here, about.
+    private(set) var byteCount = 0
+    /// The requests whose records are held, or move there, those in work included, and their bytes.
+    private(set) var heldCount = 0
+    private(set) var heldByteCount = 0
+
+    private var queues: [Key: Queue] = [:]
+    /// Keys whose first request may begin.
+    private var turns = Turns()
+    /// Keys whose first request waits for its moment.
+    private var waits = MomentHeap<Key>()
+
+    /// - Parameter isComplete: Whether nothing can be held of this partition's keys.
+    init(isComplete: Bool) {
+        self.isComplete = isComplete
+    }
+
+    /// Whether a request of the key that was published just now may begin at once.
+    func isFree(_ key: Key) -> Bool { isComplete && (count == 0 || queues[key] == nil) }
+
+    /// Takes in that a request of a free key begins.
+    mutating func begin(_ key: Key, _ origin: Origin, at offset: Int64) {
+        var queue = Queue()
+        queue.isBusy = true
+        queue.insert(Request(origin: origin, place: .published(offset), record: nil, due: .min, byteCount: 0))
+        queues[key] = queue
+        count += 1
+    }
+
+    /// Adds a request that waits for its turn.
+    ///
+    /// - Returns: Whether it is here; false for a copy of one that is here already, of which only one is to go on.
+    mutating func add(_ key: Key, _ request: Request) -> Bool {
+        let before = change(key) { queue -> Request? in
+            guard let index = queue.index(of: request.origin) else {
+                queue.insert(request)
+                return nil
+            }
+            let known = queue[index]
+            if known.place == .moving, case .held = request.place { queue[index] = request }
+            return known
+        }
+        switch before {
+        case nil:
+            var queue = Queue()
+            queue.insert(request)
+            queues[key] = queue
+            count += 1
+        case .some(nil): count += 1
+        case .some(let known?):
+            // What moved has arrived; everything else is a copy.
+            guard known.place == .moving, case .held = request.place else { return false }
+            noteHeld(known, -1)
+        }
+        noteHeld(request, 1)
+        byteCount += request.byteCount
+        if isFirst(key, request.origin) { consider(key) }
+        return true
+    }
+
+    /// Takes in that the key's request in work has its end.
+    mutating func ended(_ key: Key) {
+        let change = change(key) { queue -> (request: Request, isLast: Bool)? in
+            guard queue.isBusy else { return nil }
+            queue.isBusy = false
+            let request = queue.removeFirst()
+            return (request, queue.isEmpty)
+        }
+        guard let (request, isLast) = change ?? nil else { return }
+        count -= 1
+        noteHeld(request, -1)
+        if isLast { queues[key] = nil } else { consider(key) }
+    }
+
+    /// Takes in that the key's request in work has to wait, and was written to the topic of held requests.
+    mutating func moved(_ key: Key, byteCount size: Int) {
+        let change = change(key) { queue -> (before: Request, after: Request)? in
+            guard queue.isBusy else { return nil }
+            queue.isBusy = false
+            let request = queue[queue.first]
+            queue[queue.first] = request.moving(byteCount: size)
+            return (request, queue[queue.first])
+        }
+        guard let (before, after) = change ?? nil else { return }
+        noteHeld(before, -1)
+        noteHeld(after, 1)
+    }
+
+    /// Takes in that everything is known that is held.
+    mutating func complete() {
+        guard !isComplete else { return }
+        isComplete = true
+        for key in Array(queues.keys) { consider(key) }
+    }
+
+    /// Whose turn it is: a request whose key has none in work, with its record. It is in work from then on.
+    mutating func next(now: Int64) -> (key: Key, request: Request)? {
+        while let key = waits.removeDue(now) { list(key, now) }
+        while let key = turns.removeFirst() {
+            let taken = change(key) { queue -> Request? in
+                queue.isListed = false
+                let first = queue[queue.first]
+                guard !queue.isBusy, first.record != nil, first.due <= now else { return nil }
+                queue.isBusy = true
+                queue[queue.first].record = nil
+                return first
+            }
+            guard let first = taken ?? nil else {
+                consider(key)
+                continue
+            }
+            byteCount -= first.byteCount
+            return (key, first)
+        }
+        return nil
+    }
+
+    /// When `next` can have something, milliseconds since 1970: `.min` for at once; nil while all wait for something else than time.
+    var nextMoment: Int64? { turns.isEmpty ? waits.first : .min }
+
+    /// Calls `body` with the records that come first of their keys, and wait for nothing of their own.
+    func forEachDue(at now: Int64, _ body: (Record) -> Void) {
+        for queue in queues.values where !queue.isBusy && queue[queue.first].due <= now {
+            if let record = queue[queue.first].record { body(record) }
+        }
+    }
+
+    /// Lets requests go on whose keys wait for their moments.
+    ///
+    /// - Parameter isMeant: Whether a record is one of these.
+    mutating func hurry(_ isMeant: (Record) -> Bool) {
+        let keys = queues.compactMap { key, queue in
+            !queue.isBusy && queue[queue.first].due > .min && queue[queue.first].record.map(isMeant) ?? false ? key : nil
+        }
+        for key in keys {
+            change(key) { queue in queue[queue.first].due = .min }
+            consider(key)
+        }
+    }
+
+    /// Takes out what follows requests that wait for their moment and lies where it was published, the oldest first: it is to be held.
+    ///
+    /// - Parameters:
+    ///   - now: Milliseconds since 1970.
+    ///   - limit: How many at most, and how many bytes.
+    /// - Returns: The requests, with their records. They move.
+    mutating func removeFollowers(now: Int64, limit: (count: Int, bytes: Int)) -> [(key: Key, request: Request)] {
+        var found: [(key: Key, offset: Int64, origin: Origin)] = []
+        for (key, queue) in queues where !queue.isBusy && !queue.isListed {
+            // What moves is not due before it has arrived.
+            guard queue[queue.first].due > now else { continue }
+            for request in queue.requests[queue.first...] where request.record != nil {
+                if case .published(let offset) = request.place { found.append((key, offset, request.origin)) }
+            }
+        }
+        var taken: [(key: Key, request: Request)] = []
+        var bytes = 0
+        for place in found.sorted(by: { $0.offset < $1.offset }) where taken.count < limit.count {
+            guard let size = byteCount(of: place.key, place.origin) else { continue }
+            bytes += size
+            guard bytes <= limit.bytes, let request = startMoving(place.key, place.origin) else { break }
+            taken.append((place.key, request))
+        }
+        return taken
+    }
+
+    /// Takes out what waits and is held: it is to be written anew.
+    ///
+    /// - Parameters:
+    ///   - limit: How many at most.
+    ///   - isMeant: Whether that is to be done with a record, which stands at an offset.
+    /// - Returns: The requests, with their records. They move.
+    mutating func removeHeld(limit: Int, _ isMeant: (Int64, Record) -> Bool) -> [(key: Key, request: Request)] {
+        var found: [(key: Key, offset: Int64, origin: Origin)] = []
+        for (key, queue) in queues {
+            for index in queue.first..<queue.requests.count {
+                // One that is about to begin moves by itself.
+                if queue.isListed && index == queue.first { continue }
+                guard case .held(let place) = queue[index].place, queue[index].record.map({ isMeant(place, $0) }) ?? false else {
+                    continue
+                }
+                found.append((key, place, queue[index].origin))
+            }
+        }
+        return found.sorted { $0.offset < $1.offset }.prefix(limit).compactMap { place in
+            startMoving(place.key, place.origin).map { (place.key, $0) }
+        }
+    }
+
+    /// Forgets the requests whose records are held, or those whose records are not.
+    mutating func forget(held isHeld: Bool) {
+        for (key, old) in queues {
+            var queue = Queue()
+            queue.isListed = old.isListed
+            for index in old.first..<old.requests.count {
+                let request = old[index]
+                if case .published = request.place, isHeld { queue.insert(request) }
+                if !isHeld { if case .published = request.place {} else { queue.insert(request) } }
+            }
+            queue.isBusy = old.isBusy && !queue.isEmpty && queue[queue.first].origin == old[old.first].origin
+            queues[key] = queue.isEmpty ? nil : queue
+        }
+        count = 0
+        (byteCount, heldCount, heldByteCount) = (0, 0, 0)
+        for (key, queue) in queues {
+            for request in queue.requests[queue.first...] {
+                count += 1
+                if request.record != nil { byteCount += request.byteCount }
+                noteHeld(request, 1)
+            }
+            consider(key)
+        }
+    }
+
+    private func isFirst(_ key: Key, _ origin: Origin) -> Bool {
+        queues[key].map { !$0.isEmpty && $0[$0.first].origin == origin } ?? false
+    }
+
+    private func byteCount(of key: Key, _ origin: Origin) -> Int? {
+        guard let queue = queues[key], let index = queue.index(of: origin) else { return nil }
+        return queue[index].byteCount
+    }
+
+    private mutating func startMoving(_ key: Key, _ origin: Origin) -> Request? {
+        let change = change(key) { queue -> Request? in
+            guard let index = queue.index(of: origin) else { return nil }
+            let request = queue[index]
+            queue[index] = request.moving(byteCount: request.byteCount)
+            return request
+        }
+        guard let request = change ?? nil else { return nil }
+        noteHeld(request, -1)
+        noteHeld(request.moving(byteCount: request.byteCount), 1)
+        byteCount -= request.byteCount
+        return request
+    }
+
+    /// Changes the queue of a key where it is, so that nothing of it is copied; nil if there is none.
+    @discardableResult
+    private mutating func change<Result>(_ key: Key, _ body: (inout Queue) -> Result) -> Result? {
+        queues.index(forKey: key).map { body(&queues.values[$0]) }
+    }
+
+    private mutating func noteHeld(_ request: Request, _ sign: Int) {
+        if case .published = request.place { return }
+        heldCount += sign
+        heldByteCount += sign * request.byteCount
+    }
+
+    /// Sees to it that the key has its turn when its first request may begin.
+    private mutating func consider(_ key: Key) {
+        guard isComplete, let queue = queues[key], !queue.isBusy, !queue.isListed, queue[queue.first].record != nil
+        else { return }
+        let due = queue[queue.first].due
+        if due == .min { list(key, due) } else { waits.add(key, at: due) }
+    }
+
+    private mutating func list(_ key: Key, _ now: Int64) {
+        guard let queue = queues[key], !queue.isBusy, !queue.isListed, queue[queue.first].record != nil,
+            queue[queue.first].due <= now
+        else { return }
+        queues[key]?.isListed = true
+        turns.append(key)
+    }
+
+    /// The requests of one key, in their order.
+    private struct Queue {
+        private(set) var requests: [Request] = []
+        /// Where the first one stands; those before it are gone.
+        private(set) var first = 0
+        /// Whether the first one is in work.
+        var isBusy = false
+        /// Whether the key stands in the list of turns.
+        var isListed = false
+
+        var isEmpty: Bool { first == requests.count }
+
+        subscript(index: Int) -> Request {
+            get { requests[index] }
+            set { requests[index] = newValue }
+        }
+
+        func index(of origin: Origin) -> Int? {
+            var low = first
+            var high = requests.count
+            while low < high {
+                let middle = (low + high) / 2
+                if requests[middle].origin.offset < origin.offset { low = middle + 1 } else { high = middle }
+            }
+            while low < requests.count, requests[low].origin.offset == origin.offset {
+                if requests[low].origin == origin { return low }
+                low += 1
+            }
+            return nil
+        }
+
+        /// Most come in order, and go to the end. Nothing goes before what is in work.
+        mutating func insert(_ request: Request) {
+            var index = requests.count
+            while index > first + (isBusy ? 1 : 0), requests[index - 1].origin.offset > request.origin.offset { index -= 1 }
+            requests.insert(request, at: index)
+        }
+
+        mutating func removeFirst() -> Request {
+            let request = requests[first]
+            first += 1
+            if first > 64 && first * 2 > requests.count {
+                requests.removeFirst(first)
+                first = 0
+            }
+            return request
+        }
+    }
+
+    /// First come first served.
+    private struct Turns {
+        private var keys: [Key] = []
+        private var head = 0
+
+        var isEmpty: Bool { head == keys.count }
+
+        mutating func append(_ key: Key) { keys.append(key) }
+
+        mutating func removeFirst() -> Key? {
+            guard head < keys.count else { return nil }
+            defer {
+                head += 1
+                if head > 64 && head * 2 > keys.count {
+                    keys.removeFirst(head)
+                    head = 0
+                }
+            }
+            return keys[head]
+        }
+    }
+}

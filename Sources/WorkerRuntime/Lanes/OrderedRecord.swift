@@ -1,0 +1,50 @@
+import Delivery
+import PushModel
+
+/// A request that waits for the turn of its ordering key, as it was read: that takes a small part of what a flight does.
+final class OrderedRecord {
+    /// The partition of the record, and the record's offset there.
+    let slot: Int
+    let offset: Int64
+    let lane: Lane
+    let origin: RecordOrigin
+    /// When it was read, monotonic nanoseconds.
+    let receivedAt: Int64
+    let envelope: RecordEnvelope
+    let value: ByteWriter
+    /// What a held record says beside the request.
+    let delayed: DelayedRecord?
+    /// When a held record was written, milliseconds since 1970.
+    let writtenAt: Int64
+    /// The request's id, by which a held one is cancelled that waits for its moment; nil for one that is not held.
+    let id: String?
+
+    /// Takes the request out of a flight.
+    init(_ flight: Flight, writtenAt: Int64 = .max) {
+        self.writtenAt = writtenAt
+        slot = flight.slot
+        offset = flight.offset
+        lane = flight.lane
+        origin = flight.origin
+        receivedAt = flight.receivedAt
+        envelope = flight.envelope
+        let request = flight.request
+        var copy = ByteWriter(capacity: flight.valueByteCount)
+        copy.append(request.document.source(byteCount: flight.valueByteCount))
+        value = copy
+        delayed = flight.delayed
+        id = flight.delayed == nil ? nil : request.document.string(request.id)
+    }
+
+    /// Since when it waits for something other than its time.
+    var waitingSince: Timestamp { WaitingSince.moment(published: origin.timestamp, notBefore: nil, due: delayed?.due) }
+
+    /// What it takes in memory, about.
+    var byteCount: Int { value.count + envelope.byteCount + 384 + (delayed.map { $0.text.count + 1024 } ?? 0) }
+}
+
+extension KeyQueues.Origin {
+    init(_ origin: RecordOrigin) {
+        self.init(offset: origin.offset, timestamp: origin.timestamp.milliseconds)
+    }
+}

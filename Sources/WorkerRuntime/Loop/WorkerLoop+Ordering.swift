@@ -1,0 +1,128 @@
+import Delivery
+import Kafka
+import Observability
+import PushModel
+
+/// Requests with ordering keys: those of one key are sent one after the other, in the order in which they were published; all others
+/// overtake them freely.
+///
+/// A request of a key begins when the one before it has its end: its final result is in the outbox, or its parts are. Until then it lies
+/// aside as it was read. A refused one ends at once, because nothing is sent of it; one that expired or was cancelled ends when it has its
+/// turn. What has to wait for longer than moments goes to the topic of held requests: see `WorkerLoop+Holding`.
+extension WorkerLoop {
+    /// Takes in a new request that has a key.
+    ///
+    /// - Returns: Whether that is all that is to be done with it at present; if not, it is its key's turn.
+    func waitsForItsKey(_ flight: Flight) -> Bool {
+        guard flight.key == nil, flight.delayed == nil, flight.deadLetter == nil, flight.report.faults.isEmpty,
+            partitions[flight.slot].role.hasRequests, !Sabotage.isOn(.ignoreKeys), let key = orderingKey(of: flight)
+        else { return false }
+        ordered.isUsed = true
+        let origin = KeyQueues<OrderedRecord>.Origin(flight.origin)
+        if ordered.queues[flight.slot].isFree(key) {
+            ordered.queues[flight.slot].begin(key, origin, at: flight.offset)
+            flight.key = key
+            return false
+        }
+        // What it repeats is told in the order of the records.
+        guard isNew(flight) else {
+            start(flight)
+            return true
+        }
+        let record = OrderedRecord(flight)
+        let isAdded = ordered.queues[flight.slot].add(
+            key,
+            .init(origin: origin, place: .published(flight.offset), record: record, due: .min, byteCount: record.byteCount))
+        noteRoomForKeys(flight.slot)
+        // A copy is held already, with what has happened to it.
+        if isAdded { flights.release(flight) } else { settle(flight) }
+        return true
+    }
+
+    /// What a request's key is known by; nil when it has none.
+    func orderingKey(of flight: Flight) -> RequestIdentity? {
+        guard let key = flight.request.orderingKey else { return nil }
+        return lend(&flight.request) { request in
+            var identity = RequestIdentity(seed: 0)
+            identity.add(request.document.span(key))
+            return identity
+        }
+    }
+
+    /// Takes in that the request of a key has its end, so that the next one has its turn.
+    func keyEnded(_ key: RequestIdentity, _ flight: Flight) {
+        guard flight.epoch == epoch, let slot = ordered.requests(of: flight.slot) else { return }
+        ordered.queues[slot].ended(key)
+    }
+
+    /// Starts the requests whose keys have their turn, as far as there is room in their lanes: they come before what was not read yet.
+    func startKeys() {
+        guard ordered.isUsed, canReceive else { return }
+        for lane in Lane.allCases {
+            for slot in lanes[lane.rawValue].slots {
+                while canStartKeys(of: lane), let (key, request) = ordered.queues[slot].next(now: wallClock.milliseconds) {
+                    if let record = request.record { start(record, of: key) }
+                    noteRoomForKeys(slot)
+                }
+            }
+        }
+        relieveBlocked()
+    }
+
+    private func canStartKeys(of lane: Lane) -> Bool {
+        canReceive && hasRoom(lane) && ready.delayedCount < Self.maximumReady
+    }
+
+    private func start(_ record: OrderedRecord, of key: RequestIdentity) {
+        let flight = takeUp(record)
+        flight.key = key
+        flight.isKnownAsNew = record.delayed == nil
+        startOrSetAside(flight)
+    }
+
+    /// Makes a flight of a record that lay aside.
+    func takeUp(_ record: OrderedRecord) -> Flight {
+        let flight = flights.take()
+        flight.begin(
+            epoch: epoch, slot: record.slot, lane: record.lane, origin: record.origin, now: wallClock,
+            monotonic: record.receivedAt)
+        flight.offset = record.offset
+        flight.envelope = record.envelope
+        headers.removeAll()
+        record.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
+        let value = record.value
+        if case .rejected(let faults) = read(value.span, into: flight) { flight.report.faults = faults }
+        flight.delayed = record.delayed
+        return flight
+    }
+
+    /// Notes whether a partition may be read although records of its keys lie aside.
+    func noteRoomForKeys(_ slot: Int) {
+        let isFull = ordered.queues[slot].byteCount >= OrderedPartitions.maximumBytes
+        guard isFull != partitions[slot].isFullOfKeys else { return }
+        partitions[slot].isFullOfKeys = isFull
+        if !isFull, case .requests(let lane) = partitions[slot].role { lanes[lane.rawValue].mayHaveRecords = true }
+    }
+
+    /// When there is something to do for keys, monotonic nanoseconds; not after `now` for at once.
+    func orderedMoment() -> Int64 {
+        guard ordered.isUsed || ordered.mayHaveRecords, canReceive else { return .max }
+        if ordered.mayHaveRecords { return now }
+        var moment = Int64.max
+        for lane in Lane.allCases where canStartKeys(of: lane) {
+            for slot in lanes[lane.rawValue].slots {
+                guard let due = ordered.queues[slot].nextMoment else { continue }
+                if due <= wallClock.milliseconds { return now }
+                moment = min(moment, now + min(due - wallClock.milliseconds, Self.longestWait) * 1_000_000)
+            }
+        }
+        return moment
+    }
+
+    /// Forgets the keys' requests whose records stand in a partition that is read anew from its beginning.
+    func forgetKeys(of slot: Int) {
+        guard let requests = ordered.requests(of: slot) else { return }
+        ordered.queues[requests].forget(held: requests != slot)
+        noteRoomForKeys(requests)
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import HubEmulator
+import Kafka
+import Observability
+import PushModel
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// The backlog in seconds as a scraper sees it, with work in delay lanes.
+@Suite(.serialized)
+struct BacklogMetricsTests {
+    /// Milliseconds since 1970.
+    private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+
+    /// A record of a delay lane; moments are seconds from now.
+    private struct Delayed {
+        var published: Int64
+        var written: Int64
+        var due: Int64
+        var attempts = 0
+    }
+
+    /// Writes records to a delay lane as a worker would have.
+    private static func write(_ records: [Delayed], lane: Int, to bench: Bench) throws {
+        let producer = try Producer(bench.kafka, transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try producer.warmUp(topics: [bench.topics.delays[lane]], timeout: .seconds(10))[0]
+        let now = Self.now
+        let request = #"{"audience":{"categories":["x"]},"platforms":["fcmv1"],"message":{"title":"T"}}"#
+        for (offset, record) in records.enumerated() {
+            let due = now + record.due * 1000
+            let history =
+                #"{"v":1,"plan":"0","consumed":1,"throttled":0,"hub":0,"calls":[{"attempts":\#(record.attempts),"due":\#(due)}],"#
+                + #""attempts":[]}"#
+            var headers = Kafka.RecordHeaders()
+            for (name, value) in [
+                ("pushfan-group", bench.name), ("pushfan-lane", "normal"), ("pushfan-origin-topic", bench.topics.requests),
+                ("pushfan-origin-partition", "0"), ("pushfan-origin-offset", "\(offset)"),
+                ("pushfan-origin-timestamp-ms", "\(now + record.published * 1000)"), ("pushfan-not-before-ms", "\(due)"),
+                ("pushfan-history", history),
+            ] {
+                headers.append(name: Array(name.utf8).span, value: Array(value.utf8).span)
+            }
+            try producer.produce(
+                to: topic, key: nil, value: Array(request.utf8).span, headers: headers, timestamp: now + record.written * 1000)
+        }
+        try producer.flush(timeout: .seconds(10))
+    }
+
+    private static func lag(_ bench: Bench, lane: Int) -> Double {
+        bench.metric("pushfan_consumer_lag_seconds", #"topic="\#(bench.topics.delays[lane])""#)
+    }
+
+    /// Whether the loop has told of a record in a delay lane, and so has measured all there is.
+    private static func knows(_ bench: Bench, lane: Int) -> Bool {
+        bench.status.statuses.first?.partitions.contains {
+            $0.topic == bench.topics.delays[lane] && $0.oldest != nil
+        } ?? false
+    }
+
+    @Test func whatIsDueAndUnreadWhileTheHubIsPausedWaitsFromWhenItWasDue() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "status=429,retry-after=200")])
+        // More than may lie in memory, so that some stay unread.
+        try Self.write(Array(repeating: Delayed(published: -600, written: -300, due: -40), count: 1400), lane: 0, to: bench)
+        try Self.write([Delayed(published: -600, written: -30, due: 50)], lane: 1, to: bench)
+        let worker = try bench.startWorker { configuration in configuration.maxInFlight = 1 }
+        #expect(eventually(within: .seconds(60)) { Self.knows(bench, lane: 1) && Self.lag(bench, lane: 0) >= 40 })
+        #expect(Self.lag(bench, lane: 0) < 200, "not since it was written, or published")
+        #expect(bench.metric("pushfan_consumer_lag_records", #"topic="\#(bench.topics.delays[0])""#) >= 300)
+        let oldest = bench.metric("pushfan_oldest_waiting_seconds")
+        #expect((40..<200).contains(oldest), "\(oldest)")
+        #expect(Self.lag(bench, lane: 1) == 0, "not due yet")
+        // It grows with the clock although nothing moves.
+        let before = Self.lag(bench, lane: 0)
+        #expect(eventually(within: .seconds(20)) { Self.lag(bench, lane: 0) >= before + 2 })
+        try worker.stop()
+    }
+
+    @Test func whatIsNotDueYetDoesNotWaitHoweverOldItIs() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        try Self.write(
+            [
+                Delayed(published: -7200, written: -1200, due: 1800, attempts: 1),
+                Delayed(published: -7200, written: -1200, due: 1900),
+            ], lane: 3, to: bench)
+        let worker = try bench.startWorker()
+        #expect(eventually(within: .seconds(60)) { Self.knows(bench, lane: 3) })
+        #expect(bench.metric("pushfan_consumer_lag_records", #"topic="\#(bench.topics.delays[3])""#) == 1)
+        #expect(bench.metric("pushfan_consumer_lag_seconds") == 0)
+        #expect(bench.metric("pushfan_oldest_waiting_seconds") == 0)
+        try worker.stop()
+    }
+
+    @Test func aQuestionForAnOutcomeWaitsFromWhenItIsDue() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        try bench.hub.register(
+            EmulatedDevice(id: "d", platform: "fcmv1", handle: "handle", tags: ["asked"]))
+        bench.hub.arm([try Fault(parsing: "status=429,retry-after=200,tags=refused")])
+        let worker = try bench.startWorker()
+        func request(_ tag: String, _ more: String = "") -> String {
+            #"{"audience":{"categories":["\#(tag)"]},"platforms":["fcmv1"],"message":{"title":"T"}\#(more)}"#
+        }
+        try bench.publish(all: [request("asked", #","options":{"track_outcome":true}"#)], partition: 0)
+        try bench.results(1)
+        // From now on the hub is called for nothing, and the refused request waits for a time that has not come.
+        try bench.publish(all: [request("refused")], partition: 0)
+        #expect(eventually(within: .seconds(30)) { Self.knows(bench, lane: 0) })
+        #expect(eventually(within: .seconds(30)) { bench.metric("pushfan_oldest_waiting_seconds") == 0 })
+        #expect(eventually(within: .seconds(60)) { bench.metric("pushfan_oldest_waiting_seconds") >= 2 })
+        #expect(bench.metric("pushfan_consumer_lag_seconds") == 0, "it was taken")
+        try worker.stop()
+    }
+}
