@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import TestSupport
 import Testing
 
 @testable import Console
@@ -10,7 +11,8 @@ struct ReplayStage {
 
     let name = "replay-tests-\(UUID().uuidString)"
     let folder: String
-    private let kafka = KafkaConfiguration(bootstrapServers: realBrokers ?? "")
+    private let kafka = KafkaConfiguration(
+        bootstrapServers: realBrokers ?? "", properties: [.init(key: "fetch.wait.max.ms", value: "50")])
     var traits = Streams.Traits()
     var typed: String?
 
@@ -21,8 +23,9 @@ struct ReplayStage {
     init(_ more: [String] = []) throws {
         folder = NSTemporaryDirectory() + name
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let roles = [("requests", 3), ("results", 3), ("deadletter", 3), ("replays", 1)] + more.map { ($0, 3) }
-        let topics = roles.map { NewTopic(name: "\(name).\($0.0)", partitionCount: $0.1, replicationFactor: 1) }
+        let topics = (["requests", "results", "deadletter", "replays"] + more).map {
+            NewTopic(name: "\(name).\($0)", partitionCount: Int(partitionCount(of: $0)), replicationFactor: 1)
+        }
         let admin = try TopicAdmin(kafka)
         _ = try admin.createTopics(topics, timeout: .seconds(20))
         let deadline = ContinuousClock.now + .seconds(20)
@@ -67,18 +70,33 @@ struct ReplayStage {
         try producer.flush(timeout: .seconds(60))
     }
 
-    /// Everything that stands in a topic.
+    /// Everything that stands in a topic, what was committed just now included: its marks follow a moment later, and until then nothing
+    /// of it shows.
     func read(_ role: String) throws -> [Record] {
-        let reader = try TopicReader(kafka, topic: "\(name).\(role)", start: .beginning, stop: .end, timeout: .seconds(20))
-        defer { reader.close() }
+        let topic = "\(name).\(role)"
+        let reader = try PartitionReader(kafka, wakeUpFileDescriptor: -1)
+        defer { reader.stop() }
+        try reader.start((0..<partitionCount(of: role)).map { (TopicPartition(topic: topic, partition: $0), .beginning) })
         var records: [Record] = []
-        let deadline = ContinuousClock.now + .seconds(30)
-        while !reader.hasReachedEnd {
-            try #require(ContinuousClock.now < deadline)
-            _ = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }
-        }
+        var unread = Set(reader.partitions.indices)
+        try #require(
+            eventually(within: .seconds(30)) {
+                for slot in unread {
+                    reading: while true {
+                        switch reader.read(slot: slot, { records.append(Record($0)) }) {
+                        case .record: continue
+                        case .endOfPartition(let offset):
+                            if let marks = reader.watermarks(slot: slot), marks.high <= offset { unread.remove(slot) }
+                        case .empty, .error: break reading
+                        }
+                    }
+                }
+                return unread.isEmpty
+            })
         return records
     }
+
+    private func partitionCount(of role: String) -> Int32 { role == "replays" ? 1 : 3 }
 
     /// `count` requests for Apple and Windows in partition 0, and their results.
     func writeHistory(_ count: Int, _ outcomes: (Int) -> (apple: String, windows: String), extra: String = "") throws {

@@ -48,9 +48,13 @@ struct LimitTests {
         #expect(most(calls, within: 4000) <= 4 * rate + rate, sourceLocation: place)
     }
 
+    private static let whyStanding: Comment =
+        "while members join, the embedded broker refuses what others commit, so that they would call for the same requests again"
+
     @Test func workersTogetherKeepARateAndUseIt() throws {
         let bench = try Bench(.quickest, partitions: 6, hasShares: true)
         let workers = try ["w1", "w2", "w3"].map { name in try bench.startWorker(name) { $0.rateLimit = 60 } }
+        if bench.cluster != nil { #expect(bench.waitForGroup(of: 3, partitions: 6), Self.whyStanding) }
         try bench.publish(all: Self.requests(400))
         try bench.results(400, within: .seconds(180))
         let calls = bench.hub.calls()
@@ -67,6 +71,7 @@ struct LimitTests {
             $0.loops = 3
             $0.rateLimit = 60
         }
+        if bench.cluster != nil { #expect(bench.waitForGroup(of: 3, partitions: 6), Self.whyStanding) }
         try bench.publish(all: Self.requests(200))
         #expect(eventually(within: .seconds(60)) { bench.metric("pushfan_rate_limit") > 59 })
         try bench.results(200, within: .seconds(120))
