@@ -1,7 +1,7 @@
 public import HubAuth
 
 /// Which hub is called, and with whose rights.
-public struct HubConfiguration: Sendable {
+public struct HubConfiguration: Sendable, Equatable {
     /// The namespace's address.
     public var endpoint: HubEndpoint
     /// The hub's name, as it stands in the path.

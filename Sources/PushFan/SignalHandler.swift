@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Calls a closure for each SIGTERM and SIGINT, on a thread on which everything may be called.
+/// Calls a closure for each SIGTERM and SIGINT, and another for SIGHUP, on a thread on which everything may be called.
 ///
 /// A signal becomes a byte in a pipe and waits there for who reads it, so none is lost between taking the signals over and listening to
 /// them. An ignored signal with a signal source, as Dispatch offers it, loses what comes in that moment: the process would never hear
@@ -14,11 +14,15 @@ final class SignalHandler {
 
     private let source: any DispatchSourceRead
 
-    /// Takes both signals over, for the rest of the process's life.
+    /// Takes the signals over, for the rest of the process's life.
     ///
-    /// - Parameter received: Is called once for each signal.
+    /// - Parameters:
+    ///   - hangUp: Is called for SIGHUP, once for several that come at once; nil to leave that signal alone.
+    ///   - received: Is called once for each of the others.
     /// - Throws: There is no descriptor left for the pipe.
-    init(_ received: @escaping @Sendable () -> Void) throws(CommandFailure) {
+    init(
+        hangUp: (@Sendable () -> Void)? = nil, _ received: @escaping @Sendable () -> Void
+    ) throws(CommandFailure) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             throw CommandFailure(.failed, "cannot listen to signals: \(String(cString: strerror(errno)))")
@@ -29,11 +33,11 @@ final class SignalHandler {
         }
         let reading = ends[0]
         Self.target.store(ends[1], ordering: .sequentiallyConsistent)
-        for number in [SIGTERM, SIGINT] {
-            signal(number) { _ in
+        for number in [SIGTERM, SIGINT] + (hangUp == nil ? [] : [SIGHUP]) {
+            signal(number) { number in
                 // Nothing but calls that a signal handler may make (signal-safety(7)).
                 let before = errno
-                var byte: UInt8 = 1
+                var byte = UInt8(truncatingIfNeeded: number)
                 _ = write(SignalHandler.target.load(ordering: .sequentiallyConsistent), &byte, 1)
                 errno = before
             }
@@ -41,7 +45,10 @@ final class SignalHandler {
         source = DispatchSource.makeReadSource(fileDescriptor: reading, queue: .global())
         source.setEventHandler {
             var bytes = [UInt8](repeating: 0, count: 16)
-            for _ in 0..<max(0, read(reading, &bytes, bytes.count)) { received() }
+            let count = read(reading, &bytes, bytes.count)
+            let signals = bytes.prefix(max(0, count))
+            if signals.contains(UInt8(SIGHUP)) { hangUp?() }
+            for signal in signals where signal != UInt8(SIGHUP) { received() }
         }
         source.resume()
     }

@@ -37,6 +37,7 @@ extension Command {
 /// A worker together with its probes, its log and the signals that stop it.
 struct WorkerProgram {
     private let settings: Settings
+    private let readAgain: @Sendable () throws(SettingsError) -> Settings
     private let configuration: WorkerConfiguration
     private let log: Log
     private let health = Health()
@@ -45,6 +46,7 @@ struct WorkerProgram {
 
     init(_ invocation: Invocation) throws(CommandFailure) {
         settings = try invocation.settings()
+        readAgain = invocation.settingsReader()
         do throws(SettingsError) {
             configuration = try settings.workerConfiguration(version: Program.version)
         } catch {
@@ -69,7 +71,8 @@ struct WorkerProgram {
     func run() throws(CommandFailure) -> ExitCode {
         // From here on a signal means an orderly end, however early it comes.
         let stop = StopRequest()
-        let signals = try SignalHandler { stop.ask() }
+        let reload = StopRequest()
+        let signals = try SignalHandler(hangUp: { reload.ask() }) { stop.ask() }
         defer { signals.cancel() }
         let probes = ProbeServer(listen: settings.listen.description, health: health, metrics: metrics) {
             [status, hub = configuration.hubName] in status.json(version: Program.version, hub: hub)
@@ -85,17 +88,19 @@ struct WorkerProgram {
         log.info(
             .started, "a worker starts",
             [.version: .string(Program.version), .worker: .string(configuration.workerID), .hub: .string(configuration.hubName)])
-        let code = try work(stop)
+        let code = try work(stop, reload)
         log.flushSuppressed()
         return code
     }
 
-    private func work(_ stop: StopRequest) throws(CommandFailure) -> ExitCode {
+    private func work(_ stop: StopRequest, _ reload: StopRequest) throws(CommandFailure) -> ExitCode {
         do {
             var services = WorkerServices(metrics: metrics, log: log, health: health)
             services.status = status
             let worker = try Worker(configuration, services: services)
             stop.reaches { worker.stop() }
+            let reloading = Reloading(worker, settings, log, readAgain)
+            reload.reaches { reloading.run() }
             let timer = RepeatingTimer(every: .seconds(10)) { [log] in log.flushSuppressed() }
             defer { timer.cancel() }
             try worker.run()
@@ -134,6 +139,41 @@ extension Log {
         return Log(format: format, level: settings.level, now: WallClock.millisecondsSince1970) { line in
             // One write per line, so that lines of several threads do not mix.
             _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        }
+    }
+}
+
+/// Reads the settings again, and lets a worker use what they say of hubs.
+final class Reloading: Sendable {
+    private let worker: Worker
+    private let log: Log
+    private let read: @Sendable () throws(SettingsError) -> Settings
+    /// What the worker was started with; nothing else is locked while it is held, so that one reload follows the other.
+    private let started: Mutex<Settings>
+
+    init(_ worker: Worker, _ settings: Settings, _ log: Log, _ read: @escaping @Sendable () throws(SettingsError) -> Settings) {
+        self.worker = worker
+        self.log = log
+        self.read = read
+        started = Mutex(settings)
+    }
+
+    /// Reads all, and changes nothing when anything is wrong.
+    func run() {
+        started.withLock { started in
+            do {
+                let settings = try read()
+                try worker.reload(try settings.workerConfiguration(version: Program.version))
+                let left = settings.changesForRestart(since: started)
+                guard !left.isEmpty else { return }
+                log.warning(
+                    .configurationDoubtful, "some settings have changed that count after a restart only",
+                    [.reason: .string(left.joined(separator: ", "))])
+            } catch {
+                let reason = "\(error)".split(separator: "\n").joined(separator: "; ")
+                log.error(
+                    .configurationLoaded, "the new settings cannot be used; those from before stay", [.reason: .string(reason)])
+            }
         }
     }
 }

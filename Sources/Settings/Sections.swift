@@ -1,4 +1,3 @@
-public import Observability
 public import WorkerRuntime
 
 /// How to reach and use Kafka.
@@ -108,65 +107,6 @@ public struct WorkerSettings: Sendable {
         dedupeWindow = try values.value(SettingsSchema.dedupeWindow)
         dedupeReach = try values.value(SettingsSchema.dedupeReach)
         deadLetterHeaders = try values.value(SettingsSchema.deadLetterHeaders)
-    }
-}
-
-/// How to reach and use the hub.
-public struct HubSettings: Sendable {
-    /// The connection string, not read yet.
-    public let connectionString: Redacted<String>?
-    /// The policy's other key.
-    public let secondaryKey: Redacted<String>?
-    /// The hub's name.
-    public let name: String?
-    /// The version of the REST API, as `YYYY-MM`.
-    public let apiVersion: String
-    /// How long a call may take.
-    public let requestTimeout: Duration
-    /// How long opening a connection may take.
-    public let connectTimeout: Duration
-    /// How long a signed token is valid.
-    public let tokenLifetime: Duration
-    /// Connections kept open; at least one.
-    public let maxConnections: Int
-    /// How old a connection may grow.
-    public let maxConnectionAge: Duration
-    /// A PEM file of certificates to trust instead of the system's.
-    public let authorityFile: String?
-    /// What all workers together may send in a second; 0 for no limit.
-    public let rateLimit: Int
-    /// Whether fewer calls are under way when the hub gets slow or loses them.
-    public let adaptsConcurrency: Bool
-    /// The platforms a message goes to when its request names none, in the hub's words.
-    public let platforms: [String]
-    /// The tag of a user, with `{user}` for the user's name.
-    public let userTag: String
-    /// Whether outcomes are followed of requests that do not say.
-    public let tracksOutcomes: Bool
-    /// How long the hub is asked for an outcome.
-    public let outcomeDeadline: Duration
-    /// The proxy's URL.
-    public let proxy: Redacted<String>?
-
-    init(_ values: SettingValues) throws(SettingsError) {
-        connectionString = values[SettingsSchema.connectionString]
-        secondaryKey = values[SettingsSchema.secondaryKey]
-        name = values[SettingsSchema.hubName]
-        apiVersion = try values.value(SettingsSchema.apiVersion)
-        requestTimeout = try values.value(SettingsSchema.requestTimeout)
-        connectTimeout = try values.value(SettingsSchema.connectTimeout)
-        tokenLifetime = try values.value(SettingsSchema.tokenLifetime)
-        let connections = try values.value(SettingsSchema.maxConnections)
-        maxConnections = connections > 0 ? connections : try values.value(SettingsSchema.maxInFlight)
-        maxConnectionAge = try values.value(SettingsSchema.maxConnectionAge)
-        authorityFile = values[SettingsSchema.authorityFile]
-        rateLimit = try values.value(SettingsSchema.rateLimit)
-        adaptsConcurrency = try values.value(SettingsSchema.adaptsConcurrency)
-        platforms = try values.value(SettingsSchema.platforms)
-        userTag = try values.value(SettingsSchema.userTag)
-        tracksOutcomes = try values.value(SettingsSchema.trackOutcome)
-        outcomeDeadline = try values.value(SettingsSchema.outcomeDeadline)
-        proxy = values[SettingsSchema.proxy]
     }
 }
 

@@ -1,8 +1,5 @@
-public import CurlHTTP
 import Delivery
 public import FanOut
-public import HubAuth
-public import HubREST
 public import Kafka
 import Observability
 import PushModel
@@ -17,33 +14,20 @@ extension Settings {
             properties: kafka.properties.map { KafkaConfiguration.Property(key: $0.name, value: $0.value.secret) })
     }
 
-    /// The hub that requests are sent through.
-    ///
-    /// - Throws: `SettingsError` naming the key when the hub's name or connection string is missing or wrong.
-    public func hubConfiguration() throws(SettingsError) -> HubConfiguration {
-        var problems: [SettingProblem] = []
-        let parsed = connection(&problems)
-        let name = hubName(&problems)
-        guard let parsed, let name, problems.isEmpty else { throw SettingsError(problems: problems) }
-        var configuration = HubConfiguration(endpoint: parsed.endpoint, hub: name, credential: parsed.credential)
-        configuration.apiVersion = hub.apiVersion
-        configuration.tokenLifetime = hub.tokenLifetime
-        if let key = hub.secondaryKey {
-            configuration.secondaryCredential = SASCredential(policy: parsed.credential.policy, key: SecretKey(key.secret))
-        }
-        return configuration
-    }
-
     /// Everything that a worker is told.
     ///
     /// - Parameter version: The program's version.
     /// - Returns: The configuration; what it points at was not contacted.
     /// - Throws: `SettingsError` naming every key that is missing or wrong.
     public func workerConfiguration(version: String) throws(SettingsError) -> WorkerConfiguration {
-        let hubConfiguration = try hubConfiguration()
+        let hubs = try hubs()
         var configuration = WorkerConfiguration(
-            workerID: worker.id, version: version, kafka: kafkaConfiguration(), hub: hubConfiguration,
-            connections: connections(to: hubConfiguration.endpoint))
+            workerID: worker.id, version: version, kafka: kafkaConfiguration(), hub: hubs[0].hub,
+            connections: hubs[0].connections)
+        configuration.hubs = hubs
+        configuration.spreads = spreads.map { WorkerConfiguration.Spread(name: $0.name, hubs: $0.hubs) }
+        configuration.defaultHub = defaultHub
+        for item in tenantHubs { configuration.tenantHubs[item.tenant] = item.hub }
         configuration.groupID = kafka.groupID
         configuration.sessionTimeout = kafka.sessionTimeout
         configuration.transactionTimeout = kafka.transactionTimeout
@@ -59,11 +43,7 @@ extension Settings {
         configuration.topics.handles = kafka.topics.handles
         configuration.topics.shares = kafka.topics.shares
         configuration.guarantee = kafka.guarantee
-        configuration.requestTimeout = hub.requestTimeout
         configuration.loops = worker.loops
-        configuration.maxInFlight = worker.maxInFlight
-        configuration.adaptsConcurrency = hub.adaptsConcurrency
-        configuration.rateLimit = hub.rateLimit
         configuration.laneWeights = worker.laneWeights
         for item in worker.tenantWeights { configuration.tenantWeights[TenantID(item.tenant)] = item.weight }
         configuration.window = worker.window
@@ -72,7 +52,6 @@ extension Settings {
         configuration.retry = RetrySchedule(
             maxAttempts: retry.maxAttempts, base: retry.base.wholeMilliseconds, factor: retry.factor,
             cap: retry.cap.wholeMilliseconds)
-        configuration.tracksOutcomes = hub.tracksOutcomes
         configuration.outcomes.deadline = hub.outcomeDeadline.wholeMilliseconds
         configuration.outcomes.visibilityLimit = min(configuration.outcomes.visibilityLimit, configuration.outcomes.deadline)
         configuration.planning = planning()
@@ -93,54 +72,6 @@ extension Settings {
         planning.userTag = (parts.first ?? "", parts.count > 1 ? parts[1] : "")
         return planning
     }
-
-    /// How connections to the hub at `endpoint` are made.
-    public func connections(to endpoint: HubEndpoint) -> ConnectionPoolConfiguration {
-        var connections = ConnectionPoolConfiguration(
-            scheme: endpoint.scheme == .https ? .https : .http, host: endpoint.bareHost,
-            port: UInt16(clamping: endpoint.effectivePort))
-        connections.maxConnections = hub.maxConnections
-        connections.maximumAge = hub.maxConnectionAge
-        connections.connectTimeout = hub.connectTimeout
-        connections.caFile = hub.authorityFile
-        connections.proxy = hub.proxy?.secret
-        return connections
-    }
-
-    private func connection(_ problems: inout [SettingProblem]) -> ConnectionString? {
-        guard let text = hub.connectionString else {
-            problems.append(missing("hub.connection_string", "Endpoint=…;SharedAccessKeyName=…;SharedAccessKey=…"))
-            return nil
-        }
-        do throws(HubAuthError) {
-            return try ConnectionString(parsing: text.secret)
-        } catch {
-            problems.append(SettingProblem("hub.connection_string", origin(of: "hub.connection_string"), error.description))
-            return nil
-        }
-    }
-
-    private func hubName(_ problems: inout [SettingProblem]) -> HubName? {
-        guard let text = hub.name else {
-            problems.append(missing("hub.name", "the hub's name, as the portal shows it"))
-            return nil
-        }
-        do throws(HubAuthError) {
-            return try HubName(text)
-        } catch {
-            problems.append(SettingProblem("hub.name", origin(of: "hub.name"), error.description))
-            return nil
-        }
-    }
-
-    private func missing(_ key: String, _ expected: String) -> SettingProblem {
-        let variable = SettingsSchema.all.first { $0.name == key }?.variable ?? ""
-        return SettingProblem(key, .builtIn, "is not set; set it or the variable \(variable)", expected: expected)
-    }
-
-    private func origin(of key: String) -> SettingOrigin {
-        describe().first { $0.key == key }?.origin ?? .builtIn
-    }
 }
 
 extension DeadLetterSpelling {
@@ -150,13 +81,6 @@ extension DeadLetterSpelling {
         case .connect: .connect
         case .spring: .spring
         }
-    }
-}
-
-extension HubEndpoint {
-    /// The host without the brackets that an IPv6 address has in a URL.
-    fileprivate var bareHost: String {
-        host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     }
 }
 

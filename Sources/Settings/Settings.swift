@@ -8,8 +8,16 @@ public struct Settings: Sendable {
     public let kafka: KafkaSettings
     /// How a worker works.
     public let worker: WorkerSettings
-    /// How to reach and use the hub.
+    /// How to reach and use the hub; where there are several, what holds for those that do not say otherwise.
     public let hub: HubSettings
+    /// The hubs beside it, in the file's order.
+    public let namedHubs: [HubSettings]
+    /// Names that stand for several hubs.
+    public let spreads: [SpreadSettings]
+    /// The hub, or the spread, of a tenant's requests that name none.
+    public let tenantHubs: [TenantHubSetting]
+    /// The hub, or the spread, of all others that name none; nil to refuse them.
+    public let defaultHub: String?
     /// When to call again.
     public let retry: RetrySettings
     /// Where health and metrics are served.
@@ -41,7 +49,7 @@ public struct Settings: Sendable {
         }
         sources.add(environment: environment)
         sources.add(flags: flags)
-        let values = SettingValues(sources.candidates, hostName: hostName)
+        let values = SettingValues(sources.candidates, named: sources.named, hostName: hostName)
         let problems = sources.problems + values.problems()
         guard problems.isEmpty else { throw SettingsError(problems: problems) }
         return try Settings(values)
@@ -50,7 +58,14 @@ public struct Settings: Sendable {
     private init(_ values: SettingValues) throws(SettingsError) {
         kafka = try KafkaSettings(values)
         worker = try WorkerSettings(values)
-        hub = try HubSettings(values)
+        let hub = try HubSettings(values)
+        self.hub = hub
+        let namedHubs = values.named.hubs.map { HubSettings(values, $0, like: hub) }
+        self.namedHubs = namedHubs
+        spreads = values.named.spreads.map { SpreadSettings(name: $0.name, hubs: values[$0.key] ?? []) }
+        tenantHubs = values[SettingsSchema.tenantHubs] ?? []
+        defaultHub =
+            values[SettingsSchema.defaultHub] ?? hub.name ?? (namedHubs.count == 1 ? namedHubs.first?.key : nil)
         retry = try RetrySettings(values)
         listen = try values.value(SettingsSchema.listen)
         log = try LogSettings(
@@ -60,7 +75,8 @@ public struct Settings: Sendable {
 
     /// Every key with its value and where that came from, in the schema's order; no secret is among them.
     public func describe() -> [SettingRow] {
-        SettingsSchema.all.map { definition in
+        let named = values.named.definitions.filter { values.shown($0) != nil }
+        return (SettingsSchema.all + named).map { definition in
             SettingRow(
                 key: definition.name, value: values.shown(definition) ?? "", origin: values.origin(of: definition))
         }

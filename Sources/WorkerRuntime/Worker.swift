@@ -1,6 +1,7 @@
 import CurlHTTP
 import EventLoop
 import Foundation
+import HubREST
 import Kafka
 public import Observability
 import Synchronization
@@ -80,13 +81,29 @@ public final class Worker: Sendable {
         for control in controls { control.stop() }
     }
 
+    /// Changes the hubs, the spreads and the ways to them, while the worker runs; everything else stays as it was. Safe from any thread.
+    ///
+    /// - Parameter new: What the settings say now.
+    /// - Throws: Why a hub of it cannot be used; then nothing is changed.
+    public func reload(_ new: WorkerConfiguration) throws(WorkerFailure) {
+        do {
+            let poller = try Poller()
+            for hub in new.hubs {
+                try ConnectionPool(hub.connections, poller: poller, tokenBase: 0).close()
+                _ = try HubClient(hub.hub, userAgent: "pushfan/\(new.version)")
+            }
+        } catch {
+            throw .system("\(error)")
+        }
+        for control in controls { control.reload(new) }
+    }
+
     /// Works on the calling thread, and one more for each further loop, until `stop` was called and everything is committed.
     ///
     /// - Throws: What kept a loop from going on, or from committing everything in time; the others have stopped then too.
     public func run() throws {
         let gauges = LoopGauges(
-            services.metrics, hub: configuration.hubName, topics: configuration.topics, loops: controls.count,
-            isRateLimited: configuration.rateLimit > 0)
+            services.metrics, hub: configuration.hubName, topics: configuration.topics, loops: controls.count)
         guard controls.count > 1 else { return try run(0, gauges) }
         let failure = Mutex<(any Error)?>(nil)
         let others = DispatchGroup()
@@ -118,15 +135,14 @@ public final class Worker: Sendable {
         var configuration = configuration
         let suffix = controls.count > 1 ? "-\(index + 1)" : ""
         configuration.workerID += suffix
-        let metrics = WorkerMetrics(services.metrics, gauges, loop: index, hub: configuration.hubName)
+        let metrics = WorkerMetrics(services.metrics, gauges, loop: index)
         let health = WorkerHealth(services.health, services.log, now: MonotonicTime.now().nanoseconds, suffix: suffix)
         let loop = try WorkerLoop(
             configuration, services: services, metrics: metrics, health: health, control: controls[index])
         defer {
-            loop.leaveFleet()
             loop.committer.stop(within: .seconds(10))
             loop.consumer.close(timeout: .seconds(5))
-            loop.connections.close()
+            loop.closePorts()
             loop.details.close()
         }
         try loop.run()
@@ -143,6 +159,9 @@ final class WorkerControl: Sendable {
 
     let wakeUp: WakeUp
     private let asked = Atomic<Int>(0)
+    private let hasReload = Atomic<Bool>(false)
+    /// What the settings say now, until the loop has taken it; nothing else is locked while it is held.
+    private let settings = Mutex<WorkerConfiguration?>(nil)
 
     init(wakeUp: WakeUp) {
         self.wakeUp = wakeUp
@@ -151,6 +170,21 @@ final class WorkerControl: Sendable {
     func stop() {
         asked.wrappingAdd(1, ordering: .relaxed)
         wakeUp.signal()
+    }
+
+    func reload(_ new: WorkerConfiguration) {
+        settings.withLock { $0 = new }
+        hasReload.store(true, ordering: .releasing)
+        wakeUp.signal()
+    }
+
+    /// What the settings say now, if that is new.
+    func takeReload() -> WorkerConfiguration? {
+        guard hasReload.load(ordering: .relaxed), hasReload.exchange(false, ordering: .acquiring) else { return nil }
+        return settings.withLock { settings in
+            defer { settings = nil }
+            return settings
+        }
     }
 
     var request: Request { Request(rawValue: min(asked.load(ordering: .relaxed), 2)) ?? .none }

@@ -1,7 +1,6 @@
 public import CurlHTTP
 public import Delivery
 public import FanOut
-import HubAuth
 public import HubREST
 public import Kafka
 public import Payloads
@@ -68,22 +67,16 @@ public struct WorkerConfiguration: Sendable {
     public var tenantWeights = TenantWeights()
     /// How results are recorded.
     public var guarantee = DeliveryGuarantee.exactlyOnce
-    /// The hub.
-    public var hub: HubConfiguration
-    /// The hub's name in results, metrics and requests; default its name in the path.
-    public var hubName: String
-    /// Connections to the hub.
-    public var connections: ConnectionPoolConfiguration
-    /// The time that one hub call may take, waiting for a connection included; default 30 s.
-    public var requestTimeout = Duration.seconds(30)
+    /// The hubs, at least one, each under a name of its own; the first is that of `hub`, `hubName` and the others that speak of one hub.
+    public var hubs: [Hub]
+    /// Names that stand for several hubs.
+    public var spreads: [Spread] = []
+    /// The hub, or the spread, of requests that name none and whose tenant has none either; nil to refuse them. Default the first hub.
+    public var defaultHub: String?
+    /// The hub, or the spread, of a tenant's requests that name none.
+    public var tenantHubs: [String: String] = [:]
     /// Loops in this process, each a thread and a member of the group, with calls and connections of its own; 1–64, default 1.
     public var loops = 1
-    /// Hub calls that one loop may have under way at once, 1–4,096, default 64.
-    public var maxInFlight = 64
-    /// Whether fewer calls are under way when the hub gets slow or loses them; default yes.
-    public var adaptsConcurrency = true
-    /// Calls per second that all workers together may make to the hub, up to 1,000,000; default 0, as many as there are.
-    public var rateLimit = 0
     /// Offsets per partition between the first unfinished record and the next to read, 16–16,384.
     public var window = OffsetLedger.maximumWindow
     /// The same for partitions of held requests, which must have room for what another worker has written.
@@ -94,8 +87,6 @@ public struct WorkerConfiguration: Sendable {
     public var drainTimeout = Duration.seconds(20)
     /// When failed calls are tried again.
     public var retry = RetrySchedule()
-    /// Whether the outcome of calls is followed whose requests do not say; default no.
-    public var tracksOutcomes = false
     /// When the hub is asked for outcomes, and for how long. Questions wait in a delay lane; what is shorter than the first of those
     /// waits as long as that.
     public var outcomes = OutcomeTracking.Terms(firstWait: 10_000, jitter: 0)
@@ -116,8 +107,7 @@ public struct WorkerConfiguration: Sendable {
         self.workerID = workerID
         self.version = version
         self.kafka = kafka
-        self.hub = hub
-        self.connections = connections
-        hubName = hub.hub.text
+        hubs = [Hub(hub, connections: connections)]
+        defaultHub = hubs[0].name
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct Reporting {
     var reading = Reading()
     var report = DeliveryReport()
-    var writer = ResultWriter(workerID: "w-3", version: "0.1.0", defaultHub: "prod-shop")
+    var writer = ResultWriter(workerID: "w-3", version: "0.1.0")
     var now = moment("2026-11-20T12:01:31.000Z") ?? Timestamp(milliseconds: 0)
 
     init(_ record: String = record(#""id":"r-1","source":"/orders","labels":{"campaign":"mlb"}"#)) {
@@ -35,7 +35,8 @@ struct Reporting {
     func bytes() -> [UInt8] {
         var json = ByteWriter()
         var writer = writer
-        writer.append(report, of: reading.request, origin: reading.origin, at: now, to: &json)
+        let hub = reading.string(reading.request.hub) ?? "prod-shop"
+        writer.append(report, of: reading.request, hub: ResultWriter.hub(hub), origin: reading.origin, at: now, to: &json)
         return json.bytes
     }
 

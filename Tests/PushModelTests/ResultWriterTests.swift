@@ -161,7 +161,7 @@ struct ResultWriterTests {
     @Test func aWorkersLongNameIsCut() throws {
         var reporting = Reporting()
         reporting.writer = ResultWriter(
-            workerID: String(repeating: "ä", count: 200), version: String(repeating: "1", count: 40), defaultHub: "h")
+            workerID: String(repeating: "ä", count: 200), version: String(repeating: "1", count: 40))
         reporting.add(.apple, .success)
         #expect(text("worker/id", in: try reporting.result()) == String(repeating: "ä", count: 128))
     }

@@ -49,7 +49,8 @@ final class RequestPath {
     private var tokenSerial: UInt64 = 0
     private var parser = AnswerParser()
     private var report = DeliveryReport()
-    private var writer = ResultWriter(workerID: "bench", version: "0", defaultHub: "demo")
+    private var writer = ResultWriter(workerID: "bench", version: "0")
+    private let hubMember = ResultWriter.hub("demo")
     private var results = ByteWriter()
     private var resultCount = 0
     private var ledger = OffsetLedger(start: 0)
@@ -167,7 +168,7 @@ final class RequestPath {
     func conclude() {
         resultCount += 1
         if resultCount % Self.recordsPerCommit == 0 { results.removeAll() }
-        writer.append(report, of: request, origin: origin, at: Timestamp(milliseconds: Self.now), to: &results)
+        writer.append(report, of: request, hub: hubMember, origin: origin, at: Timestamp(milliseconds: Self.now), to: &results)
     }
 
     /// Writes the final result's JSON as a request gets it that wants no list of its attempts.

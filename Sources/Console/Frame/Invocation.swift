@@ -49,6 +49,14 @@ public struct Invocation: Sendable {
         }
     }
 
+    /// Reads the same settings again, when their file or the files of secrets may have changed.
+    public func settingsReader() -> @Sendable () throws(SettingsError) -> Settings {
+        let (flags, path, environment) = (arguments.settings, arguments.configPath, surroundings.environment)
+        return { () throws(SettingsError) -> Settings in
+            try Settings.load(flags: flags, configPath: path, environment: environment)
+        }
+    }
+
     /// What a failed call to Kafka means for this command.
     public func failure(_ error: KafkaError, _ settings: KafkaSettings, to action: String) -> CommandFailure {
         CommandFailure(error, brokers: settings.bootstrapServers.joined(separator: ","), action: action)

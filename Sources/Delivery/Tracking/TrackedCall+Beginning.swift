@@ -8,7 +8,7 @@ extension TrackedCall {
     ///   - report: What happened to its request's calls.
     ///   - request: The request.
     ///   - origin: Where the request was published.
-    ///   - hub: The hub's name, for requests that name none.
+    ///   - hub: The name of the hub that has accepted it.
     ///   - now: The present moment.
     ///   - json: Gets the text.
     public static func append(
@@ -61,7 +61,7 @@ extension TrackedCall {
             json.append(json: request.document.span(tenant))
         }
         json.append(",\"hub\":")
-        if let hub = request.hub { json.append(json: request.document.span(hub)) } else { json.append(json: hub) }
+        json.append(json: hub)
         json.append("}")
     }
 

@@ -74,6 +74,11 @@ public struct TrackedCall: Sendable {
     public var notificationID: Span<UInt8> { @_lifetime(borrow self) get { document.span(ids.notification) } }
     /// The platform's word; `template` for a call for all.
     public var platform: Span<UInt8> { @_lifetime(borrow self) get { document.span(platformText) } }
+    /// The name of the hub that has accepted it; empty when the record does not say.
+    public var hubText: String {
+        guard let name = document.member("hub", of: head), document.kind(of: name) == .string else { return "" }
+        return document.string(document.text(of: name))
+    }
     /// The id of the request, for messages.
     public var requestText: String { document.string(ids.request) }
     /// The request's trace context (W3C `traceparent`), if it has one.

@@ -7,7 +7,7 @@ public import PushModel
 public struct PartWriter: Sendable {
     /// The members that a part has as they stand in the whole.
     private static let kept: [StaticString] = [
-        "tenant", "hub", "created_at", "message", "template", "payloads", "not_before", "priority", "collapse_key", "options",
+        "tenant", "created_at", "message", "template", "payloads", "not_before", "priority", "collapse_key", "options",
         "labels", "replay",
     ]
 
@@ -18,6 +18,8 @@ public struct PartWriter: Sendable {
     private var beforeChunk = ByteWriter()
     /// What stands behind the audience.
     private var ending = ByteWriter()
+    /// The member that names the hub of the whole; empty when it names none.
+    private var hub = ByteWriter()
 
     /// A writer for the parts of one request.
     ///
@@ -58,6 +60,10 @@ public struct PartWriter: Sendable {
             ending.append(json: request.document.span(source))
         }
         for name in Self.kept { appendMember(name, of: body, in: request.document) }
+        if let name = request.hub {
+            hub.append(",\"hub\":")
+            hub.append(json: request.document.span(name))
+        }
         ending.append("}")
     }
 
@@ -65,9 +71,12 @@ public struct PartWriter: Sendable {
     ///
     /// - Parameters:
     ///   - chunk: Which one, from 0.
+    ///   - own: The hub that it goes to; nil for that of the whole.
     ///   - json: Gets the request.
     ///   - audience: Writes whom it reaches, as an object.
-    public func append(_ chunk: Int, to json: inout ByteWriter, audience: (inout ByteWriter) -> Void) {
+    public func append(
+        _ chunk: Int, hub own: String? = nil, to json: inout ByteWriter, audience: (inout ByteWriter) -> Void
+    ) {
         json.append(beforeID)
         json.append(parentID.span)
         json.append(".")
@@ -76,6 +85,12 @@ public struct PartWriter: Sendable {
         json.append(decimal: chunk)
         json.append("},\"audience\":")
         audience(&json)
+        if let own {
+            json.append(",\"hub\":")
+            json.append(json: own)
+        } else {
+            json.append(hub)
+        }
         json.append(ending)
     }
 

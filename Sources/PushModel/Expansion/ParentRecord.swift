@@ -38,6 +38,12 @@ public struct ParentRecord: Sendable {
     /// The request's id.
     public var id: String { document.string("id", of: document.root) ?? "" }
 
+    /// The hub that the request names, if it names one.
+    public var hub: String? { document.string("hub", of: document.root) }
+
+    /// The tenant that it names, if it names one.
+    public var tenant: String? { document.string("tenant", of: document.root) }
+
     /// When the record was taken that was expanded; nil for a file.
     var consumedAt: Timestamp? { document.number("consumed_ms", of: document.root).map { Timestamp(milliseconds: $0) } }
 

@@ -4,12 +4,14 @@ extension ResultWriter {
     /// - Parameters:
     ///   - parent: What is known of it.
     ///   - totals: What its parts came to, each counted once.
+    ///   - hub: The member that names its hub, or the spread whose hubs its parts went to.
     ///   - origin: Where it stands.
     ///   - now: The present moment.
     ///   - json: Gets the result.
     /// - Returns: What the headers have to repeat.
     public mutating func append(
-        _ parent: borrowing ParentRecord, _ totals: PartTotals, origin: RecordOrigin, at now: Timestamp, to json: inout ByteWriter
+        _ parent: borrowing ParentRecord, _ totals: PartTotals, hub: borrowing ByteWriter, origin: RecordOrigin, at now: Timestamp,
+        to json: inout ByteWriter
     ) -> Written {
         let document = parent.document
         let conclusion = totals.conclusion
@@ -19,11 +21,7 @@ extension ResultWriter {
         for name: StaticString in ["source", "tenant"] {
             if let node = document.member(name, of: document.root) { json.append(name, node, of: document) }
         }
-        if let hub = document.member("hub", of: document.root) {
-            json.append("hub", hub, of: document)
-        } else {
-            json.append(defaultHub)
-        }
+        json.append(hub)
         append(conclusion, totals, to: &json)
         json.append(",\"attempt_count\":", totals.attempts)
         append(totals, to: &json)

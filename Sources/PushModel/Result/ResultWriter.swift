@@ -14,7 +14,6 @@ public struct ResultWriter: Sendable {
 
     /// What is the same in every result, as JSON.
     let worker: ByteWriter
-    let defaultHub: ByteWriter
     /// What is the same in every result of one topic.
     private var topic = TopicTexts(of: "")
     /// What the publishers' moments and the worker's own are written with: those of a backlog lie in another second.
@@ -26,13 +25,16 @@ public struct ResultWriter: Sendable {
     /// - Parameters:
     ///   - workerID: The worker's stable name; 128 characters of it are written.
     ///   - version: The program's version; 32 characters of it are written.
-    ///   - defaultHub: The hub's name for requests that name none.
-    public init(workerID: String, version: String, defaultHub: String) {
+    public init(workerID: String, version: String) {
         worker = Self.worker(workerID, version: version)
-        var hub = ByteWriter()
-        hub.append(",\"hub\":")
-        hub.append(json: defaultHub)
-        self.defaultHub = hub
+    }
+
+    /// The member that names the hub of a result, with the comma before it.
+    public static func hub(_ name: String) -> ByteWriter {
+        var member = ByteWriter()
+        member.append(",\"hub\":")
+        member.append(json: name)
+        return member
     }
 
     /// The member that says which worker wrote a result, with the comma before it.
@@ -48,11 +50,12 @@ public struct ResultWriter: Sendable {
 
     /// Appends the `final` result of `request`.
     ///
-    /// The result's id is the same for the same record, however often it is written: letters, digits and dots.
+    /// The result's id is the same for the same record, however often it is written: letters, digits and dots. `hub` is the member that
+    /// names the hub, as `hub(_:)` makes it; empty where there is none.
     @discardableResult
     public mutating func append(
-        _ report: borrowing DeliveryReport, of request: borrowing PushRequest, origin: RecordOrigin, at now: Timestamp,
-        to json: inout ByteWriter
+        _ report: borrowing DeliveryReport, of request: borrowing PushRequest, hub: borrowing ByteWriter, origin: RecordOrigin,
+        at now: Timestamp, to json: inout ByteWriter
     ) -> Written {
         let conclusion = report.conclusion
         let resultID = appendBeginning(origin, to: &json)
@@ -60,11 +63,7 @@ public struct ResultWriter: Sendable {
         json.append(json: request.document.span(request.id))
         json.append(",\"source\":", request.source, in: request.document)
         json.append(",\"tenant\":", request.tenant, in: request.document)
-        if let hub = request.hub {
-            json.append(",\"hub\":", hub, in: request.document)
-        } else {
-            json.append(defaultHub)
-        }
+        json.append(hub)
         appendConclusion(conclusion, report, to: &json)
         json.append(",\"attempt_count\":")
         json.append(decimal: report.attemptCount)

@@ -32,7 +32,9 @@ struct SettingSources {
 
     private(set) var candidates: [String: SettingCandidate] = [:]
     private(set) var problems: [SettingProblem] = []
-    private let definitions = SettingsSchema.all
+    /// The keys of what the file names.
+    private(set) var named = NamedSettings()
+    private var definitions = SettingsSchema.all
     private let readFile: ReadFile
 
     init(readFile: @escaping ReadFile) {
@@ -80,15 +82,22 @@ struct SettingSources {
             return
         }
         let origin = SettingOrigin.variableFile(variable: variable, path: path)
+        guard let text = secret(in: path, of: definition, at: origin) else { return }
+        candidates[definition.name] = SettingCandidate(input: .text(text), origin: origin)
+    }
+
+    /// The content of a file without its last line break; nil, and a problem, when it cannot be read.
+    private mutating func secret(in path: String, of definition: SettingDefinition, at origin: SettingOrigin) -> String? {
         do {
             guard var text = String(validating: try readFile(path), as: UTF8.self) else {
                 problems.append(SettingProblem(definition.name, origin, "the file is not UTF-8 text"))
-                return
+                return nil
             }
             if text.last?.isNewline == true { text.removeLast() }
-            candidates[definition.name] = SettingCandidate(input: .text(text), origin: origin)
+            return text
         } catch {
             problems.append(SettingProblem(definition.name, origin, "the file cannot be read: \(error)"))
+            return nil
         }
     }
 
@@ -111,7 +120,27 @@ struct SettingSources {
         guard case .mapping(let entries) = root.value else {
             throw YAMLError(mark: root.mark, message: "the file must be a mapping of keys to values")
         }
-        add(entries, below: "", of: path)
+        for entry in entries where NamedSettings.sections.contains(entry.key) { addNames(of: entry, path) }
+        definitions = SettingsSchema.all + named.definitions
+        add(entries.filter { !NamedSettings.sections.contains($0.key) || isMapping($0) }, below: "", of: path)
+    }
+
+    private func isMapping(_ entry: YAMLNode.Entry) -> Bool {
+        if case .mapping(let inner) = entry.node.value { !inner.isEmpty } else { false }
+    }
+
+    /// Takes in which hubs, or spreads, the file names.
+    private mutating func addNames(of entry: YAMLNode.Entry, _ path: String) {
+        guard case .mapping(let names) = entry.node.value else {
+            if !entry.node.isAbsent {
+                problems.append(SettingProblem(entry.key, at(entry.mark, path), "this is a section; expected names below it"))
+            }
+            return
+        }
+        for name in names {
+            guard let fault = named.add(name.key, to: entry.key) else { continue }
+            problems.append(SettingProblem(entry.key, at(name.mark, path), "\(SettingText.shown(name.key)) \(fault)"))
+        }
     }
 
     private mutating func add(_ entries: [YAMLNode.Entry], below prefix: String, of path: String) {
@@ -119,6 +148,8 @@ struct SettingSources {
             let name = prefix + entry.key
             if let definition = definitions.first(where: { $0.name == name }) {
                 add(entry, of: path, for: definition)
+            } else if let definition = definitions.first(where: { $0.isSecret && !$0.acceptsMap && $0.name + "_file" == name }) {
+                add(secretFile: entry, of: path, for: definition)
             } else if !definitions.contains(where: { $0.name.hasPrefix(name + ".") }) {
                 problems.append(unknown(name, at: at(entry.mark, path)))
             } else if case .mapping(let inner) = entry.node.value {
@@ -126,6 +157,23 @@ struct SettingSources {
             } else if !entry.node.isAbsent {
                 problems.append(SettingProblem(name, at(entry.mark, path), "this is a section; expected keys below it"))
             }
+        }
+    }
+
+    /// A secret that stands in a file of its own, which the settings file names.
+    private mutating func add(secretFile entry: YAMLNode.Entry, of path: String, for definition: SettingDefinition) {
+        guard !entry.node.isAbsent else { return }
+        let place = at(entry.mark, path)
+        guard let file = Self.scalar(entry.node) else {
+            problems.append(SettingProblem(definition.name, place, "the value has the wrong shape", expected: "the path of a file"))
+            return
+        }
+        guard candidates[definition.name] == nil else {
+            problems.append(SettingProblem(definition.name, place, "the key is given twice in this file"))
+            return
+        }
+        if let text = secret(in: file, of: definition, at: place) {
+            candidates[definition.name] = SettingCandidate(input: .text(text), origin: place)
         }
     }
 

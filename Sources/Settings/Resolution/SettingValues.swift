@@ -1,11 +1,15 @@
 /// The value of every key after the sources were weighed.
 struct SettingValues: Sendable {
     private let chosen: [String: SettingCandidate]
+    /// The keys of what the file names.
+    let named: NamedSettings
 
     /// - Parameters:
     ///   - candidates: What the sources offer.
+    ///   - named: The keys of what the file names.
     ///   - hostName: The default of `worker.id`.
-    init(_ candidates: [String: SettingCandidate], hostName: String) {
+    init(_ candidates: [String: SettingCandidate], named: NamedSettings, hostName: String) {
+        self.named = named
         let defaults = SettingsSchema.all.compactMap { definition in
             definition.defaultText.map { (definition.name, SettingCandidate(input: .text($0), origin: .builtIn)) }
         }
@@ -45,17 +49,52 @@ struct SettingValues: Sendable {
     func shown(_ definition: SettingDefinition) -> String? {
         guard let candidate = chosen[definition.name] else { return nil }
         switch candidate.input {
-        case _ where definition.acceptsMap: return SettingRow.shown(properties: self[SettingsSchema.properties] ?? [])
+        case _ where definition.name == SettingsSchema.properties.definition.name:
+            return SettingRow.shown(properties: self[SettingsSchema.properties] ?? [])
         case _ where definition.isSecret: return "[redacted]"
         case .text(let text): return text
         case .list(let items): return items.joined(separator: ",")
-        case .map: return nil
+        case .map(let pairs): return pairs.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
         }
     }
 
     /// What is wrong with each value by itself, and then with some of them together.
     func problems() -> [SettingProblem] {
-        SettingsSchema.all.compactMap(problem) + contradictions()
+        definitions.compactMap(problem) + contradictions() + wrongNames()
+    }
+
+    /// Every key that there is.
+    var definitions: [SettingDefinition] { SettingsSchema.all + named.definitions }
+
+    /// Names of hubs that nothing has, or more than one thing.
+    private func wrongNames() -> [SettingProblem] {
+        var problems: [SettingProblem] = []
+        var hubs: Set<String> = []
+        if let name = self[SettingsSchema.hubName] { hubs.insert(name) }
+        for hub in named.hubs where !hubs.insert(hub.name).inserted {
+            problems.append(contradiction(SettingsSchema.hubName.definition, "is the name of another hub as well"))
+        }
+        var all = hubs
+        for spread in named.spreads {
+            let definition = spread.key.definition
+            if !all.insert(spread.name).inserted {
+                problems.append(SettingProblem(definition.name, origin(of: definition), "is the name of a hub as well"))
+            }
+            for member in self[spread.key] ?? [] where !hubs.contains(member) {
+                problems.append(unknownHub(member, in: definition))
+            }
+        }
+        if let name = self[SettingsSchema.defaultHub], !all.contains(name) {
+            problems.append(unknownHub(name, in: SettingsSchema.defaultHub.definition))
+        }
+        for item in self[SettingsSchema.tenantHubs] ?? [] where !all.contains(item.hub) {
+            problems.append(unknownHub(item.hub, in: SettingsSchema.tenantHubs.definition))
+        }
+        return problems
+    }
+
+    private func unknownHub(_ name: String, in definition: SettingDefinition) -> SettingProblem {
+        SettingProblem(definition.name, origin(of: definition), "there is no hub \(SettingText.shown(name))")
     }
 
     private func problem(_ definition: SettingDefinition) -> SettingProblem? {

@@ -18,7 +18,11 @@ public struct SettingDefinition: Sendable {
     let check: @Sendable (SettingInput) throws(SettingFault) -> Void
 
     /// The environment variable of the key: `kafka.group_id` is `PUSHFAN_KAFKA_GROUP_ID`.
-    public var variable: String { SettingVariables.prefix + name.uppercased().replacing(".", with: "_") }
+    public var variable: String { Self.variable(of: name) }
+
+    static func variable(of name: String) -> String {
+        SettingVariables.prefix + name.uppercased().replacing(".", with: "_").replacing("-", with: "_")
+    }
 }
 
 /// A key and the type of its value.

@@ -92,6 +92,7 @@ public enum SettingsSchema {
     static let secondaryKey = SettingKey(
         "hub.secondary_key", .secret, "The other key of the same policy, tried when the first is refused.")
     static let hubName = SettingKey("hub.name", .name("a hub's name", atMost: 260), "The hub's name.")
+    static let region = SettingKey("hub.region", .line("a name such as westeurope"), "Where the hub is, for people.")
     static let apiVersion = SettingKey("hub.api_version", .month, default: "2020-06", "The version of the hub's REST API.")
     static let requestTimeout = SettingKey(
         "hub.request_timeout", .duration(.milliseconds(100) ... .seconds(300)), default: "30s",
@@ -129,6 +130,11 @@ public enum SettingsSchema {
         "How long the hub is asked what became of a call; it tells nothing new after 30 minutes.")
     static let proxy = SettingKey("hub.proxy", .proxy, "The proxy to reach the hub through; may hold a login.")
 
+    static let defaultHub = SettingKey(
+        "default_hub", .name("a hub's name", atMost: 260),
+        "The hub, or the spread, of requests that name none and whose tenant has none; the one of section hub, or the only one, by default.")
+    static let tenantHubs = SettingKey("tenants", .tenantHubs, "The hub, or the spread, of a tenant's requests that name none.")
+
     static let maxAttempts = SettingKey(
         "retry.max_attempts", .integer(1...20), default: "4", unit: "calls", "Calls made for one send, the first included.")
     static let retryBase = SettingKey(
@@ -160,10 +166,11 @@ public enum SettingsSchema {
             window.definition,
             drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, dedupeWindow.definition,
             dedupeReach.definition, connectionString.definition,
-            secondaryKey.definition, hubName.definition, apiVersion.definition, requestTimeout.definition,
+            secondaryKey.definition, hubName.definition, region.definition, apiVersion.definition, requestTimeout.definition,
             connectTimeout.definition, tokenLifetime.definition, maxConnections.definition, maxConnectionAge.definition,
             authorityFile.definition, rateLimit.definition, adaptsConcurrency.definition,
             platforms.definition, userTag.definition, trackOutcome.definition, outcomeDeadline.definition, proxy.definition,
+            defaultHub.definition, tenantHubs.definition,
             maxAttempts.definition, retryBase.definition,
             retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
         ]

@@ -58,6 +58,12 @@ final class Flight {
     var lane = Lane.normal
     /// In whose queue of the lane they wait.
     var tenant = TenantID.none
+    /// The hub that its calls go to, by its number among the loop's.
+    var port = 0
+    /// The spread to whose hubs its parts go, by number, when it goes to several.
+    var spread: Int?
+    /// Why it goes to no hub, if it does not.
+    var routeFault: HubRouter.Fault?
     /// The ordering key whose turn it is; the next request of the key waits for this one's end.
     var key: RequestIdentity?
     /// Where the record with which the request was published stands.
@@ -74,6 +80,8 @@ final class Flight {
     var poll: OutcomePoll?
     /// Whether it was found, when its record was read, that the request repeats none.
     var isKnownAsNew = false
+    /// Whether it is to make room for what was read behind it.
+    var isToBePutOff = false
     /// Whether a call was made since the record was read.
     var wasSent = false
     /// What cancelled the request, if something did: then no call is begun any more.
@@ -104,6 +112,9 @@ final class Flight {
         self.slot = slot
         self.lane = lane
         tenant = .none
+        port = 0
+        spread = nil
+        routeFault = nil
         key = nil
         self.origin = origin
         offset = origin.offset
@@ -111,6 +122,7 @@ final class Flight {
         delayed = nil
         poll = nil
         isKnownAsNew = false
+        isToBePutOff = false
         wasSent = false
         cancellation = nil
         receivedAt = monotonic

@@ -66,6 +66,27 @@ struct RecordsAside {
         }
     }
 
+    /// Takes out the records of a partition that stand before `end` and were read before `moment`, each tenant's in their order.
+    mutating func removeAll(of slot: Int, before end: Int64, readBefore moment: Int64) -> [Record] {
+        var removed: [Record] = []
+        for tenant in tenants {
+            var kept = Queue()
+            while let record = removeFirst(of: tenant) {
+                let isMeant = record.slot == slot && record.origin.offset < end && record.receivedAt < moment
+                if isMeant { removed.append(record) } else { kept.append(record) }
+            }
+            while let record = kept.removeFirst() { append(record, of: tenant) }
+        }
+        return removed
+    }
+
+    /// Takes out all records, each tenant's in their order.
+    mutating func takeAll() -> [Record] {
+        var removed: [Record] = []
+        for tenant in tenants { while let record = removeFirst(of: tenant) { removed.append(record) } }
+        return removed
+    }
+
     /// Forgets all.
     mutating func removeAll() { self = RecordsAside() }
 

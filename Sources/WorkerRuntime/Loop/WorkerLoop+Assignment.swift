@@ -27,8 +27,10 @@ extension WorkerLoop {
             watchControl()
             measureLag()
             watchHeld()
+            relieveWindows()
+            closeRetiredPorts()
             metrics.oldestWaiting.set(seconds(since: oldestWaiting()))
-            metrics.noteLimits(limits)
+            for port in ports where !port.isClosed { port.metrics.noteLimits(port.limits) }
             probeBroker()
             postStatus()
         }
@@ -202,6 +204,7 @@ extension WorkerLoop {
 
     /// Takes what the outside asks for; both may have been asked for since the last turn.
     func handleControl() {
+        if let settings = control.takeReload() { reload(settings) }
         let request = control.request
         guard request != .none, mode != .stopped else { return }
         if !isStopping {
@@ -280,7 +283,7 @@ extension WorkerLoop {
         delayedPartitions = DelayedPartitions()
         parents = ParentPartitions()
         ordered = OrderedPartitions()
-        for lane in aside.indices { aside[lane].removeAll() }
+        for port in ports { for lane in port.aside.indices { port.aside[lane].removeAll() } }
         delayReader.stop()
         controlReading.stop()
         pendingAssignment = []

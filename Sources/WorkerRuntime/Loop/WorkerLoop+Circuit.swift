@@ -11,17 +11,18 @@ extension WorkerLoop {
     ///   - index: The call.
     ///   - isHubFailure: Whether it ended as it does when the hub is out.
     ///   - isLost: Whether it ended as it does when there is too much at once.
-    func noteEnd(of flight: Flight, _ index: Int, isHubFailure: Bool, isLost: Bool) {
-        limits.concurrency.ended(startedAt: flight.calls[index].startedAt, now: now, isLost: isLost)
+    ///   - port: The hub that it was made to.
+    func noteEnd(of flight: Flight, _ index: Int, isHubFailure: Bool, isLost: Bool, _ port: HubPort) {
+        port.limits.concurrency.ended(startedAt: flight.calls[index].startedAt, now: now, isLost: isLost)
         guard let call = flight.calls[index].circuitCall else { return }
         flight.calls[index].circuitCall = nil
-        let before = limits.circuit.state
+        let before = port.limits.circuit.state
         if isHubFailure {
-            limits.circuit.failed(call, now: now, using: &generator)
+            port.limits.circuit.failed(call, now: now, using: &generator)
         } else {
-            limits.circuit.succeeded(call, now: now)
+            port.limits.circuit.succeeded(call, now: now)
         }
-        reportCircuit(before)
+        reportCircuit(before, port)
     }
 
     /// Notes that nobody waits for the flight's calls any more.
@@ -29,24 +30,25 @@ extension WorkerLoop {
         for index in flight.calls.indices {
             guard let call = flight.calls[index].circuitCall else { continue }
             flight.calls[index].circuitCall = nil
-            let before = limits.circuit.state
-            limits.circuit.abandoned(call, now: now, using: &generator)
-            reportCircuit(before)
+            let port = ports[flight.port]
+            let before = port.limits.circuit.state
+            port.limits.circuit.abandoned(call, now: now, using: &generator)
+            reportCircuit(before, port)
         }
     }
 
-    private func reportCircuit(_ before: CircuitBreaker.State) {
-        switch (before, limits.circuit.state) {
+    private func reportCircuit(_ before: CircuitBreaker.State, _ port: HubPort) {
+        switch (before, port.limits.circuit.state) {
         case (.closed, .open):
             log.error(
                 .circuitChanged, "the hub is out; calls wait, and a probe goes now and then",
                 [
-                    .hub: .string(configuration.hubName), .state: "open",
-                    .reason: .string(limits.circuit.reason?.rawValue ?? ""),
+                    .hub: .string(port.name), .state: "open",
+                    .reason: .string(port.limits.circuit.reason?.rawValue ?? ""),
                 ])
         case (.halfOpen, .closed):
             log.info(
-                .circuitChanged, "the hub answers again; calls go on", [.hub: .string(configuration.hubName), .state: "closed"])
+                .circuitChanged, "the hub answers again; calls go on", [.hub: .string(port.name), .state: "closed"])
         default: break
         }
     }

@@ -15,7 +15,8 @@ extension WorkerLoop {
 
     /// Whether records of delay lanes may be read: there is room for their calls.
     var canReceiveDelayed: Bool {
-        canReceive && ready.delayedCount < Self.maximumReady && waitingForRetry < Self.maximumWaiting
+        let hubs = ports.count
+        return canReceive && delayedReadyCount < Self.maximumReady * hubs && waitingForRetry < Self.maximumWaiting * hubs
     }
 
     /// Takes the records of delay lanes whose time has come, and those that can be handed on.

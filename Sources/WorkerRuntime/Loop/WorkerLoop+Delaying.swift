@@ -33,7 +33,7 @@ extension WorkerLoop {
         return earliest.map { delay(flight, until: $0) } ?? false
     }
 
-    private func delay(_ flight: Flight, until due: Timestamp) -> Bool {
+    func delay(_ flight: Flight, until due: Timestamp) -> Bool {
         let moment = min(due, flight.request.expiresAt ?? due)
         let lane = flight.key == nil ? delayLanes.lane(for: moment.milliseconds - wallClock.milliseconds) : nil
         guard lane != nil || flight.key != nil, flight.valueByteCount + flight.envelope.byteCount < Self.largestDelayed
@@ -69,7 +69,7 @@ extension WorkerLoop {
                 .delayMilliseconds: LogValue(due.milliseconds - wallClock.milliseconds),
                 .topic: .string(configuration.topics.delays[lane]),
             ])
-        waitingForRetry -= flight.calls.count { $0.phase == .waiting }
+        ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
         settle(flight)
     }
 

@@ -15,9 +15,11 @@ extension WorkerLoop {
         guard details.isWanted, let telemetry = outcome.telemetry, let link = telemetry.errorDetails,
             telemetry.counts.contains(where: { $0.count > 0 && $0.outcome.isHandleDead })
         else { return false }
-        let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: requestNanoseconds)
-        guard details.read(link, id: ExchangeID(flight, call: 0).number, deadline: deadline) else {
-            metrics.readDetails("skipped")
+        let port = ports[flight.port]
+        let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: port.requestNanoseconds)
+        let id = ExchangeID(flight, call: 0).number
+        guard details.read(link, like: port.settings.connections, id: id, deadline: deadline) else {
+            port.metrics.readDetails("skipped")
             return false
         }
         poll.phase = .reading
@@ -34,37 +36,42 @@ extension WorkerLoop {
             guard id.isQuestion(of: flight), let poll = flight.poll, let outcome = poll.outcome else { continue }
             switch consume end {
             case .answer(let answer): readDetails(flight, answer)
-            case .failure(let failure): noteDetailsFailure(failure.reason.label)
+            case .failure(let failure): noteDetailsFailure(failure.reason.label, flight)
             }
             finish(flight, poll, outcome)
         }
     }
 
     private func readDetails(_ flight: Flight, _ answer: borrowing Answer) {
-        guard answer.status == 200 else { return noteDetailsFailure("status \(answer.status)") }
+        guard answer.status == 200 else { return noteDetailsFailure("status \(answer.status)", flight) }
         let list = RefusedDeviceList(reading: answer.body)
         for device in list.devices where device.outcome.isHandleDead { record(device, flight) }
-        if let fault = list.fault { noteDetailsFailure(fault.description) } else { metrics.readDetails("read") }
+        if let fault = list.fault {
+            noteDetailsFailure(fault.description, flight)
+        } else {
+            ports[flight.port].metrics.readDetails("read")
+        }
     }
 
     private func record(_ device: RefusedDevice, _ flight: Flight) {
         guard let fingerprint = try? SHA256.hexadecimalDigest(of: Array(device.handle.utf8)) else {
-            return noteDetailsFailure("no digest")
+            return noteDetailsFailure("no digest", flight)
         }
+        let hub = ports[flight.port].name
         outbox.add(.handles, of: .init(slot: flight.slot, offset: flight.offset)) { record in
             record.copyKey(fingerprint.span)
             record.setValue {
-                DeadHandle.append(
-                    device, fingerprint: fingerprint.span, hub: configuration.hubName, at: wallClock, to: &$0)
+                DeadHandle.append(device, fingerprint: fingerprint.span, hub: hub, at: wallClock, to: &$0)
             }
             record.addHeader("content-type") { $0.append("application/json") }
         }
     }
 
-    private func noteDetailsFailure(_ reason: String) {
-        metrics.readDetails("failed")
+    private func noteDetailsFailure(_ reason: String, _ flight: Flight) {
+        let port = ports[flight.port]
+        port.metrics.readDetails("failed")
         log.warning(
             .hubConnection, "a list of refused devices cannot be read; dead handles of it are not told",
-            [.hub: .string(configuration.hubName), .reason: .string(reason)])
+            [.hub: .string(port.name), .reason: .string(reason)])
     }
 }

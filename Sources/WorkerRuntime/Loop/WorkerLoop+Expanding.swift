@@ -41,7 +41,8 @@ extension WorkerLoop {
             return
         }
         let count = expansionRecorder.record(
-            flight, body: body, planner, partitionCount: parentPartitionCount, into: &outbox)
+            flight, body: body, planner, over: flight.spread.map { spreads[$0].hubs }, partitionCount: parentPartitionCount,
+            into: &outbox)
         metrics.requestsExpanded.increment()
         log.info(
             .requestExpanded, "a large request was divided into parts",

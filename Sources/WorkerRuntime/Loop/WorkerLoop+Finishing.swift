@@ -8,10 +8,10 @@ extension WorkerLoop {
     /// Writes the request's one final result.
     func finish(_ flight: Flight) {
         facts.finishedCount += 1
-        let conclusion = recorder.record(flight, now: wallClock, into: &outbox)
+        let conclusion = recorder.record(flight, hub: hubMember(of: flight), now: wallClock, into: &outbox)
         if flight.request.parent != nil { tally(flight, conclusion) }
-        if flight.request.options.trackOutcome ?? configuration.tracksOutcomes { track(flight) }
-        metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - flight.origin.timestamp.milliseconds)
+        if flight.request.options.trackOutcome ?? ports[flight.port].settings.tracksOutcomes { track(flight) }
+        ports[flight.port].metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - flight.origin.timestamp.milliseconds)
         if log.isEnabled(.info) {
             log.info(
                 .requestFinished, "a request has its final result",
@@ -43,7 +43,7 @@ extension WorkerLoop {
 
     /// Forgets a request without an outcome: the partition's next owner takes it up again.
     func abandon(_ flight: Flight) {
-        waitingForRetry -= flight.calls.count { $0.phase == .waiting }
+        ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
         abandonCircuitCalls(of: flight)
         flights.release(flight)
     }

@@ -45,7 +45,7 @@ extension WorkerLoop {
         write(flight, to: held.number, due: due, history)
         ordered.queues[slot].moved(key, byteCount: size)
         flight.key = nil
-        waitingForRetry -= flight.calls.count { $0.phase == .waiting }
+        ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
         log.debug(
             .requestDelayed, "a request waits, and with it those behind it that share its ordering key",
             [

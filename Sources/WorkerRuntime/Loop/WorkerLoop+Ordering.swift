@@ -70,7 +70,7 @@ extension WorkerLoop {
     }
 
     private func canStartKeys(of lane: Lane) -> Bool {
-        canReceive && hasRoom(lane) && ready.delayedCount < Self.maximumReady
+        canReceive && hasRoom(lane) && delayedReadyCount < Self.maximumReady * ports.count
     }
 
     private func start(_ record: OrderedRecord, of key: RequestIdentity) {

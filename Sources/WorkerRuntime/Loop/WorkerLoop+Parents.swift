@@ -92,10 +92,11 @@ extension WorkerLoop {
                 topic: id.topic, partition: id.partition, offset: parent.offset,
                 timestamp: Timestamp(milliseconds: parent.timestamp))
         let source = OutcomeBatch.Origin(slot: slot, offset: offset)
-        let conclusion = recorder.record(record, parent.totals, origin: origin, from: source, now: wallClock, into: &outbox)
+        let conclusion = recorder.record(
+            record, parent.totals, hub: hubMember(of: record), origin: origin, from: source, now: wallClock, into: &outbox)
         expansionRecorder.close(parent, partition: id.partition, from: source, into: &outbox)
         partitions[slot].isDirty = true
-        metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - origin.timestamp.milliseconds)
+        port(of: record).metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - origin.timestamp.milliseconds)
         log.info(
             .requestFinished, "a request has its final result",
             [

@@ -11,34 +11,39 @@ import PushModel
 extension WorkerLoop {
     /// Puts the questions whose turn it is, as far as their share goes.
     func sendPolls() {
-        while !polls.queue.isEmpty, mayPoll {
-            guard let next = polls.queue.removeFirst() else { return }
+        for port in ports { sendPolls(to: port) }
+    }
+
+    private func sendPolls(to port: HubPort) {
+        while !port.polls.queue.isEmpty, mayPoll(port) {
+            guard let next = port.polls.queue.removeFirst() else { return }
             let flight = flights[next.call.flight]
-            if isWaitingPoll(next.call, next.generation), let poll = flight.poll { ask(flight, poll) }
+            if isWaitingPoll(next.call, next.generation), let poll = flight.poll { ask(flight, poll, port) }
         }
     }
 
     /// Whether a question may be put now. While the hub is out, none is: the circuit's probes are calls that somebody waits for.
-    private var mayPoll: Bool {
-        !isCommitOverdue && limits.mayAsk(now: now, areCallsWaiting: !ready.isEmpty) && polls.pause.end(now: now) == nil
-            && polls.allowance.mayPoll(limit: limits.concurrency.limit, now: now)
+    private func mayPoll(_ port: HubPort) -> Bool {
+        !isCommitOverdue && port.limits.mayAsk(now: now, areCallsWaiting: !port.ready.isEmpty)
+            && port.polls.pause.end(now: now) == nil
+            && port.polls.allowance.mayPoll(limit: port.limits.concurrency.limit, now: now)
     }
 
-    /// When the loop must turn for the sake of questions that wait for a moment; nil when they wait for nothing, or something else.
-    var nextPollMoment: Int64? {
-        guard !polls.queue.isEmpty, limits.circuit.state == .closed else { return nil }
-        var moment = limits.waitEnd(now: now)
-        if let end = polls.pause.end(now: now) { moment = max(moment ?? end, end) }
-        if let next = polls.allowance.nextPoll(now: now) { moment = max(moment ?? next, next) }
-        return moment ?? (mayPoll ? now : nil)
+    /// When the loop must turn for the sake of a hub's questions that wait for a moment; nil when they wait for nothing, or something else.
+    func nextPollMoment(_ port: HubPort) -> Int64? {
+        guard !port.polls.queue.isEmpty, port.limits.circuit.state == .closed else { return nil }
+        var moment = port.limits.waitEnd(now: now)
+        if let end = port.polls.pause.end(now: now) { moment = max(moment ?? end, end) }
+        if let next = port.polls.allowance.nextPoll(now: now) { moment = max(moment ?? next, next) }
+        return moment ?? (mayPoll(port) ? now : nil)
     }
 
-    private func ask(_ flight: Flight, _ poll: OutcomePoll) {
-        guard !polls.isRefused else { return finish(flight, poll, .unavailable) }
+    private func ask(_ flight: Flight, _ poll: OutcomePoll, _ port: HubPort) {
+        guard !port.polls.isRefused else { return finish(flight, poll, .unavailable) }
         var buffer = spareBuffers.popLast() ?? ByteWriter(capacity: 2048)
         let serial: UInt64?
         do throws(HubAuthError) {
-            serial = try hub.writeTelemetryRequest(
+            serial = try port.client.writeTelemetryRequest(
                 of: poll.call.notificationID, now: wallClock.milliseconds / 1000, into: &buffer)
         } catch {
             log.error(.internalFault, "a token could not be signed", [.reason: .string(error.description)])
@@ -48,32 +53,32 @@ extension WorkerLoop {
         guard let serial else { return finish(flight, poll, .unavailable) }
         poll.phase = .asking
         poll.tokenSerial = serial
-        limits.startedQuestion()
-        polls.allowance.began()
-        let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: requestNanoseconds)
-        connections.submit(
+        port.limits.startedQuestion()
+        port.polls.allowance.began()
+        let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: port.requestNanoseconds)
+        port.connections.submit(
             id: ExchangeID.question(of: flight), request: buffer.room, byteCount: buffer.count, deadline: deadline)
     }
 
     /// Takes the end of a question, unless what asked it was given up.
-    func pollEnded(_ id: ExchangeID, _ outcome: consuming Completion.Outcome) {
-        polls.allowance.ended()
+    func pollEnded(_ id: ExchangeID, _ outcome: consuming Completion.Outcome, _ port: HubPort) {
+        port.polls.allowance.ended()
         let flight = flights[id.flight]
         let poll = id.isQuestion(of: flight) ? flight.poll : nil
         switch consume outcome {
         case .answer(let answer):
-            if let poll { answered(flight, poll, answer) }
-            connections.recycle(answer)
+            if let poll { answered(flight, poll, answer, port) }
+            port.connections.recycle(answer)
         case .failure(let failure):
-            metrics.unpolled(failure.reason.label)
+            port.metrics.unpolled(failure.reason.label)
             if let poll { take(PollAnswer(CallResult(failure)), flight, poll) }
         }
     }
 
-    private func answered(_ flight: Flight, _ poll: OutcomePoll, _ answer: borrowing Answer) {
+    private func answered(_ flight: Flight, _ poll: OutcomePoll, _ answer: borrowing Answer, _ port: HubPort) {
         let reply = HubAnswer(answer, now: wallClock.milliseconds)
-        metrics.polled(status: reply.status)
-        if reply.status == 401 { _ = hub.rejected(token: poll.tokenSerial) } else { hub.accepted(token: poll.tokenSerial) }
+        port.metrics.polled(status: reply.status)
+        if reply.status == 401 { _ = port.client.rejected(token: poll.tokenSerial) } else { port.client.accepted(token: poll.tokenSerial) }
         var telemetry: NotificationTelemetry?
         if reply.status == 200 {
             do throws(TelemetryFault) {
@@ -81,7 +86,7 @@ extension WorkerLoop {
             } catch {
                 log.warning(
                     .hubConnection, "what the hub tells of a notification cannot be read",
-                    [.hub: .string(configuration.hubName), .reason: .string(error.description)])
+                    [.hub: .string(port.name), .reason: .string(error.description)])
             }
         }
         take(PollAnswer(reply.result, retryAfter: reply.retryAfter, telemetry: telemetry), flight, poll)
@@ -89,13 +94,14 @@ extension WorkerLoop {
 
     /// Takes what came of a question, and does what follows.
     func take(_ answer: PollAnswer, _ flight: Flight, _ poll: OutcomePoll) {
-        if case .throttled(let wait) = answer { polls.pause.asked(for: wait ?? Self.usualPause, now: now) }
+        let port = ports[flight.port]
+        if case .throttled(let wait) = answer { port.polls.pause.asked(for: wait ?? Self.usualPause, now: now) }
         let terms = configuration.outcomes
         switch poll.call.tracking.answered(answer, terms, at: wallClock.milliseconds, using: &generator) {
         case .poll(let wait): askLater(flight, poll, after: wait)
         case .conclude(let verdict): conclude(flight, poll, CallOutcome(verdict, telemetry: poll.call.tracking.telemetry))
         case .unavailable:
-            noteRefusal()
+            noteRefusal(port)
             finish(flight, poll, .unavailable)
         }
     }
@@ -103,13 +109,13 @@ extension WorkerLoop {
     /// The rest for a hub that throttles and does not say for how long, milliseconds.
     private static let usualPause: Int64 = 1000
 
-    private func noteRefusal() {
-        guard !polls.isRefused else { return }
-        polls.isRefused = true
+    private func noteRefusal(_ port: HubPort) {
+        guard !port.polls.isRefused else { return }
+        port.polls.isRefused = true
         log.warning(
             .outcomesUnavailable,
             "outcomes are not followed any more: the hub refuses to tell them, as one below the Standard tier, or without the right, does",
-            [.hub: .string(configuration.hubName), .code: LogValue(403)])
+            [.hub: .string(port.name), .code: LogValue(403)])
     }
 
     /// Ends a call's following, after the list of refused devices was read if there is a use for it.
@@ -122,7 +128,7 @@ extension WorkerLoop {
     func finish(_ flight: Flight, _ poll: OutcomePoll, _ outcome: CallOutcome) {
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
         recorder.record(outcome, of: poll.call, for: place, now: wallClock, into: &outbox)
-        metrics.outcomeKnown(outcome.reason)
+        ports[flight.port].metrics.outcomeKnown(outcome.reason)
         if outcome.state != .sent, log.isEnabled(.info) {
             log.info(
                 .outcomeKnown, "a call that the hub accepted did not reach everybody, or nobody knows",

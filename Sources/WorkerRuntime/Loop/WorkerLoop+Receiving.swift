@@ -137,6 +137,7 @@ extension WorkerLoop {
         flight.valueByteCount = value.count
         let reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
         nameTenant(of: flight)
+        findHub(of: flight)
         return reading
     }
 
@@ -164,7 +165,7 @@ extension WorkerLoop {
                 .offset: LogValue(offset), .reason: .string("the committed position is \(mark)"),
             ])
         for flight in flights.flights where flight.isActive && flight.slot == slot { abandon(flight) }
-        for lane in aside.indices { aside[lane].removeAll(of: slot) }
+        for port in ports { for lane in port.aside.indices { port.aside[lane].removeAll(of: slot) } }
         forgetKeys(of: slot)
         partitions[slot].parked = nil
         partitions[slot].head = nil
@@ -235,6 +236,7 @@ extension WorkerLoop {
             cancel(flight, cancellation)
             return
         }
+        if hasSeveralHubs, putOff(flight) { return }
         for index in flight.calls.indices where flight.calls[index].phase == .ready { schedule(flight, index) }
     }
 
@@ -262,11 +264,9 @@ extension WorkerLoop {
 
     /// Plans the calls of a request and formats what they send; whether that can be done is up to nothing but the request and the settings.
     func plan(_ flight: Flight) throws(RequestFault) {
-        if let hub = flight.request.hub, !flight.request.document.equals(hub, configuration.hubName) {
-            throw RequestFault(.unknownHub, "/hub", "This worker knows the hub \(configuration.hubName) only.")
-        }
+        if let fault = flight.routeFault { throw self.fault(fault) }
         try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
-        if flight.plan.calls.count > planner.maximumCalls { try checkContent(flight) } else { try format(flight) }
+        if flight.plan.calls.count > planner.maximumCalls || flight.spread != nil { try checkContent(flight) } else { try format(flight) }
     }
 
     /// Renders one payload for each platform of the plan; calls of one platform share it.
@@ -303,6 +303,9 @@ extension WorkerLoop {
 
     /// Makes sure that the content of a request that is sent in parts can be sent, so that it is refused as a whole if not.
     private func checkContent(_ flight: Flight) throws(RequestFault) {
+        guard flight.request.parent == nil || flight.spread == nil else {
+            throw RequestFault(.unknownHub, "/hub", "A part of a request goes to one hub; this one would go to several.")
+        }
         guard flight.request.parent == nil else {
             throw RequestFault(
                 .tagLimitExceeded, "/audience",

@@ -16,19 +16,23 @@ extension WorkerLoop {
 
     /// Hands ready calls to connections, as far as the limit and the hub allow.
     func sendCalls() {
-        while !ready.isEmpty, !isCommitOverdue, limits.mayStart(now: now) {
-            guard let next = ready.removeNext(in: openLanes()) else { return }
-            if isReady(next.call, next.generation) { send(flights[next.call.flight], next.call.call) }
+        for port in ports { sendCalls(to: port) }
+    }
+
+    private func sendCalls(to port: HubPort) {
+        while !port.ready.isEmpty, !isCommitOverdue, port.limits.mayStart(now: now) {
+            guard let next = port.ready.removeNext(in: port.openLanes(now: now)) else { return }
+            if isReady(next.call, next.generation) { send(flights[next.call.flight], next.call.call, to: port) }
         }
     }
 
     /// Whether a call of the queue is still to be made.
-    private func isReady(_ call: CallID, _ generation: UInt32) -> Bool {
+    func isReady(_ call: CallID, _ generation: UInt32) -> Bool {
         let flight = flights[call.flight]
         return flight.isActive && flight.generation == generation && flight.calls[call.call].phase == .ready
     }
 
-    private func send(_ flight: Flight, _ index: Int) {
+    private func send(_ flight: Flight, _ index: Int, to port: HubPort) {
         if let expiry = flight.request.expiresAt, expiry <= wallClock {
             end(flight, index, .expired, .expiredInQueue, "the request expired before the hub had taken it")
             return
@@ -39,7 +43,7 @@ extension WorkerLoop {
             let payload = flight.calls[index].payload
             serial = try lend(&flight.plan, &flight.request, &flight.payloads[payload]) {
                 (plan, request, payload) throws(HubAuthError) in
-                try hub.write(
+                try port.client.write(
                     plan.calls[index], of: plan, for: request, payload, now: wallClock.milliseconds / 1000, into: &buffer)
             }
         } catch {
@@ -48,17 +52,17 @@ extension WorkerLoop {
             return
         }
         flight.calls[index].phase = .inFlight
-        flight.calls[index].circuitCall = limits.started(now: now)
+        flight.calls[index].circuitCall = port.limits.started(now: now)
         flight.calls[index].attempt += 1
         flight.wasSent = true
         flight.calls[index].tokenSerial = serial
         flight.calls[index].startedAt = now
         flight.calls[index].startedAtWall = wallClock
         if flight.report.firstAttemptAt == nil { flight.report.firstAttemptAt = wallClock }
-        places.began(flight.lane.rawValue)
+        port.places.began(flight.lane.rawValue)
         let id = ExchangeID(flight, call: index)
-        let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: requestNanoseconds)
-        connections.submit(id: id.number, request: buffer.room, byteCount: buffer.count, deadline: deadline)
+        let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: port.requestNanoseconds)
+        port.connections.submit(id: id.number, request: buffer.room, byteCount: buffer.count, deadline: deadline)
         Failpoint.pass(.requestWritten)
     }
 
@@ -72,34 +76,42 @@ extension WorkerLoop {
             }
         }
         // They must not keep room in the queue: it would keep others from being read, which may have expired as well.
-        if isCommitOverdue || limits.waitEnd(now: now) != nil { ready.removeAll(unless: isReady) }
+        for port in ports where isCommitOverdue || port.limits.waitEnd(now: now) != nil { port.ready.removeAll(unless: isReady) }
     }
 
     /// Takes the answers and failures that connections have for the loop.
     func handleCompletions() {
-        while let completion = connections.nextCompletion() {
+        for port in ports { handleCompletions(of: port) }
+    }
+
+    private func handleCompletions(of port: HubPort) {
+        while let completion = port.connections.nextCompletion() {
             let (number, request, outcome) = completion.parts()
-            limits.ended()
-            if spareBuffers.count < configuration.maxInFlight { spareBuffers.append(ByteWriter(reusing: request)) }
+            port.limits.ended()
+            if spareBuffers.count < Self.maximumSpareBuffers { spareBuffers.append(ByteWriter(reusing: request)) }
             guard number >= 0 else {
-                pollEnded(ExchangeID(number: ~number), outcome)
+                pollEnded(ExchangeID(number: ~number), outcome, port)
                 continue
             }
             let id = ExchangeID(number: number)
-            places.ended(id.lane)
+            port.places.ended(id.lane)
             let flight = flights[id.flight]
             switch consume outcome {
             case .answer(let answer):
                 Failpoint.pass(.answered)
-                if id.belongs(to: flight) { answered(flight, id.call, answer) }
-                connections.recycle(answer)
+                if id.belongs(to: flight) { answered(flight, id.call, answer, port) }
+                port.connections.recycle(answer)
             case .failure(let failure):
-                if id.belongs(to: flight) { failed(flight, id.call, failure) }
+                if id.belongs(to: flight) { failed(flight, id.call, failure, port) }
             }
+            if port.isRetired, flight.isActive, flight.port == port.number { moveOn(flight) }
         }
     }
 
-    private func answered(_ flight: Flight, _ index: Int, _ answer: borrowing Answer) {
+    /// Buffers that are kept for the next calls: as many as a hub's calls that may be under way at once.
+    private static let maximumSpareBuffers = 4096
+
+    private func answered(_ flight: Flight, _ index: Int, _ answer: borrowing Answer, _ port: HubPort) {
         let reply = HubAnswer(answer, now: wallClock.milliseconds)
         let verdict = Verdict(of: reply.result)
         flight.report.calls[index].httpStatus = reply.status
@@ -113,12 +125,12 @@ extension WorkerLoop {
         attempt.httpStatus = reply.status
         attempt.result = verdict.outcome == .success ? .ok : .error
         attempt.bytesSent = true
-        metrics.sent(flight.report.calls[index].platform, status: reply.status, nanoseconds: now - flight.calls[index].startedAt)
-        noteHubAnswer(flight, index, reply, verdict)
-        decide(flight, index, verdict, attempt, floor: reply.retryAfter ?? 0)
+        port.metrics.sent(flight.report.calls[index].platform, status: reply.status, nanoseconds: now - flight.calls[index].startedAt)
+        noteHubAnswer(flight, index, reply, verdict, port)
+        decide(flight, index, verdict, attempt, floor: reply.retryAfter ?? 0, port)
     }
 
-    private func failed(_ flight: Flight, _ index: Int, _ failure: TransportFailure) {
+    private func failed(_ flight: Flight, _ index: Int, _ failure: TransportFailure, _ port: HubPort) {
         let verdict = Verdict(of: CallResult(failure))
         flight.report.calls[index].httpStatus = 0
         flight.report.calls[index].retryAfter = nil
@@ -127,15 +139,15 @@ extension WorkerLoop {
         var attempt = attemptEnded(flight, index, verdict)
         attempt.result = failure.reason == .timeout || failure.reason == .connectTimeout ? .timeout : .error
         attempt.bytesSent = failure.requestBytesSent
-        metrics.failed(
+        port.metrics.failed(
             flight.report.calls[index].platform, reason: failure.reason.label,
             nanoseconds: now - flight.calls[index].startedAt)
-        noteEnd(of: flight, index, isHubFailure: true, isLost: true)
-        health.hubFailed(failure.reason.label)
+        noteEnd(of: flight, index, isHubFailure: true, isLost: true, port)
+        port.health.failed(failure.reason.label)
         log.warning(
             .hubConnection, "a hub call ended without an answer",
-            [.hub: .string(configuration.hubName), .reason: .string(failure.reason.label), .attempt: LogValue(attempt.number)])
-        decide(flight, index, verdict, attempt, floor: 0)
+            [.hub: .string(port.name), .reason: .string(failure.reason.label), .attempt: LogValue(attempt.number)])
+        decide(flight, index, verdict, attempt, floor: 0, port)
     }
 
     private func attemptEnded(_ flight: Flight, _ index: Int, _ verdict: Verdict) -> DeliveryReport.Attempt {
@@ -148,36 +160,38 @@ extension WorkerLoop {
     }
 
     /// What an answer says about the hub as a whole: its token, its pace, its health.
-    private func noteHubAnswer(_ flight: Flight, _ index: Int, _ reply: HubAnswer, _ verdict: Verdict) {
+    private func noteHubAnswer(
+        _ flight: Flight, _ index: Int, _ reply: HubAnswer, _ verdict: Verdict, _ port: HubPort
+    ) {
         noteEnd(
             of: flight, index, isHubFailure: verdict.isHubFailure(status: reply.status),
-            isLost: reply.status >= 500 || verdict.outcome == .throttled)
-        if reply.status != 401 { hub.accepted(token: flight.calls[index].tokenSerial) }
+            isLost: reply.status >= 500 || verdict.outcome == .throttled, port)
+        if reply.status != 401 { port.client.accepted(token: flight.calls[index].tokenSerial) }
         if verdict.pausesHub, let wait = reply.retryAfter {
-            limits.pause.asked(for: wait, now: now)
+            port.limits.pause.asked(for: wait, now: now)
             log.warning(
                 .hubThrottled, "the hub asked to wait; all calls to it do",
-                [.hub: .string(configuration.hubName), .delayMilliseconds: LogValue(wait), .code: LogValue(reply.status)])
+                [.hub: .string(port.name), .delayMilliseconds: LogValue(wait), .code: LogValue(reply.status)])
         }
         if verdict.outcome == .auth {
             log.error(
                 .hubUnauthorized, "the hub does not accept the key or its rights",
-                [.hub: .string(configuration.hubName), .code: LogValue(reply.status)])
-            health.hubFailed("the hub answers \(reply.status)")
+                [.hub: .string(port.name), .code: LogValue(reply.status)])
+            port.health.failed("the hub answers \(reply.status)")
         } else if reply.status == 404 {
-            health.hubFailed("the hub answers 404")
+            port.health.failed("the hub answers 404")
         } else if reply.status < 500 {
-            health.hubAnswered()
+            port.health.answered()
         }
     }
 
     /// Ends the call, or schedules its next attempt.
     private func decide(
-        _ flight: Flight, _ index: Int, _ verdict: Verdict, _ ended: DeliveryReport.Attempt, floor: Int64
+        _ flight: Flight, _ index: Int, _ verdict: Verdict, _ ended: DeliveryReport.Attempt, floor: Int64, _ port: HubPort
     ) {
         var attempt = ended
         if verdict.outcome == .ambiguous { flight.calls[index].mayHaveArrived = true }
-        var next = nextWait(flight, index, verdict, floor: floor)
+        var next = nextWait(flight, index, verdict, floor: floor, port)
         let isCancelled = next.milliseconds != nil && flight.cancellation != nil
         if isCancelled { next.milliseconds = nil }
         attempt.backoff = next.milliseconds
@@ -193,7 +207,7 @@ extension WorkerLoop {
             return
         }
         if floor > 0 { flight.report.throttleWait += min(floor, milliseconds) }
-        metrics.retryScheduled(verdict.code)
+        port.metrics.retryScheduled(verdict.code)
         log.debug(
             .retryScheduled, "a hub call failed and will be made again",
             [
@@ -210,13 +224,13 @@ extension WorkerLoop {
 
     /// How long the next attempt has to wait; nil when there is none.
     private func nextWait(
-        _ flight: Flight, _ index: Int, _ verdict: Verdict, floor: Int64
+        _ flight: Flight, _ index: Int, _ verdict: Verdict, floor: Int64, _ port: HubPort
     ) -> (milliseconds: Int64?, expires: Bool) {
         switch verdict.retry {
         case .never: return (nil, false)
         case .ifAmbiguityAllowed where flight.request.options.onAmbiguous == .stop: return (nil, false)
         case .reauthenticate:
-            let isAllowed = hub.rejected(token: flight.calls[index].tokenSerial).allowsRetry
+            let isAllowed = port.client.rejected(token: flight.calls[index].tokenSerial).allowsRetry
             let limit = flight.request.options.maxAttempts ?? configuration.retry.maxAttempts
             return (isAllowed && flight.calls[index].attempt < limit ? 0 : nil, false)
         case .backoff, .ifAmbiguityAllowed:
@@ -242,7 +256,7 @@ extension WorkerLoop {
         flight.calls[index].phase = .waiting
         flight.calls[index].due = due
         flight.calls[index].notBefore = notBefore
-        waitingForRetry += 1
+        ports[flight.port].waitingForRetry += 1
         if delayWaiting(flight) { return }
         timers.add(.init(due: due, call: CallID(flight: flight.index, call: index), generation: flight.generation))
     }
@@ -253,7 +267,7 @@ extension WorkerLoop {
             let flight = flights[entry.call.flight]
             guard flight.isActive, flight.generation == entry.generation, flight.calls[entry.call.call].phase == .waiting
             else { continue }
-            waitingForRetry -= 1
+            ports[flight.port].waitingForRetry -= 1
             if let start = flight.calls[entry.call.call].notBefore, start > wallClock {
                 wait(flight, entry.call.call, for: start)
                 continue
@@ -265,7 +279,8 @@ extension WorkerLoop {
 
     /// Puts a call that may be made into the queue of its lane.
     func queue(_ flight: Flight, _ index: Int) {
-        ready.append(
+        if ports[flight.port].isRetired { return moveOn(flight) }
+        ports[flight.port].ready.append(
             CallID(flight: flight.index, call: index), generation: flight.generation, to: flight.lane,
             tenant: flight.tenant, isDelayed: flight.delayed != nil)
     }
@@ -283,7 +298,7 @@ extension WorkerLoop {
         // Once an attempt may have reached devices, only a success makes it certain again.
         let isDoubtful = flight.calls[index].mayHaveArrived && outcome != .success
         flight.report.calls[index].outcome = isDoubtful ? .ambiguous : outcome
-        if flight.calls[index].phase == .waiting { waitingForRetry -= 1 }
+        if flight.calls[index].phase == .waiting { ports[flight.port].waitingForRetry -= 1 }
         flight.calls[index].phase = .done
         flight.openCalls -= 1
         if flight.openCalls == 0 {

@@ -23,7 +23,7 @@ extension WorkerLoop {
     func oldestWaiting() -> Timestamp {
         var oldest = min(wallClock, facts.oldestUnread ?? wallClock)
         for flight in flights.flights where flight.isActive { oldest = min(oldest, flight.waitingSince) }
-        for lane in aside { oldest = min(oldest, lane.waitingSince ?? oldest) }
+        for port in ports { for lane in port.aside { oldest = min(oldest, lane.waitingSince ?? oldest) } }
         for queues in ordered.queues where queues.count > 0 {
             queues.forEachDue(at: wallClock.milliseconds) { oldest = min(oldest, $0.waitingSince) }
         }
@@ -81,15 +81,22 @@ extension WorkerLoop {
     func postStatus() {
         facts.finishRate.add(facts.finishedCount, at: now)
         let status = LoopStatus(
-            worker: configuration.workerID, mode: mode.name, at: wallClock, circuit: limits.circuit.state.name,
-            circuitReason: limits.circuit.reason?.rawValue, circuitChange: limits.circuit.nextChange.map(wallClock(at:)),
-            limit: limits.concurrency.limit, inFlight: limits.inFlight, waitingForTurn: ready.count,
-            waitingForTimer: waitingForRetry,
-            finishedPerSecond: facts.finishRate.perSecond, throttledMilliseconds: limits.pause.totalNanoseconds / 1_000_000,
-            throttledUntil: limits.pause.end(now: now).map(wallClock(at:)), lastRebalance: facts.lastRebalance,
-            lastCommit: facts.lastCommit,
-            partitions: partitionStatuses())
+            worker: configuration.workerID, mode: mode.name, at: wallClock,
+            hubs: ports.filter { !$0.isClosed }.map(hubStatus), finishedPerSecond: facts.finishRate.perSecond,
+            lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit, partitions: partitionStatuses())
         statusBoard.post(status)
+    }
+
+    private func hubStatus(_ port: HubPort) -> LoopStatus.Hub {
+        var limits = port.limits
+        return LoopStatus.Hub(
+            name: port.name, region: port.settings.region, isRetired: port.isRetired, circuit: limits.circuit.state.name,
+            circuitReason: limits.circuit.reason?.rawValue, circuitChange: limits.circuit.nextChange.map(wallClock(at:)),
+            limit: limits.concurrency.limit, inFlight: limits.inFlight,
+            waitingForTurn: port.ready.count + port.aside.reduce(0) { $0 + $1.count }, waitingForTimer: port.waitingForRetry,
+            ratePerSecond: limits.rate.map { Double($0.rate) / 1000 },
+            throttledMilliseconds: limits.pause.totalNanoseconds / 1_000_000,
+            throttledUntil: limits.pause.end(now: now).map(wallClock(at:)))
     }
 
     private func partitionStatuses() -> [LoopStatus.Partition] {

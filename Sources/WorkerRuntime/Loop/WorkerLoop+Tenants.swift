@@ -12,8 +12,11 @@ extension WorkerLoop {
     /// About how many calls of a lane's tenants wait for their turn at most, when they are many.
     private static let waitingCalls = 1024
 
-    /// Whether a lane has requests of tenants, or had some lately; then it is read beyond what has places.
-    func hasTenants(_ lane: Lane) -> Bool { now < lanes[lane.rawValue].readsAheadUntil || !aside[lane.rawValue].isEmpty }
+    /// Whether a lane has requests of tenants, or had some lately, or of several hubs; then it is read beyond what has places.
+    func hasTenants(_ lane: Lane) -> Bool {
+        guard let port = onlyPort else { return true }
+        return now < lanes[lane.rawValue].readsAheadUntil || !port.aside[lane.rawValue].isEmpty
+    }
 
     /// Notes whose request a flight carries.
     func nameTenant(of flight: Flight) {
@@ -28,7 +31,9 @@ extension WorkerLoop {
     func startOrSetAside(_ flight: Flight) {
         if flight.request.orderingKey != nil, waitsForItsKey(flight) { return }
         let lane = flight.lane
-        guard flight.delayed == nil, flight.deadLetter == nil, flight.report.faults.isEmpty else {
+        guard flight.delayed == nil, flight.deadLetter == nil, flight.report.faults.isEmpty, flight.routeFault == nil,
+            flight.spread == nil
+        else {
             start(flight)
             return
         }
@@ -37,8 +42,14 @@ extension WorkerLoop {
             start(flight)
             return
         }
-        flight.tenant = ready.fresh(in: lane).queue(of: flight.tenant)
-        guard aside[lane.rawValue].hasRecords(of: flight.tenant) || !mayHaveMoreCalls(flight.tenant, in: lane) else {
+        let port = ports[flight.port]
+        flight.tenant = port.ready.fresh(in: lane).queue(of: flight.tenant)
+        guard port.aside[lane.rawValue].hasRecords(of: flight.tenant) || !mayHaveMoreCalls(flight.tenant, in: lane, port) else {
+            start(flight)
+            return
+        }
+        // It is put off then.
+        if hasSeveralHubs, canPutOff, isFull(port, lane) {
             start(flight)
             return
         }
@@ -52,7 +63,7 @@ extension WorkerLoop {
         let record = RecordsAside.Record(
             slot: flight.slot, origin: flight.origin, receivedAt: flight.receivedAt, waitingSince: flight.waitingSince,
             key: flight.key, envelope: flight.envelope, value: value)
-        aside[lane.rawValue].append(record, of: flight.tenant)
+        port.aside[lane.rawValue].append(record, of: flight.tenant)
         flights.release(flight)
     }
 
@@ -72,24 +83,35 @@ extension WorkerLoop {
 
     /// Starts requests whose records lie aside, as far as their tenants have had turns.
     func startRecordsAside() {
-        for lane in Lane.allCases where !aside[lane.rawValue].isEmpty {
-            for tenant in aside[lane.rawValue].tenants {
-                while canReceive, mayHaveMoreCalls(tenant, in: lane),
-                    let record = aside[lane.rawValue].removeFirst(of: tenant)
-                {
-                    start(record, of: tenant, in: lane)
-                }
+        for port in ports {
+            for lane in Lane.allCases where !port.aside[lane.rawValue].isEmpty { startRecordsAside(of: port, lane) }
+        }
+    }
+
+    private func startRecordsAside(of port: HubPort, _ lane: Lane) {
+        for tenant in port.aside[lane.rawValue].tenants {
+            while canReceive, mayHaveMoreCalls(tenant, in: lane, port),
+                let record = port.aside[lane.rawValue].removeFirst(of: tenant)
+            {
+                start(record, of: tenant, in: lane)
             }
         }
     }
 
     /// Whether a tenant has fewer calls waiting than it is sure to need until more can be started; at least one of each waits.
-    private func mayHaveMoreCalls(_ tenant: TenantID, in lane: Lane) -> Bool {
-        let queues = ready.fresh(in: lane)
-        return queues.count(of: tenant) < max(1, min(configuration.maxInFlight, Self.waitingCalls / max(queues.tenantCount, 1)))
+    private func mayHaveMoreCalls(_ tenant: TenantID, in lane: Lane, _ port: HubPort) -> Bool {
+        let queues = port.ready.fresh(in: lane)
+        return queues.count(of: tenant) < max(1, min(port.settings.maxInFlight, Self.waitingCalls / max(queues.tenantCount, 1)))
     }
 
     private func start(_ record: RecordsAside.Record, of tenant: TenantID, in lane: Lane) {
+        let flight = takeUp(record, in: lane)
+        flight.tenant = tenant
+        start(flight)
+    }
+
+    /// Makes a flight of a record that lay aside.
+    func takeUp(_ record: RecordsAside.Record, in lane: Lane) -> Flight {
         let flight = flights.take()
         flight.begin(
             epoch: epoch, slot: record.slot, lane: lane, origin: record.origin, now: wallClock, monotonic: record.receivedAt)
@@ -97,9 +119,8 @@ extension WorkerLoop {
         headers.removeAll()
         record.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
         if case .rejected(let faults) = read(record.value.span, into: flight) { flight.report.faults = faults }
-        flight.tenant = tenant
         flight.key = record.key
         flight.isKnownAsNew = true
-        start(flight)
+        return flight
     }
 }

@@ -15,20 +15,21 @@ extension WorkerLoop {
     /// Follows the calls of a finished request that the hub has accepted.
     func track(_ flight: Flight) {
         guard !flight.request.options.testSend else { return }
+        let port = ports[flight.port]
         for index in flight.report.calls.indices where flight.report.calls[index].outcome == .success {
             let hasID = flight.report.calls[index].notificationID != nil
-            if hasID && !polls.isRefused && !delayLanes.available.isEmpty {
-                followUp(flight, index)
+            if hasID && !port.polls.isRefused && !delayLanes.available.isEmpty {
+                followUp(flight, index, port)
             } else {
-                noteAbsence(hasID: hasID)
-                endUnasked(flight, index)
+                noteAbsence(hasID: hasID, port)
+                endUnasked(flight, index, port)
             }
         }
     }
 
-    private func followUp(_ flight: Flight, _ index: Int) {
+    private func followUp(_ flight: Flight, _ index: Int, _ port: HubPort) {
         guard let (lane, due) = laneAndMoment(after: configuration.outcomes.firstWait) else { return }
-        polls.allowance.tracked()
+        port.polls.allowance.tracked()
         let origin = flight.origin
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
         lend(&flight.request, &flight.report) { request, report in
@@ -36,18 +37,18 @@ extension WorkerLoop {
                 in: lane, due: due, requestID: request.document.span(request.id), for: place, into: &outbox
             ) {
                 TrackedCall.append(
-                    index, of: report, request, origin: origin, hub: configuration.hubName, at: wallClock, to: &$0)
+                    index, of: report, request, origin: origin, hub: port.name, at: wallClock, to: &$0)
             }
         }
     }
 
     /// Records that nothing can be learnt of a call, in the transaction of its request's final result.
-    private func endUnasked(_ flight: Flight, _ index: Int) {
+    private func endUnasked(_ flight: Flight, _ index: Int, _ port: HubPort) {
         var text = ByteWriter(capacity: 512)
         let origin = flight.origin
         lend(&flight.request, &flight.report) { request, report in
             TrackedCall.append(
-                index, of: report, request, origin: origin, hub: configuration.hubName, at: wallClock, to: &text)
+                index, of: report, request, origin: origin, hub: port.name, at: wallClock, to: &text)
         }
         guard let call = try? TrackedCall(text.span) else {
             log.error(.internalFault, "what was written of a call to follow cannot be read", [.offset: LogValue(flight.offset)])
@@ -55,18 +56,18 @@ extension WorkerLoop {
         }
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
         recorder.record(.unavailable, of: call, for: place, now: wallClock, into: &outbox)
-        metrics.outcomeKnown(CallOutcome.unavailable.reason)
+        port.metrics.outcomeKnown(CallOutcome.unavailable.reason)
     }
 
-    private func noteAbsence(hasID: Bool) {
-        guard !polls.isRefused, !polls.isAbsenceKnown else { return }
-        polls.isAbsenceKnown = true
+    private func noteAbsence(hasID: Bool, _ port: HubPort) {
+        guard !port.polls.isRefused, !port.polls.isAbsenceKnown else { return }
+        port.polls.isAbsenceKnown = true
         log.warning(
             .outcomesUnavailable,
             hasID
                 ? "the outcome of calls cannot be followed, because no delay lane is there (`pushfan topics create`)"
                 : "the outcome of calls cannot be followed, because the hub gives notifications no id; only the Standard tier does",
-            [.hub: .string(configuration.hubName)])
+            [.hub: .string(port.name)])
     }
 
     /// The lane for a wait, and when it is over; nil when there is no lane.
@@ -80,13 +81,18 @@ extension WorkerLoop {
     func start(_ flight: Flight, _ poll: OutcomePoll) {
         if poll.look > wallClock {
             partitions[flight.slot].head = flight
-        } else if polls.isRefused {
+            return
+        }
+        // A hub that is not used any more cannot be asked.
+        guard let port = port(named: poll.call.hubText) else { return finish(flight, poll, .unavailable) }
+        flight.port = port.number
+        if port.polls.isRefused {
             finish(flight, poll, .unavailable)
         } else if poll.due > wallClock {
             askLater(flight, poll, after: poll.due.milliseconds - wallClock.milliseconds)
-        } else if polls.hasRoom {
+        } else if port.polls.hasRoom {
             poll.phase = .ready
-            polls.queue.append(CallID(flight: flight.index, call: 0), generation: flight.generation)
+            port.polls.queue.append(CallID(flight: flight.index, call: 0), generation: flight.generation)
         } else {
             putOff(flight, poll)
         }
@@ -98,7 +104,7 @@ extension WorkerLoop {
         if elapsed > configuration.outcomes.deadline {
             take(.failed, flight, poll)
         } else {
-            metrics.unpolled("put_off")
+            ports[flight.port].metrics.unpolled("put_off")
             askLater(flight, poll, after: max(elapsed, configuration.outcomes.interval))
         }
     }
@@ -115,8 +121,8 @@ extension WorkerLoop {
 
     /// Once a second: ends what has waited for its turn until long after its deadline, because the hub is out or asked to wait.
     func expireWaitingPolls() {
-        guard !polls.queue.isEmpty else { return }
-        polls.queue.removeAll { call, generation in isWaitingPoll(call, generation) }
+        guard ports.contains(where: { !$0.polls.queue.isEmpty }) else { return }
+        for port in ports { port.polls.queue.removeAll { call, generation in isWaitingPoll(call, generation) } }
         let limit = configuration.outcomes.deadline + configuration.outcomes.interval
         for flight in flights.flights where flight.isActive {
             guard let poll = flight.poll, poll.phase == .ready,

@@ -2,8 +2,6 @@ import CurlHTTP
 import Delivery
 import EventLoop
 import FanOut
-import HubAuth
-import HubREST
 import Kafka
 import Observability
 import Payloads
@@ -27,9 +25,8 @@ final class WorkerLoop {
         case stopped
     }
 
-    let configuration: WorkerConfiguration
-    /// The limit of a hub call, in nanoseconds.
-    let requestNanoseconds: Int64
+    /// Its hubs are those of `ports`.
+    var configuration: WorkerConfiguration
     let metrics: WorkerMetrics
     let log: Log
     let health: WorkerHealth
@@ -45,10 +42,15 @@ final class WorkerLoop {
     let consumer: Consumer
     /// Reads the partitions of delay lanes that the consumer's group assigned, and the control topic.
     let delayReader: PartitionReader
-    let connections: ConnectionPool
     /// Replaced when one of its calls never ends.
     var committer: Committer
-    var hub: HubClient
+    /// What the loop has of each hub, by number.
+    var ports: [HubPort] = []
+    /// The only hub; nil while there are several.
+    var onlyPort: HubPort?
+    var router: HubRouter
+    /// The spreads, by number.
+    var spreads: [HubRoutes.Spread]
 
     var mode = Mode.running
     /// Why the worker cannot go on, if it cannot.
@@ -83,20 +85,9 @@ final class WorkerLoop {
 
     // Requests in work.
     var flights = FlightPool()
-    var ready: ReadyCalls
-    /// Records whose tenants have enough calls waiting, by lane.
-    var aside = Lane.allCases.map { _ in RecordsAside() }
     var timers = TimerHeap()
-    var limits: HubLimits
-    var places: LanePlaces
-    var waitingForRetry = 0
     var spareBuffers: [ByteWriter] = []
     var generator = QuickRandom()
-
-    // What the hub's rate is shared by; nil when it has no limit.
-    var fleet: FleetChannel?
-    var isFleetOpen = false
-    var knowsNoFleet = false
 
     // Reading.
     let reader = RequestReader(.tolerant)
@@ -105,7 +96,6 @@ final class WorkerLoop {
     var headers = PushModel.RecordHeaders()
 
     // Outcomes.
-    var polls = OutcomePolling()
     var details: ErrorDetails
     /// How repeated requests are told; nil when all are sent.
     let repetitions: RepetitionRules?
@@ -141,14 +131,11 @@ final class WorkerLoop {
     ) throws {
         self.configuration = configuration
         self.metrics = metrics
-        ready = ReadyCalls(configuration.laneWeights, tenants: configuration.tenantWeights)
-        places = LanePlaces(weights: configuration.laneWeights.all)
         log = services.log
         self.health = health
         self.control = control
         statusBoard = services.status
         poller = try Poller()
-        requestNanoseconds = configuration.requestTimeout.nanoseconds
         wakeUp = control.wakeUp
         kafkaWakeUp = try WakeUp()
         laneWakeUps = try Lane.allCases.map { _ in try WakeUp() }
@@ -166,19 +153,19 @@ final class WorkerLoop {
             reportsPartitionEnd: true,
             wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
         delayReader = try PartitionReader(configuration.kafka, wakeUpFileDescriptor: delayWakeUp.fileDescriptor)
-        connections = try ConnectionPool(configuration.connections, poller: poller, tokenBase: 0)
-        hub = try HubClient(configuration.hub, userAgent: "pushfan/\(configuration.version)")
         planner = FanOutPlanner(configuration.planning)
         formatter = PayloadFormatter(configuration: configuration.formatting)
         repetitions = configuration.dedupe.map { RepetitionRules($0) }
-        recorder = ResultRecorder(
-            workerID: configuration.workerID, version: configuration.version, hubName: configuration.hubName)
+        recorder = ResultRecorder(workerID: configuration.workerID, version: configuration.version)
         commits = CommitSchedule(interval: configuration.commitInterval.nanoseconds)
         details = ErrorDetails(configuration, poller: poller, tokenBase: Token.details)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
-        limits = Self.limits(configuration, &generator)
+        let routes = HubRoutes(configuration)
+        router = routes.router
+        spreads = routes.spreads
+        for hub in configuration.hubs { try openPort(hub) }
     }
 
     static func makeCommitter(
@@ -187,10 +174,10 @@ final class WorkerLoop {
         Committer(configuration, group: group) { wakeUp.signal() }
     }
 
-    /// The poller's tokens of the loop itself; connections to the hub use those below.
+    /// The poller's tokens of the loop itself; connections to the hubs use those below.
     enum Token {
         /// The first of those for connections to where error details are.
-        static let details: UInt64 = 1 << 32
+        static let details: UInt64 = 1 << 61
         static let wakeUp: UInt64 = 1 << 62
         static let kafka: UInt64 = 1 << 62 + 1
         static let delayed: UInt64 = 1 << 62 + 2
@@ -203,7 +190,7 @@ final class WorkerLoop {
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
     func run() throws {
         committer.submit(.prepare)
-        joinFleet()
+        for port in ports { joinFleet(of: port) }
         let topics = configuration.topics
         try consumer.subscribe(Lane.allCases.map { topics.requests(of: $0) } + topics.delays + [topics.parents])
         while mode != .stopped {
@@ -229,9 +216,7 @@ final class WorkerLoop {
             startRecordsAside()
             finishDraining()
             offerCommit()
-            limits.noteWaiting(!ready.isEmpty && !isCommitOverdue, now: now)
-            metrics.turnEnded(
-                inFlight: limits.inFlight, waiting: waitingForRetry, throttled: limits.pause.totalNanoseconds)
+            endTurnOfPorts()
         }
     }
 
@@ -260,10 +245,10 @@ final class WorkerLoop {
             case Token.details..<Token.wakeUp: details.handle(event)
             default:
                 Failpoint.pass(.answerUnread)
-                connections.handle(event)
+                ports[Int(event.token >> 32)].connections.handle(event)
             }
         }
-        connections.handleTimers(MonotonicTime(nanoseconds: now))
+        for port in ports { port.connections.handleTimers(MonotonicTime(nanoseconds: now)) }
         details.handleTimers(MonotonicTime(nanoseconds: now))
     }
 
@@ -272,20 +257,16 @@ final class WorkerLoop {
         if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
         if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
         if controlReading.mayHaveRecords || parents.mayHaveRecords && canReadParents { return now }
-        let isWaiting = !isCommitOverdue && ready.hasCalls(in: openLanes())
-        let callWait = isWaiting ? limits.waitEnd(now: now) ?? now : .max
-        if callWait <= now { return now }
+        let portWake = wakeTimeOfPorts()
+        if portWake <= now { return now }
         let keyed = orderedMoment()
         if keyed <= now { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
-        var wake = min(now + 200_000_000, callWait, keyed)
+        var wake = min(now + 200_000_000, portWake, keyed)
         if let due = timers.nextDue { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
-        if let timer = connections.nextTimer { wake = min(wake, timer.nanoseconds) }
-        if isFleetOpen, let due = limits.rate?.nextDue { wake = min(wake, due) }
         if offered == nil && !outbox.isEmpty { wake = min(wake, commits.due(waiting: outbox.records.count, now: now)) }
         if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
-        if let moment = nextPollMoment { wake = min(wake, moment) }
         if let timer = details.nextTimer { wake = min(wake, timer.nanoseconds) }
         return wake
     }
@@ -297,16 +278,6 @@ final class WorkerLoop {
         guard outbox.bytes.count < Self.maximumUncommittedBytes else { return false }
         return flights.activeCount < Self.maximumFlights
     }
-
-    /// Whether a lane's records may be read, as far as its own calls go: enough of them wait when they could take all that is free.
-    /// One may always wait, so that a lane has its turn however much the others have under way.
-    func hasRoom(_ lane: Lane) -> Bool {
-        if hasTenants(lane) { return aside[lane.rawValue].hasRoom }
-        return ready.freshCount(of: lane) < max(1, configuration.maxInFlight - limits.inFlight)
-    }
-
-    /// The lanes that may begin a call now, as bits.
-    func openLanes() -> UInt64 { places.open(limit: limits.concurrency.limit, now: now) }
 
     /// Whether results cannot be recorded at present. Then nothing may be begun, because its calls would be made again if the
     /// worker died, or lost its partitions, before they are.

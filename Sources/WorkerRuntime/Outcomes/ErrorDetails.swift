@@ -17,17 +17,12 @@ struct ErrorDetails {
     /// Bytes of a list; some ten thousand devices. A larger one is not read.
     private static let maximumByteCount = 4 << 20
 
-    private let configuration: ConnectionPoolConfiguration
     private let userAgent: String
     private let poller: Poller
     private let tokenBase: UInt64
     private var pools: [ConnectionPool] = []
 
     init(_ configuration: WorkerConfiguration, poller: Poller, tokenBase: UInt64) {
-        var connections = configuration.connections
-        connections.maxConnections = 2
-        connections.limits.bodyByteCount = Self.maximumByteCount
-        self.configuration = connections
         userAgent = "pushfan/\(configuration.version)"
         self.poller = poller
         self.tokenBase = tokenBase
@@ -35,10 +30,17 @@ struct ErrorDetails {
 
     /// Begins to read a list.
     ///
+    /// - Parameters:
+    ///   - link: Where it is.
+    ///   - hub: How connections to the hub are made that has told of it.
+    ///   - id: Comes back with the completion.
+    ///   - deadline: When it is given up.
     /// - Returns: Whether its completion is to come; if not, the list is not read.
-    mutating func read(_ link: ErrorDetailsLink, id: Int, deadline: MonotonicTime) -> Bool {
-        guard let address = WebAddress(link.uri), address.scheme == .https || configuration.scheme == .http,
-            let pool = pool(for: address), pool.waitingExchanges < Self.maximumWaiting
+    mutating func read(
+        _ link: ErrorDetailsLink, like hub: ConnectionPoolConfiguration, id: Int, deadline: MonotonicTime
+    ) -> Bool {
+        guard let address = WebAddress(link.uri), address.scheme == .https || hub.scheme == .http,
+            let pool = pool(for: address, like: hub), pool.waitingExchanges < Self.maximumWaiting
         else { return false }
         let request = "GET \(address.target) HTTP/1.1\r\nHost: \(address.authority)\r\nUser-Agent: \(userAgent)\r\n\r\n"
         pool.submit(id: id, request: Array(request.utf8), deadline: deadline)
@@ -46,13 +48,15 @@ struct ErrorDetails {
     }
 
     /// The connections to a place; nil when there are too many others in use, or none can be made.
-    private mutating func pool(for address: WebAddress) -> ConnectionPool? {
+    private mutating func pool(for address: WebAddress, like hub: ConnectionPoolConfiguration) -> ConnectionPool? {
         let known = pools.first {
             $0.configuration.scheme == address.scheme && $0.configuration.host == address.host
                 && $0.configuration.port == address.port
         }
         if let known { return known }
-        var configuration = configuration
+        var configuration = hub
+        configuration.maxConnections = 2
+        configuration.limits.bodyByteCount = Self.maximumByteCount
         (configuration.scheme, configuration.host, configuration.port) = (address.scheme, address.host, address.port)
         guard pools.count >= Self.maximumPlaces else {
             return makePool(configuration, at: pools.count).map { pool in

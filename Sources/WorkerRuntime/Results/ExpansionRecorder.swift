@@ -11,39 +11,57 @@ struct ExpansionRecorder {
     ///   - flight: The request, planned.
     ///   - body: The object of its document that holds its fields.
     ///   - planner: What planned it.
+    ///   - spread: The hubs that it goes to, when they are several: each part names its own.
     ///   - partitionCount: The partitions of the topic of parents.
     ///   - batch: Gets the records.
     /// - Returns: The number of parts.
     func record(
-        _ flight: Flight, body: JSONDocument.Node, _ planner: FanOutPlanner, partitionCount: Int32, into batch: inout OutcomeBatch
+        _ flight: Flight, body: JSONDocument.Node, _ planner: FanOutPlanner, over spread: HubSpread?, partitionCount: Int32,
+        into batch: inout OutcomeBatch
     ) -> Int {
         let (request, plan) = (flight.request, flight.plan)
+        if let spread {
+            let parts = planner.parts(of: plan, request, over: spread)
+            write(flight, body: body, planner, parts.count, calls: parts.callCount, partitionCount, into: &batch) { chunk, writer, value in
+                writer.append(chunk, hub: spread.hubs[parts.hub(of: chunk)], to: &value) {
+                    parts.appendAudience(of: chunk, plan, request, to: &$0)
+                }
+            }
+            return parts.count
+        }
+        let expansion = planner.expansion(of: plan, request)
+        write(flight, body: body, planner, expansion.count, calls: expansion.callCount, partitionCount, into: &batch) {
+            chunk, writer, value in
+            writer.append(chunk, to: &value) { plan.appendAudience(of: chunk, in: expansion, request, to: &$0) }
+        }
+        return expansion.count
+    }
+
+    private func write(
+        _ flight: Flight, body: JSONDocument.Node, _ planner: FanOutPlanner, _ chunks: Int, calls: Int, _ partitionCount: Int32,
+        into batch: inout OutcomeBatch, part: (Int, PartWriter, inout ByteWriter) -> Void
+    ) {
+        let request = flight.request
         let key = ParentKey(of: flight.origin)
         let partition = key.partition(of: partitionCount)
-        let expansion = planner.expansion(of: plan, request)
         let source = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
         batch.add(.parents(partition), of: source) { record in
             record.setKey { key.append(.parent, to: &$0) }
             record.setValue {
                 ParentRecord.append(
-                    request, chunks: expansion.count, calls: expansion.callCount,
-                    origin: (flight.origin, flight.report.consumedAt),
-                    to: &$0)
+                    request, chunks: chunks, calls: calls, origin: (flight.origin, flight.report.consumedAt), to: &$0)
             }
         }
         let writer = PartWriter(
             request, body: body, platforms: Self.platforms(of: request, planner), key: key, partition: partition,
-            chunks: expansion.count, publishedAt: flight.origin.timestamp)
+            chunks: chunks, publishedAt: flight.origin.timestamp)
         let first = UInt32(truncatingIfNeeded: key.digest)
-        for chunk in 0..<expansion.count {
+        for chunk in 0..<chunks {
             batch.add(.bulk(first &+ UInt32(chunk)), of: source) { record in
-                record.setValue { value in
-                    writer.append(chunk, to: &value) { plan.appendAudience(of: chunk, in: expansion, request, to: &$0) }
-                }
+                record.setValue { part(chunk, writer, &$0) }
                 addHeaders(of: request, to: &record)
             }
         }
-        return expansion.count
     }
 
     /// A template has no platform, and handles bring their own.

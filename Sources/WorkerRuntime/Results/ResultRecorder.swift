@@ -9,22 +9,29 @@ struct ResultRecorder {
     let names: ResultHeaders
     var generator = QuickRandom()
 
-    init(workerID: String, version: String, hubName: String) {
-        writer = ResultWriter(workerID: workerID, version: version, defaultHub: hubName)
+    init(workerID: String, version: String) {
+        writer = ResultWriter(workerID: workerID, version: version)
         outcomes = OutcomeResultWriter(workerID: workerID, version: version)
         names = ResultHeaders(workerID: workerID)
     }
 
     /// Adds the final result of what `flight` carries.
     ///
+    /// - Parameters:
+    ///   - flight: The request and what became of it.
+    ///   - hub: The member that names its hub.
+    ///   - now: The present moment.
+    ///   - batch: Gets the result.
     /// - Returns: How it ended.
-    mutating func record(_ flight: Flight, now: Timestamp, into batch: inout OutcomeBatch) -> Conclusion {
+    mutating func record(
+        _ flight: Flight, hub: borrowing ByteWriter, now: Timestamp, into batch: inout OutcomeBatch
+    ) -> Conclusion {
         let origin = flight.origin
         let offset = flight.offset
         return lend(&flight.request, &flight.report) { request, report in
             batch.add(.results, of: .init(slot: flight.slot, offset: offset)) { record in
                 record.setKey { $0.append(request.document.span(request.id)) }
-                let written = record.setValue { writer.append(report, of: request, origin: origin, at: now, to: &$0) }
+                let written = record.setValue { writer.append(report, of: request, hub: hub, origin: origin, at: now, to: &$0) }
                 let start = addHeaders(id: written.resultID, at: written.finishedAt, to: &record)
                 addTrace(of: request, to: &record, from: start)
                 return written.conclusion
@@ -37,18 +44,19 @@ struct ResultRecorder {
     /// - Parameters:
     ///   - parent: What is known of it.
     ///   - totals: What its parts came to.
+    ///   - hub: The member that names its hub, or spread.
     ///   - origin: Where it was published.
     ///   - source: The record with which its last part ended.
     ///   - now: The present moment.
     ///   - batch: Gets the result.
     /// - Returns: How it ended.
     mutating func record(
-        _ parent: ParentRecord, _ totals: PartTotals, origin: RecordOrigin, from source: OutcomeBatch.Origin, now: Timestamp,
+        _ parent: ParentRecord, _ totals: PartTotals, hub: ByteWriter, origin: RecordOrigin, from source: OutcomeBatch.Origin, now: Timestamp,
         into batch: inout OutcomeBatch
     ) -> Conclusion {
         batch.add(.results, of: source) { record in
             record.setKey { $0.append(parent.id) }
-            let written = record.setValue { writer.append(parent, totals, origin: origin, at: now, to: &$0) }
+            let written = record.setValue { writer.append(parent, totals, hub: hub, origin: origin, at: now, to: &$0) }
             let start = addHeaders(id: written.resultID, at: written.finishedAt, to: &record)
             if let trace = parent.traceParent, trace.utf8.count == 55 {
                 addSpan(of: trace.utf8Span.span, generator.next() | 1, to: &record, from: start)

@@ -2,7 +2,7 @@ import Observability
 import Synchronization
 
 /// The gauges that show all loops of a process together.
-struct LoopGauges: Sendable {
+final class LoopGauges: Sendable {
     let assignedPartitions: SharedGauge
     let parentsOpen: SharedGauge
     let oldestWaiting: SharedGauge
@@ -10,14 +10,14 @@ struct LoopGauges: Sendable {
     let lagSeconds: [SharedGauge]
     /// By delay lane.
     let delayedLagSeconds: [SharedGauge]
-    let sendLimit: SharedGauge
-    let circuitState: SharedGauge
-    let inFlight: SharedGauge
-    let retryQueue: SharedGauge
-    /// None for a hub whose rate has no limit.
-    let rateLimit: SharedGauge?
+    private let metrics: PushfanMetrics
+    private let loops: Int
+    /// Those of the hubs that were used so far, by name; nothing else is locked while they are held.
+    private let hubs = Mutex<[String: HubGauges]>([:])
 
-    init(_ metrics: PushfanMetrics, hub: String, topics: WorkerConfiguration.Topics, loops: Int, isRateLimited: Bool) {
+    init(_ metrics: PushfanMetrics, hub: String, topics: WorkerConfiguration.Topics, loops: Int) {
+        self.metrics = metrics
+        self.loops = loops
         assignedPartitions = SharedGauge(metrics.assignedPartitions, loops, .sum)
         parentsOpen = SharedGauge(metrics.parentsOpen, loops, .sum)
         oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops, .largest)
@@ -26,11 +26,34 @@ struct LoopGauges: Sendable {
         }
         lagSeconds = Lane.allCases.map { lag(of: topics.requests(of: $0)) }
         delayedLagSeconds = topics.delays.map(lag)
+    }
+
+    /// Those of a hub; the same for every loop.
+    func ofHub(_ name: String, isRateLimited: Bool) -> HubGauges {
+        hubs.withLock { hubs in
+            if let known = hubs[name], known.rateLimit != nil || !isRateLimited { return known }
+            var gauges = hubs[name] ?? HubGauges(metrics, hub: name, loops: loops)
+            if isRateLimited { gauges.rateLimit = SharedGauge(metrics.rateLimit.series([name]), loops, .sum) }
+            hubs[name] = gauges
+            return gauges
+        }
+    }
+}
+
+/// The gauges of one hub that show all loops of a process together.
+struct HubGauges: Sendable {
+    let sendLimit: SharedGauge
+    let circuitState: SharedGauge
+    let inFlight: SharedGauge
+    let retryQueue: SharedGauge
+    /// None for a hub whose rate has no limit.
+    fileprivate(set) var rateLimit: SharedGauge?
+
+    fileprivate init(_ metrics: PushfanMetrics, hub: String, loops: Int) {
         sendLimit = SharedGauge(metrics.sendLimit.series([hub]), loops, .sum)
         circuitState = SharedGauge(metrics.circuitState.series([hub]), loops, .largest)
         inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops, .sum)
         retryQueue = SharedGauge(metrics.retryQueue.series([hub]), loops, .sum)
-        rateLimit = isRateLimited ? SharedGauge(metrics.rateLimit.series([hub]), loops, .sum) : nil
     }
 }
 

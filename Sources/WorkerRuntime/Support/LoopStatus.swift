@@ -32,36 +32,74 @@ public struct LoopStatus: Sendable, Equatable {
         public var oldest: Oldest?
     }
 
+    /// A hub that the loop sends through.
+    public struct Hub: Sendable, Equatable {
+        /// Its name in requests and results.
+        public var name: String
+        /// Where it is; nil when nobody said.
+        public var region: String?
+        /// Whether the settings do not have it any more, so that only what is under way ends there.
+        public var isRetired: Bool
+        /// Its circuit: `closed`, `half_open` or `open`.
+        public var circuit: String
+        /// Why that opened last; nil if it never did.
+        public var circuitReason: String?
+        /// When the circuit changes by itself next.
+        public var circuitChange: Timestamp?
+        /// Calls that may be under way at once.
+        public var limit: Int
+        /// Calls under way.
+        public var inFlight: Int
+        /// Calls that wait for their turn.
+        public var waitingForTurn: Int
+        /// Calls that wait for a timer.
+        public var waitingForTimer: Int
+        /// Calls per second that are this loop's share of its rate; nil when that has no limit.
+        public var ratePerSecond: Double?
+        /// How long it asked this loop to wait, in all, in milliseconds.
+        public var throttledMilliseconds: Int64
+        /// Until when it asks to wait now.
+        public var throttledUntil: Timestamp?
+    }
+
     /// The member's name in the group.
     public var worker: String
     /// `running`, `revoking`, `stopping` or `stopped`.
     public var mode: String
     /// When this was written down.
     public var at: Timestamp
-    /// The hub's circuit: `closed`, `half_open` or `open`.
-    public var circuit: String
-    /// Why it opened last; nil if it never did.
-    public var circuitReason: String?
-    /// When the circuit changes by itself next.
-    public var circuitChange: Timestamp?
-    /// Hub calls that may be under way at once.
-    public var limit: Int
-    /// Hub calls under way.
-    public var inFlight: Int
-    /// Calls that wait for their turn.
-    public var waitingForTurn: Int
-    /// Calls that wait for a timer.
-    public var waitingForTimer: Int
+    /// The hubs, each with what holds its calls up.
+    public var hubs: [Hub]
     /// Requests finished per second, over the last ten seconds.
     public var finishedPerSecond: Double
-    /// How long the hub asked this loop to wait, in all, in milliseconds.
-    public var throttledMilliseconds: Int64
-    /// Until when it asks to wait now.
-    public var throttledUntil: Timestamp?
     /// When partitions were assigned or taken away last.
     public var lastRebalance: Timestamp?
     /// When a commit was confirmed last.
     public var lastCommit: Timestamp?
     /// The partitions that it reads, by topic and number.
     public var partitions: [Partition]
+
+    /// The hub whose circuit is the worst off: what speaks for all of them.
+    var worst: Hub? { hubs.max { Self.gravity($0) < Self.gravity($1) } }
+
+    private static func gravity(_ hub: Hub) -> Int { hub.circuit == "open" ? 2 : hub.circuit == "closed" ? 0 : 1 }
+
+    /// The worst circuit of all hubs: `closed`, `half_open` or `open`.
+    public var circuit: String { worst?.circuit ?? "closed" }
+    /// Why that opened last.
+    public var circuitReason: String? { worst?.circuitReason }
+    /// When that changes by itself next.
+    public var circuitChange: Timestamp? { worst?.circuitChange }
+    /// Calls that may be under way at once, to all hubs.
+    public var limit: Int { hubs.reduce(0) { $0 + $1.limit } }
+    /// Calls under way.
+    public var inFlight: Int { hubs.reduce(0) { $0 + $1.inFlight } }
+    /// Calls that wait for their turn.
+    public var waitingForTurn: Int { hubs.reduce(0) { $0 + $1.waitingForTurn } }
+    /// Calls that wait for a timer.
+    public var waitingForTimer: Int { hubs.reduce(0) { $0 + $1.waitingForTimer } }
+    /// How long hubs asked this loop to wait, in all, in milliseconds.
+    public var throttledMilliseconds: Int64 { hubs.reduce(0) { $0 + $1.throttledMilliseconds } }
+    /// Until when the last of them asks to wait now.
+    public var throttledUntil: Timestamp? { hubs.compactMap(\.throttledUntil).max() }
 }

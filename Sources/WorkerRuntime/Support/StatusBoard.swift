@@ -57,12 +57,35 @@ extension ByteWriter {
         add("throttled_until", status.throttledUntil)
         add("last_rebalance", status.lastRebalance)
         add("last_commit", status.lastCommit)
-        append(",\"partitions\":[")
+        append(",\"hubs\":[")
+        for (index, hub) in status.hubs.enumerated() {
+            if index > 0 { append(",") }
+            append(hub)
+        }
+        append("],\"partitions\":[")
         for (index, partition) in status.partitions.enumerated() {
             if index > 0 { append(",") }
             append(partition)
         }
         append("]}")
+    }
+
+    private mutating func append(_ hub: LoopStatus.Hub) {
+        append("{\"hub\":")
+        append(json: hub.name)
+        add("region", hub.region)
+        if hub.isRetired { append(",\"retired\":true") }
+        add("circuit", hub.circuit)
+        add("circuit_reason", hub.circuitReason)
+        add("circuit_change", hub.circuitChange)
+        add("limit", Int64(hub.limit))
+        add("in_flight", Int64(hub.inFlight))
+        add("waiting_for_turn", Int64(hub.waitingForTurn))
+        add("waiting_for_timer", Int64(hub.waitingForTimer))
+        if let rate = hub.ratePerSecond { add("rate_per_second", tenths: rate) }
+        add("throttled_ms", hub.throttledMilliseconds)
+        add("throttled_until", hub.throttledUntil)
+        append("}")
     }
 
     private mutating func append(_ partition: LoopStatus.Partition) {

@@ -2,7 +2,7 @@ import Observability
 
 /// What the worker tells its probes (users-and-ops section 2.5).
 ///
-/// Live: the loop turns, whatever Kafka and the hub do. Ready: in the group, able to write results, and the hub answers.
+/// Live: the loop turns, whatever Kafka and the hub do. Ready: in the group, able to write results, and a hub answers.
 final class WorkerHealth {
     private let health: Health
     private let loop: Heartbeat
@@ -10,10 +10,9 @@ final class WorkerHealth {
     private let producer: HealthCheck
     private let hub: HealthCheck
     private let log: Log
-    /// Calls in a row that say that the hub does not work.
-    private var hubFailureCount = 0
-    /// Whether the hub's check passes: it is asked with each answer, and the check itself is behind a lock.
-    private var isHubPassing = true
+    /// The hubs, and those of them that do not work.
+    private var hubCount = 0
+    private var failingHubCount = 0
     /// Whether the broker failed and has not answered since; only asking it again can tell.
     private(set) var isBrokerDoubtful = false
 
@@ -25,8 +24,6 @@ final class WorkerHealth {
         group = health.check("group" + suffix, for: .ready, until: "not a member of the consumer group yet")
         producer = health.check("producer" + suffix, for: .ready, until: "not ready to write results yet")
         hub = health.check("hub" + suffix, for: .ready, until: "not called yet")
-        // Without traffic nothing is known of the hub, and nothing speaks against it.
-        _ = hub.pass()
     }
 
     /// The loop has turned at `now`, monotonic nanoseconds.
@@ -47,22 +44,33 @@ final class WorkerHealth {
 
     func producerFailed(_ reason: String) { fail(producer, "producer", reason) }
 
-    func hubAnswered() {
-        hubFailureCount = 0
-        guard !isHubPassing else { return }
-        isHubPassing = true
+    /// The health of a hub that is used from now on.
+    func hub(_ name: String) -> HubHealth { HubHealth(self, name) }
+
+    func joined(_ hub: HubHealth) {
+        hubCount += 1
+        // Without traffic nothing is known of it, and nothing speaks against it.
+        pass(self.hub, "hub")
+    }
+
+    func left(_ hub: HubHealth, wasPassing: Bool) {
+        hubCount -= 1
+        if !wasPassing { failingHubCount -= 1 }
+        if failingHubCount < hubCount { pass(self.hub, "hub") }
+    }
+
+    func hubPassed() {
+        failingHubCount -= 1
         pass(hub, "hub")
     }
 
-    /// A call failed as it does when the hub, the way to it or the key is at fault; a single one says nothing yet.
-    func hubFailed(_ reason: String) {
-        hubFailureCount += 1
-        guard hubFailureCount >= Self.hubFailureLimit else { return }
-        isHubPassing = false
-        fail(hub, "hub", reason)
+    /// A hub does not work. One of several is no reason to take the worker for one that is not ready: its log, its status and its metrics
+    /// tell of it.
+    func hubFailed(_ name: String, _ reason: String, isNew: Bool) {
+        if isNew { failingHubCount += 1 }
+        guard failingHubCount >= hubCount else { return }
+        fail(hub, "hub", hubCount > 1 ? "no hub works; \(name): \(reason)" : reason)
     }
-
-    private static let hubFailureLimit = 3
 
     private func pass(_ check: HealthCheck, _ name: String) {
         if check.pass() { log.info(.healthChanged, "a health check passes", [.check: .string(name)]) }

@@ -20,12 +20,12 @@ struct ParentResultTests {
     }
 
     private static func result(_ parent: ParentRecord, _ totals: PartTotals) throws -> [String: Any] {
-        var writer = ResultWriter(workerID: "w-3", version: "0.1.0", defaultHub: "prod-shop")
+        var writer = ResultWriter(workerID: "w-3", version: "0.1.0")
         var json = ByteWriter()
         let place = RecordOrigin(
             topic: "push.parents.v1", partition: 1, offset: 7, timestamp: Timestamp(milliseconds: Reading.recordTime))
         let written = writer.append(
-            parent, totals, origin: parent.origin ?? place, at: Timestamp(milliseconds: Reading.recordTime + 1000), to: &json)
+            parent, totals, hub: ResultWriter.hub(parent.hub ?? "prod-shop"), origin: parent.origin ?? place, at: Timestamp(milliseconds: Reading.recordTime + 1000), to: &json)
         #expect(ResultSchema.violations(of: json.bytes).isEmpty)
         #expect(written.conclusion == totals.conclusion)
         #expect(String(decoding: json.bytes[written.resultID], as: UTF8.self).hasPrefix("final."))

@@ -1,0 +1,72 @@
+public import PushModel
+
+/// Which hub a request goes to: the one it names, else its tenant's, else the default.
+///
+/// Hubs and spreads have numbers of their own, which are their owner's business.
+public struct HubRouter: Sendable {
+    /// Where a request goes.
+    public enum Route: Sendable, Hashable {
+        /// To the hub of that number.
+        case hub(Int)
+        /// To some hubs, or all, of the spread of that number.
+        case spread(Int)
+    }
+
+    /// Why there is no way.
+    public enum Fault: Error, Sendable, Equatable {
+        /// No hub has the name that the request, its tenant's rule or the default says.
+        case unknown
+        /// The request names none, and there is no default.
+        case unnamed
+    }
+
+    private let names: [(name: [UInt8], route: Route)]
+    private let tenants: [TenantID: Route?]
+    private let fallback: Route?
+    private let hasDefault: Bool
+
+    /// A router.
+    ///
+    /// - Parameters:
+    ///   - names: What can be named, each once, and where it leads.
+    ///   - tenants: The name for each tenant that has one.
+    ///   - defaultName: The name for all other requests that name none; nil to refuse them.
+    public init(_ names: [(name: String, route: Route)], tenants: [String: String] = [:], defaultName: String?) {
+        let routes = Dictionary(names.map { ($0.name, $0.route) }) { first, _ in first }
+        self.names = names.map { (Array($0.name.utf8), $0.route) }
+        self.tenants = Dictionary(tenants.map { (TenantID($0.key), routes[$0.value]) }) { first, _ in first }
+        fallback = defaultName.flatMap { routes[$0] }
+        hasDefault = defaultName != nil
+    }
+
+    /// The way of a request.
+    ///
+    /// - Throws: Why it has none.
+    public func route(of request: borrowing PushRequest, tenant: TenantID) throws(Fault) -> Route {
+        if let hub = request.hub {
+            guard let route = route(named: request.document.span(hub)) else { throw .unknown }
+            return route
+        }
+        if tenant != .none, !tenants.isEmpty, let own = tenants[tenant] {
+            guard let own else { throw .unknown }
+            return own
+        }
+        guard let fallback else { throw hasDefault ? .unknown : .unnamed }
+        return fallback
+    }
+
+    /// Where a name leads; nil for one that is not known.
+    public func route(named name: Span<UInt8>) -> Route? {
+        for entry in names where Self.equal(entry.name.span, name) { return entry.route }
+        return nil
+    }
+
+    /// Where a name leads; nil for one that is not known.
+    public func route(named name: String) -> Route? { route(named: Array(name.utf8).span) }
+
+    private static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        for index in left.indices where left[index] != right[index] { return false }
+        return true
+    }
+}

@@ -1,0 +1,54 @@
+/// Several hubs that share their users: which hub a user's devices are registered with, and so are sent through.
+///
+/// Rendezvous hashing (Thaler and Ravishankar, "Using name-based mappings to increase hit rates", 1998): of all hubs the one with the
+/// highest weight for the name has it. So a hub that is added takes its part evenly from all others, and no name moves between those.
+/// Whoever registers devices has to choose the same hub, so this is a contract:
+///
+/// - `h(text)` is the 64-bit FNV-1a hash of the text's UTF-8, of which ASCII letters count as small ones;
+/// - the weight of a hub for a name is `mix(h(name) xor mix(h(hub)))`, an unsigned number, and of equal ones the hub with the smaller
+///   name in the order of its bytes wins;
+/// - `mix` is the finalizer of SplitMix64: `z ^= z >> 30; z *= 0xbf58476d1ce4e5b9; z ^= z >> 27; z *= 0x94d049bb133111eb; z ^= z >> 31`.
+public struct HubSpread: Sendable, Equatable {
+    /// The names of the hubs, in the order in which they were given.
+    public let hubs: [String]
+    private let seeds: [UInt64]
+    /// The places of the hubs in the order of their names.
+    private let order: [Int]
+
+    /// A spread over hubs.
+    ///
+    /// - Parameter hubs: Their names, at least one, each once.
+    public init(_ hubs: [String]) {
+        self.hubs = hubs
+        seeds = hubs.map { Self.mix(Self.hash(Array($0.utf8).span)) }
+        order = hubs.indices.sorted { hubs[$0].utf8.lexicographicallyPrecedes(hubs[$1].utf8) }
+    }
+
+    /// The hub of a name, as a place in `hubs`.
+    public func hub(of name: Span<UInt8>) -> Int {
+        let hash = Self.hash(name)
+        var best = (weight: UInt64(0), hub: order.first ?? 0)
+        for hub in order {
+            let weight = Self.mix(hash ^ seeds[hub])
+            if weight > best.weight { best = (weight, hub) }
+        }
+        return best.hub
+    }
+
+    private static func hash(_ text: Span<UInt8>) -> UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for index in text.indices {
+            let byte = text[index]
+            let isCapital = byte >= 0x41 && byte <= 0x5A
+            hash = (hash ^ UInt64(isCapital ? byte | 0x20 : byte)) &* 0x100_0000_01b3
+        }
+        return hash
+    }
+
+    private static func mix(_ number: UInt64) -> UInt64 {
+        var mixed = number
+        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,187 @@
+public import PushModel
+
+/// The parts in which a request is sent that goes to several hubs of a spread: each is for one hub, and has no more calls than one
+/// request may make.
+///
+/// Users, installations and devices go to their own hubs. What names none of them, a broadcast, categories or an expression, goes to
+/// every hub, because each may have some of the devices that it means. The same request always has the same parts.
+public struct SpreadParts: Sendable {
+    /// One part.
+    private struct Part: Sendable {
+        var hub: Int
+        var content: Content
+    }
+
+    private enum Content: Sendable {
+        /// Names of the list.
+        case names(Range<Int>)
+        /// Handles of the list.
+        case handles(Range<Int>)
+        /// A part of the plan for one hub.
+        case part(Int)
+    }
+
+    private var parts: [Part] = []
+    private var names: [JSONDocument.Text] = []
+    private var handles: [(platform: Platform, text: JSONDocument.Text)] = []
+    private let expansion: Expansion
+    /// The calls of all parts.
+    public private(set) var callCount = 0
+
+    /// The number of parts.
+    public var count: Int { parts.count }
+
+    fileprivate init(
+        _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest, over spread: HubSpread, _ expansion: Expansion,
+        callsPerPiece: Int, maximumCalls: Int
+    ) {
+        self.expansion = expansion
+        switch request.audience {
+        case .none: break
+        case .users(let list), .installations(let list):
+            let size = TagExpression.maxTagsJoinedByOr
+            let perPart = Expansion.unitsPerPart(callsPerUnit: callsPerPiece, maximumCalls: maximumCalls) * size
+            for (hub, texts) in Self.divide(plan.texts(of: list, request), request, over: spread).enumerated() {
+                for start in stride(from: 0, to: texts.count, by: perPart) {
+                    let end = min(start + perPart, texts.count)
+                    parts.append(Part(hub: hub, content: .names(names.count..<names.count + end - start)))
+                    names += texts[start..<end]
+                    callCount += (end - start + size - 1) / size * callsPerPiece
+                }
+            }
+        case .devices: addDevices(plan, request, over: spread, maximumCalls)
+        case .broadcast, .categories, .tagExpression:
+            for hub in spread.hubs.indices {
+                for part in 0..<expansion.count { parts.append(Part(hub: hub, content: .part(part))) }
+            }
+            callCount = expansion.callCount * spread.hubs.count
+        }
+    }
+
+    private static func divide(
+        _ texts: [JSONDocument.Text], _ request: borrowing PushRequest, over spread: HubSpread
+    ) -> [[JSONDocument.Text]] {
+        var divided = [[JSONDocument.Text]](repeating: [], count: spread.hubs.count)
+        for text in texts { divided[spread.hub(of: request.document.span(text))].append(text) }
+        return divided
+    }
+
+    private mutating func addDevices(
+        _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest, over spread: HubSpread, _ maximumCalls: Int
+    ) {
+        var divided = [[(platform: Platform, text: JSONDocument.Text)]](repeating: [], count: spread.hubs.count)
+        for call in plan.calls {
+            guard let platform = call.platform else { continue }
+            let texts: [JSONDocument.Text]
+            switch call.target {
+            case .device(let handle): texts = [handle]
+            case .devices(let list): texts = list
+            case .tags, .broadcast: texts = []
+            }
+            for text in texts { divided[spread.hub(of: request.document.span(text))].append((platform, text)) }
+        }
+        // A part of one call's handles has one call for each platform at most, whatever stands in it.
+        let perPart = FanOutPlanner.maximumHandlesPerBatch
+        for (hub, list) in divided.enumerated() {
+            for start in stride(from: 0, to: list.count, by: perPart) {
+                let part = list[start..<min(start + perPart, list.count)]
+                parts.append(Part(hub: hub, content: .handles(handles.count..<handles.count + part.count)))
+                handles += part
+                callCount += Set(part.map(\.platform)).count
+            }
+        }
+    }
+
+    /// The hub that a part is for, as a place in the spread.
+    public func hub(of part: Int) -> Int { parts[part].hub }
+
+    /// The calls that go to each hub of the spread, and the parts, for people.
+    public func parts(of hub: Int) -> Int { parts.count { $0.hub == hub } }
+
+    /// Writes whom a part reaches, as the `audience` of a request.
+    ///
+    /// - Parameters:
+    ///   - part: From 0, below `count`.
+    ///   - plan: The plan for one hub.
+    ///   - request: The request that was planned.
+    ///   - json: Gets the object.
+    public func appendAudience(
+        of part: Int, _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest, to json: inout ByteWriter
+    ) {
+        switch parts[part].content {
+        case .part(let number): plan.appendAudience(of: number, in: expansion, request, to: &json)
+        case .names(let range):
+            if case .installations = request.audience { json.append("{\"installations\":[") } else { json.append("{\"users\":[") }
+            for index in range {
+                if index > range.lowerBound { json.append(",") }
+                json.append(json: request.document.span(names[index]))
+            }
+            json.append("]}")
+        case .handles(let range):
+            json.append("{\"devices\":[")
+            for index in range {
+                json.append(index > range.lowerBound ? ",{\"platform\":\"" : "{\"platform\":\"")
+                json.append(handles[index].platform.name)
+                json.append("\",\"handle\":")
+                json.append(json: request.document.span(handles[index].text))
+                json.append("}")
+            }
+            json.append("]}")
+        }
+    }
+}
+
+extension FanOutPlan {
+    /// The names of a list, each once if there are many: one that stands twice goes to one hub, where it does no harm in one call.
+    fileprivate func texts(of list: PushRequest.Node, _ request: borrowing PushRequest) -> [JSONDocument.Text] {
+        guard names.texts.isEmpty else { return names.texts }
+        var texts: [JSONDocument.Text] = []
+        var elements = request.document.children(of: list)
+        while let (_, element) = elements.next(in: request.document) { texts.append(request.document.text(of: element)) }
+        return texts
+    }
+}
+
+extension FanOutPlanner {
+    /// The parts in which a request is sent to the hubs of a spread.
+    ///
+    /// - Parameters:
+    ///   - plan: Its plan for one hub.
+    ///   - request: What was planned.
+    ///   - spread: The hubs.
+    /// - Returns: The parts, by hub.
+    public func parts(
+        of plan: borrowing FanOutPlan, _ request: borrowing PushRequest, over spread: HubSpread
+    ) -> SpreadParts {
+        let expansion = expansion(of: plan, request)
+        let calls = plan.calls.count / max(1, plan.pieceCount)
+        return SpreadParts(
+            plan, request, over: spread, expansion, callsPerPiece: max(1, calls), maximumCalls: maximumCalls)
+    }
+}
+
+extension HubSpread {
+    /// The one hub that a whole request goes to, as a place in `hubs`; nil when it goes to several.
+    public func onlyHub(of request: borrowing PushRequest) -> Int? {
+        if hubs.count == 1 { return 0 }
+        let list: PushRequest.Node
+        var isOfDevices = false
+        switch request.audience {
+        case .users(let names), .installations(let names): list = names
+        case .devices(let devices):
+            list = devices
+            isOfDevices = true
+        case .none, .broadcast, .categories, .tagExpression: return nil
+        }
+        var only: Int?
+        var elements = request.document.children(of: list)
+        while let (_, element) = elements.next(in: request.document) {
+            let named = isOfDevices ? request.document.member("handle", of: element) : element
+            guard let named else { continue }
+            let hub = hub(of: request.document.span(request.document.text(of: named)))
+            if let only, only != hub { return nil }
+            only = hub
+        }
+        return only
+    }
+}

@@ -1,0 +1,108 @@
+import Observability
+
+/// The keys of things that the settings file names: hubs, and spreads over hubs.
+///
+/// They are known when the file was read; a variable can set a key of what the file names, not name something more.
+struct NamedSettings: Sendable {
+    /// The most hubs that a file can name.
+    static let maximumHubs = 256
+
+    /// The hubs, in the file's order.
+    private(set) var hubs: [HubKeys] = []
+    /// The spreads, in the file's order.
+    private(set) var spreads: [SpreadKey] = []
+
+    /// Every key of theirs.
+    var definitions: [SettingDefinition] { hubs.flatMap(\.definitions) + spreads.map(\.key.definition) }
+
+    /// The section of hubs, and that of spreads.
+    static let sections = ["hubs", "spreads"]
+
+    /// Takes a name in.
+    ///
+    /// - Parameters:
+    ///   - name: What stands in the file.
+    ///   - section: One of `sections`.
+    /// - Returns: What is wrong with it; nil when nothing is.
+    mutating func add(_ name: String, to section: String) -> String? {
+        guard name.wholeMatch(of: #/[a-z0-9][a-z0-9._-]{0,62}/#) != nil else {
+            return "is not a name that requests can have: 1 to 63 small letters, digits, '.', '_' and '-'"
+        }
+        guard section == "hubs" else {
+            spreads.append(SpreadKey(name))
+            return nil
+        }
+        guard hubs.count < Self.maximumHubs else { return "is one hub more than \(Self.maximumHubs)" }
+        let keys = HubKeys(name)
+        if let other = hubs.first(where: { $0.hubName.definition.variable == keys.hubName.definition.variable }) {
+            return "has the same variables as \(other.name)"
+        }
+        hubs.append(keys)
+        return nil
+    }
+}
+
+/// The key of a name that stands for several hubs.
+struct SpreadKey: Sendable {
+    let name: String
+    let key: SettingKey<[String]>
+
+    fileprivate init(_ name: String) {
+        self.name = name
+        key = SettingKey(
+            "spreads.\(name)", .list(of: .name("a hub", atMost: 260)), "The hubs that the name stands for.")
+    }
+}
+
+/// The keys of one hub among several. What is not set is as in the section `hub`.
+struct HubKeys: Sendable {
+    let name: String
+    let connectionString: SettingKey<Redacted<String>>
+    let secondaryKey: SettingKey<Redacted<String>>
+    let hubName: SettingKey<String>
+    let region: SettingKey<String>
+    let apiVersion: SettingKey<String>
+    let requestTimeout: SettingKey<Duration>
+    let connectTimeout: SettingKey<Duration>
+    let tokenLifetime: SettingKey<Duration>
+    let maxConnections: SettingKey<Int>
+    let maxConnectionAge: SettingKey<Duration>
+    let maxInFlight: SettingKey<Int>
+    let authorityFile: SettingKey<String>
+    let rateLimit: SettingKey<Int>
+    let adaptsConcurrency: SettingKey<Bool>
+    let trackOutcome: SettingKey<Bool>
+    let proxy: SettingKey<Redacted<String>>
+
+    init(_ name: String) {
+        self.name = name
+        func key<Value>(_ role: String, _ model: SettingKey<Value>) -> SettingKey<Value> {
+            SettingKey("hubs.\(name).\(role)", model.type, unit: model.definition.unit, model.definition.summary)
+        }
+        connectionString = key("connection_string", SettingsSchema.connectionString)
+        secondaryKey = key("secondary_key", SettingsSchema.secondaryKey)
+        hubName = key("name", SettingsSchema.hubName)
+        region = key("region", SettingsSchema.region)
+        apiVersion = key("api_version", SettingsSchema.apiVersion)
+        requestTimeout = key("request_timeout", SettingsSchema.requestTimeout)
+        connectTimeout = key("connect_timeout", SettingsSchema.connectTimeout)
+        tokenLifetime = key("token_lifetime", SettingsSchema.tokenLifetime)
+        maxConnections = key("max_connections", SettingsSchema.maxConnections)
+        maxConnectionAge = key("max_connection_age", SettingsSchema.maxConnectionAge)
+        maxInFlight = key("max_in_flight", SettingsSchema.maxInFlight)
+        authorityFile = key("ca_file", SettingsSchema.authorityFile)
+        rateLimit = key("rate_limit", SettingsSchema.rateLimit)
+        adaptsConcurrency = key("adaptive_concurrency", SettingsSchema.adaptsConcurrency)
+        trackOutcome = key("track_outcome", SettingsSchema.trackOutcome)
+        proxy = key("proxy", SettingsSchema.proxy)
+    }
+
+    var definitions: [SettingDefinition] {
+        [
+            connectionString.definition, secondaryKey.definition, hubName.definition, region.definition, apiVersion.definition,
+            requestTimeout.definition, connectTimeout.definition, tokenLifetime.definition, maxConnections.definition,
+            maxConnectionAge.definition, maxInFlight.definition, authorityFile.definition, rateLimit.definition,
+            adaptsConcurrency.definition, trackOutcome.definition, proxy.definition,
+        ]
+    }
+}

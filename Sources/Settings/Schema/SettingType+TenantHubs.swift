@@ -1,0 +1,28 @@
+/// The hub of one tenant.
+public struct TenantHubSetting: Sendable, Equatable {
+    /// The tenant's name, as requests have it.
+    public let tenant: String
+    /// The name of a hub, or of a spread.
+    public let hub: String
+}
+
+extension SettingType where Value == [TenantHubSetting] {
+    /// Hubs by tenant: a file's mapping, or `name=hub` separated by commas.
+    static var tenantHubs: SettingType {
+        SettingType(allowed: "name=hub pairs separated by commas, each name once, at most 10000", shape: .map) {
+            (input) throws(SettingFault) -> [TenantHubSetting] in
+            var names: Set<String> = []
+            var hubs: [TenantHubSetting] = []
+            for pair in try SettingType<[KafkaProperty]>.pairs(of: input) {
+                guard pair.name.wholeMatch(of: #/[a-z0-9][a-z0-9._-]{0,62}/#) != nil else {
+                    throw SettingFault("contains a name that no tenant has")
+                }
+                guard names.insert(pair.name).inserted else { throw SettingFault("names \(SettingText.shown(pair.name)) twice") }
+                guard !pair.value.isEmpty else { throw SettingFault("names no hub for \(SettingText.shown(pair.name))") }
+                hubs.append(TenantHubSetting(tenant: pair.name, hub: pair.value))
+            }
+            guard hubs.count <= 10_000 else { throw SettingFault("names too many") }
+            return hubs
+        }
+    }
+}

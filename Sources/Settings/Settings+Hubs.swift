@@ -1,0 +1,142 @@
+public import CurlHTTP
+public import HubAuth
+public import HubREST
+import Observability
+import WorkerRuntime
+
+/// From settings to the hubs that requests are sent through.
+extension Settings {
+    /// The hubs, at least one: that of the section `hub`, if it has a name or there is no other, and then those with names of their own.
+    public var allHubs: [HubSettings] { (hub.name != nil || namedHubs.isEmpty ? [hub] : []) + namedHubs }
+
+    /// The first hub.
+    ///
+    /// - Throws: `SettingsError` naming the key when the hub's name or connection string is missing or wrong.
+    public func hubConfiguration() throws(SettingsError) -> HubConfiguration {
+        try hubConfiguration(of: allHubs[0])
+    }
+
+    /// What the client of a hub is told.
+    ///
+    /// - Parameter hub: One of `allHubs`.
+    /// - Throws: `SettingsError` naming the key when the hub's name or connection string is missing or wrong.
+    public func hubConfiguration(of hub: HubSettings) throws(SettingsError) -> HubConfiguration {
+        var problems: [SettingProblem] = []
+        let parsed = connection(of: hub, &problems)
+        let name = hubName(of: hub, &problems)
+        guard let parsed, let name, problems.isEmpty else { throw SettingsError(problems: problems) }
+        var configuration = HubConfiguration(endpoint: parsed.endpoint, hub: name, credential: parsed.credential)
+        configuration.apiVersion = hub.apiVersion
+        configuration.tokenLifetime = hub.tokenLifetime
+        if let key = hub.secondaryKey {
+            configuration.secondaryCredential = SASCredential(policy: parsed.credential.policy, key: SecretKey(key.secret))
+        }
+        return configuration
+    }
+
+    /// What a worker is told of each hub.
+    ///
+    /// - Throws: `SettingsError` naming every key that is missing or wrong.
+    func hubs() throws(SettingsError) -> [WorkerConfiguration.Hub] {
+        var problems: [SettingProblem] = []
+        var hubs: [WorkerConfiguration.Hub] = []
+        for settings in allHubs {
+            do throws(SettingsError) {
+                let configuration = try hubConfiguration(of: settings)
+                var hub = WorkerConfiguration.Hub(
+                    configuration, connections: connections(to: configuration.endpoint, like: settings))
+                hub.name = settings.key ?? configuration.hub.text
+                hub.region = settings.region
+                hub.requestTimeout = settings.requestTimeout
+                hub.maxInFlight = settings.maxInFlight
+                hub.adaptsConcurrency = settings.adaptsConcurrency
+                hub.rateLimit = settings.rateLimit
+                hub.tracksOutcomes = settings.tracksOutcomes
+                hubs.append(hub)
+            } catch {
+                problems += error.problems
+            }
+        }
+        guard problems.isEmpty else { throw SettingsError(problems: problems) }
+        return hubs
+    }
+
+    /// How connections to the first hub's endpoint are made.
+    public func connections(to endpoint: HubEndpoint) -> ConnectionPoolConfiguration {
+        connections(to: endpoint, like: allHubs[0])
+    }
+
+    /// How connections to the endpoint of a hub are made.
+    public func connections(to endpoint: HubEndpoint, like hub: HubSettings) -> ConnectionPoolConfiguration {
+        var connections = ConnectionPoolConfiguration(
+            scheme: endpoint.scheme == .https ? .https : .http, host: endpoint.bareHost,
+            port: UInt16(clamping: endpoint.effectivePort))
+        connections.maxConnections = hub.maxConnections
+        connections.maximumAge = hub.maxConnectionAge
+        connections.connectTimeout = hub.connectTimeout
+        connections.caFile = hub.authorityFile
+        connections.proxy = hub.proxy?.secret
+        return connections
+    }
+
+    /// The keys whose values differ from those of `other` and that a running worker does not take over.
+    public func changesForRestart(since other: Settings) -> [String] {
+        let before = Dictionary(other.describe().map { ($0.key, $0.value) }) { first, _ in first }
+        return describe().filter { before[$0.key] != $0.value && !Self.isReloadable($0.key) }.map(\.key)
+    }
+
+    private static func isReloadable(_ key: String) -> Bool {
+        if ["hub.platforms", "hub.user_tag", "hub.outcome_deadline"].contains(key) { return false }
+        return ["hub.", "hubs.", "spreads."].contains { key.hasPrefix($0) }
+            || ["default_hub", "tenants", "worker.max_in_flight"].contains(key)
+    }
+
+    private func connection(of hub: HubSettings, _ problems: inout [SettingProblem]) -> ConnectionString? {
+        let key = hub.path("connection_string")
+        guard let text = hub.connectionString else {
+            problems.append(missing(key, "Endpoint=…;SharedAccessKeyName=…;SharedAccessKey=…"))
+            return nil
+        }
+        do throws(HubAuthError) {
+            return try ConnectionString(parsing: text.secret)
+        } catch {
+            problems.append(SettingProblem(key, origin(of: key), error.description))
+            return nil
+        }
+    }
+
+    private func hubName(of hub: HubSettings, _ problems: inout [SettingProblem]) -> HubName? {
+        let key = hub.path("name")
+        guard let text = hub.name else {
+            problems.append(missing(key, "the hub's name, as the portal shows it"))
+            return nil
+        }
+        do throws(HubAuthError) {
+            return try HubName(text)
+        } catch {
+            problems.append(SettingProblem(key, origin(of: key), error.description))
+            return nil
+        }
+    }
+
+    private func missing(_ key: String, _ expected: String) -> SettingProblem {
+        let variable = SettingDefinition.variable(of: key)
+        return SettingProblem(key, .builtIn, "is not set; set it or the variable \(variable)", expected: expected)
+    }
+
+    private func origin(of key: String) -> SettingOrigin {
+        describe().first { $0.key == key }?.origin ?? .builtIn
+    }
+}
+
+extension HubSettings {
+    /// The dotted name of one of its keys.
+    public func path(_ role: String) -> String { key.map { "hubs.\($0).\(role)" } ?? "hub.\(role)" }
+}
+
+extension HubEndpoint {
+    /// The host without the brackets that an IPv6 address has in a URL.
+    fileprivate var bareHost: String {
+        host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+    }
+}

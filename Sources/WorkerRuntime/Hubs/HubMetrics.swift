@@ -1,0 +1,136 @@
+import Delivery
+import Observability
+import PushModel
+
+/// The metrics of one hub, with the series that every request touches looked up once.
+final class HubMetrics {
+    private let metrics: PushfanMetrics
+    private let hub: String
+    private let sendLimit: GaugeShare
+    private let circuitState: GaugeShare
+    private let inFlight: GaugeShare
+    private let retryQueue: GaugeShare
+    private var turn = (inFlight: 0, waiting: 0)
+    private let throttled: SecondsCounter
+    /// None for a hub whose rate has no limit.
+    private let rate: (limit: GaugeShare, wait: SecondsCounter)?
+    private let publishToFinal: Histogram
+    private var finishedByOutcome: [Outcome: Counter] = [:]
+    private var sendsByKey: [Int: Counter] = [:]
+    private var durations: [Histogram] = []
+    /// The counters of the latest outcome and of the latest answer, which are mostly those of the next.
+    private var latestFinished: (outcome: Outcome, counter: Counter)?
+    private var latestSent: (key: Int, counter: Counter)?
+    private var latestPolled: (status: Int, counter: Counter)?
+    private var latestOutcome: (reason: String, counter: Counter)?
+    private var throttledBefore: Int64 = 0
+    private var waitedBefore: Int64 = 0
+
+    init(_ metrics: PushfanMetrics, _ gauges: HubGauges, loop: Int, hub: String) {
+        self.metrics = metrics
+        self.hub = hub
+        sendLimit = gauges.sendLimit.share(of: loop)
+        circuitState = gauges.circuitState.share(of: loop)
+        inFlight = gauges.inFlight.share(of: loop)
+        retryQueue = gauges.retryQueue.share(of: loop)
+        throttled = metrics.throttledTime.series([hub])
+        rate = gauges.rateLimit.map { ($0.share(of: loop), metrics.rateWait.series([hub])) }
+        publishToFinal = metrics.publishToFinal.series([hub])
+        for outcome in Outcome.allCases { finishedByOutcome[outcome] = metrics.requestsFinished.series([hub, outcome.rawValue]) }
+        for index in 0...Platform.allCases.count {
+            durations.append(metrics.sendDuration.series([hub, Self.name(of: Platform(rawValue: UInt8(index)))]))
+        }
+    }
+
+    private static func name(of platform: Platform?) -> String { "\(platform?.name ?? "template")" }
+
+    private static func index(of platform: Platform?) -> Int { platform.map { Int($0.rawValue) } ?? Platform.allCases.count }
+
+    /// Counts an answer: successes by class, everything else by status.
+    func sent(_ platform: Platform?, status: Int, nanoseconds: Int64) {
+        let index = Self.index(of: platform)
+        durations[index].observe(nanoseconds: nanoseconds)
+        let code = (200..<300).contains(status) ? 2 : status
+        let key = index << 16 | code
+        let counter = latestSent?.key == key ? latestSent?.counter : nil
+        (counter ?? self.counter(of: platform, code, key)).increment()
+    }
+
+    private func counter(of platform: Platform?, _ code: Int, _ key: Int) -> Counter {
+        if let counter = sendsByKey[key] {
+            latestSent = (key, counter)
+            return counter
+        }
+        let label = code == 2 ? "2xx" : (400..<600).contains(code) ? "\(code)" : "other"
+        let counter = metrics.sends.series([hub, Self.name(of: platform), label])
+        sendsByKey[key] = counter
+        latestSent = (key, counter)
+        return counter
+    }
+
+    /// Counts a call without an answer.
+    func failed(_ platform: Platform?, reason: String, nanoseconds: Int64) {
+        durations[Self.index(of: platform)].observe(nanoseconds: nanoseconds)
+        metrics.sends.series([hub, Self.name(of: platform), reason]).increment()
+    }
+
+    func finished(_ outcome: Outcome, milliseconds: Int64) {
+        if latestFinished?.outcome != outcome { latestFinished = finishedByOutcome[outcome].map { (outcome, $0) } }
+        latestFinished?.counter.increment()
+        publishToFinal.observe(nanoseconds: max(0, milliseconds) * 1_000_000)
+    }
+
+    /// Counts a question for an outcome that was answered.
+    func polled(status: Int) {
+        if latestPolled?.status != status { latestPolled = (status, metrics.outcomePolls.series([hub, "\(status)"])) }
+        latestPolled?.counter.increment()
+    }
+
+    /// Counts a question for an outcome that was put off, or not answered, and why.
+    func unpolled(_ reason: String) { metrics.outcomePolls.series([hub, reason]).increment() }
+
+    /// Counts an outcome, by what it is judged for.
+    func outcomeKnown(_ reason: String) {
+        if latestOutcome?.reason != reason { latestOutcome = (reason, metrics.outcomes.series([hub, reason])) }
+        latestOutcome?.counter.increment()
+    }
+
+    /// Counts a list of refused devices, by what came of reading it.
+    func readDetails(_ result: String) { metrics.errorDetails.series([hub, result]).increment() }
+
+    func retryScheduled(_ code: ErrorCode?) {
+        metrics.retriesScheduled.series([hub, code?.rawValue ?? "none"]).increment()
+    }
+
+    /// Publishes what the loop counts by itself.
+    func turnEnded(inFlight: Int, waiting: Int, throttled: Int64) {
+        if turn != (inFlight, waiting) {
+            turn = (inFlight, waiting)
+            self.inFlight.set(inFlight)
+            retryQueue.set(waiting)
+        }
+        if throttled > throttledBefore {
+            self.throttled.add(nanoseconds: throttled - throttledBefore)
+            throttledBefore = throttled
+        }
+    }
+
+    /// Publishes what limits the hub's calls at present.
+    func noteLimits(_ limits: borrowing HubLimits) {
+        sendLimit.set(limits.concurrency.limit)
+        circuitState.set(limits.circuit.state.code)
+        guard let present = limits.rate, let rate else { return }
+        rate.limit.set(Double(present.rate) / 1000)
+        rate.wait.add(nanoseconds: present.waitedNanoseconds - waitedBefore)
+        waitedBefore = present.waitedNanoseconds
+    }
+
+    /// Takes this loop's part out of what shows the present, when the hub is not used any more.
+    func retire() {
+        sendLimit.set(0)
+        circuitState.set(0)
+        inFlight.set(0)
+        retryQueue.set(0)
+        rate?.limit.set(0)
+    }
+}

@@ -1,0 +1,97 @@
+import CurlHTTP
+import Delivery
+import EventLoop
+import HubREST
+import PushModel
+
+/// All that one loop has of one hub: connections, key, limits, and the calls and questions that wait for their turn there.
+///
+/// Hubs share nothing but the loop's turns, so that one that is out, or asked to wait, holds up its own calls alone. Belongs to the
+/// loop's thread.
+final class HubPort {
+    /// Its place in the loop's list.
+    let number: Int
+    let settings: WorkerConfiguration.Hub
+    /// The limit of a call, in nanoseconds.
+    let requestNanoseconds: Int64
+    let connections: ConnectionPool
+    let metrics: HubMetrics
+    let health: HubHealth
+    /// The member of a result that names it.
+    let resultMember: ByteWriter
+
+    var client: HubClient
+    var limits: HubLimits
+    var places: LanePlaces
+    var ready: ReadyCalls
+    /// Records whose tenants have enough calls waiting here, by lane.
+    var aside = Lane.allCases.map { _ in RecordsAside() }
+    /// Calls that wait for a timer.
+    var waitingForRetry = 0
+    var polls = OutcomePolling()
+
+    // What its rate is shared by; nil when it has no limit.
+    var fleet: FleetChannel?
+    var isFleetOpen = false
+    var knowsNoFleet = false
+
+    /// Whether the settings do not have it any more: what is under way ends here, and nothing is begun.
+    var isRetired = false
+    /// Whether nothing is under way any more after that.
+    var isClosed = false
+
+    init(
+        _ number: Int, _ settings: WorkerConfiguration.Hub, of configuration: WorkerConfiguration, poller: Poller,
+        metrics: HubMetrics, health: HubHealth, generator: inout QuickRandom
+    ) throws {
+        self.number = number
+        self.settings = settings
+        self.metrics = metrics
+        self.health = health
+        requestNanoseconds = settings.requestTimeout.nanoseconds
+        resultMember = ResultWriter.hub(settings.name)
+        connections = try ConnectionPool(settings.connections, poller: poller, tokenBase: Self.tokenBase(of: number))
+        client = try HubClient(settings.hub, userAgent: "pushfan/\(configuration.version)")
+        ready = ReadyCalls(configuration.laneWeights, tenants: configuration.tenantWeights)
+        places = LanePlaces(weights: configuration.laneWeights.all)
+        limits = Self.limits(settings, &generator)
+    }
+
+    /// The name that requests, results and metrics have for it.
+    var name: String { settings.name }
+
+    /// The most ports of a loop, those that end included: what the poller's tokens have room for.
+    static let maximumCount = 1 << 20
+
+    /// The first of the poller's tokens of a port's connections.
+    static func tokenBase(of number: Int) -> UInt64 { UInt64(number) << 32 }
+
+    /// The limits of a hub that was not called yet.
+    private static func limits(_ hub: WorkerConfiguration.Hub, _ generator: inout QuickRandom) -> HubLimits {
+        let concurrency = ConcurrencyLimit(most: hub.maxInFlight, isAdaptive: hub.adaptsConcurrency)
+        guard hub.rateLimit > 0 else { return HubLimits(concurrency: concurrency) }
+        let now = MonotonicTime.now().nanoseconds
+        return HubLimits(
+            concurrency: concurrency, rate: RateLimit(callsPerSecond: hub.rateLimit, member: generator.next(), now: now))
+    }
+
+    /// The lanes that may begin a call now, as bits.
+    func openLanes(now: Int64) -> UInt64 { places.open(limit: limits.concurrency.limit, now: now) }
+
+    /// Whether records of a lane may be read for it, as far as its own calls go: enough of them wait when they could take all that is free.
+    /// One may always wait, so that a lane has its turn however much the others have under way.
+    func hasRoom(_ lane: Lane) -> Bool {
+        ready.freshCount(of: lane) < max(1, settings.maxInFlight - limits.inFlight)
+    }
+
+    /// Closes what is open.
+    ///
+    /// - Parameter keepsMetrics: Whether another port has the same name, whose gauges show the present.
+    func close(keepsMetrics: Bool) {
+        guard !isClosed else { return }
+        isClosed = true
+        connections.close()
+        if !keepsMetrics { metrics.retire() }
+        health.leave()
+    }
+}

@@ -1,0 +1,145 @@
+import CurlHTTP
+import Delivery
+import EventLoop
+import FanOut
+import Kafka
+import Observability
+import PushModel
+
+/// The loop's hubs: which one a request goes to, and what they all want of a turn.
+extension WorkerLoop {
+    /// Opens a port, in the place of one that is closed if there is one.
+    ///
+    /// - Returns: Its number.
+    @discardableResult
+    func openPort(_ hub: WorkerConfiguration.Hub) throws -> Int {
+        let number = ports.firstIndex(where: \.isClosed) ?? ports.count
+        let port = try HubPort(
+            number, hub, of: configuration, poller: poller,
+            metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.hub(hub.name),
+            generator: &generator)
+        if number < ports.count { ports[number] = port } else { ports.append(port) }
+        noteOnlyPort()
+        return number
+    }
+
+    /// Sees to it that a single hub is treated as such: then nothing has to be looked up.
+    func noteOnlyPort() {
+        let open = ports.filter { !$0.isClosed }
+        onlyPort = open.count == 1 ? open[0] : nil
+    }
+
+    /// Decides which hub a request goes to that was read just now. What has no way goes to none: `plan` refuses it.
+    func findHub(of flight: Flight) {
+        flight.routeFault = nil
+        flight.spread = nil
+        do throws(HubRouter.Fault) {
+            let route = try lend(&flight.request) { (request) throws(HubRouter.Fault) in
+                try router.route(of: request, tenant: flight.tenant)
+            }
+            switch route {
+            case .hub(let number): flight.port = number
+            case .spread(let number): findHub(of: flight, in: number)
+            }
+        } catch {
+            flight.port = ports.firstIndex { !$0.isRetired } ?? 0
+            flight.routeFault = error
+        }
+    }
+
+    /// A request for the users of one hub is that hub's; others are sent in parts, one for each hub or more.
+    private func findHub(of flight: Flight, in number: Int) {
+        let spread = spreads[number]
+        let only = lend(&flight.request) { request in spread.hubs.onlyHub(of: request) }
+        flight.port = spread.numbers[only ?? 0]
+        if only == nil { flight.spread = number }
+    }
+
+    /// Why a request has no hub.
+    func fault(_ fault: HubRouter.Fault) -> RequestFault {
+        switch fault {
+        case .unnamed:
+            return RequestFault(.unknownHub, "/hub", "The request names no hub, and this worker has no default.")
+        case .unknown:
+            let names = ports.lazy.filter { !$0.isRetired }.map(\.name) + spreads.map(\.name)
+            guard names.count > 1 else {
+                return RequestFault(.unknownHub, "/hub", "This worker knows the hub \(names.first ?? "") only.")
+            }
+            let shown = names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", …" : "")
+            return RequestFault(.unknownHub, "/hub", "This worker knows the hubs \(shown) only.")
+        }
+    }
+
+    /// The member of a request's result that names the hub it went to, the spread whose hubs its parts go to, or else the hub it asks for.
+    func hubMember(of flight: Flight) -> ByteWriter {
+        if flight.routeFault == nil && flight.spread == nil { return ports[flight.port].resultMember }
+        if let spread = flight.spread { return ResultWriter.hub(spreads[spread].name) }
+        return flight.request.hub.map { ResultWriter.hub(flight.request.document.string($0)) } ?? ByteWriter()
+    }
+
+    /// The name of the hub, or the spread, that a request went to which was sent in parts.
+    private func hubName(of parent: ParentRecord) -> String? {
+        parent.hub ?? parent.tenant.flatMap { configuration.tenantHubs[$0] } ?? configuration.defaultHub
+    }
+
+    /// The member of its result that names it.
+    func hubMember(of parent: ParentRecord) -> ByteWriter { hubName(of: parent).map(ResultWriter.hub) ?? ByteWriter() }
+
+    /// The hub that such a request is counted for: of a spread, the first.
+    func port(of parent: ParentRecord) -> HubPort {
+        let route = hubName(of: parent).flatMap { router.route(named: $0) }
+        switch route {
+        case .hub(let number): return ports[number]
+        case .spread(let number): return ports[spreads[number].numbers[0]]
+        case nil: return ports.first { !$0.isRetired } ?? ports[0]
+        }
+    }
+
+    /// The hub of that name; nil when there is none.
+    func port(named name: String) -> HubPort? { ports.first { !$0.isRetired && $0.name == name } }
+
+    /// Whether requests of several hubs come together, so that those of one must not keep those of another from being read.
+    var hasSeveralHubs: Bool { onlyPort == nil }
+
+    /// Whether a lane's records may be read, as far as its own calls go.
+    func hasRoom(_ lane: Lane) -> Bool {
+        guard let port = onlyPort else { return canPutOff || ports.allSatisfy { !isFull($0, lane) } }
+        return hasTenants(lane) ? port.aside[lane.rawValue].hasRoom : port.hasRoom(lane)
+    }
+
+    /// Whether as many records of a lane lie aside for a hub as its part of the memory holds.
+    func isFull(_ port: HubPort, _ lane: Lane) -> Bool {
+        port.aside[lane.rawValue].byteCount >= RecordsAside.maximumBytes / ports.count
+    }
+
+    /// The calls from delay lanes that wait for their turn.
+    var delayedReadyCount: Int { onlyPort?.ready.delayedCount ?? ports.reduce(0) { $0 + $1.ready.delayedCount } }
+
+    /// The calls that wait for a timer.
+    var waitingForRetry: Int { onlyPort?.waitingForRetry ?? ports.reduce(0) { $0 + $1.waitingForRetry } }
+
+    /// When the loop must turn for the sake of hubs; not after `now` for at once.
+    func wakeTimeOfPorts() -> Int64 {
+        var wake = Int64.max
+        for port in ports where !port.isClosed {
+            if !isCommitOverdue && port.ready.hasCalls(in: port.openLanes(now: now)) {
+                wake = min(wake, port.limits.waitEnd(now: now) ?? now)
+                if wake <= now { return now }
+            }
+            if let timer = port.connections.nextTimer { wake = min(wake, timer.nanoseconds) }
+            if port.isFleetOpen, let due = port.limits.rate?.nextDue { wake = min(wake, due) }
+            if let moment = nextPollMoment(port) { wake = min(wake, moment) }
+        }
+        return wake
+    }
+
+    /// Takes down at the end of a turn what the turn has left.
+    func endTurnOfPorts() {
+        for port in ports {
+            port.limits.noteWaiting(!port.ready.isEmpty && !isCommitOverdue, now: now)
+            port.metrics.turnEnded(
+                inFlight: port.limits.inFlight, waiting: port.waitingForRetry,
+                throttled: port.limits.pause.totalNanoseconds)
+        }
+    }
+}

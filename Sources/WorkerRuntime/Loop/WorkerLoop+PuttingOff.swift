@@ -1,0 +1,88 @@
+import Delivery
+import FanOut
+import Kafka
+import Observability
+import PushModel
+
+/// Requests of a hub for which there is no room, while those of other hubs have some: they go on in a delay lane, so that a hub that is
+/// out, or that gets more than it takes, keeps nobody from being read.
+///
+/// A request that is put off waits as long again as it has waited so far. So it is not written often, and waits no more than twice as long
+/// as it had to.
+extension WorkerLoop {
+    /// Whether there are lanes to put requests off in.
+    var canPutOff: Bool { !delayLanes.available.isEmpty }
+
+    /// How many calls of delayed requests may wait for their turn at one hub.
+    private static let maximumDelayed = WorkerLoop.maximumReady
+
+    /// Puts a request off that was planned, if its hub has no room for its calls.
+    ///
+    /// - Returns: Whether it is in a lane.
+    func putOff(_ flight: Flight) -> Bool {
+        guard canPutOff, flight.cancellation == nil else { return false }
+        let port = ports[flight.port]
+        let isFull =
+            flight.delayed != nil ? port.ready.delayedCount >= Self.maximumDelayed : isFull(port, flight.lane)
+        return (isFull || flight.isToBePutOff) && putOffNow(flight)
+    }
+
+    private func putOffNow(_ flight: Flight) -> Bool {
+        let age = wallClock.milliseconds - flight.origin.timestamp.milliseconds
+        let wait = min(max(age, Self.shortestStay), Self.longestStay)
+        let due = Timestamp(milliseconds: wallClock.milliseconds + wait)
+        for index in flight.calls.indices where flight.calls[index].phase.isWaiting {
+            flight.calls[index].notBefore = max(flight.calls[index].notBefore ?? due, due)
+        }
+        return delay(flight, until: due)
+    }
+
+    /// What the shortest lane takes, and the longest: milliseconds.
+    private static let shortestStay = DelayLanes.lengths[0] + DelayLanes.margin
+    private static let longestStay = DelayLanes.lengths[DelayLanes.lengths.count - 1] + DelayLanes.margin
+
+    /// Once a second: moves the first requests of a partition out of the way whose hub does not take them, when what was read behind them
+    /// fills half of the partition's window and another hub has nothing to do; else nothing could be read for that one soon.
+    func relieveWindows() {
+        guard hasSeveralHubs, canPutOff, canReceive, ports.contains(where: isIdle) else { return }
+        for lane in Lane.allCases {
+            for slot in lanes[lane.rawValue].slots {
+                guard let ledger = partitions[slot].ledger else { continue }
+                let length = ledger.position - ledger.lowWaterMark
+                if length >= Int64(ledger.window / 2) { relieve(slot, lane, before: ledger.lowWaterMark + length / 2) }
+            }
+        }
+    }
+
+    /// Whether a hub could take calls at once, and has none.
+    private func isIdle(_ port: HubPort) -> Bool {
+        !port.isRetired && port.ready.isEmpty && port.aside.allSatisfy(\.isEmpty) && port.limits.waitEnd(now: now) == nil
+    }
+
+    /// How long a request must have waited at least to be moved out of the way: 2 s in nanoseconds.
+    private static let reliefPatience: Int64 = 2_000_000_000
+
+    private func relieve(_ slot: Int, _ lane: Lane, before end: Int64) {
+        let moment = now - Self.reliefPatience
+        for flight in flights.flights
+        where flight.isActive && flight.slot == slot && flight.offset < end && flight.epoch == epoch
+            && flight.receivedAt < moment && isWaiting(flight)
+        {
+            _ = putOffNow(flight)
+        }
+        for port in ports {
+            for record in port.aside[lane.rawValue].removeAll(of: slot, before: end, readBefore: moment) {
+                let flight = takeUp(record, in: lane)
+                flight.isToBePutOff = true
+                start(flight)
+            }
+        }
+    }
+
+    /// Whether nothing but its turn at the hub keeps a request.
+    private func isWaiting(_ flight: Flight) -> Bool {
+        flight.deadLetter == nil && flight.poll == nil && partitions[flight.slot].parked !== flight
+            && !flight.calls.isEmpty && flight.cancellation == nil
+            && flight.calls.allSatisfy { $0.phase == .ready || $0.phase == .done }
+    }
+}

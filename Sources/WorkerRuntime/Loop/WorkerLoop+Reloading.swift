@@ -1,0 +1,108 @@
+import Delivery
+import Dispatch
+import FanOut
+import Observability
+import PushModel
+
+/// Hubs that change while the worker runs: others are there from one turn to the next, and no request is lost by it.
+///
+/// A hub whose settings are what they were goes on as it is. One that is new, or changed, gets a port of its own. One that is gone, or was
+/// changed, lets the calls finish that are under way; what waits for it finds its way anew, and has an end when there is none.
+extension WorkerLoop {
+    /// Takes in what the settings say of hubs now.
+    func reload(_ new: WorkerConfiguration) {
+        guard mode != .stopped else { return }
+        var numbers: [Int] = []
+        var opened: [Int] = []
+        do {
+            for hub in new.hubs {
+                if let port = ports.first(where: { !$0.isRetired && $0.settings == hub }) {
+                    numbers.append(port.number)
+                } else {
+                    numbers.append(try openPort(hub))
+                    opened.append(numbers[numbers.count - 1])
+                }
+            }
+        } catch {
+            for number in opened { close(ports[number]) }
+            log.error(
+                .configurationLoaded, "the hubs of the new settings cannot be used; those from before stay",
+                [.reason: .string("\(error)")])
+            return
+        }
+        let retired = ports.filter { !$0.isRetired && !numbers.contains($0.number) }
+        configuration.hubs = new.hubs
+        configuration.spreads = new.spreads
+        configuration.defaultHub = new.defaultHub
+        configuration.tenantHubs = new.tenantHubs
+        let routes = HubRoutes(configuration, numbers: numbers)
+        (router, spreads) = (routes.router, routes.spreads)
+        for number in opened {
+            joinFleet(of: ports[number])
+            ports[number].limits.rate?.owns(partitions.count { $0.role.hasRequests }, now: now)
+        }
+        for port in retired { retire(port) }
+        findHubsAnew()
+        log.info(
+            .configurationLoaded, "the hubs of the new settings are used",
+            [.count: LogValue(new.hubs.count), .hub: .string(opened.map { ports[$0].name }.joined(separator: ","))])
+    }
+
+    private func retire(_ port: HubPort) {
+        port.isRetired = true
+        // Whoever has the hub now gets the share at once; to take leave can take a moment.
+        if let fleet = leaveFleet(of: port) { DispatchQueue.global().async { fleet.close(within: .seconds(1)) } }
+    }
+
+    /// Everything that is not under way finds its way by the new names.
+    private func findHubsAnew() {
+        let active = flights.flights.filter { $0.isActive && $0.deadLetter == nil }.sorted { $0.receivedAt < $1.receivedAt }
+        let aside = ports.filter(\.isRetired).flatMap { port in
+            Lane.allCases.flatMap { lane in port.aside[lane.rawValue].takeAll().map { (lane, $0) } }
+        }
+        for port in ports where port.isRetired {
+            port.ready.removeAll { _, _ in false }
+            port.polls.queue.removeAll { _, _ in false }
+        }
+        for flight in active where flight.isActive {
+            if let poll = flight.poll {
+                if poll.phase == .ready, ports[flight.port].isRetired { start(flight, poll) }
+            } else if flight.calls.isEmpty {
+                // It was read, and waits for its time or for room.
+                findHub(of: flight)
+            } else if ports[flight.port].isRetired, !flight.hasCallInFlight {
+                moveOn(flight)
+            }
+        }
+        for (lane, record) in aside { startOrSetAside(takeUp(record, in: lane)) }
+    }
+
+    /// Lets a request whose hub is gone wait for the one that it goes to now; with a call under way, it does so when that has ended.
+    func moveOn(_ flight: Flight) {
+        guard !flight.hasCallInFlight else { return }
+        let waiting = flight.calls.count { $0.phase == .waiting }
+        ports[flight.port].waitingForRetry -= waiting
+        findHub(of: flight)
+        ports[flight.port].waitingForRetry += waiting
+        guard flight.routeFault == nil, flight.spread == nil else {
+            flight.spread = nil
+            for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
+                end(flight, index, .permanent, .unknownHub, "the hub was taken out of the settings while the request waited")
+            }
+            return
+        }
+        for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, index) }
+    }
+
+    /// Once a second: closes the ports at which nothing is under way any more.
+    func closeRetiredPorts() {
+        for port in ports where port.isRetired && !port.isClosed && port.limits.inFlight == 0 { close(port) }
+    }
+
+    private func close(_ port: HubPort) {
+        port.isRetired = true
+        let isNameInUse = ports.contains { $0 !== port && !$0.isClosed && $0.name == port.name }
+        port.close(keepsMetrics: isNameInUse)
+        noteOnlyPort()
+    }
+}

@@ -1,0 +1,99 @@
+public import CurlHTTP
+import HubAuth
+public import HubREST
+
+extension WorkerConfiguration {
+    /// One hub, and how it is used.
+    public struct Hub: Sendable, Equatable {
+        /// Its name in requests, results and metrics; default its name in the path.
+        public var name: String
+        /// Its address and key.
+        public var hub: HubConfiguration
+        /// Connections to it.
+        public var connections: ConnectionPoolConfiguration
+        /// Where it is, for people; nil when nobody said.
+        public var region: String?
+        /// The time that one call may take, waiting for a connection included; default 30 s.
+        public var requestTimeout = Duration.seconds(30)
+        /// Calls to it that one loop may have under way at once, 1–4,096, default 64.
+        public var maxInFlight = 64
+        /// Whether fewer calls are under way when it gets slow or loses them; default yes.
+        public var adaptsConcurrency = true
+        /// Calls per second that all workers together may make to it, up to 1,000,000; default 0, as many as there are.
+        public var rateLimit = 0
+        /// Whether the outcome of calls is followed whose requests do not say; default no.
+        public var tracksOutcomes = false
+
+        /// A hub with the defaults.
+        public init(_ hub: HubConfiguration, connections: ConnectionPoolConfiguration) {
+            name = hub.hub.text
+            self.hub = hub
+            self.connections = connections
+        }
+    }
+
+    /// A name that stands for several hubs: each user is one hub's, and what is for no user goes to all of them.
+    public struct Spread: Sendable, Equatable {
+        /// The name in requests.
+        public var name: String
+        /// The names of its hubs, at least one, each once.
+        public var hubs: [String]
+
+        /// A spread over hubs.
+        public init(name: String, hubs: [String]) {
+            self.name = name
+            self.hubs = hubs
+        }
+    }
+
+    /// The first hub.
+    public var hub: HubConfiguration {
+        get { hubs[0].hub }
+        set { hubs[0].hub = newValue }
+    }
+
+    /// The first hub's name in results, metrics and requests; the default hub's goes with it.
+    public var hubName: String {
+        get { hubs[0].name }
+        set {
+            if defaultHub == hubs[0].name { defaultHub = newValue }
+            hubs[0].name = newValue
+        }
+    }
+
+    /// Connections to the first hub.
+    public var connections: ConnectionPoolConfiguration {
+        get { hubs[0].connections }
+        set { hubs[0].connections = newValue }
+    }
+
+    /// The time that one call to the first hub may take.
+    public var requestTimeout: Duration {
+        get { hubs[0].requestTimeout }
+        set { hubs[0].requestTimeout = newValue }
+    }
+
+    /// Calls to the first hub that one loop may have under way at once.
+    public var maxInFlight: Int {
+        get { hubs[0].maxInFlight }
+        set { hubs[0].maxInFlight = newValue }
+    }
+
+    /// Whether fewer calls are under way when the first hub gets slow or loses them.
+    public var adaptsConcurrency: Bool {
+        get { hubs[0].adaptsConcurrency }
+        set { hubs[0].adaptsConcurrency = newValue }
+    }
+
+    /// Calls per second that all workers together may make to the first hub.
+    public var rateLimit: Int {
+        get { hubs[0].rateLimit }
+        set { hubs[0].rateLimit = newValue }
+    }
+
+    /// Whether the outcome of the first hub's calls is followed whose requests do not say.
+    public var tracksOutcomes: Bool {
+        get { hubs[0].tracksOutcomes }
+        set { hubs[0].tracksOutcomes = newValue }
+    }
+}

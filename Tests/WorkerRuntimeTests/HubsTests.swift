@@ -1,0 +1,132 @@
+import Foundation
+import HubEmulator
+import PushModel
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// One worker and several hubs: each request goes to its own, and what one hub does holds up nobody else's.
+@Suite(.serialized)
+struct HubsTests {
+    private static func request(_ name: String, _ members: String = "") -> String {
+        #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}\#(members)}"#
+    }
+
+    @Test func everyRequestGoesToTheHubThatItNamesOrItsTenantHasOrTheDefault() throws {
+        let bench = try Bench(.quickest)
+        let (eu, us) = (try FurtherHub("eu"), try FurtherHub("us"))
+        let worker = try bench.startWorker {
+            $0.hubs += [try eu.settings(), try us.settings()]
+            $0.tenantHubs = ["acme": "us"]
+        }
+        let requests: [(name: String, members: String, hub: String)] = [
+            ("plain", "", "demo"), ("named", #","hub":"eu""#, "eu"), ("tenants", #","tenant":"acme""#, "us"),
+            ("both", #","tenant":"acme","hub":"eu""#, "eu"), ("other", #","tenant":"globex""#, "demo"),
+        ]
+        try bench.publish(all: requests.map { Self.request($0.name, $0.members) } + [Self.request("lost", #","hub":"asia""#)])
+        try bench.results(6)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        for (name, _, hub) in requests {
+            #expect(results[name]?.summary == "sent success - 1")
+            #expect(results[name]?.hub == hub, "\(name)")
+        }
+        #expect(bench.hub.calls().compactMap(\.tags).sorted() == ["other", "plain"])
+        #expect(eu.tags.sorted() == ["both", "named"] && us.tags == ["tenants"])
+        #expect(results["lost"]?.summary == "rejected permanent unknown_hub 0" && results["lost"]?.hub == "asia")
+        let message: String? = results["lost"]?["error.message"]
+        #expect(message?.contains("demo, eu, us") == true)
+        for (hub, count) in [("demo", 3.0), ("eu", 2), ("us", 1)] {
+            #expect(bench.metric("pushfan_requests_finished_total", #"hub="\#(hub)""#) == count)
+        }
+    }
+
+    @Test func withoutADefaultARequestThatNamesNoHubIsRefused() throws {
+        let bench = try Bench(.quickest)
+        let worker = try bench.startWorker { $0.defaultHub = nil }
+        try bench.publish(all: [Self.request("plain"), Self.request("named", #","hub":"demo""#)])
+        try bench.results(2)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["plain"]?.summary == "rejected permanent unknown_hub 0" && results["plain"]?.hub == "")
+        #expect(results["named"]?.summary == "sent success - 1")
+    }
+
+    static let troubles = ["status=503", "status=401", "throttle,retry-after=200", "hang=before"]
+
+    @Test(arguments: troubles) func aHubInTroubleHoldsUpItsOwnRequestsAlone(_ trouble: String) throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let other = try FurtherHub("other")
+        bench.hub.arm([try Fault(parsing: trouble)])
+        let worker = try bench.startWorker {
+            $0.maxInFlight = 8
+            $0.hubs.append(try other.settings { $0.maxInFlight = 8 })
+            $0.retry.maxAttempts = 20
+        }
+        // All in one partition, with many of the hub in trouble before and between those of the other.
+        let lot = (0..<400).flatMap { number in
+            [Self.request("bad\(number)"), Self.request("bad\(number)b"), Self.request("good\(number)", #","hub":"other""#)]
+        }
+        try bench.publish(all: lot, partition: 0)
+        #expect(eventually(within: .seconds(40)) { other.tags.count == 400 })
+        #expect(Set(other.tags).count == 400)
+        let statuses = bench.status.statuses.first?.hubs ?? []
+        #expect(statuses.map(\.name) == ["demo", "other"] && statuses.last?.circuit == "closed")
+        #expect(worker.report(.ready).isPassing, "one hub of two is no reason to be not ready")
+        worker.askToStop()
+        bench.hub.disarm()
+        try worker.stop()
+    }
+
+    @Test func whatWaitsForAHubThatIsOutGoesThereWhenItIsBack() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        let other = try FurtherHub("other")
+        bench.hub.arm([try Fault(parsing: "status=503")])
+        let worker = try bench.startWorker {
+            $0.hubs.append(try other.settings())
+            $0.retry.maxAttempts = 20
+        }
+        try bench.publish(all: (0..<300).map { Self.request("r\($0)", $0 % 2 == 0 ? "" : #","hub":"other""#) })
+        #expect(eventually(within: .seconds(40)) { other.tags.count == 150 })
+        #expect(eventually { bench.status.statuses.first?.hubs.first?.circuit == "open" })
+        bench.hub.disarm()
+        try bench.results(300, within: .seconds(90))
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results.values.allSatisfy { $0["state"] == "sent" })
+        for number in 0..<300 { #expect(results["r\(number)"]?.hub == (number % 2 == 0 ? "demo" : "other")) }
+    }
+
+    @Test func everyHubHasARateOfItsOwn() throws {
+        let bench = try Bench(.quickest, partitions: 2, hasShares: true)
+        let other = try FurtherHub("other")
+        let worker = try bench.startWorker {
+            $0.rateLimit = 10
+            $0.hubs.append(try other.settings { $0.rateLimit = 100 })
+        }
+        let lot = (0..<400).map { Self.request("r\($0)", $0 % 2 == 0 ? "" : #","hub":"other""#) }
+        try bench.publish(all: lot)
+        #expect(eventually(within: .seconds(60)) { other.tags.count == 200 })
+        let slow = bench.hub.calls().count
+        #expect(slow < 100, "\(slow) calls at a tenth of the rate")
+        #expect(bench.metric("pushfan_hub_rate_limit", #"hub="other""#) > bench.metric("pushfan_hub_rate_limit", #"hub="demo""#))
+        try worker.stop()
+    }
+
+    @Test func outcomesAreAskedForAtTheHubThatTookTheCall() throws {
+        let bench = try Bench(.quickest)
+        let other = try FurtherHub("other")
+        let worker = try bench.startWorker {
+            $0.hubs.append(try other.settings { $0.tracksOutcomes = true })
+            $0.outcomes.firstWait = 10_000
+        }
+        try bench.publish(all: [Self.request("plain"), Self.request("tracked", #","hub":"other""#)])
+        // Two final results and an outcome, of the hub that follows them.
+        let results = try bench.results(3, within: .seconds(60))
+        try worker.stop()
+        let outcomes = results.filter { $0["kind"] == "outcome" }
+        #expect(outcomes.count == 1 && outcomes.first?.requestID == "tracked" && outcomes.first?.hub == "other")
+        #expect(bench.metric("pushfan_hub_outcome_polls_total", #"hub="other""#) >= 1)
+    }
+}
