@@ -9,6 +9,23 @@ extension Settings {
     /// The hubs, at least one: that of the section `hub`, if it has a name or there is no other, and then those with names of their own.
     public var allHubs: [HubSettings] { (hub.name != nil || namedHubs.isEmpty ? [hub] : []) + namedHubs }
 
+    /// Where the names of hubs and spreads lead; a hub's number is its place in `allHubs`.
+    public var routes: HubRoutes {
+        HubRoutes(
+            hubs: allHubs.enumerated().compactMap { place, hub in hub.routeName.map { ($0, place) } },
+            spreads: spreads.map { ($0.name, $0.hubs) },
+            tenants: Dictionary(tenantHubs.map { ($0.tenant, $0.hub) }) { first, _ in first }, defaultName: defaultHub)
+    }
+
+    /// One of several hubs, by the name that requests have for it.
+    ///
+    /// - Parameter name: Nil for the first.
+    /// - Returns: Nil when there is no hub of that name.
+    public func hub(named name: String?) -> HubSettings? {
+        guard let name else { return allHubs.first }
+        return allHubs.first { $0.routeName == name }
+    }
+
     /// The first hub.
     ///
     /// - Throws: `SettingsError` naming the key when the hub's name or connection string is missing or wrong.
@@ -130,6 +147,9 @@ extension Settings {
 }
 
 extension HubSettings {
+    /// The name that requests have for it; nil for the section `hub` without a name.
+    public var routeName: String? { key ?? name }
+
     /// The dotted name of one of its keys.
     public func path(_ role: String) -> String { key.map { "hubs.\($0).\(role)" } ?? "hub.\(role)" }
 }

@@ -103,7 +103,7 @@ public final class Worker: Sendable {
     /// - Throws: What kept a loop from going on, or from committing everything in time; the others have stopped then too.
     public func run() throws {
         let gauges = LoopGauges(
-            services.metrics, hub: configuration.hubName, topics: configuration.topics, loops: controls.count)
+            services.metrics, topics: configuration.topics, loops: controls.count)
         guard controls.count > 1 else { return try run(0, gauges) }
         let failure = Mutex<(any Error)?>(nil)
         let others = DispatchGroup()

@@ -46,6 +46,15 @@ extension WorkerConfiguration {
         }
     }
 
+    /// Where the names lead.
+    ///
+    /// - Parameter numbers: The number of each hub, where it is not its place.
+    func routes(numbers: [Int]? = nil) -> HubRoutes {
+        HubRoutes(
+            hubs: Array(zip(hubs.map(\.name), numbers ?? Array(hubs.indices))), spreads: spreads.map { ($0.name, $0.hubs) },
+            tenants: tenantHubs, defaultName: defaultHub)
+    }
+
     /// The first hub.
     public var hub: HubConfiguration {
         get { hubs[0].hub }

@@ -89,7 +89,7 @@ final class Bench {
     }
 
     /// The configuration of a worker on this bench.
-    func workerConfiguration(_ id: String = "w1", change: (inout WorkerConfiguration) -> Void = { _ in }) throws
+    func workerConfiguration(_ id: String = "w1", change: (inout WorkerConfiguration) throws -> Void = { _ in }) throws
         -> WorkerConfiguration
     {
         let connection = try ConnectionString(parsing: hub.connectionString)
@@ -104,12 +104,12 @@ final class Bench {
         configuration.topics = topics
         configuration.guarantee = guarantee
         configuration.sessionTimeout = .seconds(6)
-        change(&configuration)
+        try change(&configuration)
         return configuration
     }
 
     /// Starts a worker on a thread of its own.
-    func startWorker(_ id: String = "w1", change: (inout WorkerConfiguration) -> Void = { _ in }) throws -> RunningWorker {
+    func startWorker(_ id: String = "w1", change: (inout WorkerConfiguration) throws -> Void = { _ in }) throws -> RunningWorker {
         let log = Log(format: .json, level: .debug, now: { 0 }, sink: logLines.sink)
         let health = Health()
         var services = WorkerServices(metrics: metrics, log: log, health: health)
@@ -377,6 +377,9 @@ final class RunningWorker: Sendable {
     }
 
     func askToStop() { worker.stop() }
+
+    /// Changes its hubs.
+    func reload(_ configuration: WorkerConfiguration) throws { try worker.reload(configuration) }
 
     /// What the probe says at this moment.
     func report(_ probe: HealthProbe) -> HealthReport {

@@ -73,9 +73,9 @@ struct HubsTests {
         #expect(Set(other.tags).count == 400)
         let statuses = bench.status.statuses.first?.hubs ?? []
         #expect(statuses.map(\.name) == ["demo", "other"] && statuses.last?.circuit == "closed")
-        #expect(worker.report(.ready).isPassing, "one hub of two is no reason to be not ready")
+        #expect(worker.report(.ready).passes, "one hub of two is no reason to be not ready")
         worker.askToStop()
-        bench.hub.disarm()
+        bench.hub.arm([])
         try worker.stop()
     }
 
@@ -90,7 +90,7 @@ struct HubsTests {
         try bench.publish(all: (0..<300).map { Self.request("r\($0)", $0 % 2 == 0 ? "" : #","hub":"other""#) })
         #expect(eventually(within: .seconds(40)) { other.tags.count == 150 })
         #expect(eventually { bench.status.statuses.first?.hubs.first?.circuit == "open" })
-        bench.hub.disarm()
+        bench.hub.arm([])
         try bench.results(300, within: .seconds(90))
         try worker.stop()
         let results = try bench.resultsByRequest()
@@ -110,7 +110,7 @@ struct HubsTests {
         #expect(eventually(within: .seconds(60)) { other.tags.count == 200 })
         let slow = bench.hub.calls().count
         #expect(slow < 100, "\(slow) calls at a tenth of the rate")
-        #expect(bench.metric("pushfan_hub_rate_limit", #"hub="other""#) > bench.metric("pushfan_hub_rate_limit", #"hub="demo""#))
+        #expect(bench.metric("pushfan_rate_limit", #"hub="other""#) > bench.metric("pushfan_rate_limit", #"hub="demo""#))
         try worker.stop()
     }
 
@@ -127,6 +127,6 @@ struct HubsTests {
         try worker.stop()
         let outcomes = results.filter { $0["kind"] == "outcome" }
         #expect(outcomes.count == 1 && outcomes.first?.requestID == "tracked" && outcomes.first?.hub == "other")
-        #expect(bench.metric("pushfan_hub_outcome_polls_total", #"hub="other""#) >= 1)
+        #expect(bench.metric("pushfan_outcome_polls_total", #"hub="other""#) >= 1)
     }
 }

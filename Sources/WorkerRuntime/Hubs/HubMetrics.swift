@@ -6,6 +6,7 @@ import PushModel
 final class HubMetrics {
     private let metrics: PushfanMetrics
     private let hub: String
+    private let oldestWaiting: GaugeShare
     private let sendLimit: GaugeShare
     private let circuitState: GaugeShare
     private let inFlight: GaugeShare
@@ -29,6 +30,7 @@ final class HubMetrics {
     init(_ metrics: PushfanMetrics, _ gauges: HubGauges, loop: Int, hub: String) {
         self.metrics = metrics
         self.hub = hub
+        oldestWaiting = gauges.oldestWaiting.share(of: loop)
         sendLimit = gauges.sendLimit.share(of: loop)
         circuitState = gauges.circuitState.share(of: loop)
         inFlight = gauges.inFlight.share(of: loop)
@@ -115,8 +117,9 @@ final class HubMetrics {
         }
     }
 
-    /// Publishes what limits the hub's calls at present.
-    func noteLimits(_ limits: borrowing HubLimits) {
+    /// Publishes what limits the hub's calls at present, and for how many seconds the oldest request has been waiting.
+    func noteLimits(_ limits: borrowing HubLimits, oldestWaiting seconds: Double) {
+        oldestWaiting.set(seconds)
         sendLimit.set(limits.concurrency.limit)
         circuitState.set(limits.circuit.state.code)
         guard let present = limits.rate, let rate else { return }
@@ -127,6 +130,7 @@ final class HubMetrics {
 
     /// Takes this loop's part out of what shows the present, when the hub is not used any more.
     func retire() {
+        oldestWaiting.set(0.0)
         sendLimit.set(0)
         circuitState.set(0)
         inFlight.set(0)

@@ -29,8 +29,9 @@ extension WorkerLoop {
             watchHeld()
             relieveWindows()
             closeRetiredPorts()
-            metrics.oldestWaiting.set(seconds(since: oldestWaiting()))
-            for port in ports where !port.isClosed { port.metrics.noteLimits(port.limits) }
+            for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
+                port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
+            }
             probeBroker()
             postStatus()
         }

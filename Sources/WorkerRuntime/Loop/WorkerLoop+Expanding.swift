@@ -1,5 +1,6 @@
 import Delivery
 import FanOut
+import HubREST
 import Kafka
 import Observability
 import PushModel
@@ -41,7 +42,7 @@ extension WorkerLoop {
             return
         }
         let count = expansionRecorder.record(
-            flight, body: body, planner, over: flight.spread.map { spreads[$0].hubs }, partitionCount: parentPartitionCount,
+            flight, body: body, planner, over: flight.spread.map { routes.spreads[$0].hubs }, partitionCount: parentPartitionCount,
             into: &outbox)
         metrics.requestsExpanded.increment()
         log.info(

@@ -1,8 +1,7 @@
 import CurlHTTP
 import Delivery
 import EventLoop
-import FanOut
-import Kafka
+import HubREST
 import Observability
 import PushModel
 
@@ -34,25 +33,19 @@ extension WorkerLoop {
         flight.routeFault = nil
         flight.spread = nil
         do throws(HubRouter.Fault) {
-            let route = try lend(&flight.request) { (request) throws(HubRouter.Fault) in
-                try router.route(of: request, tenant: flight.tenant)
+            let way = try lend(&flight.request) { (request) throws(HubRouter.Fault) in
+                try routes.way(of: request, tenant: flight.tenant)
             }
-            switch route {
+            switch way {
             case .hub(let number): flight.port = number
-            case .spread(let number): findHub(of: flight, in: number)
+            case .parts(let spread):
+                flight.port = routes.spreads[spread].numbers[0]
+                flight.spread = spread
             }
         } catch {
             flight.port = ports.firstIndex { !$0.isRetired } ?? 0
             flight.routeFault = error
         }
-    }
-
-    /// A request for the users of one hub is that hub's; others are sent in parts, one for each hub or more.
-    private func findHub(of flight: Flight, in number: Int) {
-        let spread = spreads[number]
-        let only = lend(&flight.request) { request in spread.hubs.onlyHub(of: request) }
-        flight.port = spread.numbers[only ?? 0]
-        if only == nil { flight.spread = number }
     }
 
     /// Why a request has no hub.
@@ -61,7 +54,7 @@ extension WorkerLoop {
         case .unnamed:
             return RequestFault(.unknownHub, "/hub", "The request names no hub, and this worker has no default.")
         case .unknown:
-            let names = ports.lazy.filter { !$0.isRetired }.map(\.name) + spreads.map(\.name)
+            let names = ports.lazy.filter { !$0.isRetired }.map(\.name) + routes.spreads.map(\.name)
             guard names.count > 1 else {
                 return RequestFault(.unknownHub, "/hub", "This worker knows the hub \(names.first ?? "") only.")
             }
@@ -73,7 +66,7 @@ extension WorkerLoop {
     /// The member of a request's result that names the hub it went to, the spread whose hubs its parts go to, or else the hub it asks for.
     func hubMember(of flight: Flight) -> ByteWriter {
         if flight.routeFault == nil && flight.spread == nil { return ports[flight.port].resultMember }
-        if let spread = flight.spread { return ResultWriter.hub(spreads[spread].name) }
+        if let spread = flight.spread { return ResultWriter.hub(routes.spreads[spread].name) }
         return flight.request.hub.map { ResultWriter.hub(flight.request.document.string($0)) } ?? ByteWriter()
     }
 
@@ -87,10 +80,10 @@ extension WorkerLoop {
 
     /// The hub that such a request is counted for: of a spread, the first.
     func port(of parent: ParentRecord) -> HubPort {
-        let route = hubName(of: parent).flatMap { router.route(named: $0) }
+        let route = hubName(of: parent).flatMap { routes.router.route(named: $0) }
         switch route {
         case .hub(let number): return ports[number]
-        case .spread(let number): return ports[spreads[number].numbers[0]]
+        case .spread(let number): return ports[routes.spreads[number].numbers[0]]
         case nil: return ports.first { !$0.isRetired } ?? ports[0]
         }
     }

@@ -1,6 +1,5 @@
 import Delivery
 import Dispatch
-import FanOut
 import Observability
 import PushModel
 
@@ -35,8 +34,7 @@ extension WorkerLoop {
         configuration.spreads = new.spreads
         configuration.defaultHub = new.defaultHub
         configuration.tenantHubs = new.tenantHubs
-        let routes = HubRoutes(configuration, numbers: numbers)
-        (router, spreads) = (routes.router, routes.spreads)
+        routes = configuration.routes(numbers: numbers)
         for number in opened {
             joinFleet(of: ports[number])
             ports[number].limits.rate?.owns(partitions.count { $0.role.hasRequests }, now: now)

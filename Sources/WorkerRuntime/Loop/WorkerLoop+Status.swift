@@ -18,15 +18,17 @@ struct LoopFacts {
 
 /// What the loop tells about itself once a second.
 extension WorkerLoop {
-    /// Since when the oldest of all that could go on waits to be finished: requests in work, those that lie aside, those that were not
-    /// read, and questions for outcomes. What waits for its time, in memory or in a delay lane, waits from then on.
-    func oldestWaiting() -> Timestamp {
-        var oldest = min(wallClock, facts.oldestUnread ?? wallClock)
-        for flight in flights.flights where flight.isActive { oldest = min(oldest, flight.waitingSince) }
-        for port in ports { for lane in port.aside { oldest = min(oldest, lane.waitingSince ?? oldest) } }
+    /// Since when the oldest of all that could go on waits to be finished, of each hub: requests in work, those that lie aside, and
+    /// questions for outcomes. What was not read yet, or waits for its key, counts for the first hub. What waits for its time, in memory or
+    /// in a delay lane, waits from then on.
+    func oldestWaiting() -> [Timestamp] {
+        var first = min(wallClock, facts.oldestUnread ?? wallClock)
         for queues in ordered.queues where queues.count > 0 {
-            queues.forEachDue(at: wallClock.milliseconds) { oldest = min(oldest, $0.waitingSince) }
+            queues.forEachDue(at: wallClock.milliseconds) { first = min(first, $0.waitingSince) }
         }
+        var oldest = ports.map { port in port.aside.reduce(wallClock) { min($0, $1.waitingSince ?? $0) } }
+        for flight in flights.flights where flight.isActive { oldest[flight.port] = min(oldest[flight.port], flight.waitingSince) }
+        if let index = ports.firstIndex(where: { !$0.isRetired }) { oldest[index] = min(oldest[index], first) }
         return oldest
     }
 

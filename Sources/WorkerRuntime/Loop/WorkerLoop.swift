@@ -2,6 +2,7 @@ import CurlHTTP
 import Delivery
 import EventLoop
 import FanOut
+import HubREST
 import Kafka
 import Observability
 import Payloads
@@ -48,9 +49,8 @@ final class WorkerLoop {
     var ports: [HubPort] = []
     /// The only hub; nil while there are several.
     var onlyPort: HubPort?
-    var router: HubRouter
-    /// The spreads, by number.
-    var spreads: [HubRoutes.Spread]
+    /// Where the names of hubs lead; the numbers are those of `ports`.
+    var routes: HubRoutes
 
     var mode = Mode.running
     /// Why the worker cannot go on, if it cannot.
@@ -162,9 +162,7 @@ final class WorkerLoop {
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
         committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
-        let routes = HubRoutes(configuration)
-        router = routes.router
-        spreads = routes.spreads
+        routes = configuration.routes()
         for hub in configuration.hubs { try openPort(hub) }
     }
 

@@ -5,7 +5,6 @@ import Synchronization
 final class LoopGauges: Sendable {
     let assignedPartitions: SharedGauge
     let parentsOpen: SharedGauge
-    let oldestWaiting: SharedGauge
     /// By lane.
     let lagSeconds: [SharedGauge]
     /// By delay lane.
@@ -15,12 +14,11 @@ final class LoopGauges: Sendable {
     /// Those of the hubs that were used so far, by name; nothing else is locked while they are held.
     private let hubs = Mutex<[String: HubGauges]>([:])
 
-    init(_ metrics: PushfanMetrics, hub: String, topics: WorkerConfiguration.Topics, loops: Int) {
+    init(_ metrics: PushfanMetrics, topics: WorkerConfiguration.Topics, loops: Int) {
         self.metrics = metrics
         self.loops = loops
         assignedPartitions = SharedGauge(metrics.assignedPartitions, loops, .sum)
         parentsOpen = SharedGauge(metrics.parentsOpen, loops, .sum)
-        oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops, .largest)
         func lag(of topic: String) -> SharedGauge {
             SharedGauge(metrics.consumerLagSeconds.series([topic]), loops, .largest)
         }
@@ -42,6 +40,7 @@ final class LoopGauges: Sendable {
 
 /// The gauges of one hub that show all loops of a process together.
 struct HubGauges: Sendable {
+    let oldestWaiting: SharedGauge
     let sendLimit: SharedGauge
     let circuitState: SharedGauge
     let inFlight: SharedGauge
@@ -50,6 +49,7 @@ struct HubGauges: Sendable {
     fileprivate(set) var rateLimit: SharedGauge?
 
     fileprivate init(_ metrics: PushfanMetrics, hub: String, loops: Int) {
+        oldestWaiting = SharedGauge(metrics.oldestWaiting.series([hub]), loops, .largest)
         sendLimit = SharedGauge(metrics.sendLimit.series([hub]), loops, .sum)
         circuitState = SharedGauge(metrics.circuitState.series([hub]), loops, .largest)
         inFlight = SharedGauge(metrics.inflightSends.series([hub]), loops, .sum)

@@ -18,7 +18,6 @@ final class WorkerMetrics {
     let requestsExpanded: Counter
     let parentsOpen: GaugeShare
     let assignedPartitions: GaugeShare
-    let oldestWaiting: GaugeShare
     /// How old what was not read yet is, by lane, and by delay lane.
     private let lagSeconds: [GaugeShare]
     private let delayedLagSeconds: [GaugeShare]
@@ -38,7 +37,6 @@ final class WorkerMetrics {
         requestsExpanded = metrics.requestsExpanded
         parentsOpen = gauges.parentsOpen.share(of: loop)
         assignedPartitions = gauges.assignedPartitions.share(of: loop)
-        oldestWaiting = gauges.oldestWaiting.share(of: loop)
         lagSeconds = gauges.lagSeconds.map { $0.share(of: loop) }
         delayedLagSeconds = gauges.delayedLagSeconds.map { $0.share(of: loop) }
     }

@@ -33,7 +33,12 @@ private enum ConfigCommands {
         }
         let settings = try invocation.settings(configPath: file)
         var problems: [String] = []
-        for warning in hubProblems(settings.hub, &problems) { invocation.streams.note("note: \(warning)") }
+        for hub in settings.allHubs {
+            for warning in hubProblems(hub, &problems) { invocation.streams.note("note: \(warning)") }
+        }
+        if settings.allHubs.count > 1, settings.defaultHub == nil {
+            invocation.streams.note("note: default_hub is not set; requests that name no hub are refused")
+        }
         guard problems.isEmpty else { throw CommandFailure(.configuration, problems.joined(separator: "\n")) }
         let named = file ?? invocation.arguments.configPath ?? invocation.surroundings.environment["PUSHFAN_CONFIG"]
         let subject = named.map { $0.isEmpty ? "the settings" : Sanitised.line($0) } ?? "the settings"
@@ -48,13 +53,13 @@ private enum ConfigCommands {
             do {
                 notes += try ConnectionString(parsing: text.secret).warnings
             } catch {
-                problems.append("hub.connection_string: \(error)")
+                problems.append("\(hub.path("connection_string")): \(error)")
             }
         } else {
-            notes.append("hub.connection_string is not set; a worker needs it")
+            notes.append("\(hub.path("connection_string")) is not set; a worker needs it")
         }
         if let name = hub.name {
-            do { _ = try HubName(name) } catch { problems.append("hub.name: \(error)") }
+            do { _ = try HubName(name) } catch { problems.append("\(hub.path("name")): \(error)") }
         } else {
             notes.append("hub.name is not set; a worker needs it")
         }

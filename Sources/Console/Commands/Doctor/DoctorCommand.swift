@@ -35,7 +35,8 @@ private enum DoctorCommand {
         let now = invocation.surroundings.now()
         let kafka = KafkaExamination(
             settings: settings, timeout: timeout, now: now, probesWriting: invocation.arguments.has("probe-writing"))
-        let findings = kafka.findings() + HubFindings.of(HubProbe.ask(settings, now: now, timeout: timeout))
+        let hubs = settings.allHubs.flatMap { HubFindings.of(HubProbe.ask(settings, $0, now: now, timeout: timeout)) }
+        let findings = kafka.findings() + hubs
         switch format {
         case .json, .ndjson: try invocation.streams.out(format, Table(), findings.map(\.json))
         case .table, .wide, .csv:

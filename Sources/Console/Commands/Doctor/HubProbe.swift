@@ -15,15 +15,16 @@ enum HubProbe {
     /// Makes the call on a connection of its own.
     ///
     /// - Parameters:
-    ///   - settings: The hub and how to reach it.
+    ///   - settings: How to reach it.
+    ///   - own: The hub.
     ///   - now: Milliseconds since 1970.
     ///   - timeout: How long to wait.
     /// - Returns: What came of it; every failure is a fact as well.
-    static func ask(_ settings: Settings, now: Int64, timeout: Duration) -> HubFacts {
-        guard settings.hub.connectionString != nil || settings.hub.name != nil else { return HubFacts(outcome: .unset) }
+    static func ask(_ settings: Settings, _ own: HubSettings, now: Int64, timeout: Duration) -> HubFacts {
+        guard own.connectionString != nil || own.name != nil else { return HubFacts(outcome: .unset) }
         let hub: HubConfiguration
         do throws(SettingsError) {
-            hub = try settings.hubConfiguration()
+            hub = try settings.hubConfiguration(of: own)
         } catch {
             return HubFacts(outcome: .misconfigured(error.problems.map(\.description).joined(separator: "; ")))
         }
@@ -34,7 +35,7 @@ enum HubProbe {
             var client = try HubClient(hub, userAgent: "pushfan/\(Program.version)")
             var request = ByteWriter()
             _ = try client.writeTelemetryRequest(of: id.utf8.span, now: now / 1000, into: &request)
-            try exchange(request.bytes, settings.connections(to: hub.endpoint), now: now, timeout: timeout, &facts)
+            try exchange(request.bytes, settings.connections(to: hub.endpoint, like: own), now: now, timeout: timeout, &facts)
         } catch {
             facts.outcome = .misconfigured("the call cannot be made: \(Sanitised.line("\(error)"))")
         }

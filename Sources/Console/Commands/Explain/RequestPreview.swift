@@ -1,3 +1,4 @@
+import Delivery
 import FanOut
 import HubAuth
 import HubREST
@@ -21,11 +22,14 @@ struct RequestPreview {
     }
 
     private let planner: FanOutPlanner
-    private var client: HubClient
+    private let routes: HubRoutes
+    /// The hubs, by number.
+    private let hubs: [HubSettings]
+    private var clients: [HubClient] = []
     private var formatter = PayloadFormatter()
     private let now: Timestamp
-    private let isPlaceholder: Bool
-    private let limits: PlanEstimate.Limits
+    private let callTime: Duration
+    private let loops: Int
     private var identifiers = RequestIdentifier()
     private var generator = SystemRandomNumberGenerator()
 
@@ -38,29 +42,65 @@ struct RequestPreview {
     /// - Throws: A hub that is set, but wrong.
     init(_ settings: Settings, callTime: Duration, now: Int64) throws(CommandFailure) {
         self.now = Timestamp(milliseconds: now)
-        limits = PlanEstimate.Limits(
-            callsAtOnce: settings.worker.maxInFlightOfAll, callTime: callTime, callsPerSecond: settings.hub.rateLimit)
+        self.callTime = callTime
+        loops = settings.worker.loops
         planner = FanOutPlanner(settings.planning())
-        isPlaceholder = settings.hub.connectionString == nil
+        routes = settings.routes
+        hubs = settings.allHubs
         do throws(HubAuthError) {
-            let configuration = try Self.hub(settings)
-            client = try HubClient(configuration, userAgent: "pushfan/\(Program.version)")
+            for hub in hubs {
+                clients.append(try HubClient(try Self.configuration(of: hub), userAgent: "pushfan/\(Program.version)"))
+            }
         } catch {
             throw CommandFailure(.configuration, "the hub's settings: \(error)")
         }
     }
 
     /// No call is made, so where no connection string is set, any key will do.
-    private static func hub(_ settings: Settings) throws(HubAuthError) -> HubConfiguration {
+    private static func configuration(of hub: HubSettings) throws(HubAuthError) -> HubConfiguration {
         let text =
-            settings.hub.connectionString?.secret
+            hub.connectionString?.secret
             ?? "Endpoint=https://namespace.servicebus.windows.net/;SharedAccessKeyName=policy;SharedAccessKey=none"
         let connection = try ConnectionString(parsing: text)
         var configuration = HubConfiguration(
-            endpoint: connection.endpoint, hub: try HubName(settings.hub.name ?? "hub"), credential: connection.credential)
-        configuration.apiVersion = settings.hub.apiVersion
-        configuration.tokenLifetime = settings.hub.tokenLifetime
+            endpoint: connection.endpoint, hub: try HubName(hub.name ?? "hub"), credential: connection.credential)
+        configuration.apiVersion = hub.apiVersion
+        configuration.tokenLifetime = hub.tokenLifetime
         return configuration
+    }
+
+    /// The hubs that requests of a name, or of a tenant, are divided among; nil when they go to one.
+    ///
+    /// - Parameter request: Only what it says of hub and tenant matters.
+    func dividingHubs(of request: borrowing PushRequest) -> [String]? {
+        guard let route = try? routes.router.route(of: request, tenant: Self.tenant(of: request)),
+            case .spread(let number) = route, routes.spreads[number].numbers.count > 1
+        else { return nil }
+        return routes.spreads[number].hubs.hubs
+    }
+
+    private static func tenant(of request: borrowing PushRequest) -> TenantID {
+        guard let tenant = request.tenant else { return .none }
+        return TenantID(request.document.span(tenant))
+    }
+
+    /// Where a request goes. Who publishes need not know the worker's hubs: what is not known here goes to the first.
+    private func way(of request: borrowing PushRequest) throws(RequestFault) -> HubRoutes.Way {
+        do throws(HubRouter.Fault) {
+            return try routes.way(of: request, tenant: Self.tenant(of: request))
+        } catch {
+            guard hubs.count > 1 else { return .hub(0) }
+            let names = hubs.compactMap(\.routeName) + routes.spreads.map(\.name)
+            let known = names.joined(separator: ", ")
+            throw RequestFault(
+                .unknownHub, "/hub",
+                error == .unnamed ? "The request names no hub, and there is no default." : "The hubs are \(known).")
+        }
+    }
+
+    private func limits(of hub: Int) -> PlanEstimate.Limits {
+        PlanEstimate.Limits(
+            callsAtOnce: loops * hubs[hub].maxInFlight, callTime: callTime, callsPerSecond: hubs[hub].rateLimit)
     }
 
     /// Plans and formats a request that was checked.
@@ -73,33 +113,45 @@ struct RequestPreview {
             json.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
         var plan = FanOutPlan()
         var calls: [CallPreview] = []
-        var estimate = PlanEstimate(limits)
+        var way = HubRoutes.Way.hub(0)
         var isSample = false
         do throws(RequestFault) {
+            way = try self.way(of: request)
             try planner.plan(request, into: &plan)
-            isSample = planner.isLarge(plan)
+            isSample = planner.isLarge(plan) || way != .hub(number(of: way))
             // Of a large one the calls of the first piece are shown, one for each platform.
-            for call in plan.calls where !isSample || call.chunk == 0 { calls.append(try preview(call, plan, request)) }
+            for call in plan.calls where !isSample || call.chunk == 0 {
+                calls.append(try preview(call, plan, request, to: number(of: way)))
+            }
         } catch {
             return refused(outgoing, error)
         }
-        if isSample {
-            for call in plan.calls {
-                // They differ by their tags alone.
-                let alike = calls.first { $0.isFor(call.platform) }
-                estimate.add(callOf: alike?.byteCount ?? 0)
-            }
-            estimate.divide(into: planner.expansion(of: plan, request).count)
-            if plan.mayReachTwice { estimate.noteOverlap() }
-            return render(outgoing, calls, estimate)
-        }
-        for call in calls { estimate.add(callOf: call.byteCount) }
+        var estimate = PlanEstimate(limits(of: number(of: way)))
         if plan.mayReachTwice { estimate.noteOverlap() }
-        return render(outgoing, calls, estimate)
+        switch way {
+        case .parts(let number):
+            let parts = planner.parts(of: plan, request, over: routes.spreads[number].hubs)
+            // They differ by their tags alone.
+            for _ in 0..<parts.callCount { estimate.add(callOf: calls.first?.byteCount ?? 0) }
+            estimate.divide(into: parts.count)
+        case .hub where isSample:
+            for call in plan.calls { estimate.add(callOf: calls.first { $0.isFor(call.platform) }?.byteCount ?? 0) }
+            estimate.divide(into: planner.expansion(of: plan, request).count)
+        case .hub: for call in calls { estimate.add(callOf: call.byteCount) }
+        }
+        return render(outgoing, calls, estimate, way)
+    }
+
+    /// The hub whose calls are shown.
+    private func number(of way: HubRoutes.Way) -> Int {
+        switch way {
+        case .hub(let number): number
+        case .parts(let spread): routes.spreads[spread].numbers[0]
+        }
     }
 
     private mutating func preview(
-        _ call: FanOutPlan.Call, _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest
+        _ call: FanOutPlan.Call, _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest, to hub: Int
     ) throws(RequestFault) -> CallPreview {
         var payload = RenderedPayload()
         do throws(PayloadError) {
@@ -113,7 +165,7 @@ struct RequestPreview {
         }
         var bytes = ByteWriter()
         do throws(HubAuthError) {
-            _ = try client.write(call, of: plan, for: request, payload, now: now.milliseconds / 1000, into: &bytes)
+            _ = try clients[hub].write(call, of: plan, for: request, payload, now: now.milliseconds / 1000, into: &bytes)
         } catch {
             throw RequestFault(.internal, "", "The token cannot be signed: \(error)")
         }
@@ -131,12 +183,16 @@ struct RequestPreview {
         object.add("id", outgoing.id)
         object.add("error", raw: error.bytes)
         return Explained(
-            text: "nothing would be sent: \(fault)", json: object.bytes, fault: fault, estimate: PlanEstimate(limits))
+            text: "nothing would be sent: \(fault)", json: object.bytes, fault: fault, estimate: PlanEstimate(limits(of: 0)))
     }
 
-    private func render(_ outgoing: OutgoingRequest, _ calls: [CallPreview], _ estimate: PlanEstimate) -> Explained {
+    private func render(
+        _ outgoing: OutgoingRequest, _ calls: [CallPreview], _ estimate: PlanEstimate, _ way: HubRoutes.Way
+    ) -> Explained {
         let name = outgoing.id.map { "request \($0)" } ?? "a request that gets its id when it is written"
+        let hub = hubs[number(of: way)]
         var lines = ["\(name): \(estimate.text)"]
+        if hubs.count > 1 { lines.append(text(of: way)) }
         if estimate.partCount > 1 {
             lines.append(
                 "(it is sent in \(estimate.partCount) parts, as requests of their own in the lane for what goes to many; its result comes"
@@ -144,14 +200,34 @@ struct RequestPreview {
             lines.append(" with the last of them. Shown is the first call of each platform)")
         }
         if estimate.mayReachTwice { lines.append("(a device that is in several parts of the audience rings once for each)") }
-        if isPlaceholder { lines.append("(no hub is set; the address and policy below stand for yours)") }
+        if hub.connectionString == nil {
+            lines.append("(no hub is set; the address and policy below stand for yours)")
+        }
         for (index, call) in calls.enumerated() {
             lines += ["", "call \(index + 1) of \(estimate.callCount): \(call.title)"] + call.lines
         }
         var object = JSONObject()
         object.add("id", outgoing.id)
+        switch way {
+        case .hub: object.add("hub", hub.routeName)
+        case .parts(let spread):
+            object.add("hub", routes.spreads[spread].name)
+            object.add("hubs", texts: routes.spreads[spread].hubs.hubs)
+        }
         object.add("plan", raw: estimate.json)
         object.add("calls", array: calls.map(\.json))
         return Explained(text: lines.joined(separator: "\n"), json: object.bytes, fault: nil, estimate: estimate)
+    }
+
+    /// One line that says which hub it goes to.
+    private func text(of way: HubRoutes.Way) -> String {
+        switch way {
+        case .hub(let number):
+            let region = hubs[number].region.map { " in \($0)" } ?? ""
+            return "(it goes to the hub \(hubs[number].routeName ?? "")\(region))"
+        case .parts(let number):
+            let spread = routes.spreads[number]
+            return "(it goes to \(spread.name), which are the hubs \(spread.hubs.hubs.joined(separator: ", ")))"
+        }
     }
 }

@@ -31,7 +31,7 @@ final class FeedbackContainer {
 
     /// The hub: `contoso.servicebus.windows.net/newshub`.
     let place: String
-    /// The hub's name.
+    /// The hub's name, as results have it.
     let hubName: String
     private let connections: ConnectionPoolConfiguration
     private let timeout: Duration
@@ -42,17 +42,18 @@ final class FeedbackContainer {
     private var storage: (address: WebAddress, peer: WebPeer)?
 
     /// - Parameters:
-    ///   - settings: The hub, and how to reach it.
+    ///   - settings: How to reach it.
+    ///   - own: The hub.
     ///   - timeout: How long each question may take.
     ///   - now: Milliseconds since 1970.
     /// - Throws: The hub's settings cannot be used.
-    init(_ settings: Settings, timeout: Duration, now: @escaping @Sendable () -> Int64) throws(CommandFailure) {
+    init(_ settings: Settings, _ own: HubSettings, timeout: Duration, now: @escaping @Sendable () -> Int64) throws(CommandFailure) {
         do {
-            let configuration = try settings.hubConfiguration()
+            let configuration = try settings.hubConfiguration(of: own)
             client = try HubClient(configuration, userAgent: Self.userAgent)
             place = "\(configuration.endpoint.authority)/\(configuration.hub.text)"
-            hubName = configuration.hub.text
-            connections = settings.connections(to: configuration.endpoint)
+            hubName = own.routeName ?? configuration.hub.text
+            connections = settings.connections(to: configuration.endpoint, like: own)
         } catch let error as SettingsError {
             throw CommandFailure(
                 .configuration, error.problems.map(\.description).joined(separator: "\n"),

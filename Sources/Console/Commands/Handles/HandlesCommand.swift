@@ -17,6 +17,7 @@ extension Command {
             FlagGroup(
                 "Selection",
                 [
+                    Flag("hub", "NAME", "The hub, where there are several; the first by default"),
                     Flag("since", "TIME", "Leave blobs that were written last before then: 2d, 2026-11-21"),
                     Flag("dry-run", nil, "Read, and write nothing"),
                     Flag("timeout", "DURATION", "How long Kafka, the hub and its storage may each take", default: "30s"),
@@ -33,7 +34,11 @@ enum HandlesCommand {
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
         let settings = try invocation.settings()
         Interruption.catchSignals()
-        let container = try FeedbackContainer(settings, timeout: timeout, now: now)
+        guard let hub = settings.hub(named: invocation.arguments.value("hub")) else {
+            let names = settings.allHubs.compactMap(\.routeName).joined(separator: ", ")
+            throw .usage("--hub: there is no such hub; there are \(names)")
+        }
+        let container = try FeedbackContainer(settings, hub, timeout: timeout, now: now)
         let blobs = try container.blobs().filter { $0.modified ?? .max >= since }
         var session: HandlesSession?
         let marks: FeedbackMarks

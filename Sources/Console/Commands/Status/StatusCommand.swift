@@ -81,6 +81,10 @@ private enum StatusCommand {
             try streams.out("")
             try streams.out(.table, loops, [])
         }
+        if let hubs = telling.hubs {
+            try streams.out("")
+            try streams.out(.table, hubs, [])
+        }
         for text in report.unasked { streams.note("not asked: \(Sanitised.line(text))") }
     }
 }

@@ -122,20 +122,7 @@ extension StatusReport {
 
     private var loopReasons: [Reason] {
         loops.flatMap { loop in
-            var reasons: [Reason] = []
-            if loop.circuit == "open" || loop.circuit == "half_open" {
-                let probe = loop.circuitChange.map { "; the next probe goes \(wait(until: $0))" } ?? ""
-                let why = loop.circuitReason.map { " (\($0))" } ?? ""
-                reasons.append(
-                    Reason(
-                        text: "\(loop.worker): the hub is out\(why)\(probe): `pushfan doctor` asks it",
-                        isStuck: loop.circuit == "open"))
-            }
-            if let until = loop.throttledUntil, until > now {
-                reasons.append(
-                    Reason(
-                        text: "\(loop.worker): the hub asked to wait, and is called again \(wait(until: until))", isStuck: false))
-            }
+            var reasons = loop.hubs.flatMap { self.reasons(of: $0, loop) }
             if loop.mode != "running" { reasons.append(Reason(text: "\(loop.worker): is \(loop.mode)", isStuck: false)) }
             if let at = loop.at, now.milliseconds - at.milliseconds > 30_000 {
                 reasons.append(
@@ -146,6 +133,25 @@ extension StatusReport {
             }
             return reasons
         }
+    }
+
+    /// Why calls to a hub wait.
+    private func reasons(of hub: WorkerPage.Hub, _ loop: WorkerPage.Loop) -> [Reason] {
+        var reasons: [Reason] = []
+        let name = loop.hubs.count > 1 ? "the hub \(hub.name)" : "the hub"
+        if hub.circuit == "open" || hub.circuit == "half_open" {
+            let probe = hub.circuitChange.map { "; the next probe goes \(wait(until: $0))" } ?? ""
+            let why = hub.circuitReason.map { " (\($0))" } ?? ""
+            reasons.append(
+                Reason(
+                    text: "\(loop.worker): \(name) is out\(why)\(probe): `pushfan doctor` asks it",
+                    isStuck: hub.circuit == "open"))
+        }
+        if let until = hub.throttledUntil, until > now {
+            let text = "\(loop.worker): \(name) asked to wait, and is called again \(wait(until: until))"
+            reasons.append(Reason(text: text, isStuck: false))
+        }
+        return reasons
     }
 
     private var partitionReasons: [Reason] {

@@ -130,6 +130,29 @@ struct StatusTelling {
         return table
     }
 
+    /// A row for each hub of each loop; nil where no loop has several.
+    var hubs: Table? {
+        guard report.loops.contains(where: { $0.hubs.count > 1 }) else { return nil }
+        var table = Table([
+            .init(title: "WORKER"), .init(title: "HUB"), .init(title: "REGION"), .init(title: "CIRCUIT"),
+            .init(title: "LIMIT", isNumber: true), .init(title: "IN FLIGHT", isNumber: true),
+            .init(title: "WAITING", isNumber: true), .init(title: "RATE/S", isNumber: true),
+            .init(title: "THROTTLED", isNumber: true),
+        ])
+        for loop in report.loops {
+            for hub in loop.hubs {
+                table.add([
+                    loop.worker, hub.isRetired ? "\(hub.name) (ends)" : hub.name, hub.region ?? "-", hub.circuit,
+                    number(hub.limit), number(hub.inFlight),
+                    number(hub.waitingForTurn.flatMap { turn in hub.waitingForTimer.map { turn + $0 } }),
+                    hub.ratePerSecond ?? "-",
+                    hub.throttledMilliseconds.map { TimeText.length(milliseconds: Int64($0)) } ?? "-",
+                ])
+            }
+        }
+        return table
+    }
+
     private func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "-" }
 
     /// `3.2 s ago`, `in 4.0 s`.

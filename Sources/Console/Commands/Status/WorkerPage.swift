@@ -19,7 +19,25 @@ struct WorkerPage: Equatable {
         var throttledUntil: Timestamp?
         var lastRebalance: Timestamp?
         var lastCommit: Timestamp?
+        var hubs: [Hub] = []
         var partitions: [Partition] = []
+    }
+
+    /// A hub that a loop sends through.
+    struct Hub: Equatable {
+        var name = ""
+        var region: String?
+        var isRetired = false
+        var circuit = ""
+        var circuitReason: String?
+        var circuitChange: Timestamp?
+        var limit: Int?
+        var inFlight: Int?
+        var waitingForTurn: Int?
+        var waitingForTimer: Int?
+        var ratePerSecond: String?
+        var throttledMilliseconds: Int?
+        var throttledUntil: Timestamp?
     }
 
     /// A partition that a loop reads.
@@ -95,10 +113,34 @@ private struct PageReader {
         loop.throttledUntil = moment("throttled_until", node)
         loop.lastRebalance = moment("last_rebalance", node)
         loop.lastCommit = moment("last_commit", node)
+        if let list = document.member("hubs", of: node), document.kind(of: list) == .array {
+            document.forEachElement(of: list) { loop.hubs.append(hub($0)) }
+        } else {
+            // A worker of an earlier version has one, and tells of it with the loop.
+            loop.hubs = [hub(node)]
+        }
         if let list = document.member("partitions", of: node) {
             document.forEachElement(of: list) { loop.partitions.append(partition($0)) }
         }
         return loop
+    }
+
+    private func hub(_ node: JSONDocument.Node) -> WorkerPage.Hub {
+        var hub = WorkerPage.Hub()
+        hub.name = text("hub", node) ?? ""
+        hub.region = text("region", node)
+        hub.isRetired = document.member("retired", of: node).map { document.kind(of: $0) == .true } ?? false
+        hub.circuit = text("circuit", node) ?? ""
+        hub.circuitReason = text("circuit_reason", node)
+        hub.circuitChange = moment("circuit_change", node)
+        hub.limit = number("limit", node)
+        hub.inFlight = number("in_flight", node)
+        hub.waitingForTurn = number("waiting_for_turn", node)
+        hub.waitingForTimer = number("waiting_for_timer", node)
+        hub.ratePerSecond = digits("rate_per_second", node)
+        hub.throttledMilliseconds = number("throttled_ms", node)
+        hub.throttledUntil = moment("throttled_until", node)
+        return hub
     }
 
     private func partition(_ node: JSONDocument.Node) -> WorkerPage.Partition {

@@ -52,6 +52,11 @@ enum AudienceCommand {
         _ sample: AudienceRequest, _ planner: FanOutPlanner, _ settings: Settings, _ now: Int64
     ) throws(CommandFailure) {
         var preview = try RequestPreview(settings, callTime: .milliseconds(100), now: now)
+        if let hubs = preview.dividingHubs(of: sample.request) {
+            throw .usage(
+                "the request would go to the hubs \(hubs.joined(separator: ", ")); an audience that comes as a file goes to one: name it with --hub"
+            )
+        }
         if let fault = preview.explain(OutgoingRequest(json: sample.json, id: "sample")).fault {
             throw .usage("the flags: \(fault)")
         }

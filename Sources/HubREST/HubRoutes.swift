@@ -1,0 +1,62 @@
+public import Delivery
+public import FanOut
+public import PushModel
+
+/// Where the names of hubs and spreads lead.
+public struct HubRoutes: Sendable {
+    /// A name that stands for several hubs.
+    public struct Spread: Sendable {
+        /// The name.
+        public let name: String
+        /// Tells which of them a user's is.
+        public let hubs: HubSpread
+        /// The numbers of its hubs, in the order of `hubs`.
+        public let numbers: [Int]
+    }
+
+    /// Where a request goes.
+    public enum Way: Sendable, Equatable {
+        /// To the hub of that number.
+        case hub(Int)
+        /// In parts, to several hubs of the spread of that number.
+        case parts(Int)
+    }
+
+    /// Tells where a name leads.
+    public let router: HubRouter
+    /// The spreads, by number.
+    public let spreads: [Spread]
+
+    /// Routes by names.
+    ///
+    /// - Parameters:
+    ///   - hubs: The names of the hubs, each once, and their numbers.
+    ///   - spreads: Names that stand for several hubs; one that there is not is left out.
+    ///   - tenants: The name for each tenant that has one.
+    ///   - defaultName: The name for all other requests that name none; nil to refuse them.
+    public init(
+        hubs: [(name: String, number: Int)], spreads: [(name: String, hubs: [String])] = [], tenants: [String: String] = [:],
+        defaultName: String?
+    ) {
+        let byName = Dictionary(hubs.map { ($0.name, $0.number) }) { first, _ in first }
+        self.spreads = spreads.map { spread in
+            let known = spread.hubs.filter { byName[$0] != nil }
+            return Spread(name: spread.name, hubs: HubSpread(known), numbers: known.compactMap { byName[$0] })
+        }.filter { !$0.numbers.isEmpty }
+        router = HubRouter(
+            hubs.map { ($0.name, .hub($0.number)) } + self.spreads.enumerated().map { ($1.name, .spread($0)) },
+            tenants: tenants, defaultName: defaultName)
+    }
+
+    /// The way of a request. One for the users of one hub is that hub's.
+    ///
+    /// - Throws: Why it has none.
+    public func way(of request: borrowing PushRequest, tenant: TenantID) throws(HubRouter.Fault) -> Way {
+        switch try router.route(of: request, tenant: tenant) {
+        case .hub(let number): return .hub(number)
+        case .spread(let number):
+            guard let only = spreads[number].hubs.onlyHub(of: request) else { return .parts(number) }
+            return .hub(spreads[number].numbers[only])
+        }
+    }
+}

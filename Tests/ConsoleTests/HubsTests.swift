@@ -1,0 +1,133 @@
+import Foundation
+import HTTPServing
+import HubEmulator
+import Testing
+
+@testable import Console
+
+/// Commands where the settings name several hubs.
+struct HubsTests {
+    /// A harness whose settings name hubs; the file is gone when nobody holds this any more.
+    private final class Stage {
+        private let path = FileManager.default.temporaryDirectory.appendingPathComponent("hubs-\(UUID().uuidString).yaml")
+        var harness = Harness()
+
+        init(_ yaml: String) throws {
+            try Data(yaml.utf8).write(to: path)
+            harness.environment["PUSHFAN_CONFIG"] = path.path
+        }
+
+        deinit { try? FileManager.default.removeItem(at: path) }
+
+        func run(_ line: String, input: String = "") -> Outcome {
+            var harness = harness
+            harness.input = input
+            return harness.run(line)
+        }
+    }
+
+    private static func connection(_ name: String) -> String {
+        "Endpoint=sb://\(name).servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=key"
+    }
+
+    private static let yaml = """
+        hub: {connection_string: "\(connection("base"))"}
+        hubs:
+          eu: {name: shop, connection_string: "\(connection("eu"))", region: westeurope, rate_limit: 2, max_in_flight: 3}
+          crowd-1: {}
+          crowd-2: {}
+        spreads: {crowd: [crowd-1, crowd-2]}
+        tenants: {acme: eu}
+        default_hub: crowd
+        """
+
+    private static func request(_ audience: String, _ members: String) -> String {
+        #"{"id":"r1","audience":\#(audience),"platforms":["apple"],"message":{"title":"Hi"}\#(members)}"#
+    }
+
+    static let ways: [(audience: String, members: String, shown: [String])] = [
+        (#"{"users":["a"]}"#, #","hub":"eu""#, ["it goes to the hub eu in westeurope", "Host: eu.servicebus", "POST /shop/messages"]),
+        (#"{"users":["a"]}"#, #","tenant":"acme""#, ["it goes to the hub eu", "(3 at once, 100 ms each, 2 a second)"]),
+        (#"{"users":["alice"]}"#, "", ["it goes to the hub crowd-", "POST /crowd-", "64 at once"]),
+        (#"{"broadcast":true}"#, "", ["2 calls in 2 parts", "it goes to crowd, which are the hubs crowd-1, crowd-2"]),
+    ]
+
+    @Test(arguments: ways) func explainTellsTheHub(_ audience: String, _ members: String, _ shown: [String]) throws {
+        let outcome = try Stage(Self.yaml).run("explain -", input: Self.request(audience, members))
+        #expect(outcome.code == .done, "\(outcome.messages)")
+        for text in shown { #expect(outcome.output.contains(text), "\(outcome.output)") }
+    }
+
+    @Test func explainRefusesAHubThatIsNotThere() throws {
+        let outcome = try Stage(Self.yaml).run("explain -", input: Self.request(#"{"users":["a"]}"#, #","hub":"us""#))
+        #expect(outcome.code == .failed)
+        #expect(outcome.messages.contains("unknown_hub: /hub: The hubs are eu, crowd-1, crowd-2, crowd."))
+    }
+
+    @Test func whoPublishesNeedNotKnowTheWorkersHubs() {
+        var harness = Harness()
+        harness.input = Self.request(#"{"users":["a"]}"#, #","hub":"anything""#)
+        #expect(harness.run("explain -").code == .done)
+    }
+
+    @Test func theCheckNamesTheKeyOfTheHubThatIsWrong() throws {
+        let good = try Stage(Self.yaml).run("config check")
+        #expect(good.code == .done && !good.messages.contains("is not set"))
+        let bad = try Stage("hubs: {eu: {connection_string: nonsense}, us: {}}").run("config check")
+        #expect(bad.code == .configuration && bad.messages.contains("hubs.eu.connection_string"))
+        #expect(bad.messages.contains("note: hubs.us.connection_string is not set"))
+        #expect(bad.messages.contains("note: default_hub is not set"))
+    }
+
+    @Test func doctorAsksEveryHub() throws {
+        var hubs: [EmulatedHub] = []
+        for name in ["one", "two"] {
+            var configuration = HubEmulatorConfiguration()
+            configuration.listen = "127.0.0.1:0"
+            configuration.hubName = name
+            let hub = try EmulatedHub(configuration)
+            try hub.start()
+            hubs.append(hub)
+        }
+        defer { for hub in hubs { hub.stop() } }
+        let wrong = hubs[1].connectionString.replacing(/SharedAccessKey=.*/, with: "SharedAccessKey=d3Jvbmc=")
+        let stage = try Stage(
+            "hubs: {one: {connection_string: \"\(hubs[0].connectionString)\"}, two: {connection_string: \"\(wrong)\"}}")
+        stage.harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
+        stage.harness.now = { Int64(Date().timeIntervalSince1970 * 1000) }
+        let outcome = stage.run("doctor -o ndjson --timeout 5s")
+        let lines = outcome.lines.filter { $0.contains(#""check":"hub""#) }
+        #expect(lines.count == 2, "\(outcome.output)")
+        #expect(lines.first?.contains(#""state":"ok""#) == true && lines.first?.contains("/one") == true)
+        #expect(lines.last?.contains("refuses the key") == true && lines.last?.contains("/two") == true)
+    }
+
+    @Test func handlesAreCollectedFromTheHubThatIsNamed() throws {
+        let outcome = try Stage(Self.yaml).run("handles collect --dry-run --hub us")
+        #expect(outcome.code == .usage && outcome.messages.contains("there are eu, crowd-1, crowd-2"))
+    }
+
+    @Test func anAudienceFileDoesNotGoToSeveralHubs() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("audience-\(UUID().uuidString).txt")
+        try Data("alice\nbob\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let stage = try Stage(Self.yaml)
+        let flags = "--audience-file \(file.path) --title T --dry-run"
+        let refused = stage.run("enqueue \(flags)")
+        #expect(refused.code == .usage, "\(refused.messages)")
+        #expect(refused.messages.contains("crowd-1, crowd-2"), "\(refused.messages)")
+        #expect(stage.run("enqueue \(flags) --hub eu").code == .done)
+    }
+
+    @Test func theStatusHasARowForEachHubAndNamesTheOneThatIsOut() {
+        let page = """
+            {"schema":1,"hub":"one","loops":[{"worker":"w1","mode":"running","hubs":[\
+            {"hub":"one","circuit":"closed","limit":64,"in_flight":3,"waiting_for_turn":2,"waiting_for_timer":5,"throttled_ms":0},\
+            {"hub":"two","region":"westeurope","circuit":"open","limit":8,"in_flight":0,"waiting_for_turn":9,"waiting_for_timer":0,\
+            "rate_per_second":12.5,"throttled_ms":1500},{"hub":"old","retired":true,"circuit":"closed"}]}]}
+            """
+        let hubs = WorkerPage(Array(page.utf8))?.loops.first?.hubs ?? []
+        #expect(hubs.map(\.name) == ["one", "two", "old"] && hubs.map(\.isRetired) == [false, false, true])
+        #expect(hubs.map(\.ratePerSecond) == [nil, "12.5", nil] && hubs.map(\.waitingForTurn) == [2, 9, nil])
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import HubEmulator
+import PushModel
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Hubs that change while the worker runs.
+@Suite(.serialized)
+struct ReloadTests {
+    private static func request(_ name: String, _ members: String = "") -> String {
+        #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}\#(members)}"#
+    }
+
+    @Test func aNewHubIsUsedAndRequestsBeforeItWereRefused() throws {
+        let bench = try Bench(.quickest)
+        let other = try FurtherHub("other")
+        let worker = try bench.startWorker()
+        try bench.publish(Self.request("early", #","hub":"other""#))
+        try bench.results(1)
+        try worker.reload(try bench.workerConfiguration { $0.hubs.append(try other.settings()) })
+        #expect(eventually { bench.status.statuses.first?.hubs.map(\.name) == ["demo", "other"] })
+        try bench.publish(all: [Self.request("late", #","hub":"other""#), Self.request("plain")])
+        try bench.results(3)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["early"]?.summary == "rejected permanent unknown_hub 0")
+        #expect(results["late"]?.hub == "other" && results["plain"]?.hub == "demo" && other.tags == ["late"])
+    }
+
+    @Test(arguments: brokers) func noRequestIsLostOrSentTwiceWhileHubsComeAndGo(_ broker: Bench.Broker) throws {
+        let bench = try Bench(broker, partitions: 3)
+        let (one, two) = (try FurtherHub("one"), try FurtherHub("two"))
+        for hub in [one.hub, two.hub, bench.hub] { hub.arm([try Fault(parsing: "delay=5ms")]) }
+        let worker = try bench.startWorker {
+            $0.maxInFlight = 8
+            $0.hubs.append(try one.settings { $0.maxInFlight = 8 })
+            $0.tenantHubs = ["acme": "one"]
+        }
+        var published = 0
+        for round in 0..<6 {
+            let lot = (0..<300).map { Self.request("r\(published + $0)", $0 % 2 == 0 ? "" : #","tenant":"acme""#) }
+            try bench.publish(all: lot)
+            published += 300
+            // The tenant's hub changes, and so does the limit of the other, while hundreds wait.
+            let isOdd = round % 2 == 0
+            try worker.reload(
+                try bench.workerConfiguration {
+                    $0.maxInFlight = isOdd ? 4 : 8
+                    $0.hubs.append(try (isOdd ? two : one).settings { $0.maxInFlight = 8 })
+                    $0.tenantHubs = ["acme": isOdd ? "two" : "one"]
+                })
+        }
+        try bench.results(published, within: .seconds(90))
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results.count == published && results.values.allSatisfy { $0["state"] == "sent" })
+        let tags = (bench.hub.calls() + one.hub.calls() + two.hub.calls()).compactMap(\.tags)
+        #expect(tags.count == published && Set(tags).count == published)
+        for tag in one.tags { #expect(results[tag]?.hub == "one") }
+        for tag in two.tags { #expect(results[tag]?.hub == "two") }
+        #expect(!one.tags.isEmpty && !two.tags.isEmpty)
+    }
+
+    @Test func whatWaitsForAHubThatIsTakenAwayGoesItsNewWayOrHasItsEnd() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        let (old, new) = (try FurtherHub("old"), try FurtherHub("new"))
+        old.hub.arm([try Fault(parsing: "throttle,retry-after=300")])
+        let worker = try bench.startWorker {
+            $0.hubs.append(try old.settings())
+            $0.tenantHubs = ["acme": "old"]
+        }
+        let named = (0..<50).map { Self.request("named\($0)", #","hub":"old""#) }
+        let tenants = (0..<50).map { Self.request("tenants\($0)", #","tenant":"acme""#) }
+        try bench.publish(all: named + tenants)
+        #expect(eventually(within: .seconds(40)) { (bench.status.statuses.first?.hubs.last?.waitingForTurn ?? 0) >= 50 })
+        try worker.reload(
+            try bench.workerConfiguration {
+                $0.hubs.append(try new.settings())
+                $0.tenantHubs = ["acme": "new"]
+            })
+        // The calls that were refused first wait in a delay lane; all others find their way at once.
+        #expect(eventually(within: .seconds(20)) { new.tags.count >= 30 })
+        #expect(eventually(within: .seconds(20)) { bench.metric("pushfan_requests_finished_total", "permanent") >= 30 })
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        for (id, result) in results {
+            if id.hasPrefix("tenants") {
+                #expect(result.hub == "new" && result["state"] == "sent")
+            } else {
+                let code: String? = result["error.code"]
+                #expect(code == "unknown_hub")
+            }
+        }
+        #expect(Set(new.tags).count == new.tags.count)
+    }
+
+    @Test func aHubThatCannotBeUsedLeavesEverythingAsItIs() throws {
+        let bench = try Bench(.quickest)
+        let other = try FurtherHub("other")
+        let worker = try bench.startWorker { $0.hubs.append(try other.settings()) }
+        try bench.publish(Self.request("before", #","hub":"other""#))
+        try bench.results(1)
+        #expect(throws: WorkerFailure.self) {
+            try worker.reload(
+                try bench.workerConfiguration {
+                    $0.hubs.append(try other.settings { $0.connections.host = "" })
+                })
+        }
+        try bench.publish(Self.request("after", #","hub":"other""#))
+        try bench.results(2)
+        try worker.stop()
+        #expect(other.tags == ["before", "after"])
+    }
+
+    @Test func aKeyIsChangedAndTheHubGoesOnWithIt() throws {
+        let bench = try Bench(.quickest)
+        let worker = try bench.startWorker {
+            $0.hub.credential = .init(policy: $0.hub.credential.policy, key: .init("wrong"))
+        }
+        try bench.publish(Self.request("refused"))
+        try bench.results(1)
+        // The circuit is open for the wrong key's sake; the right one is tried at once.
+        try worker.reload(try bench.workerConfiguration())
+        try bench.publish(Self.request("taken"))
+        try bench.results(2)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["refused"]?["outcome"] == "auth" && results["taken"]?["state"] == "sent")
+        #expect(bench.logLines.all.contains { $0.contains("configuration_loaded") })
+        #expect(!bench.logLines.all.contains { $0.contains("wrong") })
+    }
+}
