@@ -160,11 +160,11 @@ let package = Package(
             "WorkerRuntimeTests",
             [
                 "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability",
-                "Delivery",
+                "Delivery", "FanOut",
             ]),
         tests("HubEmulatorTests", ["HubEmulator", "HubREST", "Delivery", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
-        tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime"]),
+        tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "HubREST", "HubAuth", "CurlHTTP"]),
         tests(
             "ConsoleTests",
             [

@@ -36,6 +36,7 @@ extension Settings {
     /// What the client of a hub is told.
     ///
     /// - Parameter hub: One of `allHubs`.
+    /// - Returns: Its address and key; it was not contacted.
     /// - Throws: `SettingsError` naming the key when the hub's name or connection string is missing or wrong.
     public func hubConfiguration(of hub: HubSettings) throws(SettingsError) -> HubConfiguration {
         var problems: [SettingProblem] = []

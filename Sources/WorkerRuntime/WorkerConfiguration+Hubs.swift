@@ -49,6 +49,7 @@ extension WorkerConfiguration {
     /// Where the names lead.
     ///
     /// - Parameter numbers: The number of each hub, where it is not its place.
+    /// - Returns: The routes.
     func routes(numbers: [Int]? = nil) -> HubRoutes {
         HubRoutes(
             hubs: Array(zip(hubs.map(\.name), numbers ?? Array(hubs.indices))), spreads: spreads.map { ($0.name, $0.hubs) },

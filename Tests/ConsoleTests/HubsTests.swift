@@ -46,7 +46,10 @@ struct HubsTests {
     }
 
     static let ways: [(audience: String, members: String, shown: [String])] = [
-        (#"{"users":["a"]}"#, #","hub":"eu""#, ["it goes to the hub eu in westeurope", "Host: eu.servicebus", "POST /shop/messages"]),
+        (
+            #"{"users":["a"]}"#, #","hub":"eu""#,
+            ["it goes to the hub eu in westeurope", "Host: eu.servicebus", "POST /shop/messages"]
+        ),
         (#"{"users":["a"]}"#, #","tenant":"acme""#, ["it goes to the hub eu", "(3 at once, 100 ms each, 2 a second)"]),
         (#"{"users":["alice"]}"#, "", ["it goes to the hub crowd-", "POST /crowd-", "64 at once"]),
         (#"{"broadcast":true}"#, "", ["2 calls in 2 parts", "it goes to crowd, which are the hubs crowd-1, crowd-2"]),

@@ -1,5 +1,8 @@
-import Observability
+import CurlHTTP
+import HubAuth
+import HubREST
 import Testing
+import WorkerRuntime
 
 @testable import Settings
 
@@ -55,7 +58,10 @@ struct NamedHubsTests {
 
     @Test func aVariableSetsAKeyOfAHubThatTheFileNames() throws {
         let settings = try load(
-            ["PUSHFAN_HUBS_EU_SHOP_RATE_LIMIT": "7", "PUSHFAN_HUBS_US_CONNECTION_STRING_FILE": "/run/us", "PUSHFAN_DEFAULT_HUB": "us"],
+            [
+                "PUSHFAN_HUBS_EU_SHOP_RATE_LIMIT": "7", "PUSHFAN_HUBS_US_CONNECTION_STRING_FILE": "/run/us",
+                "PUSHFAN_DEFAULT_HUB": "us",
+            ],
             file: Self.file, files: Self.files.merging(["/run/us": Self.connection("us")]) { $1 })
         let configuration = try settings.workerConfiguration(version: "1")
         #expect(configuration.hubs[1].rateLimit == 7 && configuration.hubs[2].hub.endpoint.host.hasPrefix("us."))
@@ -77,7 +83,10 @@ struct NamedHubsTests {
 
     static let wrong: [(file: String, problem: String)] = [
         ("hubs:\n  EU: {}", "push.yaml:2:3: hubs: \"EU\" is not a name that requests can have"),
-        ("hubs:\n  eu: {conection_string: x}", "there is no setting \"hubs.eu.conection_string\"; did you mean hubs.eu.connection_string?"),
+        (
+            "hubs:\n  eu: {conection_string: x}",
+            "there is no setting \"hubs.eu.conection_string\"; did you mean hubs.eu.connection_string?"
+        ),
         ("hubs:\n  eu: {rate_limit: many}", "push.yaml:2:8: hubs.eu.rate_limit: \"many\""),
         ("hubs:\n  a-b: {}\n  a.b: {}", "\"a.b\" has the same variables as a-b"),
         ("hubs: eu", "push.yaml:1:1: hubs: this is a section; expected names below it"),

@@ -1,5 +1,7 @@
+import Delivery
 import Foundation
 import HubEmulator
+import Observability
 import PushModel
 import TestSupport
 import Testing

@@ -1,5 +1,8 @@
+import CurlHTTP
 import Foundation
+import HubAuth
 import HubEmulator
+import HubREST
 import PushModel
 import TestSupport
 import Testing
@@ -43,6 +46,10 @@ struct ReloadTests {
             let lot = (0..<300).map { Self.request("r\(published + $0)", $0 % 2 == 0 ? "" : #","tenant":"acme""#) }
             try bench.publish(all: lot)
             published += 300
+            #expect(
+                eventually(within: .seconds(60)) {
+                    bench.metric("pushfan_requests_finished_total", #"outcome="success""#) >= Double(published - 250)
+                })
             // The tenant's hub changes, and so does the limit of the other, while hundreds wait.
             let isOdd = round % 2 == 0
             try worker.reload(

@@ -56,10 +56,11 @@ struct SpreadTests {
         try bench.publish(Self.request("news", Self.users((0..<count).map { "u\($0)" })))
         #expect(eventually(within: .seconds(60)) { bench.metric("pushfan_requests_finished_total") > 0 })
         var whole: FinalResult?
-        #expect(eventually(within: .seconds(60)) {
-            whole = try? bench.resultsByRequest()["news"]
-            return whole != nil
-        })
+        #expect(
+            eventually(within: .seconds(60)) {
+                whole = try? bench.resultsByRequest()["news"]
+                return whole != nil
+            })
         try worker.stop()
         #expect(whole?.hub == "shop" && whole?["state"] == "sent" && whole?["parts.count"] ?? 0 >= 3)
         let results = try bench.resultsByRequest().values.filter { $0.requestID != "news" }

@@ -39,22 +39,30 @@ public struct SpreadParts: Sendable {
         switch request.audience {
         case .none: break
         case .users(let list), .installations(let list):
-            let size = TagExpression.maxTagsJoinedByOr
-            let perPart = Expansion.unitsPerPart(callsPerUnit: callsPerPiece, maximumCalls: maximumCalls) * size
             for (hub, texts) in Self.divide(plan.texts(of: list, request), request, over: spread).enumerated() {
-                for start in stride(from: 0, to: texts.count, by: perPart) {
-                    let end = min(start + perPart, texts.count)
-                    parts.append(Part(hub: hub, content: .names(names.count..<names.count + end - start)))
-                    names += texts[start..<end]
-                    callCount += (end - start + size - 1) / size * callsPerPiece
-                }
+                add(texts, to: hub, callsPerPiece: callsPerPiece, maximumCalls)
             }
-        case .devices: addDevices(plan, request, over: spread, maximumCalls)
-        case .broadcast, .categories, .tagExpression:
+        case .categories(let list):
+            let texts = plan.texts(of: list, request)
+            for hub in spread.hubs.indices { add(texts, to: hub, callsPerPiece: callsPerPiece, maximumCalls) }
+        case .devices: addDevices(plan, request, over: spread)
+        case .broadcast, .tagExpression:
             for hub in spread.hubs.indices {
                 for part in 0..<expansion.count { parts.append(Part(hub: hub, content: .part(part))) }
             }
             callCount = expansion.callCount * spread.hubs.count
+        }
+    }
+
+    /// Adds names of a list that one hub is called for.
+    private mutating func add(_ texts: [JSONDocument.Text], to hub: Int, callsPerPiece: Int, _ maximumCalls: Int) {
+        let size = TagExpression.maxTagsJoinedByOr
+        let perPart = Expansion.unitsPerPart(callsPerUnit: callsPerPiece, maximumCalls: maximumCalls) * size
+        for start in stride(from: 0, to: texts.count, by: perPart) {
+            let end = min(start + perPart, texts.count)
+            parts.append(Part(hub: hub, content: .names(names.count..<names.count + end - start)))
+            names += texts[start..<end]
+            callCount += (end - start + size - 1) / size * callsPerPiece
         }
     }
 
@@ -67,7 +75,7 @@ public struct SpreadParts: Sendable {
     }
 
     private mutating func addDevices(
-        _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest, over spread: HubSpread, _ maximumCalls: Int
+        _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest, over spread: HubSpread
     ) {
         var divided = [[(platform: Platform, text: JSONDocument.Text)]](repeating: [], count: spread.hubs.count)
         for call in plan.calls {
@@ -95,9 +103,6 @@ public struct SpreadParts: Sendable {
     /// The hub that a part is for, as a place in the spread.
     public func hub(of part: Int) -> Int { parts[part].hub }
 
-    /// The calls that go to each hub of the spread, and the parts, for people.
-    public func parts(of hub: Int) -> Int { parts.count { $0.hub == hub } }
-
     /// Writes whom a part reaches, as the `audience` of a request.
     ///
     /// - Parameters:
@@ -111,7 +116,11 @@ public struct SpreadParts: Sendable {
         switch parts[part].content {
         case .part(let number): plan.appendAudience(of: number, in: expansion, request, to: &json)
         case .names(let range):
-            if case .installations = request.audience { json.append("{\"installations\":[") } else { json.append("{\"users\":[") }
+            switch request.audience {
+            case .installations: json.append("{\"installations\":[")
+            case .categories: json.append("{\"categories\":[")
+            default: json.append("{\"users\":[")
+            }
             for index in range {
                 if index > range.lowerBound { json.append(",") }
                 json.append(json: request.document.span(names[index]))

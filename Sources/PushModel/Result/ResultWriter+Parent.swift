@@ -10,7 +10,8 @@ extension ResultWriter {
     ///   - json: Gets the result.
     /// - Returns: What the headers have to repeat.
     public mutating func append(
-        _ parent: borrowing ParentRecord, _ totals: PartTotals, hub: borrowing ByteWriter, origin: RecordOrigin, at now: Timestamp,
+        _ parent: borrowing ParentRecord, _ totals: PartTotals, hub: borrowing ByteWriter, origin: RecordOrigin,
+        at now: Timestamp,
         to json: inout ByteWriter
     ) -> Written {
         let document = parent.document

@@ -165,7 +165,8 @@ struct SettingSources {
         guard !entry.node.isAbsent else { return }
         let place = at(entry.mark, path)
         guard let file = Self.scalar(entry.node) else {
-            problems.append(SettingProblem(definition.name, place, "the value has the wrong shape", expected: "the path of a file"))
+            problems.append(
+                SettingProblem(definition.name, place, "the value has the wrong shape", expected: "the path of a file"))
             return
         }
         guard candidates[definition.name] == nil else {

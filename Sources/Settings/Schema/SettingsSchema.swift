@@ -132,7 +132,8 @@ public enum SettingsSchema {
 
     static let defaultHub = SettingKey(
         "default_hub", .name("a hub's name", atMost: 260),
-        "The hub, or the spread, of requests that name none and whose tenant has none; the one of section hub, or the only one, by default.")
+        "The hub, or the spread, of requests that name none and whose tenant has none; the one of section hub, or the only one, by default."
+    )
     static let tenantHubs = SettingKey("tenants", .tenantHubs, "The hub, or the spread, of a tenant's requests that name none.")
 
     static let maxAttempts = SettingKey(

@@ -42,7 +42,8 @@ extension WorkerLoop {
             return
         }
         let count = expansionRecorder.record(
-            flight, body: body, planner, over: flight.spread.map { routes.spreads[$0].hubs }, partitionCount: parentPartitionCount,
+            flight, body: body, planner, over: flight.spread.map { routes.spreads[$0].hubs },
+            partitionCount: parentPartitionCount,
             into: &outbox)
         metrics.requestsExpanded.increment()
         log.info(

@@ -11,7 +11,8 @@ extension WorkerLoop {
         let conclusion = recorder.record(flight, hub: hubMember(of: flight), now: wallClock, into: &outbox)
         if flight.request.parent != nil { tally(flight, conclusion) }
         if flight.request.options.trackOutcome ?? ports[flight.port].settings.tracksOutcomes { track(flight) }
-        ports[flight.port].metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - flight.origin.timestamp.milliseconds)
+        ports[flight.port].metrics.finished(
+            conclusion.outcome, milliseconds: wallClock.milliseconds - flight.origin.timestamp.milliseconds)
         if log.isEnabled(.info) {
             log.info(
                 .requestFinished, "a request has its final result",

@@ -96,7 +96,8 @@ extension WorkerLoop {
             record, parent.totals, hub: hubMember(of: record), origin: origin, from: source, now: wallClock, into: &outbox)
         expansionRecorder.close(parent, partition: id.partition, from: source, into: &outbox)
         partitions[slot].isDirty = true
-        port(of: record).metrics.finished(conclusion.outcome, milliseconds: wallClock.milliseconds - origin.timestamp.milliseconds)
+        port(of: record).metrics.finished(
+            conclusion.outcome, milliseconds: wallClock.milliseconds - origin.timestamp.milliseconds)
         log.info(
             .requestFinished, "a request has its final result",
             [

@@ -78,7 +78,11 @@ extension WorkerLoop {
     private func answered(_ flight: Flight, _ poll: OutcomePoll, _ answer: borrowing Answer, _ port: HubPort) {
         let reply = HubAnswer(answer, now: wallClock.milliseconds)
         port.metrics.polled(status: reply.status)
-        if reply.status == 401 { _ = port.client.rejected(token: poll.tokenSerial) } else { port.client.accepted(token: poll.tokenSerial) }
+        if reply.status == 401 {
+            _ = port.client.rejected(token: poll.tokenSerial)
+        } else {
+            port.client.accepted(token: poll.tokenSerial)
+        }
         var telemetry: NotificationTelemetry?
         if reply.status == 200 {
             do throws(TelemetryFault) {

@@ -266,7 +266,11 @@ extension WorkerLoop {
     func plan(_ flight: Flight) throws(RequestFault) {
         if let fault = flight.routeFault { throw self.fault(fault) }
         try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
-        if flight.plan.calls.count > planner.maximumCalls || flight.spread != nil { try checkContent(flight) } else { try format(flight) }
+        if flight.plan.calls.count > planner.maximumCalls || flight.spread != nil {
+            try checkContent(flight)
+        } else {
+            try format(flight)
+        }
     }
 
     /// Renders one payload for each platform of the plan; calls of one platform share it.

@@ -125,7 +125,8 @@ extension WorkerLoop {
         attempt.httpStatus = reply.status
         attempt.result = verdict.outcome == .success ? .ok : .error
         attempt.bytesSent = true
-        port.metrics.sent(flight.report.calls[index].platform, status: reply.status, nanoseconds: now - flight.calls[index].startedAt)
+        port.metrics.sent(
+            flight.report.calls[index].platform, status: reply.status, nanoseconds: now - flight.calls[index].startedAt)
         noteHubAnswer(flight, index, reply, verdict, port)
         decide(flight, index, verdict, attempt, floor: reply.retryAfter ?? 0, port)
     }

@@ -27,7 +27,9 @@ extension WorkerLoop {
             queues.forEachDue(at: wallClock.milliseconds) { first = min(first, $0.waitingSince) }
         }
         var oldest = ports.map { port in port.aside.reduce(wallClock) { min($0, $1.waitingSince ?? $0) } }
-        for flight in flights.flights where flight.isActive { oldest[flight.port] = min(oldest[flight.port], flight.waitingSince) }
+        for flight in flights.flights where flight.isActive {
+            oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
+        }
         if let index = ports.firstIndex(where: { !$0.isRetired }) { oldest[index] = min(oldest[index], first) }
         return oldest
     }

@@ -22,7 +22,8 @@ struct ExpansionRecorder {
         let (request, plan) = (flight.request, flight.plan)
         if let spread {
             let parts = planner.parts(of: plan, request, over: spread)
-            write(flight, body: body, planner, parts.count, calls: parts.callCount, partitionCount, into: &batch) { chunk, writer, value in
+            write(flight, body: body, planner, parts.count, calls: parts.callCount, partitionCount, into: &batch) {
+                chunk, writer, value in
                 writer.append(chunk, hub: spread.hubs[parts.hub(of: chunk)], to: &value) {
                     parts.appendAudience(of: chunk, plan, request, to: &$0)
                 }

@@ -51,7 +51,8 @@ struct ResultRecorder {
     ///   - batch: Gets the result.
     /// - Returns: How it ended.
     mutating func record(
-        _ parent: ParentRecord, _ totals: PartTotals, hub: ByteWriter, origin: RecordOrigin, from source: OutcomeBatch.Origin, now: Timestamp,
+        _ parent: ParentRecord, _ totals: PartTotals, hub: ByteWriter, origin: RecordOrigin, from source: OutcomeBatch.Origin,
+        now: Timestamp,
         into batch: inout OutcomeBatch
     ) -> Conclusion {
         batch.add(.results, of: source) { record in

@@ -27,7 +27,9 @@ struct HubRouterTests {
         (#","tenant":"acme","hub":"eu""#, .hub(0)), (#","tenant":"lost""#, nil), (#","tenant":"lost","hub":"eu""#, .hub(0)),
     ]
 
-    @Test(arguments: ways) func aRequestGoesToItsHubElseItsTenantsElseTheDefault(_ members: String, _ route: HubRouter.Route?) throws {
+    @Test(arguments: ways) func aRequestGoesToItsHubElseItsTenantsElseTheDefault(_ members: String, _ route: HubRouter.Route?)
+        throws
+    {
         let router = HubRouter(
             Self.names, tenants: ["acme": "us", "globex": "shop", "lost": "gone"], defaultName: "eu")
         #expect(try Self.route(router, members) == (route.map { .success($0) } ?? .failure(.unknown)))

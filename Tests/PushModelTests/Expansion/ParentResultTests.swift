@@ -25,7 +25,8 @@ struct ParentResultTests {
         let place = RecordOrigin(
             topic: "push.parents.v1", partition: 1, offset: 7, timestamp: Timestamp(milliseconds: Reading.recordTime))
         let written = writer.append(
-            parent, totals, hub: ResultWriter.hub(parent.hub ?? "prod-shop"), origin: parent.origin ?? place, at: Timestamp(milliseconds: Reading.recordTime + 1000), to: &json)
+            parent, totals, hub: ResultWriter.hub(parent.hub ?? "prod-shop"), origin: parent.origin ?? place,
+            at: Timestamp(milliseconds: Reading.recordTime + 1000), to: &json)
         #expect(ResultSchema.violations(of: json.bytes).isEmpty)
         #expect(written.conclusion == totals.conclusion)
         #expect(String(decoding: json.bytes[written.resultID], as: UTF8.self).hasPrefix("final."))

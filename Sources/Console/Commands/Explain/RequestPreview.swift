@@ -72,6 +72,7 @@ struct RequestPreview {
     /// The hubs that requests of a name, or of a tenant, are divided among; nil when they go to one.
     ///
     /// - Parameter request: Only what it says of hub and tenant matters.
+    /// - Returns: Their names.
     func dividingHubs(of request: borrowing PushRequest) -> [String]? {
         guard let route = try? routes.router.route(of: request, tenant: Self.tenant(of: request)),
             case .spread(let number) = route, routes.spreads[number].numbers.count > 1

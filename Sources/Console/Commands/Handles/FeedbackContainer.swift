@@ -47,7 +47,8 @@ final class FeedbackContainer {
     ///   - timeout: How long each question may take.
     ///   - now: Milliseconds since 1970.
     /// - Throws: The hub's settings cannot be used.
-    init(_ settings: Settings, _ own: HubSettings, timeout: Duration, now: @escaping @Sendable () -> Int64) throws(CommandFailure) {
+    init(_ settings: Settings, _ own: HubSettings, timeout: Duration, now: @escaping @Sendable () -> Int64) throws(CommandFailure)
+    {
         do {
             let configuration = try settings.hubConfiguration(of: own)
             client = try HubClient(configuration, userAgent: Self.userAgent)
