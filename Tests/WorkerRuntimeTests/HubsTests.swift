@@ -100,6 +100,43 @@ struct HubsTests {
         for number in 0..<300 { #expect(results["r\(number)"]?.hub == (number % 2 == 0 ? "demo" : "other")) }
     }
 
+    @Test func aSmallWindowIsNotFilledByAHubThatIsOut() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let other = try FurtherHub("other")
+        bench.hub.arm([try Fault(parsing: "throttle,retry-after=300")])
+        let worker = try bench.startWorker {
+            $0.maxInFlight = 4
+            $0.window = 128
+            $0.hubs.append(try other.settings())
+        }
+        let bad = (0..<400).map { Self.request("bad\($0)") }
+        try bench.publish(all: bad + (0..<20).map { Self.request("good\($0)", #","hub":"other""#) }, partition: 0)
+        #expect(eventually(within: .seconds(60)) { other.tags.count == 20 })
+        #expect(bench.metric("pushfan_delayed_total") >= 200)
+        worker.askToStop()
+        bench.hub.arm([])
+        try worker.stop()
+    }
+
+    @Test func memoryThatAHubsRequestsFillIsNotTheOthers() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let other = try FurtherHub("other")
+        bench.hub.arm([try Fault(parsing: "throttle,retry-after=300")])
+        let worker = try bench.startWorker {
+            $0.maxInFlight = 4
+            $0.hubs.append(try other.settings())
+        }
+        // 24 MB, of which a hub's part of the memory holds two thirds.
+        let filler = String(repeating: "x", count: 80_000)
+        let bad = (0..<300).map { Self.request("bad\($0)", #","filler":"\#(filler)""#) }
+        try bench.publish(all: bad + (0..<20).map { Self.request("good\($0)", #","hub":"other""#) }, partition: 0)
+        #expect(eventually(within: .seconds(60)) { other.tags.count == 20 })
+        #expect(eventually { bench.metric("pushfan_delayed_total") >= 50 })
+        worker.askToStop()
+        bench.hub.arm([])
+        try worker.stop()
+    }
+
     @Test func everyHubHasARateOfItsOwn() throws {
         let bench = try Bench(.quickest, partitions: 2, hasShares: true)
         let other = try FurtherHub("other")

@@ -205,7 +205,8 @@ extension WorkerLoop {
 
     /// Takes what the outside asks for; both may have been asked for since the last turn.
     func handleControl() {
-        if let settings = control.takeReload() { reload(settings) }
+        // Nothing is begun while partitions are given up, and a reload may begin what waits.
+        if mode == .running, let settings = control.takeReload() { reload(settings) }
         let request = control.request
         guard request != .none, mode != .stopped else { return }
         if !isStopping {

@@ -10,7 +10,6 @@ import PushModel
 extension WorkerLoop {
     /// Takes in what the settings say of hubs now.
     func reload(_ new: WorkerConfiguration) {
-        guard mode != .stopped else { return }
         var numbers: [Int] = []
         var opened: [Int] = []
         do {
@@ -43,7 +42,10 @@ extension WorkerLoop {
         findHubsAnew()
         log.info(
             .configurationLoaded, "the hubs of the new settings are used",
-            [.count: LogValue(new.hubs.count), .hub: .string(opened.map { ports[$0].name }.joined(separator: ","))])
+            [
+                .count: LogValue(new.hubs.count),
+                .reason: .string("\(opened.count) opened, \(retired.count) taken out, \(new.hubs.count - opened.count) as before"),
+            ])
     }
 
     private func retire(_ port: HubPort) {
@@ -77,11 +79,13 @@ extension WorkerLoop {
 
     /// Lets a request whose hub is gone wait for the one that it goes to now; with a call under way, it does so when that has ended.
     func moveOn(_ flight: Flight) {
-        guard !flight.hasCallInFlight else { return }
+        guard flight.poll == nil, !flight.calls.isEmpty, !flight.hasCallInFlight else { return }
         let waiting = flight.calls.count { $0.phase == .waiting }
         ports[flight.port].waitingForRetry -= waiting
+        nameTenant(of: flight)
         findHub(of: flight)
         ports[flight.port].waitingForRetry += waiting
+        flight.tenant = ports[flight.port].ready.fresh(in: flight.lane).queue(of: flight.tenant)
         guard flight.routeFault == nil, flight.spread == nil else {
             flight.spread = nil
             for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
