@@ -61,6 +61,7 @@ struct LimitTests {
         #expect(calls.count == 400)
         Self.expectRate(of: calls, 60)
         if Bench.Broker.realAddress != nil { #expect(Self.most(calls, within: 3000) > 150) }
+        #expect(try bench.waitForCommits(of: 400, partitions: 6))
         for worker in workers { try worker.stop() }
         #expect(try bench.resultsByRequest().count == 400)
     }
@@ -78,6 +79,7 @@ struct LimitTests {
         let calls = bench.hub.calls()
         #expect(calls.count == 200)
         Self.expectRate(of: calls, 60)
+        #expect(try bench.waitForCommits(of: 200, partitions: 6))
         try worker.stop()
     }
 
@@ -98,8 +100,9 @@ struct LimitTests {
         let worker = try bench.startWorker()
         try bench.results(1200)
         #expect(bench.metric("pushfan_send_limit") == 64)
-        let calls = bench.hub.calls()
-        #expect(Self.most(calls, within: 100) >= 50)
+        // A connection carries one call at a time, and another is opened only while all are busy.
+        let connections = Set(bench.hub.calls().map(\.client)).count
+        #expect((50...64).contains(connections))
         try worker.stop()
     }
 
