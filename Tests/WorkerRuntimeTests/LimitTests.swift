@@ -32,8 +32,9 @@ struct LimitTests {
         let worker = try bench.startWorker { $0.rateLimit = 40 }
         try bench.publish(all: Self.requests(60))
         try bench.results(60)
-        // The rate, a burst of a quarter of a second, and what the way to the hub adds to one moment.
-        #expect(Self.most(bench.hub.calls(), within: 1000) <= 40 + 10 + 2)
+        // The rate, a burst of a quarter of a second, and what the way to the hub adds to one moment. On a busy machine the hub reads a
+        // call up to 100 ms after it was made, so those that it reads within a second were made within 1.1 s.
+        #expect(Self.most(bench.hub.calls(), within: 1000) <= 40 * 11 / 10 + 10 + 2)
         #expect(bench.metric("pushfan_rate_limit") == 40)
         #expect(bench.metric("pushfan_rate_wait_seconds_total") > 0.1)
         #expect(eventually { bench.logLines.all.contains { $0.contains("there is no topic for shares") } })
@@ -43,7 +44,7 @@ struct LimitTests {
     /// The hub notes calls when it reads them: where a sanitizer makes everything slow, some come together that were made apart.
     private static func expectRate(of calls: [RecordedCall], _ rate: Int, _ place: SourceLocation = #_sourceLocation) {
         if Bench.Broker.realAddress != nil {
-            #expect(most(calls, within: 1000) <= rate + rate / 4 + 3, sourceLocation: place)
+            #expect(most(calls, within: 1000) <= rate * 11 / 10 + rate / 4 + 3, sourceLocation: place)
         }
         #expect(most(calls, within: 4000) <= 4 * rate + rate, sourceLocation: place)
     }
