@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import PushModel
 import Settings
+import TestSupport
 import Testing
 
 @testable import Console
@@ -32,7 +33,7 @@ struct AudienceEnqueueTests {
     /// The parts that were written, by their numbers; one that stands there twice is a failure.
     private static func parts(_ stage: ReplayStage) throws -> [Int: PushRequest] {
         var found: [Int: PushRequest] = [:]
-        for record in try stage.read("requests-bulk") {
+        for record in try stage.read("requests-bulk", atLeast: 13) {
             var request = PushRequest()
             let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
             let reading = RequestReader(.strict).read(
@@ -65,9 +66,14 @@ struct AudienceEnqueueTests {
         let again = harness.run(line)
         #expect(again.code == .done && again.output.contains(#""state":"enqueued_before""#))
         #expect(try Self.parts(stage).count == 13)
-        let records = try stage.read("parents")
-        let parent = try #require(records.first { $0.key?.hasPrefix(":file:file-") == true && $0.key?.contains("/") == false })
-        let read = ParentRecord(Array(parent.value.utf8).span)
+        var parent: Record?
+        _ = try eventually {
+            parent = try stage.read("parents").first {
+                $0.key?.hasPrefix(":file:file-") == true && $0.key?.contains("/") == false
+            }
+            return parent != nil
+        }
+        let read = ParentRecord(Array(try #require(parent).value.utf8).span)
         #expect(read?.chunks == 13 && read?.calls == 186)
     }
 

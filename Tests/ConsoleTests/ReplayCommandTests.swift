@@ -44,7 +44,7 @@ struct ReplayCommandTests {
         let outcome = stage.replay("run PLAN --reason outage -o json")
         #expect(outcome.code == .done, "\(outcome.messages)")
         #expect(stage.count("replayed", outcome) == 20)
-        let new = try stage.read("requests").filter { $0.value.contains("\"replay\"") }
+        let new = try stage.read("requests", atLeast: 50).filter { $0.value.contains("\"replay\"") }
         #expect(new.count == 20)
         #expect(
             new.allSatisfy {
@@ -53,7 +53,7 @@ struct ReplayCommandTests {
         #expect(new.count { $0.value.contains(#""sends":[1]"#) && $0.value.contains(#""platforms":["windows"]"#) } == 10)
         let again = stage.replay("run PLAN --reason outage -o json")
         #expect(again.code == .done)
-        #expect(try stage.read("requests").count == 50)
+        #expect(try stage.read("requests", atLeast: 50).count == 50)
         let later = stage.replay("plan --file PLAN -o json")
         #expect(later.code == .nothingMatched)
         #expect(stage.count("replayed", later) == 20)
@@ -79,10 +79,10 @@ struct ReplayCommandTests {
         stage.traits.isInputTerminal = true
         stage.typed = "1000"
         #expect(stage.replay("run PLAN").code == .refused)
-        #expect(try stage.read("requests").count == 1001)
+        #expect(try stage.read("requests", atLeast: 1001).count == 1001)
         stage.typed = "1001"
         #expect(stage.replay("run PLAN --rate 100000").code == .done)
-        #expect(try stage.read("requests").count == 2002)
+        #expect(try stage.read("requests", atLeast: 2002).count == 2002)
     }
 
     @Test func aRunIsPausedResumedAndStoppedFromElsewhere() throws {
@@ -122,7 +122,7 @@ struct ReplayCommandTests {
         #expect(eventually { (try? stage.read("requests").count) ?? 0 > 110 })
         #expect(stage.replay("run PLAN --rate 10000").code == .done)
         #expect(try run.value() == .temporary)
-        #expect(try stage.read("requests").count == 200)
+        #expect(try stage.read("requests", atLeast: 200).count == 200)
     }
 
     @Test func aJobThatIsStoppedWithoutARunnerStaysStopped() throws {
@@ -137,7 +137,7 @@ struct ReplayCommandTests {
         #expect(stage.replay("list").output.contains("stopped"))
         #expect(stage.replay("stop \(job)").code == .refused)
         #expect(stage.replay("run PLAN").code == .refused)
-        #expect(try stage.read("requests").count == 10)
+        #expect(try stage.read("requests", atLeast: 10).count == 10)
     }
 
     @Test func deadLettersGoBackToWhereTheyCameFrom() throws {
@@ -152,10 +152,10 @@ struct ReplayCommandTests {
         #expect(try stage.read("requests").isEmpty)
         let outcome = stage.replay("deadletter --reason fixed --file PLAN")
         #expect(outcome.code == .done, "\(outcome.messages)")
-        let back = try stage.read("requests")
+        let back = try stage.read("requests", atLeast: 2)
         #expect(back.map(\.value).sorted().first == "{\"audience\"")
         #expect(back.allSatisfy { $0.key == "key" && $0.headers == ["own": "kept"] })
         #expect(stage.replay("deadletter --reason fixed --file PLAN").code == .nothingMatched)
-        #expect(try stage.read("requests").count == 2)
+        #expect(try stage.read("requests", atLeast: 2).count == 2)
     }
 }

@@ -11,8 +11,7 @@ struct ReplayStage {
 
     let name = "replay-tests-\(UUID().uuidString)"
     let folder: String
-    private let kafka = KafkaConfiguration(
-        bootstrapServers: realBrokers ?? "", properties: [.init(key: "fetch.wait.max.ms", value: "50")])
+    private let kafka = KafkaConfiguration(bootstrapServers: realBrokers ?? "")
     var traits = Streams.Traits()
     var typed: String?
 
@@ -70,29 +69,26 @@ struct ReplayStage {
         try producer.flush(timeout: .seconds(60))
     }
 
-    /// Everything that stands in a topic, what was committed just now included: its marks follow a moment later, and until then nothing
-    /// of it shows.
-    func read(_ role: String) throws -> [Record] {
-        let topic = "\(name).\(role)"
-        let reader = try PartitionReader(kafka, wakeUpFileDescriptor: -1)
-        defer { reader.stop() }
-        try reader.start((0..<partitionCount(of: role)).map { (TopicPartition(topic: topic, partition: $0), .beginning) })
+    /// Everything that stands in a topic, as soon as there is so much of it: what a transaction has committed shows a moment after its
+    /// commit has returned.
+    func read(_ role: String, atLeast count: Int = 0) throws -> [Record] {
         var records: [Record] = []
-        var unread = Set(reader.partitions.indices)
-        try #require(
-            eventually(within: .seconds(30)) {
-                for slot in unread {
-                    reading: while true {
-                        switch reader.read(slot: slot, { records.append(Record($0)) }) {
-                        case .record: continue
-                        case .endOfPartition(let offset):
-                            if let marks = reader.watermarks(slot: slot), marks.high <= offset { unread.remove(slot) }
-                        case .empty, .error: break reading
-                        }
-                    }
-                }
-                return unread.isEmpty
-            })
+        _ = try eventually {
+            records = try readNow(role)
+            return records.count >= count
+        }
+        return records
+    }
+
+    private func readNow(_ role: String) throws -> [Record] {
+        let reader = try TopicReader(kafka, topic: "\(name).\(role)", start: .beginning, stop: .end, timeout: .seconds(20))
+        defer { reader.close() }
+        var records: [Record] = []
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !reader.hasReachedEnd {
+            try #require(ContinuousClock.now < deadline)
+            _ = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }
+        }
         return records
     }
 

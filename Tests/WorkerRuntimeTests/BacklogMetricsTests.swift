@@ -59,9 +59,11 @@ struct BacklogMetricsTests {
         } ?? false
     }
 
-    @Test func whatIsDueAndUnreadWhileTheHubIsPausedWaitsFromWhenItWasDue() throws {
+    /// Paused by what the hub says, and by a circuit that opens.
+    @Test(arguments: ["status=429,retry-after=200", "status=503"])
+    func whatIsDueAndUnreadWhileTheHubIsPausedWaitsFromWhenItWasDue(_ fault: String) throws {
         let bench = try Bench(.quickest, partitions: 1)
-        bench.hub.arm([try Fault(parsing: "status=429,retry-after=200")])
+        bench.hub.arm([try Fault(parsing: fault)])
         // More than may lie in memory, so that some stay unread.
         try Self.write(Array(repeating: Delayed(published: -600, written: -300, due: -40), count: 1400), lane: 0, to: bench)
         try Self.write([Delayed(published: -600, written: -30, due: 50)], lane: 1, to: bench)
@@ -76,6 +78,41 @@ struct BacklogMetricsTests {
         let before = Self.lag(bench, lane: 0)
         #expect(eventually(within: .seconds(20)) { Self.lag(bench, lane: 0) >= before + 2 })
         try worker.stop()
+    }
+
+    @Test func whatIsDueBehindAFullWindowWaits() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "delay=300s,count=1")])
+        try Self.write(Array(repeating: Delayed(published: -600, written: -40, due: -30), count: 200), lane: 0, to: bench)
+        let worker = try bench.startWorker { configuration in
+            configuration.window = 64
+            configuration.drainTimeout = .seconds(1)
+        }
+        let unread = #"topic="\#(bench.topics.delays[0])""#
+        #expect(
+            eventually(within: .seconds(60)) {
+                (1..<200).contains(bench.metric("pushfan_consumer_lag_records", unread)) && bench.hub.calls().count >= 64
+            })
+        #expect(eventually { Self.lag(bench, lane: 0) >= 30 })
+        #expect(Self.lag(bench, lane: 0) < 200)
+        try worker.stop()
+    }
+
+    @Test func whatIsDueWhileResultsCannotBeCommittedWaits() throws {
+        // Only the embedded broker refuses what it is told to.
+        let bench = try Bench(.embedded, partitions: 1)
+        // OffsetCommit (key 8) answers with GROUP_AUTHORIZATION_FAILED (30).
+        bench.cluster?.failNext(apiKey: 8, codes: [Int32](repeating: 30, count: 1000))
+        let worker = try bench.startWorker { configuration in
+            configuration.drainTimeout = .seconds(1)
+            configuration.transactionTimeout = .seconds(2)
+        }
+        try bench.publish(#"{"audience":{"categories":["x"]},"platforms":["fcmv1"],"message":{"title":"T"}}"#)
+        #expect(eventually(within: .seconds(60)) { bench.metric("pushfan_commit_failures_total") >= 1 })
+        try Self.write(Array(repeating: Delayed(published: -600, written: -40, due: -30), count: 5), lane: 0, to: bench)
+        #expect(eventually(within: .seconds(30)) { Self.lag(bench, lane: 0) >= 30 })
+        #expect(bench.hub.calls().count == 1, "nothing is begun whose result could not be recorded")
+        #expect(throws: WorkerFailure.self) { try worker.stop() }
     }
 
     @Test func whatIsNotDueYetDoesNotWaitHoweverOldItIs() throws {

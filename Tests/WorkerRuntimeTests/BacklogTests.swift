@@ -47,6 +47,21 @@ import Testing
         #expect(moment == Self.at(since))
     }
 
+    /// Look and since when it waits of the next record, look of the last one taken, unread records behind, and the answer at 1000.
+    @Test(
+        arguments: [
+            (nil, nil, 5, nil), (nil, 300, 0, nil), (nil, 300, 5, 300), (nil, 2000, 5, 2000), ((400, 700), 300, 5, 700),
+            ((400, 700), 300, 0, 700), ((400, 5000), 300, 5, 400), ((400, 5000), 300, 0, 5000), ((3000, 5000), 300, 5, 3000),
+        ] as [((Int64, Int64)?, Int64?, Int64, Int64?)])
+    func aDelayLaneWaitsFromWhenItsNextRecordIsDueOrCouldHaveBeen(
+        next: (Int64, Int64)?, lastLook: Int64?, unreadCount: Int64, expected: Int64?
+    ) {
+        let since = DelayedBacklog.oldest(
+            next: next.map { (Self.at($0), Self.at($1)) }, lastLook: lastLook.map(Self.at), unreadCount: unreadCount,
+            now: Self.at(1000))
+        #expect(since == expected.map(Self.at))
+    }
+
     @Test func aFlightWaitsForWhatItCarriesAndNotForWhatItCarriedBefore() {
         let flight = Flight(index: 0)
         let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Self.at(100))

@@ -261,12 +261,18 @@ final class Bench {
     }
 
     /// What the worker's group has committed for a partition of the requests topic.
-    func committed(_ partition: Int32 = 0) throws -> CommittedOffset? {
+    func committed(_ partition: Int32 = 0) throws -> CommittedOffset? { try committed([partition]).first }
+
+    private func committed(_ partitions: [Int32]) throws -> [CommittedOffset] {
         let consumer = try Consumer(kafka, groupID: name, wakeUpFileDescriptor: -1)
         defer { consumer.close(timeout: .seconds(2)) }
         return try consumer.group.committed(
-            [TopicPartition(topic: topics.requests, partition: partition)], timeout: .seconds(10)
-        ).first
+            partitions.map { TopicPartition(topic: topics.requests, partition: $0) }, timeout: .seconds(10))
+    }
+
+    /// Waits until so many records of the requests topic are committed; none is, on the embedded broker, once a member leaves.
+    func waitForCommits(of count: Int64, partitions: Int32) throws -> Bool {
+        try eventually { try committed(Array(0..<partitions)).reduce(0) { $0 + ($1.offset ?? 0) } == count }
     }
 
     /// The metrics as a scraper sees them.

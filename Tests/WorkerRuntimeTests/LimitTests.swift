@@ -32,8 +32,9 @@ struct LimitTests {
         let worker = try bench.startWorker { $0.rateLimit = 40 }
         try bench.publish(all: Self.requests(60))
         try bench.results(60)
-        // The rate, a burst of a quarter of a second, and what the way to the hub adds to one moment.
-        #expect(Self.most(bench.hub.calls(), within: 1000) <= 40 + 10 + 2)
+        // The rate, a burst of a quarter of a second, and what the way to the hub adds to one moment. On a busy machine the hub reads a
+        // call up to 100 ms after it was made, so those that it reads within a second were made within 1.1 s.
+        #expect(Self.most(bench.hub.calls(), within: 1000) <= 40 * 11 / 10 + 10 + 2)
         #expect(bench.metric("pushfan_rate_limit") == 40)
         #expect(bench.metric("pushfan_rate_wait_seconds_total") > 0.1)
         #expect(eventually { bench.logLines.all.contains { $0.contains("there is no topic for shares") } })
@@ -43,7 +44,7 @@ struct LimitTests {
     /// The hub notes calls when it reads them: where a sanitizer makes everything slow, some come together that were made apart.
     private static func expectRate(of calls: [RecordedCall], _ rate: Int, _ place: SourceLocation = #_sourceLocation) {
         if Bench.Broker.realAddress != nil {
-            #expect(most(calls, within: 1000) <= rate + rate / 4 + 3, sourceLocation: place)
+            #expect(most(calls, within: 1000) <= rate * 11 / 10 + rate / 4 + 3, sourceLocation: place)
         }
         #expect(most(calls, within: 4000) <= 4 * rate + rate, sourceLocation: place)
     }
@@ -61,6 +62,7 @@ struct LimitTests {
         #expect(calls.count == 400)
         Self.expectRate(of: calls, 60)
         if Bench.Broker.realAddress != nil { #expect(Self.most(calls, within: 3000) > 150) }
+        #expect(try bench.waitForCommits(of: 400, partitions: 6))
         for worker in workers { try worker.stop() }
         #expect(try bench.resultsByRequest().count == 400)
     }
@@ -78,6 +80,7 @@ struct LimitTests {
         let calls = bench.hub.calls()
         #expect(calls.count == 200)
         Self.expectRate(of: calls, 60)
+        #expect(try bench.waitForCommits(of: 200, partitions: 6))
         try worker.stop()
     }
 
@@ -98,8 +101,9 @@ struct LimitTests {
         let worker = try bench.startWorker()
         try bench.results(1200)
         #expect(bench.metric("pushfan_send_limit") == 64)
-        let calls = bench.hub.calls()
-        #expect(Self.most(calls, within: 100) >= 50)
+        // A connection carries one call at a time, and another is opened only while all are busy.
+        let connections = Set(bench.hub.calls().map(\.client)).count
+        #expect((50...64).contains(connections))
         try worker.stop()
     }
 

@@ -77,6 +77,8 @@ struct PartitionState {
     var recent: RecentRequests?
     /// When the last record that was taken was published.
     var lastTimestamp: Timestamp?
+    /// When the last record of a delay lane that was taken was to be looked at. No record behind it is to be before.
+    var lastLook: Timestamp?
     /// Since when records wait to be taken.
     var backlog = BacklogAge()
     let lag: Gauge

@@ -101,6 +101,7 @@ extension WorkerLoop {
             partitions[slot].parked = flight
             return nil
         }
+        if let look = flight.look { partitions[slot].lastLook = look }
         return flight
     }
 

@@ -67,11 +67,18 @@ extension WorkerLoop {
         lookAtDelayed()
         var oldest = configuration.topics.delays.map { _ in wallClock }
         for slot in delayedPartitions.slots {
-            if case .delay(let delay) = partitions[slot].role, let next = partitions[slot].nextDelayed {
-                oldest[delay] = min(oldest[delay], next.waitingSince)
+            var unreadCount: Int64 = 0
+            if let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) {
+                unreadCount = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
+                partitions[slot].lag.set(Int(unreadCount))
             }
-            guard let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) else { continue }
-            partitions[slot].lag.set(Int(max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))))
+            guard case .delay(let delay) = partitions[slot].role else { continue }
+            let next = partitions[slot].nextDelayed.map { (look: $0.look ?? $0.waitingSince, waitingSince: $0.waitingSince) }
+            // Behind what can be read, a transaction's marker is no record that waits.
+            let since = DelayedBacklog.oldest(
+                next: next, lastLook: partitions[slot].isBlocked ? partitions[slot].lastLook : nil, unreadCount: unreadCount,
+                now: wallClock)
+            if let since { oldest[delay] = min(oldest[delay], since) }
         }
         for delay in oldest.indices { metrics.lagSeconds(ofDelay: delay).set(seconds(since: oldest[delay])) }
     }

@@ -27,6 +27,26 @@ struct BacklogAge: Equatable {
     }
 }
 
+/// Since when the oldest unread record of one partition of a delay lane may have been waiting.
+///
+/// A lane's records are looked at in the order in which they were written, and none is due before it is looked at.
+enum DelayedBacklog {
+    /// - Parameters:
+    ///   - next: The record that is the next to go on, if it was read: when it is to be looked at, and since when it waits.
+    ///   - lastLook: When the last record that was taken was to be looked at; nil when none was.
+    ///   - unreadCount: How many records lie behind what was read.
+    ///   - now: The present moment.
+    /// - Returns: That moment; one in the future, or none, when nothing waits. Of a next record that is due it is exact. One that is only to
+    ///   be handed on, and cannot be because there is no room, hides those behind it, as does a full window: then it is the earliest that it
+    ///   can be.
+    static func oldest(
+        next: (look: Timestamp, waitingSince: Timestamp)?, lastLook: Timestamp?, unreadCount: Int64, now: Timestamp
+    ) -> Timestamp? {
+        guard let next else { return unreadCount > 0 ? lastLook : nil }
+        return next.waitingSince <= now || unreadCount <= 0 ? next.waitingSince : min(next.look, next.waitingSince)
+    }
+}
+
 /// Since when what a record holds has been waiting for something other than its time.
 enum WaitingSince {
     /// - Parameters:
