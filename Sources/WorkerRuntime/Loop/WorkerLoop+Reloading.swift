@@ -44,7 +44,7 @@ extension WorkerLoop {
             .configurationLoaded, "the hubs of the new settings are used",
             [
                 .count: LogValue(new.hubs.count),
-                .reason: .string("\(opened.count) opened, \(retired.count) taken out, \(new.hubs.count - opened.count) as before"),
+                .reason: .string("\(opened.count) new or changed, \(retired.count) gone or changed"),
             ])
     }
 
