@@ -157,7 +157,7 @@ struct GroupTests {
         #expect(
             eventually(within: .seconds(60)) { bench.logLines.all.count { $0.contains("partitions were assigned") } >= 3 })
         #expect(bench.logLines.all.contains { $0.contains("ILLEGAL_GENERATION") || $0.contains("UNKNOWN_MEMBER") })
-        #expect(try eventually(within: .seconds(60)) { try bench.committed()?.offset == 1 })
+        #expect(bench.waitForCommits(of: 1, partitions: 1))
         try first.stop()
         try second.stop()
     }
