@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Work on a thread of its own, because commands block and tests have few threads to share.
 final class Background<Value: Sendable>: Sendable {
@@ -19,9 +20,9 @@ final class Background<Value: Sendable>: Sendable {
     /// It has ended.
     var isDone: Bool { result.withLock { $0 != nil } }
 
-    /// Waits for the end, for a minute at most.
+    /// Waits for the end, for a minute at most, times `patience`.
     func value() throws -> Value {
-        let deadline = Date(timeIntervalSinceNow: 60)
+        let deadline = Date(timeIntervalSinceNow: Double(60 * patience))
         condition.lock()
         while !isDone && condition.wait(until: deadline) {}
         condition.unlock()

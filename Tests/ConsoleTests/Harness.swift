@@ -1,6 +1,7 @@
 import Console
 import Kafka
 import Synchronization
+import TestSupport
 
 /// What one command line did.
 struct Outcome {
@@ -78,7 +79,7 @@ final class Broker {
         let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
         let topic = try producer.topic(named: "push.results.v1")
         for value in values { try producer.produce(to: topic, key: nil, value: Array(value.utf8).span, timestamp: timestamp) }
-        try producer.flush(timeout: .seconds(10))
+        try producer.flush(timeout: .seconds(10 * patience))
         producer.close(timeout: .zero)
     }
 
@@ -86,11 +87,11 @@ final class Broker {
     func read(_ topic: String, count: Int) throws -> [Record] {
         let reader = try TopicReader(
             KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), topic: topic, start: .beginning,
-            timeout: .seconds(10))
+            timeout: .seconds(10 * patience))
         defer { reader.close() }
         var records: [Record] = []
         var emptyCount = 0
-        while records.count < count && !reader.hasReachedEnd && emptyCount < 100 {
+        while records.count < count && !reader.hasReachedEnd && emptyCount < 100 * patience {
             let result = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }
             if result == .empty { emptyCount += 1 }
         }

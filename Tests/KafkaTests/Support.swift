@@ -1,5 +1,6 @@
 import Glibc
 import Kafka
+import TestSupport
 import Testing
 
 /// A record kept after its view is gone.
@@ -116,7 +117,7 @@ final class Loop {
     }
 
     func run(seconds: Int = 20, reading: Bool = true, until isDone: () -> Bool) throws {
-        let deadline = ContinuousClock.now + .seconds(seconds)
+        let deadline = ContinuousClock.now + .seconds(seconds * patience)
         while true {
             _ = try turn(reading: reading)
             if isDone() { return }
@@ -170,7 +171,7 @@ struct Mock {
         try cluster.createTopic("t", partitions: partitions)
         producer = try Producer(
             KafkaConfiguration(bootstrapServers: cluster.bootstrapServers, properties: properties), transactionalID: nil)
-        topic = try producer.warmUp(topics: ["t"], timeout: .seconds(10))[0]
+        topic = try producer.warmUp(topics: ["t"], timeout: .seconds(10 * patience))[0]
     }
 
     func partition(_ number: Int32 = 0) -> TopicPartition { TopicPartition(topic: "t", partition: number) }

@@ -71,7 +71,7 @@ final class Bench {
                 all.map {
                     NewTopic(
                         name: $0, partitionCount: topics.partitionCount(of: $0, requests: partitions), replicationFactor: 1)
-                }, timeout: .seconds(20))
+                }, timeout: .seconds(20 * patience))
         }
         metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
         var roomy = kafka
@@ -79,7 +79,7 @@ final class Bench {
         let producer = try Producer(roomy, transactionalID: nil)
         self.producer = producer
         let lanes = [topics.requestsHigh, topics.requests, topics.requestsBulk]
-        requests = try Self.whenReady { try producer.warmUp(topics: lanes, timeout: .seconds(10)) }
+        requests = try Self.whenReady { try producer.warmUp(topics: lanes, timeout: .seconds(10 * patience)) }
     }
 
     deinit {
@@ -123,7 +123,7 @@ final class Bench {
         at moment: Int64? = nil
     ) throws {
         try produce(value, key: key, headers: headers, partition: partition, at: moment)
-        try producer.flush(timeout: .seconds(10))
+        try producer.flush(timeout: .seconds(10 * patience))
     }
 
     func publish(_ json: String, headers: [(String, String)] = []) throws {
@@ -133,7 +133,7 @@ final class Bench {
     /// Publishes many records, one after the other, and waits until the broker has them all.
     func publish(all records: [String], partition: Int32? = nil, to lane: Lane = .normal) throws {
         for record in records { try produce(Array(record.utf8), key: nil, headers: [], partition: partition, to: lane) }
-        try producer.flush(timeout: .seconds(10))
+        try producer.flush(timeout: .seconds(10 * patience))
     }
 
     private func produce(
@@ -171,7 +171,7 @@ final class Bench {
 
     /// Writes records to the control topic, in order.
     func writeControl(_ records: [(key: [UInt8], value: [UInt8]?)], at moment: Int64? = nil) throws {
-        let topic = try Self.whenReady { try producer.warmUp(topics: [topics.control], timeout: .seconds(10)) }[0]
+        let topic = try Self.whenReady { try producer.warmUp(topics: [topics.control], timeout: .seconds(10 * patience)) }[0]
         for record in records {
             if let value = record.value {
                 try producer.produce(to: topic, partition: 0, key: record.key.span, value: value.span, timestamp: moment)
@@ -179,11 +179,11 @@ final class Bench {
                 try producer.produce(to: topic, partition: 0, key: record.key.span, value: nil, timestamp: moment)
             }
         }
-        try producer.flush(timeout: .seconds(10))
+        try producer.flush(timeout: .seconds(10 * patience))
     }
 
     private func openReader(_ topic: String) throws -> TopicReader {
-        try Self.whenReady { try TopicReader(kafka, topic: topic, start: .beginning, timeout: .seconds(10)) }
+        try Self.whenReady { try TopicReader(kafka, topic: topic, start: .beginning, timeout: .seconds(10 * patience)) }
     }
 
     /// Does what fails while a topic that was made just now has no leader yet.
@@ -201,12 +201,12 @@ final class Bench {
         return value
     }
 
-    /// Reads a topic from its beginning until `count` records are there or the deadline passes.
+    /// Reads a topic from its beginning until `count` records are there or the deadline, times `patience`, passes.
     func read(_ topic: String, count: Int, within limit: Duration = .seconds(30)) throws -> [ReadBack] {
         let reader = try openReader(topic)
         defer { reader.close() }
         var records: [ReadBack] = []
-        let deadline = ContinuousClock.now + limit
+        let deadline = ContinuousClock.now + limit * patience
         while records.count < count && ContinuousClock.now < deadline {
             _ = reader.read(timeout: .milliseconds(100)) { record in records.append(ReadBack(record)) }
         }
@@ -218,7 +218,7 @@ final class Bench {
         let reader = try openReader(topic)
         defer { reader.close() }
         var records: [ReadBack] = []
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(20 * patience)
         while !reader.hasReachedEnd && ContinuousClock.now < deadline {
             _ = reader.read(timeout: .milliseconds(100)) { record in records.append(ReadBack(record)) }
         }
@@ -267,7 +267,7 @@ final class Bench {
         let consumer = try Consumer(kafka, groupID: name, wakeUpFileDescriptor: -1)
         defer { consumer.close(timeout: .seconds(2)) }
         return try consumer.group.committed(
-            partitions.map { TopicPartition(topic: topics.requests, partition: $0) }, timeout: .seconds(10))
+            partitions.map { TopicPartition(topic: topics.requests, partition: $0) }, timeout: .seconds(10 * patience))
     }
 
     /// Waits until so many records of the requests topic are committed; none is, on the embedded broker, once a member leaves. While members
@@ -407,7 +407,7 @@ final class RunningWorker: Sendable {
 
     /// Waits for the worker's own end.
     func wait(within limit: Duration = .seconds(40)) throws {
-        guard ended.wait(timeout: .now() + .milliseconds(Int(limit.components.seconds * 1000))) == .success else {
+        guard ended.wait(timeout: .now() + .seconds(Int(limit.components.seconds) * patience)) == .success else {
             throw Timeout()
         }
         try outcome.withLock { $0 }?.get()

@@ -57,7 +57,7 @@ struct OrderTests {
 
     @Test(arguments: brokers) func aKeyThatWaitsForLongDoesNotHoldItsPartitionUp(_ broker: Bench.Broker) throws {
         let bench = try Bench(broker, partitions: 1)
-        bench.hub.arm([try Fault(parsing: "status=500,retry-after=13,count=1,tags=k-0")])
+        bench.hub.arm([try Fault(parsing: "status=500,retry-after=\(13 * patience),count=1,tags=k-0")])
         let worker = try bench.startWorker { $0.window = 16 }
         #expect(eventually { worker.report(.ready).passes })
         let others = Self.names("free", 100)
