@@ -1,3 +1,4 @@
+import FanOut
 import Foundation
 import Kafka
 import PushModel
@@ -75,6 +76,34 @@ struct AudienceEnqueueTests {
         }
         let read = ParentRecord(Array(try #require(parent).value.utf8).span)
         #expect(read?.chunks == 13 && read?.calls == 186)
+    }
+
+    @Test func eachPartForASpreadNamesTheHubOfItsUsers() throws {
+        var (stage, harness) = try Self.stage()
+        let path = try Self.file(stage, 1234)
+        let settings = stage.folder + "/pushfan.yaml"
+        let yaml = "hubs: {a: {}, b: {}}\nspreads: {all: [a, b]}\ndefault_hub: all\n"
+        try yaml.write(toFile: settings, atomically: true, encoding: .utf8)
+        harness.environment["PUSHFAN_CONFIG"] = settings
+        let line = "enqueue --audience-file \(path) --title News --id shared -o ndjson"
+        let outcome = harness.run(line)
+        #expect(outcome.code == .done, "\(outcome.messages)")
+        let spread = HubSpread(["a", "b"])
+        var names: [String] = []
+        for request in try Self.parts(stage).values {
+            let hub = request.document.string(try #require(request.hub))
+            guard case .users(let list) = request.audience else { continue }
+            request.document.forEachElement(of: list) { element in
+                let name = request.document.string(request.document.text(of: element))
+                #expect(spread.hubs[spread.hub(of: Array(name.utf8).span)] == hub)
+                names.append(name)
+            }
+        }
+        #expect(names.sorted() == (0..<1234).map { "u\($0)" }.sorted())
+        #expect(harness.run(line).output.contains(#""state":"enqueued_before""#))
+        // Other hubs would divide it otherwise.
+        try yaml.replacing("[a, b]", with: "[b, a]").write(toFile: settings, atomically: true, encoding: .utf8)
+        #expect(harness.run(line).code == .refused)
     }
 
     @Test func aRunThatWasInterruptedGoesOnWhereItWas() throws {

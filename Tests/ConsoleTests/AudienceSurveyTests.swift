@@ -21,7 +21,7 @@ struct AudienceSurveyTests {
         let file = try TemporaryFile(text)
         let json = #"{"id":"x","audience":{"users":["sample"]},"message":{"title":"T"}}"#
         let request = try AudienceRequest(Array(json.utf8), publishedAt: 0)
-        return try AudienceSurvey(file.path, FanOutPlanner(), request.request)
+        return try AudienceSurvey(file.path, FanOutPlanner(), request.request, over: nil)
     }
 
     @Test func everyNameCountsOnce() throws {

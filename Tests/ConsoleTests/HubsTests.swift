@@ -110,15 +110,31 @@ struct HubsTests {
         #expect(outcome.code == .usage && outcome.messages.contains("there are eu, crowd-1, crowd-2"))
     }
 
-    @Test func anAudienceFileDoesNotGoToSeveralHubs() throws {
+    private static func file(_ lines: [String]) throws -> URL {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("audience-\(UUID().uuidString).txt")
-        try Data("alice\nbob\n".utf8).write(to: file)
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file)
+        return file
+    }
+
+    @Test func anAudienceFileIsDividedAmongTheHubsOfASpread() throws {
+        let file = try Self.file((0..<50).map { "u\($0)" })
+        defer { try? FileManager.default.removeItem(at: file) }
+        let stage = try Stage(Self.yaml)
+        let flags = "--audience-file \(file.path) --title T --dry-run -o ndjson"
+        let divided = stage.run("enqueue \(flags)")
+        #expect(divided.code == .done && divided.output.contains(#""names":50,"#), "\(divided)")
+        #expect(divided.output.contains(#""parts":2,"#), "\(divided)")
+        let one = stage.run("enqueue \(flags) --hub eu")
+        #expect(one.code == .done && one.output.contains(#""parts":1,"#), "\(one)")
+    }
+
+    @Test func aFileOfCategoriesIsForOneHub() throws {
+        let file = try Self.file(["category", "sports"])
         defer { try? FileManager.default.removeItem(at: file) }
         let stage = try Stage(Self.yaml)
         let flags = "--audience-file \(file.path) --title T --dry-run"
         let refused = stage.run("enqueue \(flags)")
-        #expect(refused.code == .usage, "\(refused.messages)")
-        #expect(refused.messages.contains("crowd-1, crowd-2"), "\(refused.messages)")
+        #expect(refused.code == .usage && refused.messages.contains("crowd-1, crowd-2"), "\(refused.messages)")
         #expect(stage.run("enqueue \(flags) --hub eu").code == .done)
     }
 

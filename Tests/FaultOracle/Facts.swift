@@ -154,6 +154,8 @@ public struct CallFact: Sendable {
     public var notification: UInt64?
     /// The piece of a large request that it was for.
     public var piece: PieceName?
+    /// Whether the second of two hubs recorded it.
+    public var isOfSecondHub = false
 
     /// A recorded call.
     public init(

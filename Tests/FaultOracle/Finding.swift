@@ -40,6 +40,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case repetitions = "repeated requests not sent exactly once"
     /// A request is not called before those ahead of it that share its ordering key have ended, but for what a kill makes again.
     case order = "calls before their turn"
+    /// A hub that works gets its requests in time while another one is out, and each hub gets its own alone.
+    case hubsApart = "calls late or missing for another hub's sake, or at the wrong hub"
     /// A worker ends when, and only when, it is told to.
     case exits = "workers that ended wrongly"
 }

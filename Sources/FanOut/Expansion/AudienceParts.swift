@@ -1,7 +1,7 @@
 public import PushModel
 
 /// The parts of an audience that comes name by name, or handle by handle, and is too long to be held: no more than one part is, or one
-/// of each platform.
+/// of each platform, for each hub.
 ///
 /// ```
 /// var parts = planner.parts(of: .users, for: request)
@@ -35,30 +35,43 @@ public struct AudienceParts: Sendable {
     /// The names of one call, and the calls that each of them becomes.
     private let namesPerCall: Int
     private let callsPerPiece: Int
-    /// For each platform the handles that wait; names wait in the first.
+    /// The hubs that share the audience; nil for one hub.
+    private let spread: HubSpread?
+    /// For each hub, and there for each platform, the handles that wait; names wait in the hub's only one.
     private var filling: [Part]
+    private let fillingPerHub: Int
     private var complete = Part()
 
     /// Which part is complete, from 0.
     public private(set) var chunk = -1
+    /// The hub of the complete part; nil for that of the whole.
+    public private(set) var hub: String?
 
-    init(_ kind: StaticString, _ pattern: TagPattern, piecesPerPart: Int, callsPerPiece: Int) {
+    init(_ kind: StaticString, _ pattern: TagPattern, piecesPerPart: Int, callsPerPiece: Int, over spread: HubSpread?) {
         self.kind = kind
         self.pattern = pattern
+        self.spread = spread
         self.callsPerPiece = callsPerPiece
         namesPerCall = TagExpression.maxTagsJoinedByOr
         maximumCount = piecesPerPart * namesPerCall
-        filling = [Part()]
+        fillingPerHub = 1
+        filling = Self.parts(of: spread, 1)
+    }
+
+    private static func parts(of spread: HubSpread?, _ count: Int) -> [Part] {
+        [Part](repeating: Part(), count: count * max(1, spread?.hubs.count ?? 1))
     }
 
     /// Parts of handles, each for one call.
-    init() {
+    init(over spread: HubSpread?) {
         kind = "devices"
         pattern = nil
+        self.spread = spread
         callsPerPiece = 1
         namesPerCall = FanOutPlanner.maximumHandlesPerBatch
         maximumCount = namesPerCall
-        filling = Platform.allCases.map { _ in Part() }
+        fillingPerHub = Platform.allCases.count
+        filling = Self.parts(of: spread, fillingPerHub)
     }
 
     /// Adds a name.
@@ -69,12 +82,13 @@ public struct AudienceParts: Sendable {
     public mutating func add(_ name: Span<UInt8>) throws(RequestFault) -> Bool {
         guard let pattern else { throw RequestFault(.schemaInvalid, "", "A handle needs its platform.") }
         try pattern.check(name)
-        filling[0].json.append(filling[0].count == 0 ? "\"" : ",\"")
-        filling[0].json.append(name)
-        filling[0].json.append("\"")
-        filling[0].count += 1
-        guard filling[0].count == maximumCount else { return false }
-        take(0)
+        let index = spread?.hub(of: name) ?? 0
+        filling[index].json.append(filling[index].count == 0 ? "\"" : ",\"")
+        filling[index].json.append(name)
+        filling[index].json.append("\"")
+        filling[index].count += 1
+        guard filling[index].count == maximumCount else { return false }
+        take(index)
         return true
     }
 
@@ -88,7 +102,7 @@ public struct AudienceParts: Sendable {
     public mutating func add(_ handle: Span<UInt8>, of platform: Platform) throws(RequestFault) -> Bool {
         guard pattern == nil else { throw RequestFault(.schemaInvalid, "", "This is an audience of names, not of handles.") }
         try HandleStream.check(handle)
-        let index = Int(platform.rawValue)
+        let index = (spread?.hub(of: handle) ?? 0) * fillingPerHub + Int(platform.rawValue)
         filling[index].json.append(filling[index].count == 0 ? "{\"platform\":\"" : ",{\"platform\":\"")
         filling[index].json.append(platform.name)
         filling[index].json.append("\",\"handle\":")
@@ -100,7 +114,7 @@ public struct AudienceParts: Sendable {
         return true
     }
 
-    /// Completes what is left; of handles, for one platform after the other.
+    /// Completes what is left, for one hub after the other; of handles, there for one platform after the other.
     ///
     /// - Returns: Whether there was anything.
     public mutating func finish() -> Bool {
@@ -129,6 +143,7 @@ public struct AudienceParts: Sendable {
         complete.removeAll()
         swap(&complete, &filling[index])
         chunk += 1
+        hub = spread?.hubs[index / fillingPerHub]
     }
 }
 
@@ -138,8 +153,11 @@ extension FanOutPlanner {
     /// - Parameters:
     ///   - kind: What the names are.
     ///   - request: Says what is sent; its own audience does not matter.
+    ///   - spread: The hubs that share the names; nil for one hub, and for categories, which several hubs cannot share.
     /// - Returns: Parts without names.
-    public func parts(of kind: NameKind, for request: borrowing PushRequest) -> AudienceParts {
+    public func parts(
+        of kind: NameKind, for request: borrowing PushRequest, over spread: HubSpread? = nil
+    ) -> AudienceParts {
         let calls = request.template == nil ? max(1, platforms(of: request).rawValue.nonzeroBitCount) : 1
         var pieces = Expansion.unitsPerPart(callsPerUnit: calls, maximumCalls: maximumCalls)
         // A request names 200 categories at most.
@@ -150,9 +168,13 @@ extension FanOutPlanner {
             case .installations: ("installations", installations)
             case .categories: ("categories", categories)
             }
-        return AudienceParts(name, pattern, piecesPerPart: pieces, callsPerPiece: calls)
+        return AudienceParts(
+            name, pattern, piecesPerPart: pieces, callsPerPiece: calls, over: kind == .categories ? nil : spread)
     }
 
     /// The parts of a list of handles that is too long to be held.
-    public func partsOfHandles() -> AudienceParts { AudienceParts() }
+    ///
+    /// - Parameter spread: The hubs that share them; nil for one hub.
+    /// - Returns: Parts without handles.
+    public func partsOfHandles(over spread: HubSpread? = nil) -> AudienceParts { AudienceParts(over: spread) }
 }

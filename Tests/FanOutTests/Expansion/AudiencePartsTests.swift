@@ -82,6 +82,42 @@ struct AudiencePartsTests {
         #expect(found[2].1.contains("windows"))
     }
 
+    /// The audience, and the hub, of each part.
+    private static func sharedParts(
+        _ parts: AudienceParts, _ texts: [String], add: (inout AudienceParts, Span<UInt8>) throws -> Bool
+    ) throws -> [(hub: String, texts: [String])] {
+        var parts = parts
+        var found: [(hub: String, texts: [String])] = []
+        func note() throws {
+            var json = ByteWriter()
+            parts.appendAudience(to: &json)
+            let words = json.text.split(separator: "\"").map(String.init).filter { $0.hasPrefix("n") }
+            #expect(words.count == parts.count && parts.chunk == found.count)
+            found.append((try #require(parts.hub), words))
+        }
+        for text in texts { if try add(&parts, Array(text.utf8).span) { try note() } }
+        while parts.finish() { try note() }
+        return found
+    }
+
+    @Test(arguments: [false, true]) func hubsOfASpreadGetTheirOwnAlone(areHandles: Bool) throws {
+        let spread = HubSpread(["a", "b", "c"])
+        let planning = try Self.planning("")
+        let texts = (0..<4000).map { "n\($0)" }
+        let planner = planning.planner
+        let parts =
+            areHandles ? planner.partsOfHandles(over: spread) : planner.parts(of: .users, for: planning.request, over: spread)
+        let found = try Self.sharedParts(parts, texts) { parts, text in
+            areHandles ? try parts.add(text, of: .windows) : try parts.add(text)
+        }
+        #expect(found.flatMap(\.texts).sorted() == texts.sorted())
+        for part in found {
+            #expect(part.texts.allSatisfy { spread.hubs[spread.hub(of: Array($0.utf8).span)] == part.hub })
+        }
+        // Only the last part of each hub is not full.
+        #expect(Set(found.map(\.hub)).count == 3 && found.count { $0.texts.count < (areHandles ? 1000 : 100) } <= 3)
+    }
+
     @Test func longHandlesFillAPartBeforeItIsTooLargeToBeRead() throws {
         var parts = FanOutPlanner().partsOfHandles()
         let handle = Array(String(repeating: "x", count: 4096).utf8)

@@ -15,17 +15,18 @@ final class Hub: Sendable {
     /// - Parameters:
     ///   - program: The path of `pushfan`.
     ///   - folder: Where its log and its journal are.
+    ///   - name: Begins the names of those files.
     ///   - options: More options of `pushfan emulator`.
     ///   - environment: Its environment.
     /// - Throws: It did not start in time.
-    init(program: String, folder: String, options: [String], environment: [String: String]) throws {
+    init(program: String, folder: String, name: String = "hub", options: [String], environment: [String: String]) throws {
         port = try Ports.free()
-        journal = "\(folder)/hub.ndjson"
+        journal = "\(folder)/\(name).ndjson"
         child = try ChildProcess(
             "emulator",
             [program, "emulator", "--listen", "127.0.0.1:\(port)", "--journal", journal, "--record", "light", "--threads", "2"]
                 + options,
-            environment: environment, log: "\(folder)/hub.log")
+            environment: environment, log: "\(folder)/\(name).log")
         proxy = try ByteProxy(target: port)
         let port = port
         try Clock.wait(for: "the emulator", within: .seconds(20)) { HTTPProbe.ask(port: port, "/livez")?.status == 200 }

@@ -38,6 +38,8 @@ struct Workload: Sendable {
     /// Every other request has one of so many ordering keys, each in a partition of `keyPartitions`; 0 for none.
     var keys = 0
     var keyPartitions = 6
+    /// One of so many is for the hub `Workload.secondHub`; 0 for none.
+    var secondHubEvery = 0
     /// Records in each transaction of the publisher, which aborts every other one; 0 for no transactions.
     var transactionSize = 0
 
@@ -62,6 +64,12 @@ struct Workload: Sendable {
 
     /// The ordering key of the request of a number; nil for none.
     func key(of number: Int) -> Int? { keys > 0 && number % 2 == 0 ? number / 2 % keys : nil }
+
+    /// The second hub's name in requests.
+    static let secondHub = "second"
+
+    /// Whether the request of a number is for the second hub.
+    func isForSecondHub(_ number: Int) -> Bool { isNth(number, secondHubEvery) }
 
     /// One record by its number: the same for the same number and seed.
     struct Record {
@@ -108,6 +116,7 @@ struct Workload: Sendable {
             + (retries ? ",\"options\":{\"on_ambiguous\":\"retry\"}" : "")
             + (moment(of: number).map { ",\"not_before\":\"\(Self.text($0))\"" } ?? "")
             + (key(of: number).map { ",\"ordering_key\":\"k\($0)\"" } ?? "")
+            + (isForSecondHub(number) ? ",\"hub\":\"\(Self.secondHub)\"" : "")
             + (timeToLive.map { ",\"ttl_seconds\":\($0)" } ?? "")
             + (isFlawed && ballastByteCount > 0 ? ",\"ballast\":\"\(String(repeating: "b", count: ballastByteCount))\"" : "")
             + "}"

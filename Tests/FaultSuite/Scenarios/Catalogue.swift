@@ -2,10 +2,8 @@
 enum Catalogue {
     static let all: [Scenario] =
         workerScenarios + membershipScenarios + brokerScenarios + clusterScenarios + protocolScenarios + hubScenarios
-        + hubConnectionScenarios + delayScenarios + orderScenarios + expansionScenarios + dedupeScenarios + replayScenarios
-        + recordScenarios + machineScenarios
-        + failpointScenarios
-        + sabotageScenarios
+        + hubConnectionScenarios + severalHubsScenarios + delayScenarios + orderScenarios + expansionScenarios + dedupeScenarios
+        + replayScenarios + recordScenarios + machineScenarios + failpointScenarios + sabotageScenarios
 
     /// The scenarios that the command line asks for: by name, or by the part of their names before a hyphen.
     ///

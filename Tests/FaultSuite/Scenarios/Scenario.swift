@@ -34,6 +34,8 @@ struct Scenario: Sendable {
     var isScaled = true
     /// Whether the workers' first key is one that the hub does not know, and the second one that it does.
     var withdrawsFirstKey = false
+    /// Whether there is a second hub, for the requests that name it.
+    var hasSecondHub = false
     /// Whether the outcome of every call is followed.
     var tracksOutcomes = false
     /// Whether the crew runs before the scenario's own part begins.

@@ -82,7 +82,7 @@ struct ScenarioRun {
         let isSettled = stage.settle()
         stage.stopWorkers()
         stage.watch.end()
-        stage.hub.end()
+        stage.endHubs()
         let evidence = try stage.evidence()
         outcome.requests = evidence.inputs.count
         outcome.results = evidence.results.count + evidence.deadLetters.count

@@ -10,6 +10,8 @@ final class Stage: Sendable {
     let folder: String
     let broker: Broker
     let hub: Hub
+    /// The hub of the requests that name it, in the scenarios that have one.
+    let secondHub: Hub?
     let workers: [WorkerProcess]
     let watch: ResultWatch
     let topics: TopicNames
@@ -28,6 +30,7 @@ final class Stage: Sendable {
         var commandKills = 0
         var outage: Outage?
         var pauses: [(begin: Int64, wait: Int64)] = []
+        var secondHubOutage: Int64?
     }
 
     private let state: Mutex<State>
@@ -52,6 +55,12 @@ final class Stage: Sendable {
         hub = try Hub(
             program: suite.program, folder: folder, options: ["--fault", Self.pace] + scenario.hubOptions,
             environment: suite.environment)
+        secondHub =
+            try scenario.hasSecondHub
+            ? Hub(
+                program: suite.program, folder: folder, name: "hub-second", options: ["--fault", Self.pace],
+                environment: suite.environment)
+            : nil
         environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = broker.address(isProxied: scenario.isBehindProxy)
         environment["PUSHFAN_HUB_NAME"] = "demo"
         environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString
@@ -65,12 +74,34 @@ final class Stage: Sendable {
         environment["PUSHFAN_RETRY_CAP"] = "5s"
         environment["PUSHFAN_LOG_LEVEL"] = scenario.workload.count > 50_000 ? "warning" : "info"
         if scenario.tracksOutcomes { environment["PUSHFAN_HUB_TRACK_OUTCOME"] = "true" }
+        if scenario.hasSecondHub { environment["PUSHFAN_CONFIG"] = "\(folder)/pushfan.yaml" }
         environment.merge(scenario.settings) { $1 }
         let everybody = environment
         workers = try (1...max(scenario.workers, scenario.spareWorkers, 1)).map {
             try WorkerProcess("w\($0)", program: suite.program, folder: folder, environment: everybody)
         }
         watch = ResultWatch(kafka: kafka, results: topics.results, deadLetters: topics.deadLetters)
+        try writeSettings()
+    }
+
+    /// Writes the settings file that tells of the second hub, if there is one.
+    private func writeSettings(secondHub settings: String = "") throws {
+        guard let secondHub else { return }
+        let text = """
+            hubs:
+              \(Workload.secondHub):
+                name: demo
+                connection_string: "\(secondHub.connectionString)"
+            \(settings.isEmpty ? "" : "    \(settings)")
+            """
+        try text.write(toFile: "\(folder)/pushfan.yaml", atomically: true, encoding: .utf8)
+    }
+
+    /// Changes a setting of the second hub, such as `max_in_flight: 8`, and has all workers read it.
+    func changeSecondHub(_ setting: String) throws {
+        note("second hub: \(setting)")
+        try writeSettings(secondHub: setting)
+        for worker in workers where worker.isRunning { worker.reload() }
     }
 
     /// The least time for an answer of the hub, milliseconds.
@@ -140,6 +171,12 @@ final class Stage: Sendable {
         try hub.setFaults(faults.map { $0.contains("delay=") ? $0 : "\($0),\(Self.pace)" } + [Self.pace])
     }
 
+    /// Replaces the second hub's faults.
+    func setSecondHubFaults(_ faults: [String]) throws {
+        note("second hub's faults: \(faults)")
+        try secondHub?.setFaults(faults.map { "\($0),\(Self.pace)" } + [Self.pace])
+    }
+
     /// Pauses for a time that is scaled with the suite.
     func pause(_ duration: Duration) { Clock.pause(duration * scale) }
 
@@ -191,6 +228,12 @@ final class Stage: Sendable {
 
     /// When the hub asked for rest, and for how long, milliseconds.
     var pauses: [(begin: Int64, wait: Int64)] { state.withLock { $0.pauses } }
+
+    /// Takes down that the second hub is out from now on.
+    func noteSecondHubOutage() { state.withLock { $0.secondHubOutage = Clock.now() } }
+
+    /// When the second hub went out, milliseconds since 1970.
+    var secondHubOutage: Int64? { state.withLock { $0.secondHubOutage } }
 
     /// Takes down that the hub answered nobody.
     func noteOutage(_ outage: Outage) { state.withLock { $0.outage = outage } }
@@ -250,7 +293,13 @@ final class Stage: Sendable {
         for publisher in state.withLock({ $0.publishers }) { publisher.end() }
         for worker in workers { worker.end() }
         watch.end()
+        endHubs()
+    }
+
+    /// Stops the hubs, which write the rest of their journals.
+    func endHubs() {
         hub.end()
+        secondHub?.end()
     }
 
     /// Reads everything back.
@@ -266,6 +315,14 @@ final class Stage: Sendable {
         evidence.deadLetters = try reader.deadLetters(topics.deadLetters)
         evidence.positions = try reader.positions(topics.requests, group: topics.group, partitions: scenario.partitions)
         evidence.calls = try Journal.calls(at: hub.journal)
+        if let secondHub {
+            for var call in try Journal.calls(at: secondHub.journal) {
+                call.isOfSecondHub = true
+                evidence.calls.append(call)
+            }
+            // In the order of the answers.
+            evidence.calls.sort { $0.at < $1.at }
+        }
         evidence.hasMarkers = scenario.workload.transactionSize > 0
         evidence.maxInFlight = scenario.maxInFlight
         evidence.hubDelay = Self.hubDelay

@@ -69,15 +69,15 @@ struct RequestPreview {
         return configuration
     }
 
-    /// The hubs that requests of a name, or of a tenant, are divided among; nil when they go to one.
+    /// The hubs that requests of a name, or of a tenant, are divided among.
     ///
     /// - Parameter request: Only what it says of hub and tenant matters.
-    /// - Returns: Their names.
-    func dividingHubs(of request: borrowing PushRequest) -> [String]? {
+    /// - Returns: The hubs; nil when there is one.
+    func spread(of request: borrowing PushRequest) -> HubSpread? {
         guard let route = try? routes.router.route(of: request, tenant: Self.tenant(of: request)),
             case .spread(let number) = route, routes.spreads[number].numbers.count > 1
         else { return nil }
-        return routes.spreads[number].hubs.hubs
+        return routes.spreads[number].hubs
     }
 
     private static func tenant(of request: borrowing PushRequest) -> TenantID {

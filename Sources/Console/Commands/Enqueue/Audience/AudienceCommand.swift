@@ -22,8 +22,8 @@ enum AudienceCommand {
         let now = invocation.surroundings.now()
         let planner = FanOutPlanner(settings.planning())
         let sample = try AudienceRequest(invocation, id: "sample", at: now)
-        try checkContent(sample, planner, settings, now)
-        let survey = try AudienceSurvey(path, planner, sample.request)
+        let spread = try checkContent(sample, settings, now)
+        let survey = try AudienceSurvey(path, planner, sample.request, over: spread)
         try check(survey, sample.request, invocation)
         let digest = try AudienceRequest.digest(arguments, survey, planner, sample.request)
         let id = arguments.value("id") ?? "file-\(digest)"
@@ -48,18 +48,16 @@ enum AudienceCommand {
     }
 
     /// Refuses content that no worker would send, before the file is read.
+    ///
+    /// - Returns: The hubs that share the audience; nil for one hub.
     private static func checkContent(
-        _ sample: AudienceRequest, _ planner: FanOutPlanner, _ settings: Settings, _ now: Int64
-    ) throws(CommandFailure) {
+        _ sample: AudienceRequest, _ settings: Settings, _ now: Int64
+    ) throws(CommandFailure) -> HubSpread? {
         var preview = try RequestPreview(settings, callTime: .milliseconds(100), now: now)
-        if let hubs = preview.dividingHubs(of: sample.request) {
-            throw .usage(
-                "the request would go to the hubs \(hubs.joined(separator: ", ")); an audience that comes as a file goes to one: name it with --hub"
-            )
-        }
         if let fault = preview.explain(OutgoingRequest(json: sample.json, id: "sample")).fault {
             throw .usage("the flags: \(fault)")
         }
+        return preview.spread(of: sample.request)
     }
 
     private static func check(_ survey: AudienceSurvey, _ request: PushRequest, _ invocation: Invocation) throws(CommandFailure) {
@@ -73,6 +71,10 @@ enum AudienceCommand {
                 hint: survey.names > 0 ? "--keep-going leaves them out" : nil)
         }
         guard survey.names > 0 else { throw .usage("there is nobody in \(Sanitised.quoted(survey.path))") }
+        if survey.kind == .names(.categories), let hubs = survey.spread?.hubs {
+            throw .usage(
+                "categories are on every one of the hubs \(hubs.joined(separator: ", ")); name one of them with --hub")
+        }
         guard survey.kind != .handles || request.template == nil else {
             throw .usage("a template cannot be sent to device handles")
         }

@@ -53,6 +53,7 @@ struct AudienceRequest {
         for byte in try RequestFlags.json(arguments, now: 0) { add(byte) }
         add(planner.platforms(of: request).rawValue)
         add(UInt8(truncatingIfNeeded: planner.maximumCalls))
+        for hub in survey.spread?.hubs ?? [] { for byte in [0] + Array(hub.utf8) { add(byte) } }
         let digits = String(state, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

@@ -90,7 +90,7 @@ struct AudienceRun {
         var batch = Batch(whole.request, state, id, survey, planner)
         var reader = try open()
         var format = survey.format
-        var parts = planner.parts(of: survey.kind, for: whole.request)
+        var parts = planner.parts(of: survey.kind, for: whole.request, over: survey.spread)
         var names = 0
         progress.begin(at: 0)
         while try Self.next(&reader) {
@@ -127,7 +127,7 @@ struct AudienceRun {
         guard found.digest == digest, found.parts == survey.parts else {
             throw .final(
                 CommandFailure(
-                    .refused, "the request \(id) was begun with another file, other content or for other platforms",
+                    .refused, "the request \(id) was begun with another file, other content, or for other platforms or hubs",
                     hint: "another --id makes another request of it"))
         }
         return found
@@ -189,7 +189,7 @@ private struct Batch {
         // Before its parts, so that it stands before what becomes of them.
         if parts.chunk == 0 { try session.addParent(parent, to: partition) }
         json.removeAll()
-        writer.append(parts.chunk, to: &json) { parts.appendAudience(to: &$0) }
+        writer.append(parts.chunk, hub: parts.hub, to: &json) { parts.appendAudience(to: &$0) }
         try session.addPart(parts.chunk, json)
         count += 1
         byteCount += json.count

@@ -28,6 +28,8 @@ struct AudienceSurvey {
     /// A bit for each line that is left out.
     private var skipped: [UInt64] = []
 
+    /// The hubs that share the audience; nil for one hub.
+    let spread: HubSpread?
     /// Whether the lines are names or handles.
     var kind: AudienceFormat.Kind { format.kind ?? .names(.users) }
 
@@ -40,9 +42,13 @@ struct AudienceSurvey {
     ///   - path: The file.
     ///   - planner: Plans as the workers do.
     ///   - request: What is to be sent.
+    ///   - spread: The hubs that share the audience; nil for one hub.
     /// - Throws: The file cannot be read.
-    init(_ path: String, _ planner: FanOutPlanner, _ request: PushRequest) throws(CommandFailure) {
+    init(
+        _ path: String, _ planner: FanOutPlanner, _ request: PushRequest, over spread: HubSpread?
+    ) throws(CommandFailure) {
         self.path = path
+        self.spread = spread
         // So that there is room for all of them from the beginning.
         let lineCount = try AudienceReader.lineCount(path)
         skipped = [UInt64](repeating: 0, count: lineCount / 64 + 1)
@@ -57,7 +63,7 @@ struct AudienceSurvey {
                     skip(lines)
                     continue
                 }
-                if parts == nil { parts = planner.parts(of: kind, for: request) }
+                if parts == nil { parts = planner.parts(of: kind, for: request, over: spread) }
                 let isNew = distinct.insert(format.text.span, salt: Self.salt(format, kind), at: reader.offset) { offset in
                     Self.isSame(reader.line(at: offset), format, kind)
                 }
@@ -116,10 +122,10 @@ struct AudienceSurvey {
 
 extension FanOutPlanner {
     /// Parts for what a file holds.
-    func parts(of kind: AudienceFormat.Kind, for request: PushRequest) -> AudienceParts {
+    func parts(of kind: AudienceFormat.Kind, for request: PushRequest, over spread: HubSpread?) -> AudienceParts {
         switch kind {
-        case .names(let names): parts(of: names, for: request)
-        case .handles: partsOfHandles()
+        case .names(let names): parts(of: names, for: request, over: spread)
+        case .handles: partsOfHandles(over: spread)
         }
     }
 }
