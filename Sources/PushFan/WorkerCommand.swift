@@ -36,6 +36,9 @@ extension Command {
 
 /// A worker together with its probes, its log and the signals that stop it.
 struct WorkerProgram {
+    private let stop = StopRequest()
+    private let reload = StopRequest()
+    private let signals: SignalHandler
     private let settings: Settings
     private let readAgain: @Sendable () throws(SettingsError) -> Settings
     private let configuration: WorkerConfiguration
@@ -45,6 +48,8 @@ struct WorkerProgram {
     private let metrics: PushfanMetrics
 
     init(_ invocation: Invocation) throws(CommandFailure) {
+        // From here on a signal means an orderly end, or settings that are read again, however early it comes.
+        signals = try SignalHandler(hangUp: { [reload] in reload.ask() }) { [stop] in stop.ask() }
         settings = try invocation.settings()
         readAgain = invocation.settingsReader()
         do throws(SettingsError) {
@@ -69,10 +74,6 @@ struct WorkerProgram {
     }
 
     func run() throws(CommandFailure) -> ExitCode {
-        // From here on a signal means an orderly end, however early it comes.
-        let stop = StopRequest()
-        let reload = StopRequest()
-        let signals = try SignalHandler(hangUp: { reload.ask() }) { stop.ask() }
         defer { signals.cancel() }
         let probes = ProbeServer(listen: settings.listen.description, health: health, metrics: metrics) {
             [status, hub = configuration.hubName] in status.json(version: Program.version, hub: hub)
@@ -88,12 +89,12 @@ struct WorkerProgram {
         log.info(
             .started, "a worker starts",
             [.version: .string(Program.version), .worker: .string(configuration.workerID), .hub: .string(configuration.hubName)])
-        let code = try work(stop, reload)
+        let code = try work()
         log.flushSuppressed()
         return code
     }
 
-    private func work(_ stop: StopRequest, _ reload: StopRequest) throws(CommandFailure) -> ExitCode {
+    private func work() throws(CommandFailure) -> ExitCode {
         do {
             var services = WorkerServices(metrics: metrics, log: log, health: health)
             services.status = status

@@ -97,8 +97,8 @@ final class WorkerProcess: Sendable {
         update { $0.until = Clock.now() + grace.components.seconds * 1000 }
     }
 
-    /// Asks the process to read its settings again.
-    func reload() { state.withLock { $0.child }?.signal(SIGHUP) }
+    /// Asks the process to read its settings again; one that has only begun reads them anyway, and may not take signals yet.
+    func reload() { if isReady { state.withLock { $0.child }?.signal(SIGHUP) } }
 
     /// Asks the process to stop.
     func terminate() { child(for: .drain)?.signal(SIGTERM) }
