@@ -159,4 +159,28 @@ struct TenantTests {
         aside.removeAll()
         #expect(aside.isEmpty && aside.hasRoom)
     }
+
+    @Test(arguments: 0..<20) func theOneThatWaitsLongestIsKnownWithoutLooking(seed: Int) {
+        var random = SeededRandom(seed)
+        var aside = RecordsAside()
+        let tenants = [TenantID("a"), TenantID("b")]
+        var model: [[Int64]] = [[], []]
+        for number in 0..<2000 {
+            let index = random.below(2)
+            // More come than go at first, then the other way round.
+            if random.below(10) < (number < 1000 ? 7 : 3) {
+                let moment = Int64(number / 4 + random.below(50))
+                let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+                aside.append(
+                    .init(
+                        slot: 0, origin: origin, receivedAt: 0, waitingSince: Timestamp(milliseconds: moment),
+                        envelope: RecordEnvelope(), value: ByteWriter()), of: tenants[index])
+                model[index].append(moment)
+            } else {
+                let record = aside.removeFirst(of: tenants[index])
+                #expect(record?.waitingSince.milliseconds == (model[index].isEmpty ? nil : model[index].removeFirst()))
+            }
+            #expect(aside.waitingSince?.milliseconds == (model[0] + model[1]).min())
+        }
+    }
 }

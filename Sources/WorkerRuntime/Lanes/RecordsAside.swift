@@ -94,23 +94,35 @@ struct RecordsAside {
     private struct Queue {
         private var records: [Record?] = []
         private var head = 0
+        /// The moments since when records wait that no later record has waited as long as: the first is the earliest of all. So nobody
+        /// has to look through tens of thousands of records, each second, for the one that waits longest.
+        private var moments: [Timestamp] = []
+        private var momentHead = 0
 
         var isEmpty: Bool { head == records.count }
 
-        var waitingSince: Timestamp? { records[head...].lazy.compactMap { $0?.waitingSince }.min() }
+        var waitingSince: Timestamp? { momentHead < moments.count ? moments[momentHead] : nil }
 
-        mutating func append(_ record: Record) { records.append(record) }
+        mutating func append(_ record: Record) {
+            records.append(record)
+            while moments.count > momentHead, moments[moments.count - 1] > record.waitingSince { moments.removeLast() }
+            moments.append(record.waitingSince)
+        }
 
         mutating func removeFirst() -> Record? {
-            guard head < records.count else { return nil }
-            let record = records[head]
+            guard head < records.count, let record = records[head] else { return nil }
             records[head] = nil
             head += 1
-            if head > 64 && head * 2 > records.count {
-                records.removeFirst(head)
-                head = 0
-            }
+            if record.waitingSince == waitingSince { momentHead += 1 }
+            Self.makeRoom(&records, &head)
+            Self.makeRoom(&moments, &momentHead)
             return record
+        }
+
+        private static func makeRoom<Element>(_ list: inout [Element], _ head: inout Int) {
+            guard head > 64 && head * 2 > list.count else { return }
+            list.removeFirst(head)
+            head = 0
         }
     }
 }
