@@ -94,11 +94,10 @@ struct ReplayCommandTests {
         #expect(eventually { stage.replay("status \(job) -o json").output.contains(#""has_runner":true"#) })
         let pause = stage.replay("pause \(job)")
         #expect(pause.code == .done, "\(pause.messages)")
-        let standing = try stage.read("requests").count
         #expect(stage.replay("status \(job)").output.contains("state       paused"))
         let other = stage.replay("plan --leftovers PLAN --file \(stage.folder)/other.ndjson --reason more -o json")
-        #expect(stage.count("requests", other) == 400 - standing)
-        #expect(try stage.read("requests").count == standing)
+        let standing = 400 - (try #require(stage.count("requests", other)))
+        #expect(try stage.read("requests", atLeast: standing).count == standing)
         #expect(stage.replay("resume \(job.suffix(6))").code == .done)
         #expect(eventually { (try? stage.read("requests").count) ?? 0 > standing })
         let busy = stage.replay("run \(stage.folder)/other.ndjson")
@@ -108,7 +107,7 @@ struct ReplayCommandTests {
         #expect(stage.replay("run PLAN").code == .refused)
         let rest = stage.replay("run \(stage.folder)/other.ndjson --rate 10000")
         #expect(rest.code == .partlyFailed, "what was replayed after it was planned is left: \(rest.messages)")
-        let places = try stage.read("requests").compactMap {
+        let places = try stage.read("requests", atLeast: 400).compactMap {
             $0.value.firstRange(of: "\"parent_origin\":\"").map { $0.upperBound }
         }
         #expect(places.count == 200)

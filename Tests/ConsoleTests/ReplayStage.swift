@@ -69,27 +69,9 @@ struct ReplayStage {
         try producer.flush(timeout: .seconds(60))
     }
 
-    /// Everything that stands in a topic, as soon as there is so much of it: what a transaction has committed shows a moment after its
-    /// commit has returned.
+    /// Everything that stands in a topic, as soon as there is so much of it.
     func read(_ role: String, atLeast count: Int = 0) throws -> [Record] {
-        var records: [Record] = []
-        _ = try eventually {
-            records = try readNow(role)
-            return records.count >= count
-        }
-        return records
-    }
-
-    private func readNow(_ role: String) throws -> [Record] {
-        let reader = try TopicReader(kafka, topic: "\(name).\(role)", start: .beginning, stop: .end, timeout: .seconds(20))
-        defer { reader.close() }
-        var records: [Record] = []
-        let deadline = ContinuousClock.now + .seconds(30)
-        while !reader.hasReachedEnd {
-            try #require(ContinuousClock.now < deadline)
-            _ = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }
-        }
-        return records
+        try Record.all(of: "\(name).\(role)", kafka, atLeast: count)
     }
 
     private func partitionCount(of role: String) -> Int32 { role == "replays" ? 1 : 3 }

@@ -40,6 +40,8 @@ public struct Evidence: Sendable {
     public var resumption: Int64?
     /// A full outage of the hub, if there was one.
     public var outage: Outage?
+    /// Transactions of which the broker's own log says that it committed them, crashed, and left out markers after its restart.
+    public var tornTransactions: [TornTransaction] = []
     /// Workers that were asked to stop and ended otherwise than with exit code 0.
     public var uncleanExits: [String] = []
     /// Workers that ended although nobody asked them to.
@@ -98,6 +100,32 @@ public struct Disturbance: Sendable {
         self.startedAt = startedAt
         self.at = at
         self.until = until ?? at
+    }
+}
+
+/// A transaction that a broker began to commit before it crashed, and took for committed after it had restarted, without writing its
+/// markers to partitions whose leader it did not know yet. What shows of it, results or offsets, is up to when the crash came.
+public struct TornTransaction: Sendable, Equatable {
+    /// The worker whose it was.
+    public var worker: String
+    /// When it began, milliseconds since 1970.
+    public var begin: Int64
+    /// When the broker decided to commit it, milliseconds since 1970.
+    public var end: Int64
+
+    /// A torn transaction.
+    public init(worker: String, begin: Int64, end: Int64) {
+        self.worker = worker
+        self.begin = begin
+        self.end = end
+    }
+
+    /// The most time between handing the first record to the library and the beginning of the transaction at the broker, milliseconds.
+    private static let lead: Int64 = 1000
+
+    /// Whether a result can be of it.
+    func holds(_ result: ResultFact) -> Bool {
+        result.worker == worker && result.at >= begin - Self.lead && result.at <= end
     }
 }
 

@@ -6,6 +6,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case lost = "requests without a final result"
     /// No request has two.
     case repeated = "repeated final results"
+    /// Results of transactions that the broker says it has torn: told, not judged.
+    case torn = "final results repeated because the broker tore a transaction"
     /// Every result belongs to a request.
     case foreign = "results and calls that belong to no request"
     /// Every unreadable record is kept, byte for byte.

@@ -10,14 +10,22 @@ extension Oracle {
         return .none(.lost, examples)
     }
 
-    func repeated() -> Finding {
-        var surplus = 0
+    /// Results beyond the first of a request. Where the first one is of a transaction that the broker tore, the offsets may not have been
+    /// committed with it, and one more result is the broker's doing.
+    func repeated() -> [Finding] {
+        var (surplus, torn) = (0, 0)
         var examples: [String] = []
         for (place, indices) in results where indices.count > 1 {
-            surplus += indices.count - 1
-            if examples.count < 5 { examples.append("\(indices.count) results for \(place)") }
+            let first = indices.map { evidence.results[$0] }.min { $0.at < $1.at }
+            let isTorn = first.map { first in evidence.tornTransactions.contains { $0.holds(first) } } ?? false
+            let allowed = isTorn ? 2 : 1
+            if isTorn { torn += 1 }
+            surplus += indices.count - allowed
+            if examples.count < 5, indices.count > allowed { examples.append("\(indices.count) results for \(place)") }
         }
-        return Finding(.repeated, measured: Double(surplus), examples: examples)
+        let judged = Finding(.repeated, measured: Double(surplus), examples: examples)
+        guard !evidence.tornTransactions.isEmpty else { return [judged] }
+        return [judged, Finding(.torn, measured: Double(torn), allowed: .infinity)]
     }
 
     /// Results of records that are no requests, results that carry another request's id, and calls for users of no request.

@@ -23,8 +23,9 @@ public struct Oracle: Sendable {
     /// Every invariant that the evidence says something about.
     public func findings() -> [Finding] {
         var findings = [
-            published(), lost(), repeated(), foreign(), unreadableLost(), unreadableRepeated(), contradictions(), position(),
+            published(), lost(), foreign(), unreadableLost(), unreadableRepeated(), contradictions(), position(),
         ]
+        findings += repeated()
         findings += repeatedCalls()
         if let finding = resumption() { findings.append(finding) }
         if let finding = outageCalls() { findings.append(finding) }

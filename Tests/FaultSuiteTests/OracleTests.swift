@@ -33,7 +33,7 @@ import Testing
 
     @Test func soundEvidenceViolatesNothing() {
         #expect(Self.violated { _ in } == [])
-        #expect(Set(Oracle(Self.sound).findings().map(\.invariant)).count == Invariant.allCases.count - 9)
+        #expect(Set(Oracle(Self.sound).findings().map(\.invariant)).count == Invariant.allCases.count - 11)
     }
 
     @Test func aRequestThatIsNotOnTheTopicIsMissed() {
@@ -46,6 +46,46 @@ import Testing
 
     @Test func aSecondResultIsRepeated() {
         #expect(Self.violated { $0.results.append($0.results[1]) } == [.repeated])
+    }
+
+    /// The broker says that it left out markers of w1's transaction: one more result of what it holds is told, and not judged.
+    @Test(arguments: [(0, [], 0), (1, [], 1), (2, [Invariant.repeated], 1)])
+    func aSecondResultOfATornTransactionIsTold(_ copies: Int, _ violated: [Invariant], _ told: Int) {
+        var evidence = Self.sound
+        let first = evidence.results[1]
+        for _ in 0..<copies {
+            var copy = first
+            copy.at += 60_000
+            evidence.results.append(copy)
+        }
+        evidence.tornTransactions = [TornTransaction(worker: first.worker, begin: first.at, end: first.at + 100)]
+        let findings = Oracle(evidence).findings()
+        #expect(findings.filter { !$0.holds }.map(\.invariant) == violated)
+        #expect(findings.first { $0.invariant == .torn }?.measured == Double(told))
+        // That of another worker, or of another time, explains nothing.
+        for other in [
+            TornTransaction(worker: "other", begin: first.at, end: first.at + 100),
+            TornTransaction(worker: first.worker, begin: first.at - 500, end: first.at - 1),
+            TornTransaction(worker: first.worker, begin: first.at + 1001, end: first.at + 2000),
+        ] {
+            evidence.tornTransactions = [other]
+            #expect(Oracle(evidence).findings().first { $0.invariant == .repeated }?.measured == Double(copies))
+        }
+    }
+
+    @Test func aBrokersLogTellsOfTornTransactions() {
+        func resumed(_ id: String, _ word: String, _ end: Int) -> Substring {
+            "1 INFO Sending txn markers for AndTransitMetadata(\(id),6,\(word),Metadata(state=X, txnStartTimestamp=100, txnLastUpdateTimestamp=\(end), v=0),Next[txnStartTimestamp=100, txnLastUpdateTimestamp=9000])"
+        }
+        func left(_ id: String) -> Substring {
+            "2 INFO Couldn't find leader endpoint for partitions HashSet(r-0, o-1) while trying to send transaction markers for \(id), these partitions are skipped"
+        }
+        let lines = [
+            "0 INFO something else", resumed("g-w1", "COMMIT", 120), resumed("g-w2", "ABORT", 130),
+            resumed("other-w3", "COMMIT", 140),
+            left("g-w2"), left("other-w3"), left("g-w1"), left("g-w1"), resumed("g-w4", "COMMIT", 150),
+        ]
+        #expect(TornTransaction.read(lines, group: "g") == [TornTransaction(worker: "w1", begin: 100, end: 120)])
     }
 
     @Test func aResultOfNoRequestIsForeign() {

@@ -1,3 +1,4 @@
+import FaultOracle
 import Foundation
 import Glibc
 import Kafka
@@ -70,6 +71,15 @@ final class Broker: Sendable {
         try? kill()
         Housekeeping.shared.remove(broker: folder)
         proxy?.close()
+    }
+
+    /// The transactions of a group's workers that a node says it has torn: after a restart it commits what it had decided to commit, but
+    /// leaves partitions out whose leader it does not know yet ("likely deleted already and hence can be skipped"; seen with Kafka 4.3.1).
+    func tornTransactions(group: String) -> [TornTransaction] {
+        (1...nodes).flatMap { node -> [TornTransaction] in
+            guard let log = try? String(contentsOfFile: "\(folder)/node-\(node)/server.log", encoding: .utf8) else { return [] }
+            return TornTransaction.read(log.split(separator: "\n"), group: group)
+        }
     }
 
     /// Runs one of Kafka's own tools against these brokers.

@@ -104,6 +104,7 @@ extension SuiteReport {
             ("broker kills", "\(outcomes.map(\.brokerKills).reduce(0, +))"),
             ("requests lost", Self.number(sum(.lost) + sum(.unreadableLost))),
             ("final results repeated", Self.number(sum(.repeated))),
+            (Invariant.torn.rawValue, Self.number(sum(.torn))),
             ("hub calls repeated after kills, of those in their windows", windows(.kill, .freeze)),
             ("hub calls repeated after broker outages, by worker", windows(.outage)),
             ("hub calls repeated after drains", windows(.drain)),

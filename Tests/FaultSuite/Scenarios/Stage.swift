@@ -332,6 +332,7 @@ final class Stage: Sendable {
             evidence.crashes += record.crashes
             evidence.uncleanExits += record.uncleanExits
         }
+        if scenario.broker != .shared { evidence.tornTransactions = broker.tornTransactions(group: topics.group) }
         evidence.resumption = watch.resumption
         evidence.outage = state.withLock { $0.outage }
         evidence.setApart(try reader.replays(topics.requests))
