@@ -25,6 +25,10 @@ extension Catalogue {
             try stage.changeSecondHub("max_in_flight: \(room)")
         }
         stage.watch.mark()
+        // At each of the five changes one worker at least was there to take it; those that had just begun read the file as it was.
+        try Clock.wait(for: "the workers to take five changes", within: .seconds(10)) {
+            stage.loggedCount(of: "the hubs of the new settings are used") >= 5
+        }
     }.with { scenario in
         scenario.isFast = true
         scenario.isScaled = false

@@ -171,6 +171,14 @@ final class Stage: Sendable {
         try hub.setFaults(faults.map { $0.contains("delay=") ? $0 : "\($0),\(Self.pace)" } + [Self.pace])
     }
 
+    /// How many lines of the workers' logs hold a text.
+    func loggedCount(of text: String) -> Int {
+        workers.reduce(0) { count, worker in
+            let log = try? String(contentsOfFile: "\(folder)/\(worker.name).log", encoding: .utf8)
+            return count + (log?.split(separator: "\n").count { $0.contains(text) } ?? 0)
+        }
+    }
+
     /// Replaces the second hub's faults.
     func setSecondHubFaults(_ faults: [String]) throws {
         note("second hub's faults: \(faults)")
