@@ -6,7 +6,8 @@ extension ClientHandle {
     ///
     /// All partitions are asked for at once; `rd_kafka_query_watermark_offsets` takes one at a time, which for 12 took most of a second.
     /// The request is the same for a time and for the two logical offsets (Kafka protocol, ListOffsets). A partition whose leader is
-    /// being elected, or that was made just now, is asked again until the time is up.
+    /// being elected, or that was made just now, is asked again until the time is up; that it has no leader is what is thrown then, also
+    /// where the last question found no time for an answer.
     ///
     /// - Parameters:
     ///   - partitions: The partitions' numbers.
@@ -17,12 +18,15 @@ extension ClientHandle {
     /// - Throws: The call failed, or one of the partitions did.
     func offsets(of partitions: Range<Int32>, in topic: String, at time: Int64, timeout: Duration) throws(KafkaError) -> [Int64] {
         let deadline = ContinuousClock.now + timeout
+        var reason: KafkaError?
         while true {
             let left = max(.zero, deadline - .now)
             do throws(KafkaError) {
                 return try offsetsAtOnce(of: partitions, in: topic, at: time, timeout: left)
             } catch {
+                if error.isTimeout, let reason { throw reason }
                 guard error.isLeaderUnknown, left > Self.pause else { throw error }
+                reason = error
                 usleep(useconds_t(Self.pause.wholeMilliseconds) * 1000)
             }
         }
