@@ -101,6 +101,22 @@ struct RealBrokerTests {
         #expect(loop.records[0].map(\.text) == ["committed", "last"])
     }
 
+    @Test func whatAnOpenTransactionWroteEndsAPartitionOnlyForThoseWhoSeeTheUncommitted() throws {
+        try makeTopic(partitions: 3)
+        let (producer, topic) = try transactional(name)
+        defer { producer.close(timeout: .seconds(5)) }
+        try producer.beginTransaction()
+        try producer.write("open", to: topic, partition: 2)
+        try producer.flush(timeout: .seconds(10))
+        func ends(seesUncommitted: Bool) throws -> [Int64] {
+            try TopicAdmin(configuration, seesUncommitted: seesUncommitted).ends(of: [2, 0], in: name, timeout: .seconds(10))
+        }
+        #expect(try ends(seesUncommitted: true) == [1, 0])
+        #expect(try ends(seesUncommitted: false) == [0, 0])
+        try producer.commitTransaction(timeout: nil)
+        #expect(try ends(seesUncommitted: false) == [2, 0])
+    }
+
     @Test func metadataThatIsTooLongForTheBrokerIsToldApart() throws {
         try makeTopic(partitions: 1)
         let loop = try join()

@@ -55,6 +55,17 @@ import Testing
         #expect(queues.count == 0 && queues.byteCount == 0 && queues.heldCount == 0 && queues.heldByteCount == 0)
     }
 
+    @Test func whatLayUntilAllWasKnownBeginsInTheOrderOfPublishing() {
+        var queues = KeyQueues<Int>(isComplete: false)
+        for offset in 0..<500 as Range<Int64> {
+            _ = queues.add(Self.key(UInt64(offset) % 400), Self.request(offset, .published(offset)))
+        }
+        queues.complete()
+        var begun: [Int] = []
+        while let next = queues.next(now: 0), let record = next.request.record { begun.append(record) }
+        #expect(begun == Array(0..<400), "the last 100 wait for their keys")
+    }
+
     @Test func aRequestThatWaitsForItsMomentHoldsUpItsKeyAloneAndCanBeHurried() {
         var queues = KeyQueues<Int>(isComplete: true)
         for offset in [2, 1] as [Int64] { _ = queues.add(Self.key(1), Self.request(offset, .held(offset), due: offset * 100)) }

@@ -12,6 +12,8 @@ public struct RateLimit: Sendable {
     /// All partitions, when shares go by them.
     private var partitionCount: Int?
     private var most = FleetShare.whole
+    /// Whether there can be no calls until partitions are assigned.
+    private var isResting = false
     /// Since when calls have been waiting; nil while none does.
     private var waitingSince: Int64?
     /// How long calls have waited for the rate in all, nanoseconds.
@@ -36,10 +38,21 @@ public struct RateLimit: Sendable {
         apply(now)
     }
 
-    /// Takes in how many partitions this worker owns.
+    /// Takes in how many partitions this worker owns; it begins to work on them.
     public mutating func owns(_ count: Int, now: Int64) {
         ownedCount = count
+        if isResting {
+            isResting = false
+            most = demand.most(of: limit, before: FleetShare.whole, now: now)
+        }
         fleet.wants(FleetShare.Claim(weight: count, most: most), now: now)
+        apply(now)
+    }
+
+    /// Takes in that this worker has no partitions to work on until `owns` says which: its share is the others' meanwhile.
+    public mutating func rests(now: Int64) {
+        isResting = true
+        if most > RateDemand.least { claim(RateDemand.least, now) }
         apply(now)
     }
 
@@ -57,7 +70,7 @@ public struct RateLimit: Sendable {
 
     /// Takes in that time has passed, and says what is to be announced; nil if nothing is.
     public mutating func announcement(now: Int64) -> FleetShare.Announcement? {
-        let wanted = demand.most(of: limit, before: most, now: now)
+        let wanted = isResting ? RateDemand.least : demand.most(of: limit, before: most, now: now)
         if wanted != most { claim(wanted, now) }
         let announcement = fleet.announcement(now: now)
         apply(now)
@@ -92,6 +105,7 @@ public struct RateLimit: Sendable {
         waitingSince = isWaiting ? now : nil
         guard isWaiting else { return }
         demand.waited(now: now)
+        isResting = false
         if most < FleetShare.whole { claim(FleetShare.whole, now) }
     }
 

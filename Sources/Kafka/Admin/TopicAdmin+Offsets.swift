@@ -17,6 +17,19 @@ extension TopicAdmin {
         return zip(lows, highs).map { Watermarks(low: $0, high: $1) }
     }
 
+    /// Where chosen partitions of a topic end.
+    ///
+    /// - Parameters:
+    ///   - partitions: Their numbers.
+    ///   - topic: The topic's name.
+    ///   - timeout: How long to wait.
+    /// - Returns: The next offset of each, in order.
+    /// - Throws: As `watermarks` does.
+    public func ends(of partitions: [Int32], in topic: String, timeout: Duration) throws(KafkaError) -> [Int64] {
+        guard !partitions.isEmpty else { return [] }
+        return try client.offsets(of: partitions, in: topic, at: LogicalOffset.end, timeout: timeout)
+    }
+
     /// The first record of each partition that is not older than a time.
     ///
     /// - Parameters:

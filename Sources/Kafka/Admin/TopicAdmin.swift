@@ -7,9 +7,15 @@ public final class TopicAdmin {
 
     /// Makes a client for the cluster of `configuration`. Nothing is sent yet.
     ///
+    /// - Parameters:
+    ///   - configuration: The brokers and the user's properties.
+    ///   - seesUncommitted: Whether partitions end behind all that was written to them, that of transactions under way included. Default no:
+    ///     they end where reading ends for those who see only what was committed.
     /// - Throws: A configuration that was refused.
-    public init(_ configuration: KafkaConfiguration) throws(KafkaError) {
-        let settings = try ClientSettings(configuration, defaults: [], fixed: [("allow.auto.create.topics", "false")])
+    public init(_ configuration: KafkaConfiguration, seesUncommitted: Bool = false) throws(KafkaError) {
+        var fixed = [("allow.auto.create.topics", "false")]
+        if seesUncommitted { fixed.append(("isolation.level", "read_uncommitted")) }
+        let settings = try ClientSettings(configuration, defaults: [], fixed: fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG) }
         // A consumer without a group: asking about a topic must not create it, which a producer cannot be kept from.
         client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)

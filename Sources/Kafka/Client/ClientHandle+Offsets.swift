@@ -16,7 +16,9 @@ extension ClientHandle {
     ///   - timeout: How long to wait.
     /// - Returns: One offset for each partition, in order; `LogicalOffset.end` for a time after the last record.
     /// - Throws: The call failed, or one of the partitions did.
-    func offsets(of partitions: Range<Int32>, in topic: String, at time: Int64, timeout: Duration) throws(KafkaError) -> [Int64] {
+    func offsets(
+        of partitions: some Collection<Int32>, in topic: String, at time: Int64, timeout: Duration
+    ) throws(KafkaError) -> [Int64] {
         let deadline = ContinuousClock.now + timeout
         var reason: KafkaError?
         while true {
@@ -36,7 +38,7 @@ extension ClientHandle {
     private static let pause = Duration.milliseconds(50)
 
     private func offsetsAtOnce(
-        of partitions: Range<Int32>, in topic: String, at time: Int64, timeout: Duration
+        of partitions: some Collection<Int32>, in topic: String, at time: Int64, timeout: Duration
     ) throws(KafkaError) -> [Int64] {
         let list = OffsetList(capacity: partitions.count)
         for partition in partitions { try list.add(TopicPartition(topic: topic, partition: partition), offset: time) }
@@ -44,10 +46,7 @@ extension ClientHandle {
             rd_kafka_offsets_for_times(pointer, list.pointer, timeout.wholeMilliseconds), "cannot read the offsets of \(topic)")
         try list.checkElements("cannot read the offset")
         // A broker may leave the order of the question.
-        var offsets = [Int64](repeating: LogicalOffset.end, count: partitions.count)
-        for (partition, offset) in list.map({ ($0.partition, $0.offset) }) where partitions.contains(partition) {
-            offsets[Int(partition - partitions.lowerBound)] = offset
-        }
-        return offsets
+        let offsets = Dictionary(list.map { ($0.partition, $0.offset) }) { first, _ in first }
+        return partitions.map { offsets[$0] ?? LogicalOffset.end }
     }
 }

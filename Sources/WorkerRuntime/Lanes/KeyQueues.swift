@@ -138,7 +138,7 @@ struct KeyQueues<Record> {
     mutating func complete() {
         guard !isComplete else { return }
         isComplete = true
-        for key in Array(queues.keys) { consider(key) }
+        considerAll()
     }
 
     /// Whose turn it is: a request whose key has none in work, with its record. It is in work from then on.
@@ -250,14 +250,14 @@ struct KeyQueues<Record> {
         }
         count = 0
         (byteCount, heldCount, heldByteCount) = (0, 0, 0)
-        for (key, queue) in queues {
+        for queue in queues.values {
             for request in queue.requests[queue.first...] {
                 count += 1
                 if request.record != nil { byteCount += request.byteCount }
                 noteHeld(request, 1)
             }
-            consider(key)
         }
+        considerAll()
     }
 
     private func isFirst(_ key: Key, _ origin: Origin) -> Bool {
@@ -293,6 +293,12 @@ struct KeyQueues<Record> {
         if case .published = request.place { return }
         heldCount += sign
         heldByteCount += sign * request.byteCount
+    }
+
+    /// Gives every key its turn whose first request may begin, in the order of publishing.
+    private mutating func considerAll() {
+        let firsts = queues.map { (key: $0, offset: $1[$1.first].origin.offset) }
+        for first in firsts.sorted(by: { $0.offset < $1.offset }) { consider(first.key) }
     }
 
     /// Sees to it that the key has its turn when its first request may begin.

@@ -71,7 +71,7 @@ extension WorkerLoop {
         log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
         // An empty assignment is answered like any other: a member that owes the answer does not join again when others leave.
         guard !list.isEmpty else {
-            assign([], controlEnd: nil, epoch)
+            assign([], .init(), epoch)
             return
         }
         pendingAssignment = list
@@ -94,7 +94,7 @@ extension WorkerLoop {
         later(.positions(pendingAssignment, epoch: epoch), in: .milliseconds(500))
     }
 
-    func assign(_ positions: [CommittedOffset], controlEnd: Int64?, _ epoch: Int) {
+    func assign(_ positions: [CommittedOffset], _ ends: Committer.PartitionEnds, _ epoch: Int) {
         guard epoch == self.epoch, mode == .running || mode == .stopped else { return }
         var states: [PartitionState] = []
         var starts: [(partition: TopicPartition, start: StartOffset)] = []
@@ -132,7 +132,7 @@ extension WorkerLoop {
             try consumer.assign(Array(starts[..<requestCount])) { partition in
                 if case .requests(let lane) = role(of: partition) { laneWakeUps[lane.rawValue].fileDescriptor } else { nil }
             }
-            let control = controlReading.starts(in: configuration.topics, end: controlEnd)
+            let control = controlReading.starts(in: configuration.topics, end: ends.control)
             try delayReader.start(Array(starts[requestCount...]) + control)
         } catch {
             noteKafkaError(error)
@@ -152,7 +152,8 @@ extension WorkerLoop {
             if case .requests(let lane) = partitions[slot].role { lane } else { nil }
         }
         ordered.nextRefresh = now + Self.firstRefresh
-        beginControl(slot: partitions.count - requestCount, end: controlEnd)
+        beginWithoutReading(ends.held)
+        beginControl(slot: partitions.count - requestCount, end: ends.control)
         metrics.assignedPartitions.set(heldStart)
         health.joined()
     }
@@ -201,6 +202,7 @@ extension WorkerLoop {
             return
         }
         beginDraining(.revoking(deadline: now + configuration.drainTimeout.nanoseconds))
+        lendShares()
     }
 
     /// Takes what the outside asks for; both may have been asked for since the last turn.
@@ -289,6 +291,7 @@ extension WorkerLoop {
         delayReader.stop()
         controlReading.stop()
         pendingAssignment = []
+        lendShares()
         epoch += 1
         outbox.removeAll()
         // A commit that the committer has is fenced by its generation; nobody waits for it any longer than for its answer.

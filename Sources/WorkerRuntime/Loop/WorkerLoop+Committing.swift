@@ -95,7 +95,7 @@ extension WorkerLoop {
                 noteKafkaError(error)
                 health.producerFailed(error.description)
                 later(.prepare, in: .seconds(1))
-            case .positions(let positions, let controlEnd, let epoch): assign(positions, controlEnd: controlEnd, epoch)
+            case .positions(let positions, let ends, let epoch): assign(positions, ends, epoch)
             case .positionsFailed(let error, let epoch): retryAssignment(error, epoch)
             case .probed(let error): probed(error)
             case .committed: committed()

@@ -57,9 +57,15 @@ extension WorkerLoop {
         port.limits.rate?.sharesByPartitions(count, now: now)
     }
 
-    /// Takes in how many partitions of requests this worker has now; between two assignments it keeps the share of the former one.
+    /// Takes in how many partitions of requests this worker has now.
     func noteOwnership(_ requestCount: Int) {
         for port in ports { port.limits.rate?.owns(requestCount, now: now) }
+    }
+
+    /// Lends this worker's share until it has partitions again: others may be at work still, or again before it is, because a transaction
+    /// that a killed worker left open holds its positions back.
+    func lendShares() {
+        for port in ports { port.limits.rate?.rests(now: now) }
     }
 
     /// Leaves this worker's share of a hub's rate to the others.

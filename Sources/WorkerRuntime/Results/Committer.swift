@@ -29,8 +29,8 @@ final class Committer: Sendable {
         /// The producer is ready; these delay lanes are there, so many partitions of the topic of parents, and perhaps the topic of dead
         /// handles.
         case prepared(lanes: [Int], parents: Int32, hasHandles: Bool)
-        /// The positions, and where the control topic ended when they were asked for; nil if there is none.
-        case positions([CommittedOffset], controlEnd: Int64?, epoch: Int)
+        /// The positions, and where topics ended after that.
+        case positions([CommittedOffset], PartitionEnds, epoch: Int)
         case positionsFailed(KafkaError, epoch: Int)
         /// Whether the group answered the probe.
         case probed(KafkaError?)
@@ -44,6 +44,14 @@ final class Committer: Sendable {
         /// The producer is not ready yet; ask again.
         case failed(KafkaError)
         case stopped
+    }
+
+    /// Where topics ended once the positions of an assignment were known.
+    struct PartitionEnds: Sendable {
+        /// The control topic for those who read what is committed; nil if there is none.
+        var control: Int64?
+        /// The partitions of held requests that were assigned, transactions under way included; empty if that could not be learnt.
+        var held: [Int32: Int64] = [:]
     }
 
     private struct State {

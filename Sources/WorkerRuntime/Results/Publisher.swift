@@ -72,8 +72,9 @@ struct Publisher {
             do throws(KafkaError) {
                 // A transaction that was left open holds the positions back until a producer of the same name settles it.
                 try prepare()
-                return .positions(
-                    try positions(of: partitions + heldPartitions(of: partitions)), controlEnd: try controlEnd(), epoch: epoch)
+                let held = heldPartitions(of: partitions)
+                let positions = try positions(of: partitions + held)
+                return .positions(positions, .init(control: try controlEnd(), held: heldEnds(held)), epoch: epoch)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
             }
@@ -148,6 +149,19 @@ struct Publisher {
             }
             let number = OrderedPartitions.heldPartition(of: partition.partition, lane)
             return number < held.partitions ? TopicPartition(topic: configuration.topics.held, partition: number) : nil
+        }
+    }
+
+    /// Where partitions of held requests end, behind all that was written. Where that cannot be learnt soon, it is when they are read.
+    private func heldEnds(_ partitions: [TopicPartition]) -> [Int32: Int64] {
+        guard !partitions.isEmpty else { return [:] }
+        do throws(KafkaError) {
+            let numbers = partitions.map(\.partition)
+            let ends = try TopicAdmin(configuration.kafka, seesUncommitted: true)
+                .ends(of: numbers, in: configuration.topics.held, timeout: .seconds(1))
+            return Dictionary(uniqueKeysWithValues: zip(numbers, ends))
+        } catch {
+            return [:]
         }
     }
 
