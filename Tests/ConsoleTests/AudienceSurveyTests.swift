@@ -62,17 +62,24 @@ struct AudienceSurveyTests {
         #expect(kept == names)
     }
 
+    @Test func whatIsLookedUpTogetherHasItsFaultsAndRepetitionsInTheOrderOfLines() throws {
+        let survey = try Self.survey("ann\nANN\nb b\nbob\n\"\"\nann\nc c\nbob")
+        #expect(survey.names == 2 && survey.duplicates == 3 && survey.faultCount == 3)
+        #expect(survey.faults.map { $0.place.split(separator: ":").last } == ["3", "5", "7"])
+        #expect((1...8).filter { survey.skips($0) } == [2, 3, 5, 6, 7, 8])
+    }
+
     @Test func namesWithEqualHashesAreToldApart() throws {
         var lines = DistinctLines(lineCount: 4)
         let names = ["a", "b", "c", "d"].map { Array($0.utf8) }
         for (index, name) in names.enumerated() {
-            let isNew = lines.insert(name.span, salt: 0, at: Int64(index)) { names[Int($0)] == name }
+            let isNew = lines.insert(DistinctLines.hash(name.span, 0), at: Int64(index)) { names[Int($0)] == name }
             #expect(isNew)
         }
         let third = names[2]
-        let again = lines.insert(third.span, salt: 0, at: 9) { names[Int($0)] == third }
+        let again = lines.insert(DistinctLines.hash(third.span, 0), at: 9) { names[Int($0)] == third }
         #expect(!again)
-        let other = lines.insert(third.span, salt: 1, at: 9) { _ in false }
+        let other = lines.insert(DistinctLines.hash(third.span, 1), at: 9) { _ in false }
         #expect(other)
     }
 }

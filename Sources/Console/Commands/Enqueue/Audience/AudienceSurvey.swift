@@ -55,6 +55,7 @@ struct AudienceSurvey {
         var reader = try AudienceReader(path)
         var distinct = DistinctLines(lineCount: lineCount)
         var parts: AudienceParts?
+        var batch = AudienceBatch()
         while try reader.next() {
             lines = reader.number
             guard lines <= lineCount else { throw Self.changed(path) }
@@ -64,27 +65,51 @@ struct AudienceSurvey {
                     continue
                 }
                 if parts == nil { parts = planner.parts(of: kind, for: request, over: spread) }
-                let isNew = distinct.insert(format.text.span, salt: Self.salt(format, kind), at: reader.offset) { offset in
-                    Self.isSame(reader.line(at: offset), format, kind)
-                }
-                guard isNew else {
-                    duplicates += 1
-                    skip(lines)
-                    continue
-                }
-                if try parts?.add(format) == true { count(parts) }
-                names += 1
+                batch.append(format, salt: Self.salt(format, kind), line: lines, offset: reader.offset)
             } catch {
-                faultCount += 1
-                skip(lines)
-                if faults.count < Self.maximumFaults {
-                    faults.append(InputFault(place: "\(Sanitised.line(path)):\(lines)", message: error.message))
-                }
+                // Faults are told in the order of their lines.
+                take(&batch, &distinct, &parts, reader)
+                note(error, lines)
             }
+            if batch.isFull { take(&batch, &distinct, &parts, reader) }
         }
+        take(&batch, &distinct, &parts, reader)
         while parts?.finish() == true { count(parts) }
         digest = reader.digest
         guard reader.isUnchanged else { throw Self.changed(path) }
+    }
+
+    /// Adds what lines hold to the parts, and leaves out what stood there before.
+    private mutating func take(
+        _ batch: inout AudienceBatch, _ distinct: inout DistinctLines, _ parts: inout AudienceParts?,
+        _ reader: borrowing AudienceReader
+    ) {
+        distinct.load(batch.hashes)
+        for (index, hash) in batch.hashes.enumerated() {
+            let entry = batch.entries[index]
+            let isNew = distinct.insert(hash, at: entry.offset) { offset in
+                isSame(reader.line(at: offset), batch.text(of: entry), entry.platform)
+            }
+            guard isNew else {
+                duplicates += 1
+                skip(entry.line)
+                continue
+            }
+            do throws(AudienceFormat.Fault) {
+                if try parts?.add(batch.text(of: entry), kind, entry.platform) == true { count(parts) }
+                names += 1
+            } catch {
+                note(error, entry.line)
+            }
+        }
+        batch.removeAll()
+    }
+
+    private mutating func note(_ fault: AudienceFormat.Fault, _ number: Int) {
+        faultCount += 1
+        skip(number)
+        guard faults.count < Self.maximumFaults else { return }
+        faults.append(InputFault(place: "\(Sanitised.line(path)):\(number)", message: fault.message))
     }
 
     private mutating func count(_ parts: AudienceParts?) {
@@ -98,12 +123,12 @@ struct AudienceSurvey {
         kind == .handles ? format.platform.rawValue : .max
     }
 
-    /// Whether an earlier line holds what `format` has just read: tags and Apple's handles in whatever case, others byte for byte.
-    private static func isSame(_ line: [UInt8], _ format: AudienceFormat, _ kind: AudienceFormat.Kind) -> Bool {
+    /// Whether an earlier line holds the same: tags and Apple's handles in whatever case, others byte for byte.
+    private func isSame(_ line: [UInt8], _ left: Span<UInt8>, _ platform: Platform) -> Bool {
         var other = format
-        guard (try? other.read(line.span)) == true, kind != .handles || other.platform == format.platform else { return false }
-        let ignoresCase = kind != .handles || format.platform == .apple
-        let (left, right) = (format.text.span, other.text.span)
+        guard (try? other.read(line.span)) == true, kind != .handles || other.platform == platform else { return false }
+        let ignoresCase = kind != .handles || platform == .apple
+        let right = other.text.span
         guard left.count == right.count else { return false }
         for index in left.indices where left[index] != right[index] {
             let letter = left[index] | 0x20
@@ -136,8 +161,18 @@ extension AudienceParts {
     /// - Returns: Whether a part is complete with it.
     /// - Throws: What is wrong with the name or handle.
     mutating func add(_ format: AudienceFormat) throws(AudienceFormat.Fault) -> Bool {
+        try add(format.text.span, format.kind, format.platform)
+    }
+
+    /// Adds a name, or a platform's handle.
+    ///
+    /// - Returns: Whether a part is complete with it.
+    /// - Throws: What is wrong with it.
+    mutating func add(
+        _ text: Span<UInt8>, _ kind: AudienceFormat.Kind?, _ platform: Platform
+    ) throws(AudienceFormat.Fault) -> Bool {
         do throws(RequestFault) {
-            return format.kind == .handles ? try add(format.text.span, of: format.platform) : try add(format.text.span)
+            return kind == .handles ? try add(text, of: platform) : try add(text)
         } catch {
             throw AudienceFormat.Fault(message: error.message)
         }

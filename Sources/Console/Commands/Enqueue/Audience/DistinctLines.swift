@@ -5,6 +5,8 @@
 struct DistinctLines {
     /// 24 bits of a hash and, counted from 1, 40 bits of an offset; 0 where there is none. A power of two, at most half full.
     private var slots: [UInt64]
+    /// What `load` met; it is kept so that nothing takes the loading for needless.
+    private var met: UInt64 = 0
 
     /// No names.
     ///
@@ -15,16 +17,22 @@ struct DistinctLines {
         slots = [UInt64](repeating: 0, count: count)
     }
 
+    /// Brings the places of hashes into the processor's cache: for many names at once that takes as long as for one, and without it each
+    /// has to wait for the memory by itself.
+    @inline(never) mutating func load(_ hashes: [UInt64]) {
+        var sum: UInt64 = 0
+        for hash in hashes { sum &+= slots[Int(truncatingIfNeeded: hash) & (slots.count - 1)] }
+        met = sum
+    }
+
     /// Adds a name.
     ///
     /// - Parameters:
-    ///   - name: Its bytes.
-    ///   - salt: What has to be the same besides.
+    ///   - hash: Its hash.
     ///   - offset: Where its line begins, less than 2^40.
     ///   - isSame: Whether the line at an offset holds the same name.
     /// - Returns: Whether it is new.
-    mutating func insert(_ name: Span<UInt8>, salt: UInt8, at offset: Int64, isSame: (Int64) -> Bool) -> Bool {
-        let hash = Self.hash(name, salt)
+    mutating func insert(_ hash: UInt64, at offset: Int64, isSame: (Int64) -> Bool) -> Bool {
         let tag = hash >> 40
         var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
         while slots[slot] != 0 {
@@ -36,8 +44,13 @@ struct DistinctLines {
         return true
     }
 
-    /// The same for both cases of ASCII letters, which are the same in tags.
-    private static func hash(_ name: Span<UInt8>, _ salt: UInt8) -> UInt64 {
+    /// Hashes a name.
+    ///
+    /// - Parameters:
+    ///   - name: Its bytes.
+    ///   - salt: What has to be the same besides.
+    /// - Returns: The same for both cases of ASCII letters, which are the same in tags.
+    static func hash(_ name: Span<UInt8>, _ salt: UInt8) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(salt)
         var word: UInt64 = 0

@@ -1,0 +1,50 @@
+import PushModel
+
+/// The names or handles of some lines, which are looked up together.
+struct AudienceBatch {
+    /// What stands in a line.
+    struct Entry {
+        let line: Int
+        /// Where in the file it begins.
+        let offset: Int64
+        /// The platform of a handle.
+        let platform: Platform
+        fileprivate let text: Range<Int>
+    }
+
+    /// So many lines are looked up together.
+    private static let count = 32
+
+    private(set) var entries: [Entry] = []
+    /// The hash of each.
+    private(set) var hashes: [UInt64] = []
+    private var bytes = ByteWriter()
+
+    /// Whether there are enough of them.
+    var isFull: Bool { entries.count >= Self.count }
+
+    /// Adds what a line holds.
+    ///
+    /// - Parameters:
+    ///   - format: Has read the line.
+    ///   - salt: What has to be the same besides the text.
+    ///   - line: The line's number.
+    ///   - offset: Where in the file it begins.
+    mutating func append(_ format: borrowing AudienceFormat, salt: UInt8, line: Int, offset: Int64) {
+        let start = bytes.count
+        bytes.append(format.text)
+        hashes.append(DistinctLines.hash(format.text.span, salt))
+        entries.append(Entry(line: line, offset: offset, platform: format.platform, text: start..<bytes.count))
+    }
+
+    /// The name or handle of a line.
+    @_lifetime(borrow self)
+    borrowing func text(of entry: Entry) -> Span<UInt8> { bytes.span.extracting(entry.text) }
+
+    /// Forgets all.
+    mutating func removeAll() {
+        entries.removeAll(keepingCapacity: true)
+        hashes.removeAll(keepingCapacity: true)
+        bytes.removeAll()
+    }
+}
