@@ -46,6 +46,8 @@ public struct WorkerServices: Sendable {
     public var health: Health
     /// Where the loops write down how things stand.
     public var status = StatusBoard()
+    /// What the worker takes for the present.
+    public var clock = WorkerClock()
 
     /// The services of one worker.
     public init(metrics: PushfanMetrics, log: Log, health: Health) {
@@ -136,7 +138,7 @@ public final class Worker: Sendable {
         let suffix = controls.count > 1 ? "-\(index + 1)" : ""
         configuration.workerID += suffix
         let metrics = WorkerMetrics(services.metrics, gauges, loop: index)
-        let health = WorkerHealth(services.health, services.log, now: MonotonicTime.now().nanoseconds, suffix: suffix)
+        let health = WorkerHealth(services.health, services.log, now: services.clock.monotonic, suffix: suffix)
         let loop = try WorkerLoop(
             configuration, services: services, metrics: metrics, health: health, control: controls[index])
         defer {

@@ -20,9 +20,11 @@ final class Background<Value: Sendable>: Sendable {
     /// It has ended.
     var isDone: Bool { result.withLock { $0 != nil } }
 
-    /// Waits for the end, for a minute at most, times `patience`.
+    /// Waits for the end.
+    ///
+    /// - Throws: What the work threw, or `NeverEnded`.
     func value() throws -> Value {
-        let deadline = Date(timeIntervalSinceNow: Double(60 * patience))
+        let deadline = Date(timeIntervalSinceNow: Double(farDeadline.components.seconds))
         condition.lock()
         while !isDone && condition.wait(until: deadline) {}
         condition.unlock()

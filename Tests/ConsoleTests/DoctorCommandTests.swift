@@ -1,6 +1,7 @@
 import Foundation
 import Kafka
 import Settings
+import TestSupport
 import Testing
 
 @testable import Console
@@ -48,8 +49,8 @@ import Testing
         #expect(nowhere.messages.contains("there is no topic '\(name).requests'"))
         #expect(harness.run("topics create --partitions 3 --replication 1 --timeout 20s").code == .done)
         let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: brokers))
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try admin.describe(topics: ["\(name).results"], timeout: .seconds(20)).topics != [.existing(partitionCount: 3)] {
+        let deadline = ContinuousClock.now + farDeadline
+        while try admin.describe(topics: ["\(name).results"], timeout: farDeadline).topics != [.existing(partitionCount: 3)] {
             try #require(ContinuousClock.now < deadline)
         }
         let good = harness.run("doctor --timeout 10s --probe-writing")
@@ -59,7 +60,7 @@ import Testing
         #expect(good.output.contains("no worker is in it"))
         for role in TopicRole.all(try Settings.load(environment: harness.environment).kafka.topics) {
             let marks = try FreshTopics.retrying { () throws(KafkaError) in
-                try admin.watermarks(ofTopic: role.name, partitionCount: role.partitionCount(3), timeout: .seconds(10))
+                try admin.watermarks(ofTopic: role.name, partitionCount: role.partitionCount(3), timeout: farDeadline)
             }
             #expect(marks.allSatisfy { $0.high == 0 }, "the probe left no record in \(role.name)")
         }
@@ -67,10 +68,10 @@ import Testing
 
         let producer = try Producer(KafkaConfiguration(bootstrapServers: brokers), transactionalID: nil)
         defer { producer.close(timeout: .zero) }
-        let topic = try producer.warmUp(topics: ["\(name).requests"], timeout: .seconds(20))[0]
+        let topic = try producer.warmUp(topics: ["\(name).requests"], timeout: farDeadline)[0]
         try producer.produce(
             to: topic, key: nil, value: Array("{}".utf8).span, timestamp: harness.now() + 3_600_000)
-        try producer.flush(timeout: .seconds(20))
+        try producer.flush(timeout: farDeadline)
         let waiting = harness.run("doctor --timeout 10s")
         #expect(waiting.code == .failed)
         #expect(waiting.output.contains("no worker is in it, and 1 request waits"))

@@ -1,4 +1,5 @@
 import Kafka
+import TestSupport
 import Testing
 
 @testable import Console
@@ -83,7 +84,7 @@ import Testing
     /// Plays a worker: the first request is sent, every other is throttled to the end.
     private static func answer(_ brokers: String, count: Int) throws {
         let configuration = KafkaConfiguration(bootstrapServers: brokers)
-        let reader = try TopicReader(configuration, topic: "push.requests.v1", start: .beginning, timeout: .seconds(10))
+        let reader = try TopicReader(configuration, topic: "push.requests.v1", start: .beginning, timeout: farDeadline)
         let producer = try Producer(configuration, transactionalID: nil)
         let topic = try producer.topic(named: "push.results.v1")
         var answered = 0
@@ -100,7 +101,7 @@ import Testing
             let json =
                 #"{"schema_version":1,"request_id":"\#(id)","kind":"final","hub":"demo","state":\#(end),"attempt_count":1,"at":"t"}"#
             try producer.produce(to: topic, key: Array(id.utf8).span, value: Array(json.utf8).span)
-            try producer.flush(timeout: .seconds(10))
+            try producer.flush(timeout: farDeadline)
             answered += 1
         }
         reader.close()

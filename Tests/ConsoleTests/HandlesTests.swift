@@ -6,6 +6,7 @@ import HubEmulator
 import Kafka
 import PushModel
 import Settings
+import TestSupport
 import Testing
 
 @testable import Console
@@ -34,7 +35,7 @@ struct HandlesTests {
                     try cluster.createTopic("\(name).\(role)", partitions: count)
                 } else {
                     _ = try TopicAdmin(kafka).createTopics(
-                        [NewTopic(name: "\(name).\(role)", partitionCount: count, replicationFactor: 1)], timeout: .seconds(20))
+                        [NewTopic(name: "\(name).\(role)", partitionCount: count, replicationFactor: 1)], timeout: farDeadline)
                 }
             }
         }
@@ -218,7 +219,7 @@ struct HandlesTests {
         stage.hub.putFeedback("b.xml", first + second)
         let settings = try stage.settings()
         do {
-            let session = try HandlesSession(stage.place, hubName: "demo", settings, timeout: .seconds(20))
+            let session = try HandlesSession(stage.place, hubName: "demo", settings, timeout: farDeadline)
             let found = FeedbackPiece(reading: first.span).devices.enumerated().map { index, device in
                 FoundHandle(device: device, fingerprint: Array("fingerprint-\(index)".utf8))
             }
@@ -226,14 +227,14 @@ struct HandlesTests {
         }
         // A transaction that is open when its process dies: nothing of it may count.
         let dead = try Producer(stage.kafka, transactionalID: "pushfan-handles-\(stage.place)")
-        let topics = try dead.warmUp(topics: ["\(stage.name).handles", "\(stage.name).replays"], timeout: .seconds(20))
-        try dead.initTransactions(timeout: .seconds(20))
+        let topics = try dead.warmUp(topics: ["\(stage.name).handles", "\(stage.name).replays"], timeout: farDeadline)
+        try dead.initTransactions(timeout: farDeadline)
         try dead.beginTransaction()
         try dead.produce(to: topics[0], key: Array("half".utf8).span, value: Array("{}".utf8).span)
         try dead.produce(
             to: topics[1], partition: 0, key: FeedbackMarks.key(stage.place, "b.xml").span,
             value: FeedbackMarks.value("b.xml", 1_000_000).span)
-        try dead.flush(timeout: .seconds(20))
+        try dead.flush(timeout: farDeadline)
         let outcome = stage.collect()
         #expect(outcome.code == .done, "\(outcome.messages)")
         #expect(outcome.output.contains(#""bytes":\#(second.count),"entries":10,"handles":10"#), "\(outcome.output)")
@@ -248,7 +249,7 @@ struct HandlesTests {
     func aLaterRunFencesAnEarlierOne() throws {
         let stage = try Stage(real: true)
         stage.hub.putFeedback("b.xml", Self.entry("handle-1"))
-        let earlier = try HandlesSession(stage.place, hubName: "demo", try stage.settings(), timeout: .seconds(20))
+        let earlier = try HandlesSession(stage.place, hubName: "demo", try stage.settings(), timeout: farDeadline)
         #expect(stage.collect().code == .done)
         let found = FoundHandle(device: FeedbackPiece(reading: Self.entry("h").span).devices[0], fingerprint: Array("late".utf8))
         #expect(throws: KafkaError.self) {

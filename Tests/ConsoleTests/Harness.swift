@@ -79,7 +79,7 @@ final class Broker {
         let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
         let topic = try producer.topic(named: "push.results.v1")
         for value in values { try producer.produce(to: topic, key: nil, value: Array(value.utf8).span, timestamp: timestamp) }
-        try producer.flush(timeout: .seconds(10 * patience))
+        try producer.flush(timeout: farDeadline)
         producer.close(timeout: .zero)
     }
 
@@ -87,13 +87,12 @@ final class Broker {
     func read(_ topic: String, count: Int) throws -> [Record] {
         let reader = try TopicReader(
             KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), topic: topic, start: .beginning,
-            timeout: .seconds(10 * patience))
+            timeout: farDeadline)
         defer { reader.close() }
         var records: [Record] = []
-        var emptyCount = 0
-        while records.count < count && !reader.hasReachedEnd && emptyCount < 100 * patience {
-            let result = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }
-            if result == .empty { emptyCount += 1 }
+        let deadline = ContinuousClock.now + farDeadline
+        while records.count < count && !reader.hasReachedEnd && ContinuousClock.now < deadline {
+            _ = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }
         }
         return records
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import TestSupport
 import Testing
 
 @testable import Console
@@ -22,12 +23,12 @@ struct IndexedTopicTests {
 
     private func makeTopic() throws {
         let admin = try TopicAdmin(configuration)
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + farDeadline
         let new = NewTopic(name: topic, partitionCount: 3, replicationFactor: 1)
-        while try admin.createTopics([new], timeout: .seconds(20)) != [.created] {
+        while try admin.createTopics([new], timeout: farDeadline) != [.created] {
             try #require(ContinuousClock.now < deadline)
         }
-        while try admin.describe(topics: [topic], timeout: .seconds(20)).topics != [.existing(partitionCount: 3)] {
+        while try admin.describe(topics: [topic], timeout: farDeadline).topics != [.existing(partitionCount: 3)] {
             try #require(ContinuousClock.now < deadline)
         }
     }
@@ -39,8 +40,8 @@ struct IndexedTopicTests {
     private mutating func write(pairs count: Int) throws {
         let producer = try Producer(configuration, transactionalID: "\(topic)-writer")
         defer { producer.close(timeout: .zero) }
-        let topic = try producer.warmUp(topics: [topic], timeout: .seconds(20))[0]
-        try producer.initTransactions(timeout: .seconds(30))
+        let topic = try producer.warmUp(topics: [topic], timeout: farDeadline)[0]
+        try producer.initTransactions(timeout: farDeadline)
         for number in 0..<2 * count {
             try producer.beginTransaction()
             for record in random.records(20) {
@@ -48,11 +49,11 @@ struct IndexedTopicTests {
                 try producer.produce(
                     to: topic, partition: record.partition, key: nil, value: value.span, timestamp: record.time)
             }
-            try producer.flush(timeout: .seconds(30))
+            try producer.flush(timeout: farDeadline)
             if number % 2 == 0 {
-                try producer.commitTransaction(timeout: .seconds(30))
+                try producer.commitTransaction(timeout: farDeadline)
             } else {
-                try producer.abortTransaction(timeout: .seconds(30))
+                try producer.abortTransaction(timeout: farDeadline)
             }
         }
     }
@@ -86,7 +87,7 @@ struct IndexedTopicTests {
         try write(pairs: 2)
         expectSameAnswers()
         let admin = try TopicAdmin(configuration)
-        #expect(try admin.deleteTopics([topic], timeout: .seconds(20)).isEmpty)
+        #expect(try admin.deleteTopics([topic], timeout: farDeadline).isEmpty)
         try makeTopic()
         // Longer than before, so that the ends tell nothing.
         try write(pairs: 5)

@@ -26,9 +26,9 @@ struct ReplayStage {
             NewTopic(name: "\(name).\($0)", partitionCount: Int(partitionCount(of: $0)), replicationFactor: 1)
         }
         let admin = try TopicAdmin(kafka)
-        _ = try admin.createTopics(topics, timeout: .seconds(20))
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try admin.describe(topics: topics.map(\.name), timeout: .seconds(20)).topics.contains(.missing) {
+        _ = try admin.createTopics(topics, timeout: farDeadline)
+        let deadline = ContinuousClock.now + farDeadline
+        while try admin.describe(topics: topics.map(\.name), timeout: farDeadline).topics.contains(.missing) {
             try #require(ContinuousClock.now < deadline)
         }
     }
@@ -59,14 +59,14 @@ struct ReplayStage {
     func write(_ role: String, _ records: [(partition: Int32, value: String)], headers: [(String, String)] = []) throws {
         let producer = try Producer(kafka, transactionalID: nil)
         defer { producer.close(timeout: .zero) }
-        let topic = try producer.warmUp(topics: ["\(name).\(role)"], timeout: .seconds(20))[0]
+        let topic = try producer.warmUp(topics: ["\(name).\(role)"], timeout: farDeadline)[0]
         for (partition, value) in records {
             var list = RecordHeaders()
             for (name, value) in headers { list.append(name, value) }
             try producer.produce(
                 to: topic, partition: partition, key: Array("key".utf8).span, value: Array(value.utf8).span, headers: list)
         }
-        try producer.flush(timeout: .seconds(60))
+        try producer.flush(timeout: farDeadline)
     }
 
     /// Everything that stands in a topic, as soon as there is so much of it.

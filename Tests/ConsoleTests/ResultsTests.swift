@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Console
@@ -190,7 +191,7 @@ import Testing
         let harness = broker.harness
         let tail = Background { harness.run("results tail --limit 2 --state partial -o ndjson") }
         // The reader begins at the end, at a moment that nobody knows: records are written until it has seen enough.
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + farDeadline
         while !tail.isDone && ContinuousClock.now < deadline {
             try broker.writeResults([Self.partial, #"{"request_id":"x","state":"sent"}"#])
         }

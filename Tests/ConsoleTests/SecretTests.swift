@@ -1,6 +1,7 @@
 import Foundation
 import HubEmulator
 import Kafka
+import TestSupport
 import Testing
 
 @testable import Console
@@ -76,7 +77,7 @@ import Testing
         try producer.produce(
             to: try producer.topic(named: "push.requests.v1"), partition: 0, key: Array("CANARYkey".utf8).span,
             value: Array(request.utf8).span)
-        try producer.flush(timeout: .seconds(10))
+        try producer.flush(timeout: farDeadline)
         for format in ["table", "json"] {
             let outcome = harness.run("status --timeout 10s -o \(format)")
             #expect(outcome.code == .done, "\(outcome.messages)")

@@ -2,6 +2,7 @@ import Delivery
 import HTTPServing
 import Kafka
 import Settings
+import TestSupport
 import Testing
 
 @testable import Console
@@ -21,7 +22,7 @@ import Testing
             try producer.produce(
                 to: topic, partition: 0, key: nil, value: Array("{}".utf8).span, timestamp: now - Int64(5 - index) * minute)
         }
-        try producer.flush(timeout: .seconds(10))
+        try producer.flush(timeout: farDeadline)
         guard let committed else { return broker }
         let consumer = try Consumer(configuration, groupID: "pushfan", wakeUpFileDescriptor: -1)
         defer { consumer.close(timeout: .seconds(2)) }
@@ -110,7 +111,7 @@ import Testing
             timestamp: Self.now - 8 * Self.minute)
         try Self.produceDelayed(by: producer, to: topics.delays[0], partition: 0, due: "\(Self.now + 9000)")
         try Self.produceDelayed(by: producer, to: topics.delays[0], partition: 2, due: "\(Self.now - 30_000)")
-        try producer.flush(timeout: .seconds(10))
+        try producer.flush(timeout: farDeadline)
         let outcome = broker.harness.run("status --timeout 10s")
         #expect(
             outcome.output.hasPrefix(
@@ -148,7 +149,7 @@ import Testing
             KafkaConfiguration(bootstrapServers: broker.cluster.bootstrapServers), transactionalID: nil)
         defer { producer.close(timeout: .zero) }
         try Self.produceDelayed(by: producer, to: topics.delays[3], partition: 1, due: due)
-        try producer.flush(timeout: .seconds(10))
+        try producer.flush(timeout: farDeadline)
         #expect(broker.harness.run("status --timeout 10s").output.contains("at most 1 is delayed"))
         #expect(broker.harness.run("status -o json --timeout 10s").output.contains(#""due":"\#(shown)"#))
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import TestSupport
 import Testing
 
 @testable import Console
@@ -25,9 +26,9 @@ struct TimeRangeTests {
         now = Int64(Date().timeIntervalSince1970 * 1000)
         let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: realBrokers ?? ""))
         let new = NewTopic(name: topic, partitionCount: 3, replicationFactor: 1)
-        #expect(try admin.createTopics([new], timeout: .seconds(20)) == [.created])
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try admin.describe(topics: [topic], timeout: .seconds(20)).topics != [.existing(partitionCount: 3)] {
+        #expect(try admin.createTopics([new], timeout: farDeadline) == [.created])
+        let deadline = ContinuousClock.now + farDeadline
+        while try admin.describe(topics: [topic], timeout: farDeadline).topics != [.existing(partitionCount: 3)] {
             try #require(ContinuousClock.now < deadline)
         }
     }
@@ -36,7 +37,7 @@ struct TimeRangeTests {
     private func write(hours count: Int, padding: Int = 1) throws {
         let producer = try Producer(KafkaConfiguration(bootstrapServers: realBrokers ?? ""), transactionalID: nil)
         defer { producer.close(timeout: .zero) }
-        let topic = try producer.warmUp(topics: [topic], timeout: .seconds(20))[0]
+        let topic = try producer.warmUp(topics: [topic], timeout: farDeadline)[0]
         for hour in (1...count).reversed() {
             for copy in 0..<padding {
                 let json =
@@ -46,7 +47,7 @@ struct TimeRangeTests {
                     timestamp: now - Int64(hour) * Self.hour)
             }
         }
-        try producer.flush(timeout: .seconds(60))
+        try producer.flush(timeout: farDeadline)
     }
 
     private func ids(_ line: String) -> [String] {
@@ -83,16 +84,16 @@ struct TimeRangeTests {
         try write(hours: 9)
         let configuration = KafkaConfiguration(bootstrapServers: realBrokers ?? "")
         let newer = try TopicReader(
-            configuration, topic: topic, start: .time(now - 4 * Self.hour), stop: .end, timeout: .seconds(20))
+            configuration, topic: topic, start: .time(now - 4 * Self.hour), stop: .end, timeout: farDeadline)
         let older = try TopicReader(
-            configuration, topic: topic, start: .beginning, stop: .offsets(newer.startOffsets), timeout: .seconds(20))
+            configuration, topic: topic, start: .beginning, stop: .offsets(newer.startOffsets), timeout: farDeadline)
         let range = try TopicReader(
             configuration, topic: topic, start: .time(now - 6 * Self.hour), stop: .time(now - 4 * Self.hour),
-            timeout: .seconds(20))
+            timeout: farDeadline)
         #expect(newer.remainingCount == 4 && older.remainingCount == 5 && range.remainingCount == 2)
         for (reader, count) in [(newer, 4), (older, 5), (range, 2)] {
             var seen = 0
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + farDeadline
             while !reader.hasReachedEnd, ContinuousClock.now < deadline {
                 _ = reader.read(timeout: .milliseconds(100)) { _ in seen += 1 }
             }

@@ -15,10 +15,10 @@ extension Record {
     }
 
     private static func allNow(of topic: String, _ kafka: KafkaConfiguration) throws -> [Record] {
-        let reader = try TopicReader(kafka, topic: topic, start: .beginning, stop: .end, timeout: .seconds(20 * patience))
+        let reader = try TopicReader(kafka, topic: topic, start: .beginning, stop: .end, timeout: farDeadline)
         defer { reader.close() }
         var records: [Record] = []
-        let deadline = ContinuousClock.now + .seconds(30 * patience)
+        let deadline = ContinuousClock.now + farDeadline
         while !reader.hasReachedEnd {
             try #require(ContinuousClock.now < deadline)
             _ = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }

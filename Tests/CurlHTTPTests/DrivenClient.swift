@@ -1,6 +1,7 @@
 import CurlHTTP
 import EventLoop
 import HTTP1
+import TestSupport
 
 /// What a client made of one answer.
 enum AnswerReading: Equatable {
@@ -27,10 +28,10 @@ protocol DrivenClient: AnyObject {
 struct NothingHappened: Error {}
 
 extension DrivenClient {
-    /// Lets the client go on until something is there, at most for 20 s.
+    /// Lets the client go on until something is there.
     @discardableResult
     func wait<Value>(for look: () -> Value?) throws -> Value {
-        let end = MonotonicTime.now().advanced(by: .seconds(20))
+        let end = MonotonicTime.now().advanced(by: farDeadline)
         while true {
             if let value = look() { return value }
             guard .now() < end else { throw NothingHappened() }
@@ -51,7 +52,7 @@ extension DrivenClient {
         for piece in pieces where !piece.isEmpty {
             if reading != nil { break }
             connection.send(piece)
-            while reading == nil, try !step(until: .now().advanced(by: .seconds(20))) {}
+            while reading == nil, try !step(until: .now().advanced(by: farDeadline)) {}
         }
         if closes { connection.finish() }
         return (try wait { reading }, connection)

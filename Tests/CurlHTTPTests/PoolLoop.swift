@@ -1,6 +1,7 @@
 import CurlHTTP
 import EventLoop
 import HTTP1
+import TestSupport
 
 /// A pool with its poller, driven until as many completions as wanted have come.
 final class PoolLoop {
@@ -31,16 +32,16 @@ final class PoolLoop {
         Array("\(method) /x HTTP/1.1\r\nHost: test\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
     }
 
-    func submit(_ id: Int, _ request: [UInt8] = request(), within limit: Duration = .seconds(20)) {
+    func submit(_ id: Int, _ request: [UInt8] = request(), within limit: Duration = farDeadline) {
         pool.submit(id: id, request: request, deadline: .now().advanced(by: limit))
     }
 
-    /// Runs the loop until `isDone`, at most for 30 s.
+    /// Runs the loop until `isDone`.
     ///
     /// - Returns: The completions that came.
     func run(until isDone: ([Completion]) -> Bool) throws -> [Completion] {
         var completions: [Completion] = []
-        let end = MonotonicTime.now().advanced(by: .seconds(30))
+        let end = MonotonicTime.now().advanced(by: farDeadline)
         while true {
             while let completion = pool.nextCompletion() { completions.append(completion) }
             if isDone(completions) || .now() >= end { return completions }

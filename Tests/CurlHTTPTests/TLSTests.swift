@@ -30,7 +30,7 @@ struct TLSTests {
             try? server.answer(answer)
             if let unasked { try? server.answer(unasked) }
         }
-        defer { _ = answered.wait(timeout: .now() + 20) }
+        defer { _ = answered.wait(timeout: .now() + 300) }
         return try loop.exchange(id, request)
     }
 
@@ -106,7 +106,7 @@ struct TLSTests {
             try? dying.answer("HTTP/1.1 200 OK\r\n\r\nhalf")
             dying.kill()
         }
-        defer { _ = isDead.wait(timeout: .now() + 20) }
+        defer { _ = isDead.wait(timeout: .now() + 300) }
         let failure = try #require(try loop.exchange(2)?.failure)
         #expect(failure.bodySent)
         #expect(failure.reason == .reset || failure.reason == .closedBeforeAnswer)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Kafka
@@ -10,7 +11,7 @@ import Testing
         for partition in 0..<Int32(3) {
             for number in 0..<5 { try mock.producer.write("\(partition).\(number)", to: mock.topic, partition: partition) }
         }
-        try mock.producer.flush(timeout: .seconds(10))
+        try mock.producer.flush(timeout: farDeadline)
         let loop = try Loop(mock.bootstrapServers)
         try loop.assign([(mock.partition(2), .offset(3)), (mock.partition(0), .beginning)])
         #expect(loop.consumer.assignment == [mock.partition(2), mock.partition(0)])
@@ -67,7 +68,7 @@ import Testing
         defer { mock.close() }
         let loop = try Loop(mock.bootstrapServers)
         for number in 0..<20 { try mock.producer.write("\(number)", to: mock.topic) }
-        try mock.producer.flush(timeout: .seconds(10))
+        try mock.producer.flush(timeout: farDeadline)
         for round in 0..<5 {
             try loop.assign([(mock.partition(), .beginning)])
             // Every second time records lie in the queue, unread, when the next assignment comes.
@@ -79,7 +80,7 @@ import Testing
             while try loop.turn() {}
             while loop.wakeUp.wait(milliseconds: 0) > 0 {}
             try mock.producer.write("late", to: mock.topic)
-            try mock.producer.flush(timeout: .seconds(10))
+            try mock.producer.flush(timeout: farDeadline)
             // Nothing polls from here on, except when the descriptor says so.
             while loop.records[0].count < 21 + round {
                 try #require(loop.wakeUp.wait(milliseconds: 20_000) > 0)
@@ -138,22 +139,22 @@ import Testing
         let metadata = String(repeating: "a", count: 2733)
         try first.consumer.group.commit([OffsetCommit(mock.partition(0), offset: 7, metadata: metadata)])
         #expect(
-            try first.consumer.group.committed([mock.partition(0), mock.partition(1)], timeout: .seconds(5)) == [
+            try first.consumer.group.committed([mock.partition(0), mock.partition(1)], timeout: farDeadline) == [
                 CommittedOffset(partition: mock.partition(0), offset: 7, metadata: metadata),
                 CommittedOffset(partition: mock.partition(1), offset: nil, metadata: ""),
             ])
 
         let second = try Loop(mock.bootstrapServers, group: "shared")
         try second.consumer.subscribe(["t"])
-        try first.run(seconds: 80) {
+        try first.run {
             _ = try? second.turn()
             // Not how often they were assigned: on a busy machine a session can end, and the group begins anew.
             return first.consumer.assignment.count == 1 && second.consumer.assignment.count == 1
         }
         #expect(first.revokedCount >= 1)
         #expect(Set(first.consumer.assignment + second.consumer.assignment) == [mock.partition(0), mock.partition(1)])
-        #expect(second.consumer.close(timeout: .seconds(10)))
-        #expect(first.consumer.close(timeout: .seconds(10)))
+        #expect(second.consumer.close(timeout: farDeadline))
+        #expect(first.consumer.close(timeout: farDeadline))
     }
 
     @Test func aCommitThatTheBrokerRefusesIsAnError() throws {
@@ -199,7 +200,7 @@ import Testing
         }
         let error = #expect(throws: KafkaError.self) { try loop.consumer.group.metadata() }
         #expect(error?.requiresAbort == true)
-        #expect(loop.consumer.close(timeout: .seconds(10)))
+        #expect(loop.consumer.close(timeout: farDeadline))
     }
 
     @Test func aConsumerClosesThoughAnAssignmentWasNeverAnswered() throws {
@@ -207,7 +208,7 @@ import Testing
         defer { mock.close() }
         let loop = try Loop(mock.bootstrapServers)
         try loop.consumer.subscribe(["t"])
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + farDeadline
         var isAssigned = false
         while !isAssigned {
             try #require(ContinuousClock.now < deadline)
@@ -216,15 +217,15 @@ import Testing
                 if case .assigned = event { isAssigned = true }
             }
         }
-        #expect(loop.consumer.close(timeout: .seconds(10)))
+        #expect(loop.consumer.close(timeout: farDeadline))
     }
 
     @Test func aClosedConsumerThrowsAndIsQuiet() throws {
         let mock = try Mock()
         defer { mock.close() }
         let loop = try Loop(mock.bootstrapServers)
-        #expect(loop.consumer.close(timeout: .seconds(10)))
-        #expect(loop.consumer.close(timeout: .seconds(10)))
+        #expect(loop.consumer.close(timeout: farDeadline))
+        #expect(loop.consumer.close(timeout: farDeadline))
         #expect(loop.consumer.nextEvent() == nil)
         let error = #expect(throws: KafkaError.self) { try loop.consumer.subscribe(["t"]) }
         #expect(error?.isClosed == true)

@@ -28,7 +28,7 @@ import Testing
         let mock = try Mock(partitions: 3)
         defer { mock.close() }
         for number in 0..<30 { try mock.producer.write("\(number)", to: mock.topic, partition: Int32(number % 3)) }
-        try mock.producer.flush(timeout: .seconds(10))
+        try mock.producer.flush(timeout: farDeadline)
         let reader = try Self.reader(mock)
         defer { reader.stop() }
         try reader.start([
@@ -57,7 +57,7 @@ import Testing
         #expect(end == 0)
         while wakeUp.wait(milliseconds: 0) > 0 {}
         try mock.producer.write("late", to: mock.topic)
-        try mock.producer.flush(timeout: .seconds(10))
+        try mock.producer.flush(timeout: farDeadline)
         #expect(wakeUp.wait(milliseconds: 10_000) > 0)
         #expect(Self.read(reader, 0, count: 1) == ["late"])
     }
@@ -66,7 +66,7 @@ import Testing
         let mock = try Mock(partitions: 2)
         defer { mock.close() }
         for number in 0..<4 { try mock.producer.write("\(number)", to: mock.topic, partition: Int32(number % 2)) }
-        try mock.producer.flush(timeout: .seconds(10))
+        try mock.producer.flush(timeout: farDeadline)
         let reader = try Self.reader(mock)
         let partitions = [Int32(0), 1].map { TopicPartition(topic: "t", partition: $0) }
         for round in 0..<20 {

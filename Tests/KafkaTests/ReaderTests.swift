@@ -1,4 +1,5 @@
 import Kafka
+import TestSupport
 import Testing
 
 /// Reading without a group, and asking about topics, on the library's embedded cluster.
@@ -7,14 +8,14 @@ import Testing
         let mock = try Mock(partitions: 3)
         defer { mock.close() }
         for number in 0..<30 { try mock.producer.write("\(number)", to: mock.topic, partition: Int32(number % 2)) }
-        try mock.producer.flush(timeout: .seconds(10))
+        try mock.producer.flush(timeout: farDeadline)
         let reader = try reader(mock, .beginning)
         #expect(reader.partitionCount == 3)
         #expect(reader.remainingCount == 30)
         try mock.producer.write("later", to: mock.topic, partition: 2)
         let records = try readToEnd(reader)
         #expect(records.filter { $0.partition != 2 }.count == 30)
-        #expect(try reader.refreshPartitions(timeout: .seconds(5)) == 0)
+        #expect(try reader.refreshPartitions(timeout: farDeadline) == 0)
         reader.close()
         #expect(reader.read(timeout: .zero) { _ in } != .record)
     }
@@ -23,7 +24,7 @@ import Testing
         let mock = try Mock(partitions: 2)
         defer { mock.close() }
         for number in 0..<10 { try mock.producer.write("\(number)", to: mock.topic, partition: Int32(number % 2)) }
-        try mock.producer.flush(timeout: .seconds(10))
+        try mock.producer.flush(timeout: farDeadline)
         let records = try readToEnd(try reader(mock, .offsets([0: 4, 1: 99])))
         #expect(records.map(\.text) == ["8"])
     }
@@ -32,12 +33,12 @@ import Testing
         let mock = try Mock()
         defer { mock.close() }
         try mock.producer.write("old", to: mock.topic)
-        try mock.producer.flush(timeout: .seconds(10))
+        try mock.producer.flush(timeout: farDeadline)
         let reader = try reader(mock, .end)
         #expect(reader.hasReachedEnd)
         try mock.producer.write("new", to: mock.topic)
         var texts: [String?] = []
-        let deadline = ContinuousClock.now + .seconds(10)
+        let deadline = ContinuousClock.now + farDeadline
         while texts.isEmpty, ContinuousClock.now < deadline {
             _ = reader.read(timeout: .milliseconds(200)) { texts.append(Record($0).text) }
         }
@@ -49,7 +50,7 @@ import Testing
         let mock = try Mock()
         defer { mock.close() }
         try mock.producer.write("a", to: mock.topic)
-        try mock.producer.flush(timeout: .seconds(10))
+        try mock.producer.flush(timeout: farDeadline)
         mock.cluster.failNext(apiKey: 2, codes: [6, 5, 6])
         #expect(try readToEnd(try reader(mock, .beginning)).map(\.text) == ["a"])
         mock.cluster.failNext(apiKey: 2, codes: [Int32](repeating: 6, count: 1000))
@@ -82,7 +83,7 @@ import Testing
         defer { cluster.close() }
         try cluster.createTopic("three", partitions: 3)
         let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers))
-        let description = try admin.describe(topics: ["three"], timeout: .seconds(5))
+        let description = try admin.describe(topics: ["three"], timeout: farDeadline)
         #expect(description.brokerCount == 2)
         #expect(description.topics == [.existing(partitionCount: 3)])
     }
@@ -99,7 +100,7 @@ import Testing
 /// Reads until the reader has reached its end.
 func readToEnd(_ reader: TopicReader) throws -> [Record] {
     var records: [Record] = []
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + farDeadline
     while !reader.hasReachedEnd {
         try #require(ContinuousClock.now < deadline)
         let result = reader.read(timeout: .milliseconds(100)) { records.append(Record($0)) }

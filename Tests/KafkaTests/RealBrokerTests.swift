@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Kafka
@@ -17,10 +18,10 @@ struct RealBrokerTests {
     private func makeTopic(partitions: Int) throws {
         let topic = NewTopic(name: name, partitionCount: partitions, replicationFactor: 1)
         let admin = try TopicAdmin(configuration)
-        #expect(try admin.createTopics([topic], timeout: .seconds(20)) == [.created])
+        #expect(try admin.createTopics([topic], timeout: farDeadline) == [.created])
         // The broker that answers next may not have heard of the topic yet.
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try admin.describe(topics: [name], timeout: .seconds(20)).topics != [.existing(partitionCount: partitions)] {
+        let deadline = ContinuousClock.now + farDeadline
+        while try admin.describe(topics: [name], timeout: farDeadline).topics != [.existing(partitionCount: partitions)] {
             try #require(ContinuousClock.now < deadline)
         }
     }
@@ -29,15 +30,15 @@ struct RealBrokerTests {
 
     private func transactional(_ id: String) throws -> (Producer, Producer.Topic) {
         let producer = try Producer(configuration, transactionalID: id)
-        let topic = try producer.warmUp(topics: [name], timeout: .seconds(20))[0]
-        try producer.initTransactions(timeout: .seconds(30))
+        let topic = try producer.warmUp(topics: [name], timeout: farDeadline)[0]
+        try producer.initTransactions(timeout: farDeadline)
         return (producer, topic)
     }
 
     private func join(instance: String? = nil) throws -> Loop {
         let loop = try Loop(configuration.bootstrapServers, group: name, instance: instance)
         try loop.consumer.subscribe([name])
-        try loop.run(seconds: 40) { loop.assignedCount > 0 && !loop.consumer.assignment.isEmpty }
+        try loop.run { loop.assignedCount > 0 && !loop.consumer.assignment.isEmpty }
         return loop
     }
 
@@ -45,19 +46,19 @@ struct RealBrokerTests {
         try makeTopic(partitions: 1)
         let producer = try Producer(configuration, transactionalID: nil)
         defer { producer.close(timeout: .seconds(5)) }
-        let topic = try producer.warmUp(topics: [name], timeout: .seconds(20))[0]
+        let topic = try producer.warmUp(topics: [name], timeout: farDeadline)[0]
         let value = [UInt8](repeating: 120, count: 100)
         for _ in 0..<10_000 {
             try producer.produce(to: topic, partition: 0, key: nil, value: value.span, headers: RecordHeaders())
         }
-        try producer.flush(timeout: .seconds(30))
+        try producer.flush(timeout: farDeadline)
         let loop = try Loop(configuration.bootstrapServers, group: name)
         try loop.consumer.subscribe([name])
-        try loop.run(seconds: 40, reading: false) { !loop.consumer.assignment.isEmpty }
+        try loop.run(reading: false) { !loop.consumer.assignment.isEmpty }
         // A library that needs no waking has nothing to watch.
         guard loop.consumer.refill != nil else { return }
         var readCount = 0
-        try loop.run(seconds: 40, reading: false) {
+        try loop.run(reading: false) {
             loop.consumer.keepFetching()
             // Until the queue was seen full nothing is read; then all that is in it.
             while loop.consumer.refill?.hasSeenFullQueue == true, case .record = loop.consumer.read(slot: 0, { _ in }) {
@@ -79,23 +80,23 @@ struct RealBrokerTests {
         try producer.beginTransaction()
         try producer.write("committed", to: topic)
         try producer.sendOffsets(
-            [OffsetCommit(partition(), offset: 7, metadata: metadata)], group: group.metadata(), timeout: .seconds(20))
+            [OffsetCommit(partition(), offset: 7, metadata: metadata)], group: group.metadata(), timeout: farDeadline)
         try producer.commitTransaction(timeout: nil)
         #expect(producer.failedDeliveries == DeliveryFailures())
         let stored = CommittedOffset(partition: partition(), offset: 7, metadata: metadata)
-        #expect(try group.committed([partition()], timeout: .seconds(20)) == [stored])
+        #expect(try group.committed([partition()], timeout: farDeadline) == [stored])
 
         try producer.beginTransaction()
         try producer.write("aborted", to: topic)
         try producer.sendOffsets(
-            [OffsetCommit(partition(), offset: 9, metadata: "B")], group: group.metadata(), timeout: .seconds(20))
+            [OffsetCommit(partition(), offset: 9, metadata: "B")], group: group.metadata(), timeout: farDeadline)
         try producer.abortTransaction(timeout: nil)
-        #expect(try group.committed([partition()], timeout: .seconds(20)) == [stored])
+        #expect(try group.committed([partition()], timeout: farDeadline) == [stored])
 
         try producer.beginTransaction()
         try producer.write("last", to: topic)
         try producer.commitTransaction(timeout: nil)
-        let reader = try TopicReader(configuration, topic: name, start: .beginning, timeout: .seconds(20))
+        let reader = try TopicReader(configuration, topic: name, start: .beginning, timeout: farDeadline)
         #expect(try readToEnd(reader).map(\.text) == ["committed", "last"])
         try loop.run { loop.records[0].count >= 2 }
         #expect(loop.records[0].map(\.text) == ["committed", "last"])
@@ -107,9 +108,9 @@ struct RealBrokerTests {
         defer { producer.close(timeout: .seconds(5)) }
         try producer.beginTransaction()
         try producer.write("open", to: topic, partition: 2)
-        try producer.flush(timeout: .seconds(10))
+        try producer.flush(timeout: farDeadline)
         func ends(seesUncommitted: Bool) throws -> [Int64] {
-            try TopicAdmin(configuration, seesUncommitted: seesUncommitted).ends(of: [2, 0], in: name, timeout: .seconds(10))
+            try TopicAdmin(configuration, seesUncommitted: seesUncommitted).ends(of: [2, 0], in: name, timeout: farDeadline)
         }
         #expect(try ends(seesUncommitted: true) == [1, 0])
         #expect(try ends(seesUncommitted: false) == [0, 0])
@@ -128,7 +129,7 @@ struct RealBrokerTests {
         let error = #expect(throws: KafkaError.self) {
             try producer.sendOffsets(
                 [OffsetCommit(partition(), offset: 1, metadata: metadata)], group: loop.consumer.group.metadata(),
-                timeout: .seconds(20))
+                timeout: farDeadline)
         }
         #expect(error?.isMetadataTooLarge == true)
         try producer.abortTransaction(timeout: nil)
@@ -140,19 +141,19 @@ struct RealBrokerTests {
         defer { first.close(timeout: .zero) }
         try first.beginTransaction()
         try first.write("zombie", to: topic)
-        try first.flush(timeout: .seconds(10))
+        try first.flush(timeout: farDeadline)
         let (second, sameTopic) = try transactional(name)
         defer { second.close(timeout: .seconds(5)) }
         let error = #expect(throws: KafkaError.self) {
             try first.write("zombie", to: topic)
-            try first.commitTransaction(timeout: .seconds(20))
+            try first.commitTransaction(timeout: farDeadline)
         }
         #expect(error?.isFenced == true)
         #expect(error?.isFatal == true)
         try second.beginTransaction()
         try second.write("alive", to: sameTopic)
         try second.commitTransaction(timeout: nil)
-        let reader = try TopicReader(configuration, topic: name, start: .beginning, timeout: .seconds(20))
+        let reader = try TopicReader(configuration, topic: name, start: .beginning, timeout: farDeadline)
         #expect(try readToEnd(reader).map(\.text) == ["alive"])
     }
 
@@ -160,13 +161,13 @@ struct RealBrokerTests {
         try makeTopic(partitions: 1)
         let loop = try join()
         let old = try loop.consumer.group.metadata()
-        #expect(loop.consumer.close(timeout: .seconds(20)))
+        #expect(loop.consumer.close(timeout: farDeadline))
         let (producer, topic) = try transactional(name)
         defer { producer.close(timeout: .seconds(5)) }
         try producer.beginTransaction()
         try producer.write("x", to: topic)
         let error = #expect(throws: KafkaError.self) {
-            try producer.sendOffsets([OffsetCommit(partition(), offset: 1)], group: old, timeout: .seconds(20))
+            try producer.sendOffsets([OffsetCommit(partition(), offset: 1)], group: old, timeout: farDeadline)
         }
         #expect(error?.requiresAbort == true)
         try producer.abortTransaction(timeout: nil)
@@ -177,13 +178,13 @@ struct RealBrokerTests {
         let stays = try join(instance: "stays")
         let goes = try Loop(configuration.bootstrapServers, group: name, instance: "goes")
         try goes.consumer.subscribe([name])
-        try stays.run(seconds: 40) {
+        try stays.run {
             _ = try? goes.turn()
             return stays.consumer.assignment.count == 1 && goes.consumer.assignment.count == 1
         }
         let owned = goes.consumer.assignment
         let generation = try stays.consumer.group.metadata().generation
-        #expect(goes.consumer.close(timeout: .seconds(20)))
+        #expect(goes.consumer.close(timeout: farDeadline))
         let back = try join(instance: "goes")
         #expect(back.consumer.assignment == owned)
         _ = try stays.turn()
@@ -195,7 +196,7 @@ struct RealBrokerTests {
         try makeTopic(partitions: 1)
         let first = try join(instance: "twin")
         let second = try join(instance: "twin")
-        try first.run(seconds: 40) { first.errors.contains { $0.isFatal } }
+        try first.run { first.errors.contains { $0.isFatal } }
         #expect(first.errors.contains { $0.isFatal && $0.isFenced })
         first.consumer.close(timeout: .seconds(10))
         #expect(second.consumer.assignment == [partition()])
@@ -204,17 +205,17 @@ struct RealBrokerTests {
     @Test func aGroupIsDescribedWithItsMembersAndWhatTheyRead() throws {
         try makeTopic(partitions: 3)
         let admin = try TopicAdmin(configuration)
-        #expect(try admin.describe(group: name, timeout: .seconds(20)) == GroupDescription(state: .absent, members: []))
+        #expect(try admin.describe(group: name, timeout: farDeadline) == GroupDescription(state: .absent, members: []))
         let loop = try join(instance: "worker-1")
-        var group = try admin.describe(group: name, timeout: .seconds(20))
+        var group = try admin.describe(group: name, timeout: farDeadline)
         #expect(group.state == .stable)
         #expect(group.members.map(\.name) == ["worker-1"])
         #expect(group.members.first.map { Set($0.partitions) } == Set((0..<3).map { partition($0) }))
         try loop.consumer.group.commit([OffsetCommit(partition(), offset: 0, metadata: "")])
         loop.consumer.close(timeout: .seconds(10))
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + farDeadline
         while group.state != .empty, ContinuousClock.now < deadline {
-            group = try admin.describe(group: name, timeout: .seconds(20))
+            group = try admin.describe(group: name, timeout: farDeadline)
         }
         #expect(group == GroupDescription(state: .empty, members: []), "its session of 6 s is over")
     }
@@ -227,47 +228,47 @@ struct RealBrokerTests {
                 configuration: [.init(key: "retention.ms", value: "86400000")]),
             NewTopic(name: "\(name)-greedy", partitionCount: 1, replicationFactor: 99),
         ]
-        let first = try admin.createTopics(topics, timeout: .seconds(20))
+        let first = try admin.createTopics(topics, timeout: farDeadline)
         #expect(first[0] == .created)
         guard case .failed(let error) = first[1] else {
             Issue.record("99 replicas must fail, not \(first[1])")
             return
         }
         #expect(error.name == "INVALID_REPLICATION_FACTOR")
-        #expect(try admin.createTopics([topics[0]], timeout: .seconds(20)) == [.alreadyExists])
-        let description = try admin.describe(topics: [name, "\(name)-missing"], timeout: .seconds(20))
+        #expect(try admin.createTopics([topics[0]], timeout: farDeadline) == [.alreadyExists])
+        let description = try admin.describe(topics: [name, "\(name)-missing"], timeout: farDeadline)
         #expect(description.topics == [.existing(partitionCount: 3), .missing])
         #expect(description.brokerCount >= 1)
         #expect(description.clusterID?.isEmpty == false)
-        let settings = try admin.settings(ofTopic: name, timeout: .seconds(20))
+        let settings = try admin.settings(ofTopic: name, timeout: farDeadline)
         #expect(settings.contains(TopicSetting(name: "retention.ms", value: "86400000", isDefault: false)))
-        #expect(throws: KafkaError.self) { try admin.settings(ofTopic: "\(name)-missing", timeout: .seconds(20)) }
-        let both = try admin.settings(ofTopics: ["\(name)-missing", name], timeout: .seconds(20))
+        #expect(throws: KafkaError.self) { try admin.settings(ofTopic: "\(name)-missing", timeout: farDeadline) }
+        let both = try admin.settings(ofTopics: ["\(name)-missing", name], timeout: farDeadline)
         #expect(both.map { (try? $0.get().count) ?? 0 } == [0, settings.count])
     }
 
     @Test func aDeletedTopicIsGoneAndDeletingItAgainDoesNoHarm() throws {
         try makeTopic(partitions: 1)
         let admin = try TopicAdmin(configuration)
-        #expect(try admin.deleteTopics([name], timeout: .seconds(20)).isEmpty)
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try admin.describe(topics: [name], timeout: .seconds(20)).topics != [.missing] {
+        #expect(try admin.deleteTopics([name], timeout: farDeadline).isEmpty)
+        let deadline = ContinuousClock.now + farDeadline
+        while try admin.describe(topics: [name], timeout: farDeadline).topics != [.missing] {
             try #require(ContinuousClock.now < deadline)
         }
-        #expect(try admin.deleteTopics([name], timeout: .seconds(20)).isEmpty)
+        #expect(try admin.deleteTopics([name], timeout: farDeadline).isEmpty)
     }
 
     @Test func aReaderStartsAtATime() throws {
         try makeTopic(partitions: 2)
         let producer = try Producer(configuration, transactionalID: nil)
         defer { producer.close(timeout: .seconds(5)) }
-        let topic = try producer.warmUp(topics: [name], timeout: .seconds(20))[0]
+        let topic = try producer.warmUp(topics: [name], timeout: farDeadline)[0]
         // A broker refuses times that are far from now.
         let start = Int64(Date().timeIntervalSince1970 * 1000) - 10_000
         for number in 0..<Int64(5) { try producer.write("\(number)", to: topic, partition: 0, timestamp: start + number * 1000) }
-        try producer.flush(timeout: .seconds(20))
+        try producer.flush(timeout: farDeadline)
         #expect(producer.failedDeliveries == DeliveryFailures())
-        let reader = try TopicReader(configuration, topic: name, start: .time(start + 2500), timeout: .seconds(20))
+        let reader = try TopicReader(configuration, topic: name, start: .time(start + 2500), timeout: farDeadline)
         #expect(try readToEnd(reader).map(\.text) == ["3", "4"])
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Kafka
@@ -75,7 +76,7 @@ import Testing
         let mock = try Mock(properties: [.init(key: "queue.buffering.max.messages", value: "10")])
         defer { mock.close() }
         for number in 0..<2000 { try mock.producer.write("\(number)", to: mock.topic) }
-        try mock.producer.flush(timeout: .seconds(10))
+        try mock.producer.flush(timeout: farDeadline)
         #expect(mock.producer.failedDeliveries == DeliveryFailures())
         let loop = try Loop(mock.bootstrapServers)
         try loop.assign([(mock.partition(), .beginning)])
@@ -103,7 +104,7 @@ import Testing
         defer { mock.close() }
         mock.cluster.failNext(apiKey: 0, codes: [29])
         try mock.producer.write("refused", to: mock.topic)
-        try mock.producer.flush(timeout: .seconds(10))
+        try mock.producer.flush(timeout: farDeadline)
         #expect(mock.producer.failedDeliveries.count == 1)
         #expect(mock.producer.failedDeliveries.first?.name == "TOPIC_AUTHORIZATION_FAILED")
         #expect(mock.producer.failedDeliveries.first?.isAuthorization == true)

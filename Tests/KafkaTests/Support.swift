@@ -116,8 +116,8 @@ final class Loop {
         return !isIdle
     }
 
-    func run(seconds: Int = 20, reading: Bool = true, until isDone: () -> Bool) throws {
-        let deadline = ContinuousClock.now + .seconds(seconds * patience)
+    func run(reading: Bool = true, until isDone: () -> Bool) throws {
+        let deadline = ContinuousClock.now + farDeadline
         while true {
             _ = try turn(reading: reading)
             if isDone() { return }
@@ -171,7 +171,7 @@ struct Mock {
         try cluster.createTopic("t", partitions: partitions)
         producer = try Producer(
             KafkaConfiguration(bootstrapServers: cluster.bootstrapServers, properties: properties), transactionalID: nil)
-        topic = try producer.warmUp(topics: ["t"], timeout: .seconds(10 * patience))[0]
+        topic = try producer.warmUp(topics: ["t"], timeout: farDeadline)[0]
     }
 
     func partition(_ number: Int32 = 0) -> TopicPartition { TopicPartition(topic: "t", partition: number) }

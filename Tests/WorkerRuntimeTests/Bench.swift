@@ -31,6 +31,8 @@ final class Bench {
     let metrics: PushfanMetrics
     let logLines = LogLines()
     let status = StatusBoard()
+    /// The time of the bench's workers and of its hub.
+    let clock = WorkerClock()
     let kafka: KafkaConfiguration
     let topics: WorkerConfiguration.Topics
     let cluster: MockCluster?
@@ -47,7 +49,7 @@ final class Bench {
         var configuration = HubEmulatorConfiguration()
         configuration.listen = "127.0.0.1:0"
         emulator(&configuration)
-        hub = try EmulatedHub(configuration)
+        hub = try EmulatedHub(configuration, clock: { [clock] in clock.millisecondsSince1970 })
         _ = try hub.start()
         let topics = WorkerConfiguration.Topics(requests: "\(name).requests")
         self.topics = topics
@@ -70,7 +72,7 @@ final class Bench {
                 all.map {
                     NewTopic(
                         name: $0, partitionCount: topics.partitionCount(of: $0, requests: partitions), replicationFactor: 1)
-                }, timeout: .seconds(20 * patience))
+                }, timeout: farDeadline)
         }
         metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
         var roomy = kafka
@@ -78,7 +80,7 @@ final class Bench {
         let producer = try Producer(roomy, transactionalID: nil)
         self.producer = producer
         let lanes = [topics.requestsHigh, topics.requests, topics.requestsBulk]
-        requests = try Self.whenReady { try producer.warmUp(topics: lanes, timeout: .seconds(10 * patience)) }
+        requests = try Self.whenReady { try producer.warmUp(topics: lanes, timeout: farDeadline) }
     }
 
     deinit {
@@ -113,7 +115,8 @@ final class Bench {
         let health = Health()
         var services = WorkerServices(metrics: metrics, log: log, health: health)
         services.status = status
-        return RunningWorker(try Worker(try workerConfiguration(id, change: change), services: services), health)
+        services.clock = clock
+        return RunningWorker(try Worker(try workerConfiguration(id, change: change), services: services), services)
     }
 
     /// Publishes one record and waits until the broker has it.
@@ -122,7 +125,7 @@ final class Bench {
         at moment: Int64? = nil
     ) throws {
         try produce(value, key: key, headers: headers, partition: partition, at: moment)
-        try producer.flush(timeout: .seconds(10 * patience))
+        try producer.flush(timeout: farDeadline)
     }
 
     func publish(_ json: String, headers: [(String, String)] = []) throws {
@@ -132,7 +135,7 @@ final class Bench {
     /// Publishes many records, one after the other, and waits until the broker has them all.
     func publish(all records: [String], partition: Int32? = nil, to lane: Lane = .normal) throws {
         for record in records { try produce(Array(record.utf8), key: nil, headers: [], partition: partition, to: lane) }
-        try producer.flush(timeout: .seconds(10 * patience))
+        try producer.flush(timeout: farDeadline)
     }
 
     private func produce(
@@ -160,7 +163,7 @@ final class Bench {
 
     /// Cancels requests, in the name of somebody whose clock shows `moment`.
     func cancel(_ ids: [String], reason: String? = nil, at moment: Int64? = nil) throws {
-        let now = moment ?? Int64(Date().timeIntervalSince1970 * 1000)
+        let now = moment ?? clock.millisecondsSince1970
         try writeControl(
             ids.map { id in
                 let record = CancelRecord(requestID: id, reason: reason)
@@ -170,7 +173,7 @@ final class Bench {
 
     /// Writes records to the control topic, in order.
     func writeControl(_ records: [(key: [UInt8], value: [UInt8]?)], at moment: Int64? = nil) throws {
-        let topic = try Self.whenReady { try producer.warmUp(topics: [topics.control], timeout: .seconds(10 * patience)) }[0]
+        let topic = try Self.whenReady { try producer.warmUp(topics: [topics.control], timeout: farDeadline) }[0]
         for record in records {
             if let value = record.value {
                 try producer.produce(to: topic, partition: 0, key: record.key.span, value: value.span, timestamp: moment)
@@ -178,17 +181,17 @@ final class Bench {
                 try producer.produce(to: topic, partition: 0, key: record.key.span, value: nil, timestamp: moment)
             }
         }
-        try producer.flush(timeout: .seconds(10 * patience))
+        try producer.flush(timeout: farDeadline)
     }
 
     private func openReader(_ topic: String) throws -> TopicReader {
-        try Self.whenReady { try TopicReader(kafka, topic: topic, start: .beginning, timeout: .seconds(10 * patience)) }
+        try Self.whenReady { try TopicReader(kafka, topic: topic, start: .beginning, timeout: farDeadline) }
     }
 
     /// Does what fails while a topic that was made just now has no leader yet.
     private static func whenReady<Value>(_ body: () throws -> Value) throws -> Value {
         var value: Value?
-        _ = try eventually(within: .seconds(10)) {
+        _ = try eventually {
             do {
                 value = try body()
             } catch let error as KafkaError where error.name.hasPrefix("NOT_LEADER") || error.isUnknownTopicOrPartition {
@@ -200,12 +203,12 @@ final class Bench {
         return value
     }
 
-    /// Reads a topic from its beginning until `count` records are there or the deadline, times `patience`, passes.
-    func read(_ topic: String, count: Int, within limit: Duration = .seconds(30)) throws -> [ReadBack] {
+    /// Reads a topic from its beginning until `count` records are there.
+    func read(_ topic: String, count: Int) throws -> [ReadBack] {
         let reader = try openReader(topic)
         defer { reader.close() }
         var records: [ReadBack] = []
-        let deadline = ContinuousClock.now + limit * patience
+        let deadline = ContinuousClock.now + farDeadline
         while records.count < count && ContinuousClock.now < deadline {
             _ = reader.read(timeout: .milliseconds(100)) { record in records.append(ReadBack(record)) }
         }
@@ -217,7 +220,7 @@ final class Bench {
         let reader = try openReader(topic)
         defer { reader.close() }
         var records: [ReadBack] = []
-        let deadline = ContinuousClock.now + .seconds(20 * patience)
+        let deadline = ContinuousClock.now + farDeadline
         while !reader.hasReachedEnd && ContinuousClock.now < deadline {
             _ = reader.read(timeout: .milliseconds(100)) { record in records.append(ReadBack(record)) }
         }
@@ -227,10 +230,10 @@ final class Bench {
 
     /// Waits for `count` final results.
     ///
-    /// - Throws: `Missing` when fewer are there by the deadline.
+    /// - Throws: `Missing` when fewer ever come.
     @discardableResult
-    func results(_ count: Int, within limit: Duration = .seconds(60)) throws -> [FinalResult] {
-        let found = try read(topics.results, count: count, within: limit).map { try FinalResult($0) }
+    func results(_ count: Int) throws -> [FinalResult] {
+        let found = try read(topics.results, count: count).map { try FinalResult($0) }
         guard found.count >= count else { throw Missing(found: found.count, wanted: count) }
         return found
     }
@@ -253,7 +256,7 @@ final class Bench {
 
     /// Waits until so many workers, or loops of them, have all partitions of the requests topic among them.
     func waitForGroup(of count: Int, partitions: Int) -> Bool {
-        eventually(within: .seconds(60)) {
+        eventually {
             let shares = status.statuses.map { $0.partitions.count { $0.topic == topics.requests } }
             return shares.count { $0 > 0 } == count && shares.reduce(0, +) == partitions
         }
@@ -266,13 +269,13 @@ final class Bench {
         let consumer = try Consumer(kafka, groupID: name, wakeUpFileDescriptor: -1)
         defer { consumer.close(timeout: .seconds(2)) }
         return try consumer.group.committed(
-            partitions.map { TopicPartition(topic: topics.requests, partition: $0) }, timeout: .seconds(10 * patience))
+            partitions.map { TopicPartition(topic: topics.requests, partition: $0) }, timeout: farDeadline)
     }
 
     /// Waits until so many records of the requests topic are committed; none is, on the embedded broker, once a member leaves. While members
     /// join, a question for positions may find no answer in time.
     func waitForCommits(of count: Int64, partitions: Int32) -> Bool {
-        eventually(within: .seconds(60)) {
+        eventually {
             let found = try? committed(Array(0..<partitions))
             return found?.reduce(0) { $0 + ($1.offset ?? 0) } == count
         }

@@ -23,7 +23,7 @@ struct GroupTests {
         let second = try bench.startWorker("w2", change: change)
         var published = 400
         // Until the second one has its share, there is always something to do.
-        let isShared = try eventually(within: .seconds(20)) {
+        let isShared = try eventually {
             try bench.publish(all: Self.requests(published..<published + 50))
             published += 50
             return try bench.readAll(bench.topics.results).contains { result in
@@ -111,7 +111,7 @@ struct GroupTests {
             eventually {
                 worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains("_TRANSPORT") == true }
             })
-        try worker.stop(within: .seconds(15))
+        try worker.stop()
         bench.cluster?.setBroker(1, isUp: true)
     }
 
@@ -155,7 +155,7 @@ struct GroupTests {
         let second = try bench.startWorker("w2")
         // The first alone, and then both: the first has come back, long before its time is up.
         #expect(
-            eventually(within: .seconds(60)) { bench.logLines.all.count { $0.contains("partitions were assigned") } >= 3 })
+            eventually { bench.logLines.all.count { $0.contains("partitions were assigned") } >= 3 })
         #expect(bench.logLines.all.contains { $0.contains("ILLEGAL_GENERATION") || $0.contains("UNKNOWN_MEMBER") })
         #expect(bench.waitForCommits(of: 1, partitions: 1))
         try first.stop()
@@ -166,17 +166,17 @@ struct GroupTests {
     func recordsOfAbortedTransactionsAreSkippedAndLeaveNoGap() throws {
         let bench = try Bench(.real, partitions: 1)
         let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher")
-        let topic = try producer.warmUp(topics: [bench.topics.requests], timeout: .seconds(10))[0]
-        try producer.initTransactions(timeout: .seconds(20))
+        let topic = try producer.warmUp(topics: [bench.topics.requests], timeout: farDeadline)[0]
+        try producer.initTransactions(timeout: farDeadline)
         for (index, request) in Self.requests(0..<6).enumerated() {
             try producer.beginTransaction()
             try producer.produce(to: topic, partition: 0, key: nil, value: Array(request.utf8).span)
             if index.isMultiple(of: 2) {
-                try producer.commitTransaction(timeout: .seconds(10))
+                try producer.commitTransaction(timeout: farDeadline)
             } else {
                 // What is still in the library's queue would be dropped there and leave no trace in the log.
-                try producer.flush(timeout: .seconds(10))
-                try producer.abortTransaction(timeout: .seconds(10))
+                try producer.flush(timeout: farDeadline)
+                try producer.abortTransaction(timeout: farDeadline)
             }
         }
         producer.close(timeout: .zero)
@@ -199,13 +199,13 @@ struct GroupTests {
     func theMarkBehindTheLastRecordIsCommittedTooSoThatNoLagRemains() throws {
         let bench = try Bench(.real, partitions: 1)
         let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher")
-        let topic = try producer.warmUp(topics: [bench.topics.requests], timeout: .seconds(10))[0]
-        try producer.initTransactions(timeout: .seconds(20))
+        let topic = try producer.warmUp(topics: [bench.topics.requests], timeout: farDeadline)[0]
+        try producer.initTransactions(timeout: farDeadline)
         try producer.beginTransaction()
         for request in Self.requests(0..<3) {
             try producer.produce(to: topic, partition: 0, key: nil, value: Array(request.utf8).span)
         }
-        try producer.commitTransaction(timeout: .seconds(10))
+        try producer.commitTransaction(timeout: farDeadline)
         producer.close(timeout: .zero)
         let worker = try bench.startWorker()
         try bench.results(3)
@@ -225,7 +225,7 @@ struct GroupTests {
         bench.cluster?.setBroker(1, roundTripTime: .seconds(8))
         #expect(eventually { bench.logLines.all.contains { $0.contains("does not end") } })
         bench.cluster?.setBroker(1, roundTripTime: .zero)
-        #expect(try eventually(within: .seconds(40)) { try bench.committed()?.offset == 5 })
+        #expect(try eventually { try bench.committed()?.offset == 5 })
         try worker.stop()
         let written = try bench.readAll(bench.topics.results).map { try FinalResult($0).requestID }
         #expect(Set(written) == Set((0..<5).map { "n\($0)" }), "at least once: every result, some of them more than once")

@@ -17,7 +17,7 @@ struct LoopsTests {
         let bench = try Bench(.real, partitions: 6)
         let worker = try bench.startWorker { $0.loops = 3 }
         #expect(
-            eventually(within: .seconds(30)) {
+            eventually {
                 bench.metric("pushfan_assigned_partitions") == 6 * 8 && worker.report(.ready).passes
             })
         for partition in 0..<6 {
@@ -37,7 +37,7 @@ struct LoopsTests {
         let first = try bench.startWorker("same") { $0.loops = 2 }
         // While the group is still forming, either of two members with one name may win.
         var published = 0
-        let isShared = try eventually(within: .seconds(30)) {
+        let isShared = try eventually {
             for partition in 0..<2 {
                 try bench.publish(all: Self.requests(published..<published + 5), partition: Int32(partition))
             }
@@ -48,7 +48,7 @@ struct LoopsTests {
         #expect(isShared)
         // A worker whose name is the second loop's fences that loop.
         let second = try bench.startWorker("same-2")
-        #expect(eventually(within: .seconds(30)) { first.hasEnded })
+        #expect(eventually { first.hasEnded })
         #expect {
             try first.wait()
         } throws: { error in

@@ -18,13 +18,15 @@ final class LogLines: Sendable {
 /// A worker on a thread of its own.
 final class RunningWorker: Sendable {
     let health: Health
+    private let clock: WorkerClock
     private let worker: Worker
     private let ended = DispatchSemaphore(value: 0)
     private let outcome = Mutex<Result<Void, any Error>?>(nil)
 
-    init(_ worker: Worker, _ health: Health) {
+    init(_ worker: Worker, _ services: WorkerServices) {
         self.worker = worker
-        self.health = health
+        health = services.health
+        clock = services.clock
         let thread = Thread { [self] in
             let result = Result { try worker.run() }
             outcome.withLock { $0 = result }
@@ -40,23 +42,21 @@ final class RunningWorker: Sendable {
 
     /// What the probe says at this moment.
     func report(_ probe: HealthProbe) -> HealthReport {
-        health.report(probe, now: Int64(DispatchTime.now().uptimeNanoseconds))
+        health.report(probe, now: clock.monotonic)
     }
 
     /// Whether the worker's own end has come.
     var hasEnded: Bool { outcome.withLock { $0 != nil } }
 
     /// Stops the worker and throws what it could not do.
-    func stop(within limit: Duration = .seconds(40)) throws {
+    func stop() throws {
         worker.stop()
-        try wait(within: limit)
+        try wait()
     }
 
     /// Waits for the worker's own end.
-    func wait(within limit: Duration = .seconds(40)) throws {
-        guard ended.wait(timeout: .now() + .seconds(Int(limit.components.seconds) * patience)) == .success else {
-            throw Timeout()
-        }
+    func wait() throws {
+        guard ended.wait(timeout: .now() + .seconds(Int(farDeadline.components.seconds))) == .success else { throw Timeout() }
         try outcome.withLock { $0 }?.get()
     }
 

@@ -23,14 +23,14 @@ import WorkerRuntime
         // The first was refused and leaves for a delay lane; the second waits for the hub. Until the worker has partitions, all wait.
         var latest: LoopStatus?
         #expect(
-            eventually(within: .seconds(60)) {
+            eventually {
                 latest = bench.status.statuses.first
                 return latest.map { $0.throttledMilliseconds >= 1000 && $0.finishedPerSecond == 0 } ?? false
                     && Self.partition(bench, of: bench.topics.requests)?.oldest?.offset == 1
             })
         // Ages of 3 s: they grow with the clock although nothing moves.
         #expect(
-            eventually(within: .seconds(40)) {
+            eventually {
                 bench.metric("pushfan_oldest_waiting_seconds") >= 3 && bench.metric("pushfan_consumer_lag_seconds") >= 3
             })
         #expect(bench.metric("pushfan_consumer_lag_records") >= 1)
@@ -46,7 +46,7 @@ import WorkerRuntime
         func delayed() -> LoopStatus.Oldest? {
             bench.topics.delays.lazy.compactMap { Self.partition(bench, of: $0)?.oldest }.first
         }
-        #expect(eventually(within: .seconds(30)) { delayed() != nil })
+        #expect(eventually { delayed() != nil })
         let refused = try #require(delayed())
         #expect(refused.offset == 0 && refused.attempt == 1 && refused.waitsFor == "timer")
         #expect(refused.nextDue ?? status.at > status.at)
@@ -58,7 +58,7 @@ import WorkerRuntime
         // Every lane has an age of its own.
         try bench.publish(all: (0..<5).map { Self.request("b\($0)") }, partition: 0, to: .bulk)
         let bulk = #"topic="\#(bench.topics.requestsBulk)""#
-        #expect(eventually(within: .seconds(40)) { bench.metric("pushfan_consumer_lag_seconds", bulk) >= 2 })
+        #expect(eventually { bench.metric("pushfan_consumer_lag_seconds", bulk) >= 2 })
         #expect(
             bench.metric("pushfan_consumer_lag_seconds", bulk)
                 < bench.metric("pushfan_consumer_lag_seconds", #"topic="\#(bench.topics.requests)""#))
@@ -72,7 +72,7 @@ import WorkerRuntime
         try bench.publish(all: (0..<20).map { Self.request("r\($0)") }, partition: 0)
         try bench.results(20)
         #expect(
-            eventually(within: .seconds(30)) {
+            eventually {
                 let partition = Self.partition(bench, of: bench.topics.requests)
                 return bench.status.statuses.first?.lastCommit != nil && partition?.committed == 20 && partition?.inWork == 0
             })
@@ -86,7 +86,7 @@ import WorkerRuntime
     @Test func theFirstRequestOfADelayLaneIsShownWithWhenItIsDueAndIsNotLate() throws {
         let bench = try Bench(.quickest, partitions: 1)
         let worker = try bench.startWorker()
-        #expect(eventually(within: .seconds(30)) { worker.report(.ready).passes })
+        #expect(eventually { worker.report(.ready).passes })
         var moment = ByteWriter()
         let due = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 55_000)
         moment.append(due)
@@ -94,7 +94,7 @@ import WorkerRuntime
         try bench.publish(all: (0..<5).map { Self.request("r\($0)") } + later, partition: 0)
         var oldest: LoopStatus.Oldest?
         #expect(
-            eventually(within: .seconds(30)) {
+            eventually {
                 oldest = Self.partition(bench, of: bench.topics.delays[0])?.oldest
                 return oldest != nil
             })

@@ -41,7 +41,7 @@ final class HubPort {
     var isClosed = false
 
     init(
-        _ number: Int, _ settings: WorkerConfiguration.Hub, of configuration: WorkerConfiguration, poller: Poller,
+        _ number: Int, _ settings: WorkerConfiguration.Hub, of configuration: WorkerConfiguration, poller: Poller, now: Int64,
         metrics: HubMetrics, health: HubHealth, generator: inout QuickRandom
     ) throws {
         self.number = number
@@ -54,7 +54,7 @@ final class HubPort {
         client = try HubClient(settings.hub, userAgent: "pushfan/\(configuration.version)")
         ready = ReadyCalls(configuration.laneWeights, tenants: configuration.tenantWeights)
         places = LanePlaces(weights: configuration.laneWeights.all)
-        limits = Self.limits(settings, &generator)
+        limits = Self.limits(settings, now: now, &generator)
     }
 
     /// The name that requests, results and metrics have for it.
@@ -67,10 +67,9 @@ final class HubPort {
     static func tokenBase(of number: Int) -> UInt64 { UInt64(number) << 32 }
 
     /// The limits of a hub that was not called yet.
-    private static func limits(_ hub: WorkerConfiguration.Hub, _ generator: inout QuickRandom) -> HubLimits {
+    private static func limits(_ hub: WorkerConfiguration.Hub, now: Int64, _ generator: inout QuickRandom) -> HubLimits {
         let concurrency = ConcurrencyLimit(most: hub.maxInFlight, isAdaptive: hub.adaptsConcurrency)
         guard hub.rateLimit > 0 else { return HubLimits(concurrency: concurrency) }
-        let now = MonotonicTime.now().nanoseconds
         return HubLimits(
             concurrency: concurrency, rate: RateLimit(callsPerSecond: hub.rateLimit, member: generator.next(), now: now))
     }

@@ -1,4 +1,5 @@
 import Delivery
+import EventLoop
 import Kafka
 import Observability
 
@@ -170,13 +171,15 @@ extension WorkerLoop {
 
     /// Replaces a committer whose job does not end; what it had is offered to the next one.
     func watchCommitter() {
-        guard let since = committer.busySince, now - since > configuration.committerTimeout.nanoseconds else { return }
+        guard let since = committer.busySince else { return }
+        let duration = MonotonicTime.now().nanoseconds - since
+        guard duration > configuration.committerTimeout.nanoseconds else { return }
         log.error(
             .commitFailed, "a call to Kafka does not end; its producer is given up and another takes its place",
-            [.durationMilliseconds: LogValue((now - since) / 1_000_000)])
+            [.durationMilliseconds: LogValue(duration / 1_000_000)])
         metrics.commitFailures.increment()
         committer.abandon()
-        committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
+        committer = Self.makeCommitter(configuration, consumer.group, clock, wakeUp)
         deferredJobs.removeAll()
         isProducerReady = false
         isProbing = false

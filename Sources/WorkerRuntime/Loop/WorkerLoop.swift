@@ -33,6 +33,7 @@ final class WorkerLoop {
     let health: WorkerHealth
     let control: WorkerControl
     let statusBoard: StatusBoard
+    let clock: WorkerClock
 
     let poller: Poller
     let wakeUp: WakeUp
@@ -135,6 +136,7 @@ final class WorkerLoop {
         self.health = health
         self.control = control
         statusBoard = services.status
+        clock = services.clock
         poller = try Poller()
         wakeUp = control.wakeUp
         kafkaWakeUp = try WakeUp()
@@ -161,15 +163,15 @@ final class WorkerLoop {
         details = ErrorDetails(configuration, poller: poller, tokenBase: Token.details)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
-        committer = Self.makeCommitter(configuration, consumer.group, wakeUp)
+        committer = Self.makeCommitter(configuration, consumer.group, clock, wakeUp)
         routes = configuration.routes()
         for hub in configuration.hubs { try openPort(hub) }
     }
 
     static func makeCommitter(
-        _ configuration: WorkerConfiguration, _ group: ConsumerGroup, _ wakeUp: WakeUp
+        _ configuration: WorkerConfiguration, _ group: ConsumerGroup, _ clock: WorkerClock, _ wakeUp: WakeUp
     ) -> Committer {
-        Committer(configuration, group: group) { wakeUp.signal() }
+        Committer(configuration, group: group, clock: clock) { wakeUp.signal() }
     }
 
     /// The poller's tokens of the loop itself; connections to the hubs use those below.
@@ -219,13 +221,13 @@ final class WorkerLoop {
     }
 
     func readClocks() {
-        now = MonotonicTime.now().nanoseconds
-        wallClock = Timestamp(milliseconds: WallClock.millisecondsSince1970())
+        now = clock.monotonic
+        wallClock = Timestamp(milliseconds: clock.millisecondsSince1970)
     }
 
     /// Waits for the next event or timer, and lets connections work.
     private func handleEvents() throws {
-        let events = try poller.wait(until: MonotonicTime(nanoseconds: wakeTime()))
+        let events = try poller.wait(until: clock.systemTime(at: wakeTime()))
         readClocks()
         for index in events {
             let event = poller[index]

@@ -69,10 +69,12 @@ final class Committer: Sendable {
     private let notify: @Sendable () -> Void
 
     /// A committer whose thread runs; it calls `notify`, from that thread, when a reply is there.
-    init(_ configuration: WorkerConfiguration, group: ConsumerGroup, notify: @escaping @Sendable () -> Void) {
+    init(
+        _ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock, notify: @escaping @Sendable () -> Void
+    ) {
         self.notify = notify
         let thread = Thread { [self] in
-            var publisher = Publisher(configuration, group: group)
+            var publisher = Publisher(configuration, group: group, clock: clock)
             work(&publisher)
             ended.signal()
         }

@@ -14,6 +14,7 @@ import PushModel
 struct Publisher {
     let configuration: WorkerConfiguration
     let group: ConsumerGroup
+    private let clock: WorkerClock
     private var kafka: KafkaConfiguration
     var producer: Producer?
     private(set) var results: Producer.Topic?
@@ -41,9 +42,10 @@ struct Publisher {
     /// Whether a transaction may have left records that neither a commit nor an abort has reached.
     var mayHaveRemains = false
 
-    init(_ configuration: WorkerConfiguration, group: ConsumerGroup) {
+    init(_ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock) {
         self.configuration = configuration
         self.group = group
+        self.clock = clock
         kafka = configuration.kafka
         kafka.properties.insert(contentsOf: Self.defaults, at: 0)
     }
@@ -312,9 +314,10 @@ struct Publisher {
     }
 
     private mutating func produce(_ batch: borrowing OutcomeBatch, with producer: Producer) throws(KafkaError) {
+        let timestamp = clock.millisecondsSince1970
         for record in batch.records {
             guard let (topic, partition) = try place(of: record.destination, producer) else { continue }
-            try produce(record, of: batch, to: topic, partition, batch.headers(of: record), with: producer)
+            try produce(record, of: batch, to: topic, partition, batch.headers(of: record), timestamp, with: producer)
         }
     }
 
@@ -373,18 +376,22 @@ struct Publisher {
 
     private func produce(
         _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, to topic: Producer.Topic, _ partition: Int32?,
-        _ headers: consuming Kafka.RecordHeaders, with producer: Producer
+        _ headers: consuming Kafka.RecordHeaders, _ timestamp: Int64, with producer: Producer
     ) throws(KafkaError) {
         switch (record.key, record.value) {
         case (let key?, let value?):
             try producer.produce(
-                to: topic, partition: partition, key: batch.span(key), value: batch.span(value), headers: headers)
+                to: topic, partition: partition, key: batch.span(key), value: batch.span(value), headers: headers,
+                timestamp: timestamp)
         case (nil, let value?):
-            try producer.produce(to: topic, partition: partition, key: nil, value: batch.span(value), headers: headers)
+            try producer.produce(
+                to: topic, partition: partition, key: nil, value: batch.span(value), headers: headers, timestamp: timestamp)
         case (let key?, nil):
-            try producer.produce(to: topic, partition: partition, key: batch.span(key), value: nil, headers: headers)
+            try producer.produce(
+                to: topic, partition: partition, key: batch.span(key), value: nil, headers: headers, timestamp: timestamp)
         case (nil, nil):
-            try producer.produce(to: topic, partition: partition, key: nil, value: nil, headers: headers)
+            try producer.produce(
+                to: topic, partition: partition, key: nil, value: nil, headers: headers, timestamp: timestamp)
         }
     }
 

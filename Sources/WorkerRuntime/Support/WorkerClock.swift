@@ -1,0 +1,32 @@
+import EventLoop
+import Synchronization
+
+/// What a worker takes for the present: the system's clocks, or, in tests, as far ahead of them as somebody moved them.
+///
+/// Everything that a worker decides by time goes by this clock: waits, expiry, limits, deadlines of calls. What only watches over calls
+/// to Kafka goes by the system's.
+public final class WorkerClock: Sendable {
+    /// Nanoseconds.
+    private let ahead = Atomic<Int64>(0)
+
+    /// The system's clocks.
+    public init() {}
+
+    /// Moves the clock on. Running workers see it within 200 ms, the longest time between two turns of a loop. Safe from any thread.
+    ///
+    /// - Parameter duration: How far, at least nothing.
+    public func advance(by duration: Duration) { ahead.wrappingAdd(max(0, duration.nanoseconds), ordering: .relaxed) }
+
+    /// Nanoseconds that never go back, comparable with other readings of this clock only.
+    public var monotonic: Int64 { MonotonicTime.now().nanoseconds + ahead.load(ordering: .relaxed) }
+
+    /// Milliseconds since 1970.
+    public var millisecondsSince1970: Int64 {
+        WallClock.millisecondsSince1970() + ahead.load(ordering: .relaxed) / 1_000_000
+    }
+
+    /// The system's time at a moment of this clock.
+    func systemTime(at moment: Int64) -> MonotonicTime {
+        moment == .max ? .never : MonotonicTime(nanoseconds: moment - ahead.load(ordering: .relaxed))
+    }
+}
