@@ -115,7 +115,7 @@ struct AudienceEnqueueTests {
         let planned = harness.run("enqueue --audience-file \(path) --title News --id mine --dry-run -o ndjson")
         #expect(planned.output.contains(#""state":"dry_run""#) && planned.output.contains(#""parts":600"#))
         do {
-            let session = try AudienceSession("mine", settings, timeout: farDeadline)
+            let session = try AudienceSession("mine", settings, timeout: .seconds(30))
             #expect(session.found == nil)
             var progress = AudienceProgress(request: request, digest: "other", publishedAt: 0, partition: 0, parts: 600)
             progress.next = 3
@@ -126,7 +126,7 @@ struct AudienceEnqueueTests {
         #expect(refused.code == .refused, "\(refused.messages)")
         let first = harness.run("enqueue --audience-file \(path) --title News --id other -o ndjson")
         #expect(first.code == .done && first.output.contains(#""written":600"#))
-        let session = try AudienceSession("other", settings, timeout: farDeadline)
+        let session = try AudienceSession("other", settings, timeout: .seconds(30))
         var found = try #require(session.found)
         #expect(found.isComplete && found.parts == 600)
         // As if the last transactions had never been.
@@ -140,8 +140,8 @@ struct AudienceEnqueueTests {
     @Test func theLaterOfTwoRunsFencesTheEarlier() throws {
         let (_, harness) = try Self.stage()
         let settings = try Self.settings(harness)
-        let first = try AudienceSession("mine", settings, timeout: farDeadline)
-        let second = try AudienceSession("mine", settings, timeout: farDeadline)
+        let first = try AudienceSession("mine", settings, timeout: .seconds(30))
+        let second = try AudienceSession("mine", settings, timeout: .seconds(30))
         let progress = AudienceProgress(request: Array("{}".utf8), digest: "d", publishedAt: 0, partition: 1, parts: 2)
         #expect(throws: KafkaError.self) {
             try first.begin()
@@ -149,7 +149,7 @@ struct AudienceEnqueueTests {
         }
         try second.begin()
         try second.commit(progress)
-        let third = try AudienceSession("mine", settings, timeout: farDeadline)
+        let third = try AudienceSession("mine", settings, timeout: .seconds(30))
         #expect(third.found == progress)
     }
 

@@ -10,9 +10,9 @@ import Testing
     private static let realBrokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
 
     /// It creates topics with 4 partitions when they are asked about, and tells no settings.
-    @Test func theEmbeddedBrokerIsExaminedAsFarAsItAnswers() throws {
+    @Test(.takesLong) func theEmbeddedBrokerIsExaminedAsFarAsItAnswers() throws {
         let broker = try Broker()
-        let outcome = broker.harness.run("doctor -o ndjson --timeout 1s")
+        let outcome = broker.harness.run("doctor -o ndjson --timeout 20s")
         #expect(outcome.code == .failed)
         func finding(_ check: String, _ subject: String, _ state: String) -> Bool {
             outcome.lines.contains { $0.hasPrefix(#"{"check":"\#(check)","state":"\#(state)","subject":"\#(subject)""#) }
@@ -23,7 +23,7 @@ import Testing
         #expect(finding("topic", "push.requests.v1", "not_asked"), "its settings")
         #expect(outcome.output.contains(#""finding":"has 4 partitions and must have one"#))
         #expect(outcome.output.contains("who is in it cannot be asked"))
-        let table = broker.harness.run("doctor --timeout 1s")
+        let table = broker.harness.run("doctor --timeout 20s")
         #expect(table.output.contains("mend: pushfan topics create --replays-topic NEW-NAME"))
         #expect(table.messages.contains("17 ok, 1 warning, 3 failed, 19 not asked"))
     }
@@ -39,21 +39,21 @@ import Testing
         for role in ["requests", "results", "deadletter", "replays"] {
             harness.environment["PUSHFAN_KAFKA_TOPICS_\(role.uppercased())"] = "\(name).\(role)"
         }
-        let missing = harness.run("doctor --timeout 10s")
+        let missing = harness.run("doctor")
         #expect(missing.code == .failed)
         #expect(missing.output.contains("mend: pushfan topics create") && missing.output.contains("no worker is in it"))
         #expect(missing.output.contains("the requests topic is not there"))
         #expect(!missing.output.contains("0 requests wait"), "nobody knows, as long as there is no topic")
-        let nowhere = harness.run("status --timeout 10s")
+        let nowhere = harness.run("status")
         #expect(nowhere.code == .failed)
         #expect(nowhere.messages.contains("there is no topic '\(name).requests'"))
-        #expect(harness.run("topics create --partitions 3 --replication 1 --timeout 20s").code == .done)
+        #expect(harness.run("topics create --partitions 3 --replication 1").code == .done)
         let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: brokers))
         let deadline = ContinuousClock.now + farDeadline
         while try admin.describe(topics: ["\(name).results"], timeout: farDeadline).topics != [.existing(partitionCount: 3)] {
             try #require(ContinuousClock.now < deadline)
         }
-        let good = harness.run("doctor --timeout 10s --probe-writing")
+        let good = harness.run("doctor --probe-writing")
         #expect(good.code == .done, "\(good.output)")
         #expect(!good.output.contains("failed") && !good.output.contains("rights"), "\(good.output)")
         #expect(good.output.contains("3 partitions, replication 1, delete, kept 7 days"))
@@ -64,7 +64,7 @@ import Testing
             }
             #expect(marks.allSatisfy { $0.high == 0 }, "the probe left no record in \(role.name)")
         }
-        #expect(harness.run("doctor --timeout 10s --strict").code == .failed)
+        #expect(harness.run("doctor --strict").code == .failed)
 
         let producer = try Producer(KafkaConfiguration(bootstrapServers: brokers), transactionalID: nil)
         defer { producer.close(timeout: .zero) }
@@ -72,11 +72,11 @@ import Testing
         try producer.produce(
             to: topic, key: nil, value: Array("{}".utf8).span, timestamp: harness.now() + 3_600_000)
         try producer.flush(timeout: farDeadline)
-        let waiting = harness.run("doctor --timeout 10s")
+        let waiting = harness.run("doctor")
         #expect(waiting.code == .failed)
         #expect(waiting.output.contains("no worker is in it, and 1 request waits"))
         #expect(waiting.output.contains("ahead of this machine's clock"))
-        let status = harness.run("status --timeout 10s")
+        let status = harness.run("status")
         #expect(status.code == .failed)
         #expect(status.output.contains("stuck: no worker is in the group, and 1 request waits"))
     }

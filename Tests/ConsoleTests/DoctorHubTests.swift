@@ -1,5 +1,7 @@
 import Foundation
 import HubEmulator
+import Settings
+import TestSupport
 import Testing
 
 @testable import Console
@@ -16,8 +18,8 @@ import Testing
         let facts = HubFacts(hub: "ns/h", outcome: .answered(status: status, detail: detail, isThrottled: false))
         let findings = HubFindings.of(facts)
         #expect(findings.map(\.state) == [state])
-        #expect(state != .failed || findings[0].code == code)
-        #expect(state == .ok || findings[0].remedy != nil)
+        #expect(state != .failed || findings.first?.code == code)
+        #expect(state == .ok || findings.first?.remedy != nil)
     }
 
     @Test(arguments: [
@@ -38,15 +40,11 @@ import Testing
         #expect(findings.map(\.code) == [code])
     }
 
-    /// What `doctor` says of a hub; the broker, which is none, fails in any case.
-    private static func hubLines(_ environment: [String: String], now: Int64 = 0) -> [String] {
-        var harness = Harness()
-        harness.environment = environment
-        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
-        harness.now = { Int64(Date().timeIntervalSince1970 * 1000) + now }
-        let outcome = harness.run("doctor -o ndjson --timeout 2s")
-        #expect(outcome.code == .unreachable)
-        return outcome.lines.map(String.init).filter { $0.contains(#""check":"hub""#) || $0.contains(#""check":"clock""#) }
+    /// What `doctor` finds of the hub that the settings name.
+    static func findings(_ environment: [String: String], ahead: Int64 = 0) throws -> [Finding] {
+        let settings = try Settings.load(environment: environment)
+        let now = Int64(Date().timeIntervalSince1970 * 1000) + ahead
+        return settings.allHubs.flatMap { HubFindings.of(HubProbe.ask(settings, $0, now: now, timeout: farDeadline)) }
     }
 
     @Test(arguments: [HubEmulatorConfiguration.Tier.standard, .basic])
@@ -58,26 +56,24 @@ import Testing
         try hub.start()
         defer { hub.stop() }
         var environment = ["PUSHFAN_HUB_NAME": "demo", "PUSHFAN_HUB_CONNECTION_STRING": hub.connectionString]
-        let lines = Self.hubLines(environment)
-        #expect(lines.count == 2)
-        #expect(lines.allSatisfy { $0.contains(#""state":"ok""#) })
+        #expect(try Self.findings(environment).map(\.check) == ["hub", "clock"])
+        #expect(try Self.findings(environment).allSatisfy { $0.state == .ok })
         #expect(hub.rungCount == 0)
-        let ahead = Self.hubLines(environment, now: 600_000)
-        #expect(ahead.count == 2 && ahead[1].contains("ahead of"))
+        #expect(try Self.findings(environment, ahead: 600_000).last?.text.contains("ahead of") == true)
         environment["PUSHFAN_HUB_NAME"] = "other"
-        #expect(Self.hubLines(environment)[0].contains("there is no such hub"))
+        #expect(try Self.findings(environment).first?.text.contains("there is no such hub") == true)
         environment["PUSHFAN_HUB_NAME"] = "demo"
         environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString.replacingOccurrences(
             of: "SharedAccessKey=", with: "SharedAccessKey=wrong")
-        #expect(Self.hubLines(environment)[0].contains("refuses the key: 401"))
+        #expect(try Self.findings(environment).first?.text.contains("refuses the key: 401") == true)
     }
 
-    @Test func aHubThatIsNotSetOrNotThereIsSaid() {
-        #expect(Self.hubLines([:])[0].contains(#""state":"not_asked""#))
-        #expect(Self.hubLines(["PUSHFAN_HUB_NAME": "demo"])[0].contains("hub.connection_string"))
+    @Test func aHubThatIsNotSetOrNotThereIsSaid() throws {
+        #expect(try Self.findings([:]).map(\.state) == [.unasked])
+        #expect(try Self.findings(["PUSHFAN_HUB_NAME": "demo"]).first?.text.contains("hub.connection_string") == true)
         let nobody = "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=p;SharedAccessKey=CANARYkey0123456789"
-        let lines = Self.hubLines(["PUSHFAN_HUB_NAME": "demo", "PUSHFAN_HUB_CONNECTION_STRING": nobody])
-        #expect(lines.count == 1 && lines[0].contains("does not answer"))
-        #expect(!lines[0].contains("CANARY"))
+        let found = try Self.findings(["PUSHFAN_HUB_NAME": "demo", "PUSHFAN_HUB_CONNECTION_STRING": nobody])
+        #expect(found.count == 1 && found.first?.text.contains("does not answer") == true)
+        #expect(!"\(found)".contains("CANARY"))
     }
 }

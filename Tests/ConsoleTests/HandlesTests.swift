@@ -53,7 +53,7 @@ struct HandlesTests {
             return harness
         }
 
-        func collect(_ flags: String = "") -> Outcome { harness.run("handles collect --timeout 20s -o ndjson \(flags)") }
+        func collect(_ flags: String = "") -> Outcome { harness.run("handles collect -o ndjson \(flags)") }
 
         /// The records of dead handles, by their places.
         func handles(atLeast count: Int = 0) throws -> [Record] { try read("handles", atLeast: count) }
@@ -219,7 +219,7 @@ struct HandlesTests {
         stage.hub.putFeedback("b.xml", first + second)
         let settings = try stage.settings()
         do {
-            let session = try HandlesSession(stage.place, hubName: "demo", settings, timeout: farDeadline)
+            let session = try HandlesSession(stage.place, hubName: "demo", settings, timeout: .seconds(30))
             let found = FeedbackPiece(reading: first.span).devices.enumerated().map { index, device in
                 FoundHandle(device: device, fingerprint: Array("fingerprint-\(index)".utf8))
             }
@@ -249,7 +249,7 @@ struct HandlesTests {
     func aLaterRunFencesAnEarlierOne() throws {
         let stage = try Stage(real: true)
         stage.hub.putFeedback("b.xml", Self.entry("handle-1"))
-        let earlier = try HandlesSession(stage.place, hubName: "demo", try stage.settings(), timeout: farDeadline)
+        let earlier = try HandlesSession(stage.place, hubName: "demo", try stage.settings(), timeout: .seconds(30))
         #expect(stage.collect().code == .done)
         let found = FoundHandle(device: FeedbackPiece(reading: Self.entry("h").span).devices[0], fingerprint: Array("late".utf8))
         #expect(throws: KafkaError.self) {
@@ -262,7 +262,7 @@ struct HandlesTests {
         let stage = try Stage(real: false)
         stage.hub.putFeedback("b.xml", Self.entry("handle-1"))
         #expect(stage.collect().code == .done)
-        let list = stage.harness.run("replay list --timeout 20s")
+        let list = stage.harness.run("replay list")
         #expect(list.code == .nothingMatched || list.code == .done, "\(list.messages)")
         #expect(!list.output.contains("feedback"))
     }

@@ -25,10 +25,22 @@ struct Harness {
     /// Nobody reads standard output.
     var readerIsGone = false
 
+    /// Whether a command line asks a broker.
+    private static func waits(_ words: [String]) -> Bool {
+        guard let command = words.first, !words.contains("--help"), !words.contains("--timeout") else { return false }
+        switch command {
+        case "failed", "status", "doctor": return true
+        case "results", "topics": return words.dropFirst().first?.hasPrefix("-") == false
+        default: return false
+        }
+    }
+
     /// Runs `line`, split at blanks.
     func run(_ line: String) -> Outcome { run(line.split(separator: " ").map(String.init)) }
 
+    /// Runs a command line, word by word. Where it does not say how long it waits for a broker, it waits as long as tests do.
     func run(_ words: [String]) -> Outcome {
+        let words = words + (Self.waits(words) ? ["--timeout", "\(farDeadline.components.seconds)s"] : [])
         let output = Sink()
         let messages = Sink()
         let (readerIsGone, input, typed) = (readerIsGone, input, typed)

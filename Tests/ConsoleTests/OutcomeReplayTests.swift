@@ -22,8 +22,9 @@ struct OutcomeReplayTests {
     ]
 
     /// A worker that follows the outcome of every call, on a thread of its own.
-    private static func startWorker(_ stage: ReplayStage, _ hub: EmulatedHub) throws -> (worker: Worker, ended: DispatchSemaphore)
-    {
+    private static func startWorker(
+        _ stage: ReplayStage, _ hub: EmulatedHub, _ clock: WorkerClock
+    ) throws -> (worker: Worker, ended: DispatchSemaphore) {
         var environment = stage.harness.environment
         environment["PUSHFAN_HUB_CONNECTION_STRING"] = hub.connectionString
         environment["PUSHFAN_HUB_NAME"] = "demo"
@@ -34,9 +35,9 @@ struct OutcomeReplayTests {
             flags: [], configPath: nil, environment: environment, hostName: "host", readFile: { _ in [] })
         let metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
         let log = Log(format: .json, level: .error, now: { 0 }, sink: { _ in })
-        let worker = try Worker(
-            try settings.workerConfiguration(version: "test"),
-            services: WorkerServices(metrics: metrics, log: log, health: Health()))
+        var services = WorkerServices(metrics: metrics, log: log, health: Health())
+        services.clock = clock
+        let worker = try Worker(try settings.workerConfiguration(version: "test"), services: services)
         let ended = DispatchSemaphore(value: 0)
         let thread = Thread {
             try? worker.run()
@@ -50,11 +51,12 @@ struct OutcomeReplayTests {
         let stage = try ReplayStage(["delay-10s", "requests-high", "requests-bulk", "control", "handles", "parents"])
         var configuration = HubEmulatorConfiguration()
         configuration.listen = "127.0.0.1:0"
-        let hub = try EmulatedHub(configuration)
+        let clock = WorkerClock()
+        let hub = try EmulatedHub(configuration, clock: { clock.millisecondsSince1970 })
         _ = try hub.start()
         defer { hub.stop() }
         hub.script(try Self.scripts.map { try TelemetryScript(parsing: $0) })
-        let (worker, ended) = try Self.startWorker(stage, hub)
+        let (worker, ended) = try Self.startWorker(stage, hub, clock)
         defer {
             worker.stop()
             _ = ended.wait(timeout: .now() + 300)
@@ -69,7 +71,11 @@ struct OutcomeReplayTests {
                 )
             })
         // Six final results, and one outcome for each of seven calls.
-        #expect(try eventually { try stage.read("results").count >= 13 })
+        #expect(
+            try eventually {
+                clock.advance(by: .seconds(1))
+                return try stage.read("results").count >= 13
+            })
 
         let failed = stage.harness.run("failed -o ndjson")
         #expect(failed.lines.count == 4, "\(failed.output)")
@@ -93,7 +99,11 @@ struct OutcomeReplayTests {
         #expect(new.contains { $0.contains(#""parent_request_id":"both""#) && $0.contains(#""sends":[1]"#) })
         #expect(new.contains { $0.contains(#""parent_request_id":"unavailable""#) })
         // The replays have results of their own, and outcomes in turn.
-        #expect(try eventually { try stage.read("results").count >= 17 })
+        #expect(
+            try eventually {
+                clock.advance(by: .seconds(1))
+                return try stage.read("results").count >= 17
+            })
         let outcomes = try stage.read("results").map(\.value).filter {
             $0.contains(#""kind":"outcome""#) && $0.contains("\"replay\":{")
         }

@@ -36,7 +36,7 @@ import Testing
         var finished = FinishedOffsets()
         finished.insert(1)
         let broker = try Self.broker(committed: 2, metadata: finished.encoded())
-        let outcome = broker.harness.run("status -o json --timeout 10s")
+        let outcome = broker.harness.run("status -o json")
         #expect(outcome.code == .done)
         #expect(outcome.output.contains(#""lag_records":2,"lag_ms":180000"#))
         #expect(
@@ -44,8 +44,8 @@ import Testing
                 #""partition":0,"low":0,"head":5,"committed":2,"finished_ahead":1,"window_percent":0,"lag_records":2,"lag_ms":180000"#
             ))
         #expect(outcome.output.contains("what only workers know"))
-        #expect(broker.harness.run("status --max-age 4m --timeout 10s").code == .done)
-        let late = broker.harness.run("status --max-age 2m --timeout 10s")
+        #expect(broker.harness.run("status --max-age 4m").code == .done)
+        let late = broker.harness.run("status --max-age 2m")
         #expect(late.code == .failed)
         #expect(late.output.hasPrefix("group pushfan; 2 requests wait, the oldest for 3 min 0 s\n"))
         #expect(late.messages.contains("not asked: what only workers know"))
@@ -53,9 +53,9 @@ import Testing
 
     @Test func whatIsFinishedAtThePositionIsNotTheOldest() throws {
         let broker = try Self.broker(committed: nil)
-        #expect(broker.harness.run("status -o json --timeout 10s").output.contains(#""lag_records":5,"lag_ms":300000"#))
+        #expect(broker.harness.run("status -o json").output.contains(#""lag_records":5,"lag_ms":300000"#))
         let done = try Self.broker(committed: 5)
-        #expect(done.harness.run("status -o json --timeout 10s").output.contains(#""lag_records":0,"lag_ms":0"#))
+        #expect(done.harness.run("status -o json").output.contains(#""lag_records":0,"lag_ms":0"#))
     }
 
     @Test func aWorkersPageIsShownBesideItsPartitions() throws {
@@ -71,19 +71,19 @@ import Testing
         let address = try server.start()
         defer { server.stop() }
         let broker = try Self.broker(committed: 2)
-        let outcome = broker.harness.run("status --worker http://\(address) --timeout 10s")
+        let outcome = broker.harness.run("status --worker http://\(address)")
         #expect(outcome.code == .failed, "the circuit is open")
         #expect(outcome.output.contains("offset 2, attempt 4, waits for timer due in 7.0 s"))
         #expect(outcome.output.contains("stuck: w1: the hub is out"))
         #expect(outcome.output.contains("2.0 s ago"))
-        let json = broker.harness.run("status --worker http://\(address) -o json --timeout 10s")
+        let json = broker.harness.run("status --worker http://\(address) -o json")
         #expect(json.output.contains(#""status":{"schema":1,"version":"v""#))
         #expect(json.output.contains(#""reasons":[{"stuck":true,"text":"w1: the hub is out"#))
     }
 
     @Test func aWorkerThatDoesNotAnswerIsSaidAndCounts() throws {
         let broker = try Self.broker(committed: 5)
-        let outcome = broker.harness.run("status --worker http://127.0.0.1:1 --timeout 10s")
+        let outcome = broker.harness.run("status --worker http://127.0.0.1:1")
         #expect(outcome.code == .partlyFailed)
         #expect(outcome.messages.contains("not asked: the worker at http://127.0.0.1:1/status: nothing answers"))
     }
@@ -94,7 +94,7 @@ import Testing
         let (listOffsets, offsetFetch): (Int16, Int16) = (2, 9)
         broker.cluster.failNext(apiKey: listOffsets, codes: [notLeader])
         broker.cluster.failNext(apiKey: offsetFetch, codes: [notCoordinator, notAvailable, notCoordinator])
-        let outcome = broker.harness.run("status -o json --timeout 10s")
+        let outcome = broker.harness.run("status -o json")
         #expect(outcome.code == .done, "\(outcome.messages)")
         #expect(outcome.output.contains(#""committed":2"#))
     }
@@ -112,12 +112,12 @@ import Testing
         try Self.produceDelayed(by: producer, to: topics.delays[0], partition: 0, due: "\(Self.now + 9000)")
         try Self.produceDelayed(by: producer, to: topics.delays[0], partition: 2, due: "\(Self.now - 30_000)")
         try producer.flush(timeout: farDeadline)
-        let outcome = broker.harness.run("status --timeout 10s")
+        let outcome = broker.harness.run("status")
         #expect(
             outcome.output.hasPrefix(
                 "group pushfan; 3 requests wait, the oldest for 8 min 0 s; at most 2 are delayed, the first was due 30.0 s ago\n"),
             "\(outcome.output) \(outcome.messages)")
-        let json = broker.harness.run("status -o json --timeout 10s")
+        let json = broker.harness.run("status -o json")
         #expect(json.output.contains(#""lag_records":3,"lag_ms":480000,"delayed_records":2"#))
         #expect(json.output.contains(#""topic":"\#(topics.delays[0])","partition":0"#))
         #expect(json.output.contains(#""lag_records":1,"lag_ms":0,"due":"2026-11-21T12:00:09"#))
@@ -125,7 +125,7 @@ import Testing
             $0.split(separator: " ").prefix(2).joined(separator: " ")
         }
         #expect(rows.count == 7 + 3, "seven topics, and the partitions in which something waits: \(rows)")
-        let wide = broker.harness.run("status -o wide --timeout 10s")
+        let wide = broker.harness.run("status -o wide")
         #expect(wide.lines.count { $0.hasPrefix("push.") } == 7 + 3 + 6 * 4, "\(wide.output)")
     }
 
@@ -150,7 +150,7 @@ import Testing
         defer { producer.close(timeout: .zero) }
         try Self.produceDelayed(by: producer, to: topics.delays[3], partition: 1, due: due)
         try producer.flush(timeout: farDeadline)
-        #expect(broker.harness.run("status --timeout 10s").output.contains("at most 1 is delayed"))
-        #expect(broker.harness.run("status -o json --timeout 10s").output.contains(#""due":"\#(shown)"#))
+        #expect(broker.harness.run("status").output.contains("at most 1 is delayed"))
+        #expect(broker.harness.run("status -o json").output.contains(#""due":"\#(shown)"#))
     }
 }

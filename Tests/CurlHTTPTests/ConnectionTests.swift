@@ -1,11 +1,12 @@
 import EventLoop
 import HTTP1
+import TestSupport
 import Testing
 
 @testable import CurlHTTP
 
 /// How many connections there are, where they go, and which of them a request may be written to.
-struct ConnectionTests {
+@Suite(.tags(.c)) struct ConnectionTests {
     private static let created = Array(Answers.created.utf8)
 
     /// A client whose first exchange has left a kept connection.

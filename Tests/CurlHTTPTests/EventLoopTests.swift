@@ -1,8 +1,9 @@
 import EventLoop
 import Foundation
+import TestSupport
 import Testing
 
-struct EventLoopTests {
+@Suite(.tags(.threads, .c)) struct EventLoopTests {
     @Test func aSignalFromAnotherThreadWakesAWaitAndIsDrainedOnce() throws {
         let poller = try Poller()
         let wakeUp = try WakeUp()

@@ -1,9 +1,10 @@
 import CurlHTTP
 import EventLoop
 import HTTP1
+import TestSupport
 import Testing
 
-struct ExchangeTests {
+@Suite(.tags(.c)) struct ExchangeTests {
     @Test func exchangesFollowEachOtherOnOneConnection() throws {
         let server = try ScriptedServer([(0..<50).flatMap { [.request, .send(Answers.ok("n\($0)"))] } + [.untilClosed]])
         let loop = try PoolLoop(port: server.port)

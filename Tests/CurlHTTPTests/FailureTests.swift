@@ -1,9 +1,10 @@
 import CurlHTTP
 import EventLoop
 import HTTP1
+import TestSupport
 import Testing
 
-struct FailureTests {
+@Suite(.tags(.c)) struct FailureTests {
     @Test func aKeptConnectionThatHadClosedCostsNothingWhenNoByteWasWritten() throws {
         let server = try ScriptedServer([
             [.request, .send(Answers.created), .close], [.request, .send(Answers.created), .untilClosed],

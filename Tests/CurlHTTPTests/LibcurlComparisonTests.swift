@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// The same answers, served in the same pieces, to libcurl's own HTTP and to ours.
-struct LibcurlComparisonTests {
+@Suite(.tags(.c)) struct LibcurlComparisonTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let name: String
         let text: String

@@ -1,9 +1,10 @@
 import CurlHTTP
 import HTTP1
+import TestSupport
 import Testing
 
 /// What libcurl lets pass and we do not: after each, the two ends may not agree on where the next answer starts.
-struct RefusedAnswerTests {
+@Suite(.tags(.c)) struct RefusedAnswerTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let fault: AnswerFault
         /// Of RFC 9112.

@@ -2,11 +2,12 @@ import Crypto
 import EventLoop
 import Foundation
 import HTTP1
+import TestSupport
 import Testing
 
 @testable import CurlHTTP
 
-struct TLSTests {
+@Suite(.tags(.c)) struct TLSTests {
     private static func loop(
         _ server: TLSServer, host: String = "localhost", adjusting: (inout ConnectionPoolConfiguration) -> Void = { _ in }
     ) throws -> PoolLoop {

@@ -1,9 +1,10 @@
 import EventLoop
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite struct TimerSlackTests {
+@Suite(.tags(.threads, .c)) struct TimerSlackTests {
     private static var own: String? {
         guard let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self"),
             let thread = link.split(separator: "/").last,

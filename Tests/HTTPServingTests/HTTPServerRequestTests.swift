@@ -1,7 +1,8 @@
 import HTTPServing
+import TestSupport
 import Testing
 
-struct HTTPServerRequestTests {
+@Suite(.tags(.c)) struct HTTPServerRequestTests {
     @Test(arguments: [
         ("/a/b", "/a/b", 0), ("/a%2Fb%20c?d", "/a/b c", 1), ("/?a=1&b=2&&c", "/", 3), ("/%zz%4", "/%zz%4", 0), ("", "", 0),
         ("/a+b?c+d=e+f", "/a+b", 1), ("/%FF", "/\u{FFFD}", 0),

@@ -2,9 +2,10 @@ import Dispatch
 import Glibc
 import HTTPServing
 import Synchronization
+import TestSupport
 import Testing
 
-struct HTTPServerTests {
+@Suite(.tags(.threads, .c)) struct HTTPServerTests {
     /// Echoes what it understood of a request.
     @Sendable private static func echo(_ request: HTTPServerRequest) -> HTTPServerResponse {
         .text("\(request.method) \(request.path) \(request.body.count) \(request.ordinalOnConnection)")

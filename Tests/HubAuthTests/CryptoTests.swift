@@ -1,4 +1,5 @@
 import Crypto
+import TestSupport
 import Testing
 
 /// Two characters of each byte.
@@ -6,7 +7,7 @@ private func hex(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
-struct CryptoTests {
+@Suite(.tags(.c)) struct CryptoTests {
     /// RFC 4231 section 4: test cases 1, 2, 3, 6 and 7.
     @Test(
         arguments: [

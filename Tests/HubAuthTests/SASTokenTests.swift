@@ -1,5 +1,6 @@
 import Crypto
 import HubAuth
+import TestSupport
 import Testing
 
 /// The vectors of the protocol reference; V1 to V5 are five clients' spellings of tokens for one hub.
@@ -46,7 +47,7 @@ enum Vector {
     }
 }
 
-struct SASTokenTests {
+@Suite(.tags(.c)) struct SASTokenTests {
     @Test func theFiveClientsSpellingsAreReproduced() throws {
         let scope = "contoso-push.servicebus.windows.net"
         let expected = [

@@ -1,7 +1,8 @@
 import Crypto
+import TestSupport
 import Testing
 
-struct SelfSignedCertificateTests {
+@Suite(.tags(.c)) struct SelfSignedCertificateTests {
     @Test func theCertificateNamesEveryHost() throws {
         let made = try SelfSignedCertificate(hosts: ["localhost", "*.Example.org", "127.0.0.1", "[::1]", "fe80::1"])
         let certificate = try der(made.certificatePEM, label: "CERTIFICATE")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HubEmulator
 
-struct JournalTests {
+@Suite(.tags(.threads)) struct JournalTests {
     /// A file's name for one test; the file goes when the test ends.
     private final class JournalFile {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("journal-\(UUID()).ndjson").path

@@ -1,12 +1,13 @@
 import Foundation
 import HTTPServing
 import HubAuth
+import TestSupport
 import Testing
 
 @testable import HubEmulator
 
 /// The hub over a real socket, called by curl.
-struct ServingTests {
+@Suite(.tags(.threads, .c)) struct ServingTests {
     /// Runs curl and gives its exit code and its output.
     private func curl(_ arguments: String...) throws -> (code: Int32, output: String) {
         let process = Process()

@@ -3,9 +3,10 @@ import HubAuth
 import HubREST
 import Payloads
 import PushModel
+import TestSupport
 import Testing
 
-struct HubClientTests {
+@Suite(.tags(.c)) struct HubClientTests {
     private func golden(_ query: String, _ fields: String, _ type: String, _ body: String) throws -> String {
         """
         POST /newshub/\(query) HTTP/1.1\r

@@ -4,7 +4,7 @@ import Testing
 @testable import Kafka
 
 /// Partitions, slots, wake-ups and groups, on the library's embedded cluster.
-@Suite struct AssignmentTests {
+@Suite(.tags(.threads, .c)) struct AssignmentTests {
     @Test func eachSlotReadsItsPartitionFromItsOffset() throws {
         let mock = try Mock(partitions: 3)
         defer { mock.close() }

@@ -1,8 +1,9 @@
 import Kafka
+import TestSupport
 import Testing
 
 /// What a user may set, and what a refusal says.
-@Suite struct ConfigurationTests {
+@Suite(.tags(.c)) struct ConfigurationTests {
     private func error(_ key: String, _ value: String) -> KafkaError? {
         let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1", properties: [.init(key: key, value: value)])
         do {

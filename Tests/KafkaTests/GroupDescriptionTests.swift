@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Kafka
 
-@Suite struct GroupDescriptionTests {
+@Suite(.tags(.c)) struct GroupDescriptionTests {
     /// Version 1; topic "ab" with partitions 3 and 258, topic "c" with none; no user data.
     private static let assignment: [UInt8] = [
         0, 1, 0, 0, 0, 2, 0, 2, 0x61, 0x62, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 1, 2, 0, 1, 0x63, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF,

@@ -1,10 +1,11 @@
 import CRDKafka
+import TestSupport
 import Testing
 
 @testable import Kafka
 
 /// The library's private format of group metadata, and the metadata that must never be committed with.
-@Suite struct GroupMetadataTests {
+@Suite(.tags(.threads, .c)) struct GroupMetadataTests {
     private static func serialized(_ generation: [UInt8], _ rest: String) -> [UInt8] {
         Array("CGMDv2:".utf8) + generation + Array(rest.utf8)
     }
@@ -49,7 +50,7 @@ import Testing
 }
 
 /// What a failed login says, and what it must not say.
-@Suite struct DiagnosisTests {
+@Suite(.tags(.c)) struct DiagnosisTests {
     private func configuration(_ mechanism: String) -> KafkaConfiguration {
         KafkaConfiguration(
             bootstrapServers: "b:1",

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Partitions that are read one by one, on the library's embedded cluster.
-@Suite struct PartitionReaderTests {
+@Suite(.tags(.threads, .c)) struct PartitionReaderTests {
     private static func reader(_ mock: Mock, _ wakeUp: WakeUp? = nil) throws -> PartitionReader {
         let configuration = KafkaConfiguration(
             bootstrapServers: mock.bootstrapServers,

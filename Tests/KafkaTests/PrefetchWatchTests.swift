@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Kafka
 
-struct PrefetchWatchTests {
+@Suite(.tags(.c)) struct PrefetchWatchTests {
     /// What the queues hold at each look, and at which looks it is said that one runs low.
     @Test(arguments: [
         (looks: [[0], [3], [49]], low: [] as [Int]),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Reading without a group, and asking about topics, on the library's embedded cluster.
-@Suite struct ReaderTests {
+@Suite(.tags(.threads, .c)) struct ReaderTests {
     @Test func aReaderReadsAllPartitionsUpToTheEndAtItsStart() throws {
         let mock = try Mock(partitions: 3)
         defer { mock.close() }

@@ -4,7 +4,7 @@ import Testing
 @testable import Kafka
 
 /// What is written and what is read, on the library's embedded cluster.
-@Suite struct RecordTests {
+@Suite(.tags(.threads, .c)) struct RecordTests {
     @Test func recordArrivesAsItWasWritten() throws {
         let mock = try Mock()
         defer { mock.close() }

@@ -1,7 +1,8 @@
 import Observability
+import TestSupport
 import Testing
 
-@Suite struct HealthTests {
+@Suite(.tags(.threads)) struct HealthTests {
     private func text(_ report: HealthReport, verbose: Bool = true) -> String {
         String(decoding: report.body(verbose: verbose), as: UTF8.self)
     }

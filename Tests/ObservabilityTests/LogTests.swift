@@ -1,6 +1,7 @@
 import Foundation
 import Observability
 import Synchronization
+import TestSupport
 import Testing
 
 /// Keeps what a log wrote.
@@ -25,7 +26,7 @@ private final class Lines: Sendable {
     }
 }
 
-@Suite struct LogTests {
+@Suite(.tags(.threads)) struct LogTests {
     @Test func jsonLineHasTheDocumentedShape() {
         let lines = Lines()
         lines.time.store(1_795_176_091_007, ordering: .relaxed)

@@ -1,7 +1,8 @@
 import Observability
+import TestSupport
 import Testing
 
-@Suite struct MetricsTests {
+@Suite(.tags(.threads)) struct MetricsTests {
     private func text(_ registry: MetricsRegistry) -> String {
         var bytes: [UInt8] = []
         registry.write(into: &bytes)

@@ -1,8 +1,9 @@
 import Foundation
 import SQLite
+import TestSupport
 import Testing
 
-@Suite struct DatabaseTests {
+@Suite(.tags(.c)) struct DatabaseTests {
     /// A folder of its own for each test.
     private final class Folder {
         let path = NSTemporaryDirectory() + "sqlite-tests-" + UUID().uuidString

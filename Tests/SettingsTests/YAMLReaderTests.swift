@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Settings
 
-@Suite struct YAMLReaderTests {
+@Suite(.tags(.c)) struct YAMLReaderTests {
     /// The tree as text, with the place of each scalar.
     private func dump(_ node: YAMLNode) -> String {
         switch node.value {

@@ -1,10 +1,11 @@
 import HubEmulator
 import Kafka
+import TestSupport
 import Testing
 import WorkerRuntime
 
 /// Whatever stands on the topic, every record ends as exactly one result or one dead letter, and nothing holds up the others.
-@Suite(.serialized)
+@Suite(.serialized, .tags(.c))
 struct ContractTests {
     /// How a record must end.
     private enum Fate: Equatable {

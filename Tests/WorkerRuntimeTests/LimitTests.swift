@@ -6,7 +6,7 @@ import Testing
 import WorkerRuntime
 
 /// How fast workers call the hub.
-@Suite(.serialized)
+@Suite(.serialized, .tags(.threads))
 struct LimitTests {
     private static func requests(_ count: Int) -> [String] {
         (0..<count).map {

@@ -6,7 +6,7 @@ import Testing
 @testable import WorkerRuntime
 
 /// Several loops in one process.
-@Suite(.serialized)
+@Suite(.serialized, .tags(.threads))
 struct LoopsTests {
     private static func requests(_ range: Range<Int>) -> [String] {
         range.map { #"{"id":"n\#($0)","audience":{"categories":["n\#($0)"]},"platforms":["apple"],"message":{"title":"T"}}"# }

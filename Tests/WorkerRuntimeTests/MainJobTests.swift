@@ -1,11 +1,12 @@
 import HubEmulator
 import PushModel
+import TestSupport
 import Testing
 
 @testable import WorkerRuntime
 
 /// The main job on both brokers: a record becomes a correct hub call and one final result.
-@Suite(.serialized)
+@Suite(.serialized, .tags(.threads, .c))
 struct MainJobTests {
     @Test(arguments: brokers) func aRequestForAUserRingsTheUsersDeviceAndHasOneResult(_ broker: Bench.Broker) throws {
         let bench = try Bench(broker)

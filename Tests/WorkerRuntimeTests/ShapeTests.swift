@@ -3,11 +3,12 @@ import HubAuth
 import HubEmulator
 import Kafka
 import Observability
+import TestSupport
 import Testing
 import WorkerRuntime
 
 /// Requests of every shape through one worker: what the hub was asked, what rang, what the result says, and what nobody may see.
-@Suite(.serialized)
+@Suite(.serialized, .tags(.c))
 struct ShapeTests {
     private static let alice = String(repeating: "A1", count: 32)
     private static let dora = String(repeating: "D0", count: 32)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import WorkerRuntime
 
-@Suite struct StatusTests {
+@Suite(.tags(.threads)) struct StatusTests {
     private static func request(_ name: String, _ fields: String = "") -> String {
         #"{"id":"\#(name)","audience":{"categories":["x"]},"platforms":["fcmv1"],"message":{"title":"T"}\#(fields)}"#
     }

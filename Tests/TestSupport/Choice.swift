@@ -1,0 +1,17 @@
+import Foundation
+public import Testing
+
+/// What `Deploy/test` chooses tests by.
+extension Tag {
+    /// Reaches code that several threads share: ThreadSanitizer looks at it.
+    @Tag public static var threads: Self
+    /// Reaches a C library: AddressSanitizer looks at it.
+    @Tag public static var c: Self
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Needs many seconds of real time, and runs with `Deploy/test --full` only.
+    public static var takesLong: Self {
+        .enabled(if: ProcessInfo.processInfo.environment["PUSHFAN_TEST_FULL"] == "1", "left to Deploy/test --full")
+    }
+}
