@@ -252,7 +252,8 @@ struct HandlesTests {
         stage.hub.putFeedback("b.xml", Self.entry("handle-1"))
         let earlier = try HandlesSession(stage.place, hubName: "demo", try stage.settings(), timeout: .seconds(20))
         #expect(stage.collect().code == .done)
-        let device = try #require(FeedbackPiece(reading: Self.entry("h").span).devices.first)
+        let devices = FeedbackPiece(reading: Self.entry("h").span).devices
+        let device = try #require(devices.first)
         let found = FoundHandle(device: device, fingerprint: Array("late".utf8))
         #expect(throws: KafkaError.self) {
             try earlier.write([found], of: "b.xml", upTo: 1, now: Timestamp(milliseconds: 0))
