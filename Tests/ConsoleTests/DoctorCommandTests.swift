@@ -68,7 +68,7 @@ import Testing
 
         let producer = try Producer(KafkaConfiguration(bootstrapServers: brokers), transactionalID: nil)
         defer { producer.close(timeout: .zero) }
-        let topic = try producer.warmUp(topics: ["\(name).requests"], timeout: farDeadline)[0]
+        let topic = try #require(try producer.warmUp(topics: ["\(name).requests"], timeout: farDeadline).first)
         try producer.produce(
             to: topic, key: nil, value: Array("{}".utf8).span, timestamp: harness.now() + 3_600_000)
         try producer.flush(timeout: farDeadline)

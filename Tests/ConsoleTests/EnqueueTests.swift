@@ -18,7 +18,7 @@ import Testing
         #expect(outcome.lines.count { $0.contains(#""state":"sent""#) } == 1)
         #expect(outcome.lines.count { $0.contains(#""error":"hub_throttled""#) } == 1)
         let records = try broker.read("push.requests.v1", count: 2)
-        #expect(records.count == 2)
+        try #require(records.count == 2)
         for record in records {
             #expect(record.key == "o")
             #expect(record.headers["content-type"] == "application/json")

@@ -28,7 +28,7 @@ import Testing
         let gone = try GoneOriginals(try plan(5..<25), from: 0) { _ in [0: 17, 1: 5] }
         #expect(gone.count == 12)
         let lines = gone.text.split(separator: "\n")
-        #expect(lines.count == 1 + 10 + 2)
+        try #require(lines.count == 1 + 10 + 2)
         #expect(lines[0].hasPrefix("12 of the original requests are gone by retention"))
         #expect(lines[1] == "  r0  t:0:5")
         #expect(lines[11] == "  and 2 more")

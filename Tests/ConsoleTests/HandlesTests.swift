@@ -156,7 +156,8 @@ struct HandlesTests {
     }
 
     @Test func theFeedbackOfTheHubsOwnSendsIsCollected() throws {
-        let stage = try Stage(real: false) { $0.telemetry = [try! TelemetryScript(parsing: "refuse=ExpiredChannel")] }
+        let script = try TelemetryScript(parsing: "refuse=ExpiredChannel")
+        let stage = try Stage(real: false) { $0.telemetry = [script] }
         try stage.hub.register(EmulatedDevice(id: "d-1", platform: "fcmv1", handle: "handle-1", tags: ["x"]))
         #expect(stage.collect().output.isEmpty)
         // The feedback of a send is what a push service told of a device.
@@ -228,6 +229,7 @@ struct HandlesTests {
         // A transaction that is open when its process dies: nothing of it may count.
         let dead = try Producer(stage.kafka, transactionalID: "pushfan-handles-\(stage.place)")
         let topics = try dead.warmUp(topics: ["\(stage.name).handles", "\(stage.name).replays"], timeout: farDeadline)
+        try #require(topics.count == 2)
         try dead.initTransactions(timeout: farDeadline)
         try dead.beginTransaction()
         try dead.produce(to: topics[0], key: Array("half".utf8).span, value: Array("{}".utf8).span)
@@ -251,7 +253,9 @@ struct HandlesTests {
         stage.hub.putFeedback("b.xml", Self.entry("handle-1"))
         let earlier = try HandlesSession(stage.place, hubName: "demo", try stage.settings(), timeout: .seconds(30))
         #expect(stage.collect().code == .done)
-        let found = FoundHandle(device: FeedbackPiece(reading: Self.entry("h").span).devices[0], fingerprint: Array("late".utf8))
+        let devices = FeedbackPiece(reading: Self.entry("h").span).devices
+        let device = try #require(devices.first)
+        let found = FoundHandle(device: device, fingerprint: Array("late".utf8))
         #expect(throws: KafkaError.self) {
             try earlier.write([found], of: "b.xml", upTo: 1, now: Timestamp(milliseconds: 0))
         }

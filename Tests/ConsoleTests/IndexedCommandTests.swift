@@ -94,6 +94,7 @@ import Testing
         _ = harness.run("failed --index")
         let file = try indexFile
         let size = try #require(try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int)
+        try #require(size >= 4096)
         let whole = try Data(contentsOf: URL(fileURLWithPath: file))
         let damages: [Data] = [
             Data("garbage".utf8), Data(count: 8192), whole.prefix(size / 2 / 4096 * 4096), whole.prefix(100),

@@ -40,7 +40,7 @@ struct IndexedTopicTests {
     private mutating func write(pairs count: Int) throws {
         let producer = try Producer(configuration, transactionalID: "\(topic)-writer")
         defer { producer.close(timeout: .zero) }
-        let topic = try producer.warmUp(topics: [topic], timeout: farDeadline)[0]
+        let topic = try #require(try producer.warmUp(topics: [self.topic], timeout: farDeadline).first)
         try producer.initTransactions(timeout: farDeadline)
         for number in 0..<2 * count {
             try producer.beginTransaction()

@@ -59,7 +59,7 @@ struct ReplayStage {
     func write(_ role: String, _ records: [(partition: Int32, value: String)], headers: [(String, String)] = []) throws {
         let producer = try Producer(kafka, transactionalID: nil)
         defer { producer.close(timeout: .zero) }
-        let topic = try producer.warmUp(topics: ["\(name).\(role)"], timeout: farDeadline)[0]
+        let topic = try #require(try producer.warmUp(topics: ["\(name).\(role)"], timeout: farDeadline).first)
         for (partition, value) in records {
             var list = RecordHeaders()
             for (name, value) in headers { list.append(name, value) }

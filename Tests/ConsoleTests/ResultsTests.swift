@@ -157,7 +157,9 @@ import Testing
             try broker.writeResults([#"{"at":"x","request_id":"\#(name)"}"#], at: 1_795_262_400_000 + Int64(time))
         }
         let ids = { (line: String) in
-            broker.harness.run("results list -o csv " + line).lines.dropFirst().map { String($0.split(separator: ",")[1]) }
+            broker.harness.run("results list -o csv " + line).lines.dropFirst().map {
+                String($0.split(separator: ",").dropFirst().first ?? "")
+            }
         }
         #expect(ids("") == ["a", "b", "c"])
         #expect(ids("--newest first") == ["c", "b", "a"])

@@ -49,7 +49,7 @@ import Testing
         #expect(configuration.hubName == "shop")
         #expect(configuration.policies.map(\.name) == ["mine", "r"])
         #expect(configuration.policies.map(\.key) == ["a=b==", "k"])
-        #expect(configuration.policies[0].rights == .all)
+        #expect(configuration.policies.first?.rights == .all)
         #expect(configuration.tls == .selfSigned)
         #expect(configuration.tier == .basic)
         #expect(configuration.faults.map(\.text) == ["status=503"])

@@ -37,7 +37,8 @@ import Testing
         ])
         #expect(report.lag == 9)
         #expect(report.lagMilliseconds == 60_000)
-        #expect(report.age(of: report.partitions[3]) == 0)
+        let future = try #require(report.partitions.dropFirst(3).first)
+        #expect(report.age(of: future) == 0)
         #expect(report.reasons.isEmpty)
         #expect(StatusTelling(report).heading == "group g: stable, 1 member; 9 requests wait, the oldest for 1 min 0 s")
     }
@@ -49,7 +50,7 @@ import Testing
     func aGroupWithoutReadersIsAReason(state: GroupDescription.State, members: Int, isStuck: Bool, text: String) throws {
         let report = try Self.report([Self.partition(committed: 7, waitsSince: 0)], state: state, members: members)
         #expect(report.reasons.map(\.isStuck) == [isStuck])
-        #expect(report.reasons[0].text.contains(text))
+        #expect(report.reasons.first?.text.contains(text) == true)
     }
 
     @Test(arguments: [
@@ -116,7 +117,7 @@ import Testing
             Self.partition(high: 50_000, committed: 20, metadata: finished.encoded(), waitsSince: 0),
             Self.partition(1, high: 30, committed: 20, metadata: "7?"),
         ])
-        #expect(report.reasons.map(\.isStuck) == [true, true])
+        try #require(report.reasons.map(\.isStuck) == [true, true])
         #expect(report.reasons[0].text.contains("its window is full behind offset 20"))
         #expect(report.reasons[1].text.contains("t[1]: its position was written by another program"))
     }
@@ -135,13 +136,13 @@ import Testing
     func whatAWorkerSaysIsAReason(loop: String, isStuck: Bool, text: String) throws {
         let report = try Self.report([Self.partition()], page: #"{"hub":"h","loops":[{"worker":"w1",\#(loop)}]}"#)
         #expect(report.reasons.map(\.isStuck) == [isStuck])
-        #expect(report.reasons[0].text.contains(text))
+        #expect(report.reasons.first?.text.contains(text) == true)
     }
 
     @Test func whatIsNotInAPageIsNil() throws {
         let page = try #require(
             WorkerPage(Array(#"{"loops":[{"limit":"64","at":7,"partitions":[{"oldest":{}},3]},null]}"#.utf8)))
-        #expect(page.loops.count == 2)
+        try #require(page.loops.count == 2)
         #expect(page.loops[0].limit == nil && page.loops[0].at == nil)
         #expect(
             page.loops[0].partitions == [

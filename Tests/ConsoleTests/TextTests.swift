@@ -31,7 +31,7 @@ import Testing
         var table = Table("A", "B")
         table.add("12345", String(repeating: "x", count: 40))
         #expect(table.lines(traits).allSatisfy { DisplayWidth.of($0) <= 20 })
-        #expect(table.lines(Streams.Traits())[1].hasSuffix("xxx"))
+        #expect(table.lines(Streams.Traits()).dropFirst().first?.hasSuffix("xxx") == true)
     }
 
     @Test func wrappedCellsShowEverythingWithinTheWidth() {
@@ -46,7 +46,7 @@ import Testing
                 "A          N  B", "one two    7  some words", "three         that take", "              more lines",
                 "x          8  few",
             ])
-        #expect(table.lines(Streams.Traits())[1] == "one two three  7  some words that take more lines")
+        #expect(table.lines(Streams.Traits()).dropFirst().first == "one two three  7  some words that take more lines")
     }
 
     @Test(arguments: [100, 120, 200])
@@ -64,13 +64,13 @@ import Testing
         table.add("failed")
         #expect(!table.lines(traits).joined().contains("\u{1B}"))
         traits.usesColour = true
-        #expect(table.lines(traits)[1] == "\u{1B}[31mfailed\u{1B}[0m")
+        #expect(table.lines(traits).dropFirst().first == "\u{1B}[31mfailed\u{1B}[0m")
     }
 
     @Test func textFromElsewhereCannotSteerTheTerminal() {
         var table = Table("A")
         table.add("a\u{1B}[2Jb\nc\u{202E}d\u{9B}e")
-        #expect(table.lines(Streams.Traits())[1] == "a\u{FFFD}[2Jb\u{FFFD}c\u{FFFD}d\u{FFFD}e")
+        #expect(table.lines(Streams.Traits()).dropFirst().first == "a\u{FFFD}[2Jb\u{FFFD}c\u{FFFD}d\u{FFFD}e")
     }
 
     @Test(arguments: [

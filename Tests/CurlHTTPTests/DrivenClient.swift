@@ -95,7 +95,7 @@ final class PoolClient: DrivenClient {
         case .answer(let answer):
             reading = .answer(
                 status: answer.status, fields: answer.fields.map { "\(answer.string($0.name))=\(answer.string($0.value))" },
-                body: Array(answer.bytes[answer.bodyRange]), keepsConnection: loop.pool.openConnections == 1)
+                body: Array(part(answer.bodyRange, of: answer.bytes)), keepsConnection: loop.pool.openConnections == 1)
         case .failure(let failure):
             self.failure = failure
             reading = .refused(failure.description)

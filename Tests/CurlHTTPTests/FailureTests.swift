@@ -167,7 +167,7 @@ import Testing
         loop.pool.cancel(id: 99)
         let completions = try loop.completions(3)
         server.open(gate: 1)
-        #expect(completions.map(\.id) == [2, 1, 3])
+        try #require(completions.map(\.id) == [2, 1, 3])
         #expect(completions[0].failure?.reason == .cancelled)
         #expect(completions[0].failure?.requestBytesSent == false)
         #expect(completions[1].failure?.reason == .cancelled)

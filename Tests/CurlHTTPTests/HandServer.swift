@@ -110,7 +110,7 @@ final class HandConnection {
         guard let head = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let text = String(decoding: bytes[..<head.lowerBound], as: UTF8.self)
         let length = text.components(separatedBy: "Content-Length: ").dropFirst().first?.prefix { $0.isNumber }
-        let end = head.upperBound + (length.flatMap { Int($0) } ?? 0)
+        let end = head.upperBound + Int(length.flatMap { UInt32($0) } ?? 0)
         guard bytes.count >= end else { return nil }
         received.removeSubrange(..<end)
         return String(decoding: bytes[..<end], as: UTF8.self)

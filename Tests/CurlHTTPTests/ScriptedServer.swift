@@ -182,7 +182,7 @@ final class ScriptedServer: Sendable {
         guard let head = buffer.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let text = String(decoding: buffer[..<head.lowerBound], as: UTF8.self)
         let length = text.components(separatedBy: "Content-Length: ").dropFirst().first?.prefix { $0.isNumber }
-        let end = head.upperBound + (length.flatMap { Int($0) } ?? 0)
+        let end = head.upperBound + Int(length.flatMap { UInt32($0) } ?? 0)
         return buffer.count >= end ? end : nil
     }
 }

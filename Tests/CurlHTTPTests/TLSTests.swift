@@ -43,7 +43,7 @@ import Testing
             let completion = try Self.exchange(loop, server, id, Answers.ok("secret \(id)"))
             #expect(completion?.body == "secret \(id)", "\(String(describing: completion?.failure))")
             // libcurl has seen the tickets, and is in the way of no further byte.
-            #expect(loop.pool.connections[0].tls != nil)
+            #expect(loop.pool.connections.first?.tls != nil)
         }
         #expect(loop.pool.connectionsOpened == 1)
         #expect(loop.pool.openConnections == 1)

@@ -25,9 +25,10 @@ struct RetryScheduleTests {
     }
 
     @Test(arguments: 1...3)
-    func jitterTakesEveryWaitUpToTheCeilingAndNoOther(attempt: Int) {
+    func jitterTakesEveryWaitUpToTheCeilingAndNoOther(attempt: Int) throws {
         let schedule = RetrySchedule()
         let ceiling = schedule.ceiling(afterAttempt: attempt)
+        try #require(ceiling > 0)
         var random = SeededRandom(attempt)
         var waits: [Int64] = []
         for _ in 0..<4000 {

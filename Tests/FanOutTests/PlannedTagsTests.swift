@@ -57,7 +57,8 @@ struct PlannedTagsTests {
         let long = String(repeating: "x", count: 120)
         try planning.plan(#""audience":{"installations":["4f1c-22","\#(long)"]}"#)
         #expect(try planning.tags() == ["($InstallationId:{4f1c-22} || $InstallationId:{\(long)})"])
-        #expect(try TagExpression(parsing: try planning.tags()[0]).tags.count == 2)
+        let tags = try #require(try planning.tags().first)
+        #expect(try TagExpression(parsing: tags).tags.count == 2)
     }
 
     @Test(arguments: [

@@ -18,7 +18,7 @@ import Testing
             method: "GET", target: "/x?direct&api-version=2020-06&$filter=ChannelUri+eq+%27a%26b%27&e=")
         #expect(request.query.map(\.name) == ["direct", "api-version", "$filter", "e"])
         #expect(request.queryValue("direct") == "")
-        #expect(request.query[0].value == nil)
+        #expect(request.query.first?.value == nil)
         #expect(request.queryValue("$FILTER") == "ChannelUri eq 'a&b'")
         #expect(request.queryValue("none") == nil)
         #expect(request.rawQuery == "direct&api-version=2020-06&$filter=ChannelUri+eq+%27a%26b%27&e=")

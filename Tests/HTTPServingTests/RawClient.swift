@@ -15,7 +15,7 @@ final class RawClient {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
+        address.sin_port = (UInt16(exactly: port) ?? 0).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let connected = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -53,7 +53,7 @@ final class RawClient {
         let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         let length =
             head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
-            .flatMap { Int($0.split(separator: " ")[1]) } ?? 0
+            .flatMap { UInt32($0.split(separator: " ").dropFirst().first ?? "") }.map { Int($0) } ?? 0
         while received.count < (end ?? 0) + length, read() {}
         let total = min(received.count, (end ?? 0) + length)
         let body = Array(received[(end ?? received.count)..<max(end ?? received.count, total)])

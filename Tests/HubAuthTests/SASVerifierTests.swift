@@ -40,7 +40,7 @@ struct SASVerifierTests {
     @Test(arguments: [["sig", "se", "skn", "sr"], ["se", "sig", "skn", "sr"], ["skn", "sr", "unknown", "se", "sig"]])
     func pairsMayStandInAnyOrder(_ order: [String]) throws {
         for header in try Vector.clients() {
-            let pairs = header.split(separator: " ")[1].split(separator: "&")
+            let pairs = try #require(header.split(separator: " ").dropFirst().first).split(separator: "&")
             let sorted = order.map { name in pairs.first { $0.hasPrefix(name + "=") } ?? "unknown=1" }
             #expect(verdict("sharedaccesssignature  " + sorted.joined(separator: "&")) == nil)
         }

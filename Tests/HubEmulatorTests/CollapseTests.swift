@@ -28,6 +28,7 @@ struct CollapseTests {
             title = String(parts[0].dropFirst(3).prefix { $0 != "\n" })
             for line in parts[1].split(separator: "\n") {
                 let field = line.split(separator: ":", maxSplits: 1)
+                guard field.count == 2 else { return nil }
                 headers.append(String(field[0]), field[1].trimmingBlanks)
             }
             body = String(parts[2][..<end.lowerBound])
@@ -38,7 +39,7 @@ struct CollapseTests {
         let hub = try TestHub()
         try hub.register("d", platform)
         for call in calls { #expect(try hub.send(format, to: nil, call.body, call.headers).status == 201) }
-        return hub.hub.devices()[0]
+        return try #require(hub.hub.devices().first)
     }
 
     @Test(arguments: [("apple", "apns"), ("fcmv1", "fcmV1"), ("gcm", "gcm"), ("windows", "wns")])

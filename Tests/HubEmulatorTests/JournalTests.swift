@@ -59,7 +59,7 @@ import Testing
         var expected: [[String: String]] = []
         calls.forEachElement(of: calls.root) { expected.append(members(of: $0, calls)) }
         let lines = try file.lines.map(members)
-        #expect(lines.count == 7 && expected.count == 7)
+        try #require(lines.count == 7 && expected.count == 7)
         for (line, call) in zip(lines, expected) {
             #expect(line["op"] == call["operation"])
             for name in ["id", "tags", "format", "status", "accepted", "notification_id", "rung", "fault", "collapse"] {
@@ -81,7 +81,8 @@ import Testing
         hub.hub.stop()
         #expect(!file.text.contains("secret-handle") && !file.text.contains("Signature"))
         // sha256sum of the handle's bytes begins so.
-        #expect(try members(file.lines[1])["handle"] == "4b321aafd26f395b")
+        let line = try #require(file.lines.dropFirst().first)
+        #expect(try members(line)["handle"] == "4b321aafd26f395b")
     }
 
     @Test func linesAreWrittenWhileTheHubServes() throws {
@@ -104,8 +105,9 @@ import Testing
         let hub = try TestHub { $0.journalFile = file.path }
         try hub.send("apple")
         hub.hub.stop()
-        #expect(file.lines.count == 3 && file.lines[..<2] == ["{\"id\":1}", "{\"id\":"])
-        #expect(try members(file.lines[2])["op"] == "send")
+        let lines = file.lines
+        try #require(lines.count == 3 && lines.prefix(2) == ["{\"id\":1}", "{\"id\":"])
+        #expect(try members(lines[2])["op"] == "send")
     }
 
     @Test func aFullDiskIsToldOnceAndCountedAndStopsNothing() throws {
@@ -122,7 +124,7 @@ import Testing
             #expect(eventually { hub.unjournaledCallCount == 5 * round })
         }
         #expect(complaints.withLock { $0.count } == 1)
-        #expect(complaints.withLock { $0[0] }.contains("/dev/full") && hub.calls().count == 15)
+        #expect(complaints.withLock { $0.first }?.contains("/dev/full") == true && hub.calls().count == 15)
     }
 
     @Test func aFileThatCannotBeMadeIsRefused() {

@@ -53,7 +53,7 @@ import Testing
             #expect(sent.output.hasPrefix("HTTP/1.1 201 Created\r\n"))
             #expect(sent.output.contains("\r\nLocation: \(base)/demo/messages/"))
             #expect(try curl("\(base)/devices?handle=ab").output.contains(#""rung_count":1"#))
-            #expect(hub.calls()[0].client.hasPrefix("127.0.0.1:"))
+            #expect(hub.calls().first?.client.hasPrefix("127.0.0.1:") == true)
         }
     }
 

@@ -254,7 +254,7 @@ struct TelemetryTests {
         let id = try TestHub.id(try hub.send("apple", to: "World"))
         _ = try hub.telemetry(id)
         let calls = hub.hub.calls()
-        #expect(calls.map { "\($0.operation)" } == ["send", "telemetry"])
+        try #require(calls.map { "\($0.operation)" } == ["send", "telemetry"])
         #expect(calls[1].notificationID == nil && calls[1].rungCount == 0 && hub.hub.rungCount == 2)
     }
 }

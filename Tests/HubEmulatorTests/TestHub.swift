@@ -22,7 +22,7 @@ final class TestHub: Sendable {
         configure(&configuration)
         let clock = TestClock(Self.start)
         now = clock
-        policy = configuration.policies[0]
+        policy = try #require(configuration.policies.first)
         hub = try EmulatedHub(configuration, clock: { clock.milliseconds })
     }
 

@@ -83,7 +83,7 @@ struct CallSafetyTests {
         case .devices(let handles):
             let parts = try written.parts()
             var document = JSONDocument()
-            let devices = parts[1].content
+            let devices = try #require(parts.dropFirst().first).content
             try document.read(devices.span)
             var names: [String] = []
             document.forEachElement(of: document.root) { names.append(document.string(document.text(of: $0))) }

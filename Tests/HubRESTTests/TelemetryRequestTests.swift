@@ -50,7 +50,8 @@ struct TelemetryRequestTests {
     @Test func itHasTheTokenOfTheSends() throws {
         var calling = try Calling()
         _ = try calling.calls(#""audience":{"categories":["a"]}"#)
-        let send = try calling.write(calling.plan.calls[0], payload("{}"), now: Calling.now)
+        let call = try #require(calling.plan.calls.first)
+        let send = try calling.write(call, payload("{}"), now: Calling.now)
         #expect(try write(&calling, Array("8d6f".utf8)).serial == send.serial)
     }
 

@@ -7,6 +7,7 @@ struct SizeLimitTests {
     @Test(arguments: [(Platform.apple, 4096), (.fcmv1, 4096), (.gcm, 4096), (.windows, 5000)])
     func messageOfExactlyTheLimitPassesAndOneByteMoreDoesNot(_ platform: Platform, _ limit: Int) throws {
         func padded(_ count: Int) throws -> PushRequest {
+            try #require(count >= 0)
             let values = [2048, 2048, 2048].reduce(into: (left: count, texts: [String]())) { state, room in
                 state.texts.append(String(repeating: "a", count: min(state.left, room)))
                 state.left -= min(state.left, room)
@@ -25,6 +26,7 @@ struct SizeLimitTests {
 
     @Test func silentMessageForWindowsMayHaveARawBodysSize() throws {
         func padded(_ count: Int) throws -> PushRequest {
+            try #require(count >= 0)
             let first = String(repeating: "a", count: 2048)
             let last = String(repeating: "a", count: count)
             return try broadcast(#""message":{"silent":true,"data":{"a":"\#(first)","b":"\#(first)","c":"\#(last)"}}"#)
@@ -79,6 +81,7 @@ struct SizeLimitTests {
 
     @Test func templateOfExactlyTheHubsLimitPassesAndOneByteMoreDoesNot() throws {
         func padded(_ count: Int) throws -> PushRequest {
+            try #require(count >= 0)
             var left = count
             let properties = (0..<40).map { index in
                 let length = min(left, 2048)

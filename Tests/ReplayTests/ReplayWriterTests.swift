@@ -29,6 +29,7 @@ import Testing
         let whole = try Replaying.calls(original)
         // Every choice of calls where they are few, and some of them where they are many.
         var random = SeededRandom(whole.count)
+        try #require(whole.count < Int.bitWidth - 1)
         let choices = 1..<(1 << whole.count)
         for mask in choices.count < 40 ? Array(choices) : (0..<40).map({ _ in Int.random(in: choices, using: &random) }) {
             let indices = whole.indices.filter { mask & 1 << $0 != 0 }
@@ -43,7 +44,7 @@ import Testing
         var replaying = try Replaying()
         try #require(replaying.read(Self.originals[0]) == nil)
         let requests = try replaying.write(.all)
-        #expect(requests.count == 1)
+        try #require(requests.count == 1)
         #expect(try Replaying.calls(requests[0]) == Replaying.calls(Self.originals[0]))
     }
 
@@ -73,7 +74,7 @@ import Testing
         var replaying = try Replaying()
         let part = #"{"id":"news.3","audience":{"users":["a"]},"message":{"title":"Hi"},"parent":\#(block)}"#
         try #require(replaying.read(part) == nil)
-        let request = try replaying.write(.all)[0]
+        let request = try replaying.writeFirst()
         #expect(request.contains(#""root_request_id":"news","parent_request_id":"news.3""#))
         #expect(!request.contains(#""parent":"#))
     }
@@ -81,10 +82,10 @@ import Testing
     @Test func aReplayOfAReplayKeepsItsRootAndItsEdits() throws {
         var first = try Replaying(["hub=other", "options.max_attempts=8"])
         try #require(first.read(#"{"id":"r","audience":{"users":["a"]},"message":{"title":"Hi"}}"#) == nil)
-        let once = try first.write(.all)[0]
+        let once = try first.writeFirst()
         var second = try Replaying(["options.max_attempts=8", "priority=high"])
         try #require(second.read(once) == nil)
-        let twice = try second.write(.all)[0]
+        let twice = try second.writeFirst()
         #expect(twice.contains(#""root_request_id":"r","parent_request_id":"job:0""#))
         #expect(twice.contains(#""generation":2"#))
         #expect(twice.contains(#""modified":["hub=\"other\"","options.max_attempts=8","priority=\"high\""]"#))
@@ -96,7 +97,7 @@ import Testing
         for _ in 0..<5 {
             var replaying = try Replaying()
             try #require(replaying.read(json) == nil)
-            json = try replaying.write(.all)[0]
+            json = try replaying.writeFirst()
         }
         var replaying = try Replaying()
         #expect(replaying.read(json) == .exhausted)
@@ -125,7 +126,7 @@ import Testing
             return
         }
         try #require(reason == nil)
-        let json = try replaying.write(.all)[0]
+        let json = try replaying.writeFirst()
         #expect(json.contains(#""platforms":["apple","fcmv1","windows"]\#(expected),"message""#), "\(json)")
         #expect(!json.contains("created_at"))
     }
@@ -137,14 +138,14 @@ import Testing
     func aNewExpiryIsAChange(_ expiry: NewExpiry, _ note: String) throws {
         var replaying = try Replaying(["priority=high"], expiry: expiry)
         try #require(replaying.read(#"{"audience":{"users":["a"]},"message":{"title":"Hi"}}"#) == nil)
-        #expect(try replaying.write(.all)[0].contains(#""modified":["priority=\"high\"","\#(note)"]"#))
+        #expect(try replaying.writeFirst().contains(#""modified":["priority=\"high\"","\#(note)"]"#))
     }
 
     @Test func whatStoodInHeadersMovesIntoTheRequest() throws {
         var replaying = try Replaying()
         let headers = ["ce_id": "e-1", "ce_source": "/s", "ce_partitionkey": "k", "ce_expirytime": "2026-11-21T13:00:00Z"]
         try #require(replaying.read(#"{"audience":{"users":["a"]},"message":{"title":"Hi"}}"#, headers) == nil)
-        let json = try replaying.write(.all)[0]
+        let json = try replaying.writeFirst()
         for part in [
             #""root_request_id":"e-1""#, #""source":"/s""#, #""ordering_key":"k""#, #""expires_at":"2026-11-21T13:00:00.000Z""#,
         ] {
@@ -156,7 +157,7 @@ import Testing
         var replaying = try Replaying()
         let event = #"{"specversion":"1.0","id":"e","source":"/s","data":{"audience":{"users":["a"]},"message":{"title":"Hi"}}}"#
         try #require(replaying.read(event, ["content-type": "application/cloudevents+json"]) == nil)
-        let json = try replaying.write(.all)[0]
+        let json = try replaying.writeFirst()
         #expect(!json.contains("specversion"))
         #expect(try Replaying.calls(json).count == 3)
     }

@@ -38,6 +38,12 @@ struct Replaying {
         return texts
     }
 
+    /// The first new request for all sends.
+    mutating func writeFirst() throws -> String {
+        let texts = try write(.all)
+        return try #require(texts.first)
+    }
+
     /// The calls that a request becomes: platform and tags or handles of each.
     static func calls(_ json: String) throws -> [String] {
         var request = PushRequest()

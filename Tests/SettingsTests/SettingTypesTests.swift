@@ -102,7 +102,7 @@ import Testing
 
     @Test(arguments: properties) func propertiesAreSplitAtCommasAndLines(_ text: String, _ pairs: [String: String]?) {
         let read = value(.properties, text)
-        #expect(read.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.name, $0.value.secret) }) } == pairs)
+        #expect(read.map { Dictionary($0.map { ($0.name, $0.value.secret) }, uniquingKeysWith: { "\($0), \($1)" }) } == pairs)
     }
 
     static let tenantWeights: [(String, [String: Int]?)] = [
@@ -115,7 +115,7 @@ import Testing
 
     @Test(arguments: tenantWeights) func tenantsHaveWeightsByName(_ text: String, _ weights: [String: Int]?) {
         let read = value(.tenantWeights, text)
-        #expect(read.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.tenant, $0.weight) }) } == weights)
+        #expect(read.map { Dictionary($0.map { ($0.tenant, $0.weight) }, uniquingKeysWith: { _, _ in 0 }) } == weights)
     }
 
     @Test func platformsTakeTheServicesNamesToo() {

@@ -59,7 +59,8 @@ import WorkerRuntime
         #expect(settings.worker.window == 200)
         #expect(settings.retry.base == .seconds(5))
         #expect(settings.retry.maxAttempts == 4)
-        let rows = Dictionary(uniqueKeysWithValues: settings.describe().map { ($0.key, "\($0.value) \($0.origin)") })
+        let rows = Dictionary(
+            settings.describe().map { ($0.key, "\($0.value) \($0.origin)") }, uniquingKeysWith: { "\($0), \($1)" })
         #expect(rows["worker.max_in_flight"] == "3 --in-flight")
         #expect(rows["worker.window"] == "200 PUSHFAN_WORKER_WINDOW")
         #expect(rows["retry.base"] == "5s push.yaml:4:9")
@@ -80,7 +81,8 @@ import WorkerRuntime
         // Results are read by others, who know them by their name.
         #expect(settings.kafka.topics.results == "push.results.v1")
         #expect(settings.worker.laneWeights.bulk == 3 && settings.worker.laneWeights.high == 8)
-        let rows = Dictionary(uniqueKeysWithValues: settings.describe().map { ($0.key, "\($0.value) \($0.origin)") })
+        let rows = Dictionary(
+            settings.describe().map { ($0.key, "\($0.value) \($0.origin)") }, uniquingKeysWith: { "\($0), \($1)" })
         #expect(rows["kafka.topics.delay_1h"] == "app.delay-1h.v3 default")
         let error = #expect(throws: SettingsError.self) {
             try load(["PUSHFAN_KAFKA_TOPICS_RESULTS": "push.requests-high.v1"])

@@ -25,7 +25,7 @@ struct BacklogMetricsTests {
     private static func write(_ records: [Delayed], lane: Int, to bench: Bench) throws {
         let producer = try Producer(bench.kafka, transactionalID: nil)
         defer { producer.close(timeout: .zero) }
-        let topic = try producer.warmUp(topics: [bench.topics.delays[lane]], timeout: farDeadline)[0]
+        let topic = try #require(try producer.warmUp(topics: [bench.topics.delays[lane]], timeout: farDeadline).first)
         let now = Self.now
         let request = #"{"audience":{"categories":["x"]},"platforms":["fcmv1"],"message":{"title":"T"}}"#
         for (offset, record) in records.enumerated() {

@@ -7,6 +7,7 @@ import Kafka
 import Observability
 import PushModel
 import TestSupport
+import Testing
 import WorkerRuntime
 
 /// A broker, a hub with devices and a worker, and what one needs to publish to them and to read what came out.
@@ -81,6 +82,8 @@ final class Bench {
         self.producer = producer
         let lanes = [topics.requestsHigh, topics.requests, topics.requestsBulk]
         requests = try Self.whenReady { try producer.warmUp(topics: lanes, timeout: farDeadline) }
+        // Tests name lanes by their places.
+        try #require(requests.count == lanes.count && topics.delays.count == 4)
     }
 
     deinit {
@@ -96,8 +99,8 @@ final class Bench {
         let connection = try ConnectionString(parsing: hub.connectionString)
         let hubConfiguration = HubConfiguration(
             endpoint: connection.endpoint, hub: try HubName("demo"), credential: connection.credential)
-        var connections = ConnectionPoolConfiguration(
-            scheme: .http, host: connection.endpoint.host, port: UInt16(connection.endpoint.effectivePort))
+        let port = try #require(UInt16(exactly: connection.endpoint.effectivePort))
+        var connections = ConnectionPoolConfiguration(scheme: .http, host: connection.endpoint.host, port: port)
         connections.maxConnections = 64
         var configuration = WorkerConfiguration(
             workerID: "\(name)-\(id)", version: "test", kafka: kafka, hub: hubConfiguration, connections: connections)
@@ -173,7 +176,8 @@ final class Bench {
 
     /// Writes records to the control topic, in order.
     func writeControl(_ records: [(key: [UInt8], value: [UInt8]?)], at moment: Int64? = nil) throws {
-        let topic = try Self.whenReady { try producer.warmUp(topics: [topics.control], timeout: farDeadline) }[0]
+        let found = try Self.whenReady { try producer.warmUp(topics: [topics.control], timeout: farDeadline) }
+        let topic = try #require(found.first)
         for record in records {
             if let value = record.value {
                 try producer.produce(to: topic, partition: 0, key: record.key.span, value: value.span, timestamp: moment)

@@ -140,7 +140,7 @@ struct DelayTests {
     /// Writes a record to the lane of 10 s that was due long ago.
     private static func write(_ name: String, _ headers: [(String, String)], to bench: Bench) throws {
         let producer = try Producer(bench.kafka, transactionalID: nil)
-        let topic = try producer.warmUp(topics: [bench.topics.delays[0]], timeout: farDeadline)[0]
+        let topic = try #require(try producer.warmUp(topics: [bench.topics.delays[0]], timeout: farDeadline).first)
         var list = Kafka.RecordHeaders()
         for (name, value) in headers { list.append(name: Array(name.utf8).span, value: Array(value.utf8).span) }
         try producer.produce(to: topic, key: nil, value: Array(request(name).utf8).span, headers: list, timestamp: 1)

@@ -222,7 +222,8 @@ struct FaultTests {
                 return configuration
             }())
         try closed.start()
-        let port = UInt16(try ConnectionString(parsing: closed.connectionString).endpoint.effectivePort)
+        let endpoint = try ConnectionString(parsing: closed.connectionString).endpoint
+        let port = try #require(UInt16(exactly: endpoint.effectivePort))
         closed.stop()
         try bench.publish(Self.request("nobody"))
         let worker = try bench.startWorker { configuration in

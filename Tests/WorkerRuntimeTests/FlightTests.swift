@@ -1,5 +1,6 @@
 import Kafka
 import PushModel
+import TestSupport
 import Testing
 
 @testable import WorkerRuntime
@@ -85,7 +86,7 @@ struct FlightTests {
         batch.cutLargeDeadLetters()
         #expect(batch.records.map { $0.value?.count } == [480_000, 10, nil])
         let names = batch.records.map { record in
-            batch.headers[record.headers].map { String(decoding: batch.bytes.bytes[$0.name], as: UTF8.self) }
+            part(record.headers, of: batch.headers).map { String(decoding: part($0.name, of: batch.bytes.bytes), as: UTF8.self) }
         }
         #expect(names == [[], ["theirs", "ours"], ["ours", "pushfan-dlq-cut-bytes"]])
     }
@@ -104,9 +105,9 @@ struct FlightTests {
         }
         func headers(of batch: OutcomeBatch) -> [[String]] {
             func text(_ range: Range<Int>?) -> String {
-                range.map { String(decoding: batch.bytes.bytes[$0], as: UTF8.self) } ?? "-"
+                range.map { String(decoding: part($0, of: batch.bytes.bytes), as: UTF8.self) } ?? "-"
             }
-            return batch.records.map { batch.headers[$0.headers].map { "\(text($0.name))=\(text($0.value))" } }
+            return batch.records.map { part($0.headers, of: batch.headers).map { "\(text($0.name))=\(text($0.value))" } }
         }
         let expected = [["name=value", "own=10", "own=0"], ["name=value", "own=11", "own=1"]]
         var batch = OutcomeBatch()

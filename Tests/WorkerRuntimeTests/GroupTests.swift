@@ -166,7 +166,7 @@ struct GroupTests {
     func recordsOfAbortedTransactionsAreSkippedAndLeaveNoGap() throws {
         let bench = try Bench(.real, partitions: 1)
         let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher")
-        let topic = try producer.warmUp(topics: [bench.topics.requests], timeout: farDeadline)[0]
+        let topic = try #require(try producer.warmUp(topics: [bench.topics.requests], timeout: farDeadline).first)
         try producer.initTransactions(timeout: farDeadline)
         for (index, request) in Self.requests(0..<6).enumerated() {
             try producer.beginTransaction()
@@ -191,7 +191,7 @@ struct GroupTests {
         let offset = try #require(position.offset)
         // Seven records and six markers in all. A transaction's end is told before its marker is written, so the last one may come after
         // the last record, and even after the worker.
-        #expect((last.offset + 1...13).contains(offset))
+        #expect(offset > last.offset && offset <= 13)
         #expect(position.metadata == "")
     }
 
@@ -199,7 +199,7 @@ struct GroupTests {
     func theMarkBehindTheLastRecordIsCommittedTooSoThatNoLagRemains() throws {
         let bench = try Bench(.real, partitions: 1)
         let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher")
-        let topic = try producer.warmUp(topics: [bench.topics.requests], timeout: farDeadline)[0]
+        let topic = try #require(try producer.warmUp(topics: [bench.topics.requests], timeout: farDeadline).first)
         try producer.initTransactions(timeout: farDeadline)
         try producer.beginTransaction()
         for request in Self.requests(0..<3) {

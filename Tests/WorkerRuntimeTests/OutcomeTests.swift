@@ -329,7 +329,7 @@ struct OutcomeTests {
     @Test func oddQuestionsAreDeadLetters() throws {
         let bench = try Bench(.quickest, partitions: 1)
         let producer = try Producer(bench.kafka, transactionalID: nil)
-        let topic = try producer.warmUp(topics: [bench.topics.delays[0]], timeout: farDeadline)[0]
+        let topic = try #require(try producer.warmUp(topics: [bench.topics.delays[0]], timeout: farDeadline).first)
         let values = [
             "", "{}", "[1]", #"{"v":1,"polls":0,"call":{}}"#,
             #"{"v":1,"polls":0,"state":7,"counts":{},"call":{"head":[],"tail":1}}"#,

@@ -3,6 +3,7 @@ import Foundation
 import HubAuth
 import HubEmulator
 import HubREST
+import Testing
 import WorkerRuntime
 
 /// A hub beside that of a bench.
@@ -24,8 +25,8 @@ final class FurtherHub {
     /// What a worker is told of it.
     func settings(_ change: (inout WorkerConfiguration.Hub) -> Void = { _ in }) throws -> WorkerConfiguration.Hub {
         let connection = try ConnectionString(parsing: hub.connectionString)
-        var connections = ConnectionPoolConfiguration(
-            scheme: .http, host: connection.endpoint.host, port: UInt16(connection.endpoint.effectivePort))
+        let port = try #require(UInt16(exactly: connection.endpoint.effectivePort))
+        var connections = ConnectionPoolConfiguration(scheme: .http, host: connection.endpoint.host, port: port)
         connections.maxConnections = 64
         var settings = WorkerConfiguration.Hub(
             HubConfiguration(endpoint: connection.endpoint, hub: try HubName(name), credential: connection.credential),

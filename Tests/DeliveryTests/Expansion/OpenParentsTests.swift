@@ -98,7 +98,8 @@ struct OpenParentsTests {
                     for chunk in 0..<parent.chunks { log.records.append(.deletedPart(parent.key, chunk)) }
                 }
                 pending = []
-                #expect(parents.lowWaterMark >= mark.start && parents.position >= mark.position)
+                try #require(parents.lowWaterMark >= mark.start && parents.position >= mark.position)
+                try #require(parents.lowWaterMark <= Int64(log.records.count))
                 mark = (parents.lowWaterMark, parents.position)
                 if random.below(4) == 0 { log.compact(before: Int(mark.start)) }
             }

@@ -39,7 +39,7 @@ struct DelayLanesTests {
     }
 
     /// From lane to lane a wait of any length comes to its moment: never early, and without many hops.
-    @Test(arguments: 0..<20) func anyWaitEndsAtItsMoment(_ seed: Int) {
+    @Test(arguments: 0..<20) func anyWaitEndsAtItsMoment(_ seed: Int) throws {
         var random = SeededRandom(seed)
         let lanes = DelayLanes()
         for _ in 0..<200 {
@@ -48,6 +48,7 @@ struct DelayLanesTests {
             var now = start
             var hops = 0
             while let lane = lanes.lane(for: due - now) {
+                try #require(DelayLanes.lengths.indices.contains(lane))
                 // The record is there some time after it was decided, and is looked at some time after it could be.
                 let written = now + Int64(random.below(Int(DelayLanes.margin)))
                 let look = DelayLanes.look(in: lane, written: written, due: due, now: written)

@@ -59,7 +59,7 @@ struct LanePlacesTests {
     }
 
     /// Each lane always has work, and calls end at random: turns and places together give each about what its weight says.
-    @Test(arguments: [1, 2, 3]) func noLaneIsLeftOutWhenAllHaveMoreThanEnough(seed: Int) {
+    @Test(arguments: [1, 2, 3]) func noLaneIsLeftOutWhenAllHaveMoreThanEnough(seed: Int) throws {
         var random = SeededRandom(seed)
         var places = LanePlaces(weights: [8, 4, 1])
         var turns = WeightedTurns(weights: [8, 4, 1])
@@ -68,10 +68,12 @@ struct LanePlacesTests {
         for step in 0..<100_000 {
             let open = places.open(limit: 64, now: Int64(step) * 100_000)
             if let lane = turns.next(among: open) {
+                try #require(begun.indices.contains(lane))
                 places.began(lane)
                 underWay.append(lane)
                 begun[lane] += 1
             } else {
+                try #require(!underWay.isEmpty)
                 let index = Int.random(in: 0..<underWay.count, using: &random)
                 places.ended(underWay.remove(at: index))
             }

@@ -42,7 +42,7 @@ struct WeightedTurnsTests {
         let sum = Double(weights.reduce(0, +))
         var counts = weights.map { _ in 0 }
         for turn in 1...20_000 {
-            guard let chosen = turns.next(among: all) else {
+            guard let chosen = turns.next(among: all), weights.indices.contains(chosen) else {
                 Issue.record("somebody has work")
                 return
             }
@@ -69,7 +69,7 @@ struct WeightedTurnsTests {
             let chosen = turns.next(among: waiting)
             #expect((chosen == nil) == (waiting == 0))
             guard let chosen else { continue }
-            #expect(waiting & (1 << UInt64(chosen)) != 0)
+            #expect(weights.indices.contains(chosen) && waiting & (1 << UInt64(chosen)) != 0)
             for queue in weights.indices {
                 let isWaiting = waiting & (1 << UInt64(queue)) != 0
                 turnsWaited[queue] = isWaiting && queue != chosen ? turnsWaited[queue] + 1 : 0

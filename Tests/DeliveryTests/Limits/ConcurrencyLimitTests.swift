@@ -128,10 +128,11 @@ struct ConcurrencyLimitTests {
     }
 
     /// A pause of our own makes every call under way look slow, once.
-    @Test func onePauseShrinksNothing() {
+    @Test func onePauseShrinksNothing() throws {
         var limit = ConcurrencyLimit(most: 64)
         var now: Int64 = 0
         for place in 0..<400 {
+            try #require(limit.limit > 0)
             let starts = (0..<limit.limit).map { _ in now }
             for count in 1...starts.count { limit.started(inFlight: count) }
             now += (place == 200 ? 2000 : 50) * Self.millisecond

@@ -31,7 +31,7 @@ struct FeedbackPieceTests {
         for cut in 1..<bytes.count {
             let begun = Array(bytes[..<cut])
             let first = FeedbackPiece(reading: begun.span)
-            let rest = Array(bytes[first.byteCount...])
+            let rest = Array(bytes.dropFirst(max(0, first.byteCount)))
             let second = FeedbackPiece(reading: rest.span)
             #expect(first.unreadableCount == 0 && second.unreadableCount == 0, "\(cut)")
             #expect(

@@ -38,12 +38,14 @@ struct ParentKeyTests {
     }
 
     @Test(arguments: [1, 2, 12, 97] as [Int32])
-    func partitionsAreUsedEvenly(_ count: Int32) {
+    func partitionsAreUsedEvenly(_ count: Int32) throws {
         var used = [Int](repeating: 0, count: Int(count))
         for offset in 0..<20_000 {
             let origin = RecordOrigin(
                 topic: "push.requests.v1", partition: 0, offset: Int64(offset), timestamp: Timestamp(milliseconds: 0))
-            used[Int(ParentKey(of: origin).partition(of: count))] += 1
+            let place = Int(ParentKey(of: origin).partition(of: count))
+            try #require(used.indices.contains(place))
+            used[place] += 1
         }
         let even = 20_000 / Int(count)
         #expect(used.allSatisfy { (even / 2...even * 2).contains($0) })

@@ -29,7 +29,7 @@ struct ParentResultTests {
             at: Timestamp(milliseconds: Reading.recordTime + 1000), to: &json)
         #expect(ResultSchema.violations(of: json.bytes).isEmpty)
         #expect(written.conclusion == totals.conclusion)
-        #expect(String(decoding: json.bytes[written.resultID], as: UTF8.self).hasPrefix("final."))
+        #expect(String(decoding: part(written.resultID, of: json.bytes), as: UTF8.self).hasPrefix("final."))
         return try #require(JSONSerialization.jsonObject(with: Data(json.bytes)) as? [String: Any])
     }
 
