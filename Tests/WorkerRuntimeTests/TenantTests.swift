@@ -117,24 +117,29 @@ struct TenantTests {
     /// What is refused, expired, cancelled or to be sent later while it lies aside ends as it does elsewhere.
     @Test func whatLiesAsideEndsLikeAnyOther() throws {
         let bench = try Bench(.quickest, partitions: 1)
-        bench.hub.arm([try Fault(parsing: "delay=1500ms,count=1")])
+        bench.hub.arm([try Fault(parsing: Bench.rest)])
         let worker = try bench.startWorker { $0.maxInFlight = 1 }
+        try bench.publish(Self.request("slow", of: "a"))
+        #expect(eventually { bench.hasRetries })
         var later = ByteWriter()
-        later.append(Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 3000))
+        later.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 400_000))
         try bench.publish(all: [
-            Self.request("slow", of: "a"), Self.request("second", of: "a"),
-            Self.request("expired", of: "a", #","ttl_seconds":1"#),
+            Self.request("second", of: "a"), Self.request("expired", of: "a", #","ttl_seconds":200"#),
             Self.request("refused", of: "a", #","hub":"other""#),
             Self.request("dry", of: "a", #","options":{"dry_run":true}"#),
             Self.request("cancelled", of: "a"), Self.request("wrong", of: "a", #","platforms":[7]"#),
             Self.request("later", of: "a", #","not_before":"\#(later.text)""#), Self.request("last", of: "a"),
         ])
-        #expect(eventually { bench.hub.calls().count == 1 })
+        #expect(eventually { bench.metric("pushfan_records_consumed_total", bench.topics.requests) == 9 })
         try bench.cancel(["cancelled"])
+        #expect(eventually { bench.metric("pushfan_cancellations") == 1 })
+        bench.endRest()
+        try bench.results(8)
+        bench.endRest()
         try bench.results(9)
         try worker.stop()
         let results = try bench.resultsByRequest().mapValues(\.summary)
-        #expect(results["slow"] == "sent success - 1" && results["last"] == "sent success - 1")
+        #expect(results["slow"] == "sent success - 2" && results["last"] == "sent success - 1")
         #expect(results["later"] == "sent success - 1" && results["second"] == "sent success - 1")
         #expect(results["expired"]?.hasPrefix("expired") == true, "\(results)")
         #expect(results["refused"]?.contains("unknown_hub") == true, "\(results)")
