@@ -1,4 +1,3 @@
-import Foundation
 import HubEmulator
 import Kafka
 import Observability
@@ -10,9 +9,6 @@ import WorkerRuntime
 /// The backlog in seconds as a scraper sees it, with work in delay lanes.
 @Suite(.serialized)
 struct BacklogMetricsTests {
-    /// Milliseconds since 1970.
-    private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
-
     /// A record of a delay lane; moments are seconds from now.
     private struct Delayed {
         var published: Int64
@@ -26,7 +22,7 @@ struct BacklogMetricsTests {
         let producer = try Producer(bench.kafka, transactionalID: nil)
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: [bench.topics.delays[lane]], timeout: farDeadline).first)
-        let now = Self.now
+        let now = bench.clock.millisecondsSince1970
         let request = #"{"audience":{"categories":["x"]},"platforms":["fcmv1"],"message":{"title":"T"}}"#
         for (offset, record) in records.enumerated() {
             let due = now + record.due * 1000
@@ -59,34 +55,43 @@ struct BacklogMetricsTests {
         } ?? false
     }
 
+    /// Stops a worker that gives up what it still has to do when its time for that is over.
+    private static func stop(_ worker: RunningWorker, _ bench: Bench) throws {
+        worker.askToStop()
+        #expect(bench.passTime(by: .milliseconds(100)) { worker.hasEnded })
+        try worker.wait()
+    }
+
     /// Paused by what the hub says, and by a circuit that opens.
-    @Test(arguments: ["status=429,retry-after=200", "status=503"])
+    @Test(arguments: ["status=429,retry-after=300", "status=503"])
     func whatIsDueAndUnreadWhileTheHubIsPausedWaitsFromWhenItWasDue(_ fault: String) throws {
         let bench = try Bench(.quickest, partitions: 1)
         bench.hub.arm([try Fault(parsing: fault)])
         // More than may lie in memory, so that some stay unread.
-        try Self.write(Array(repeating: Delayed(published: -600, written: -300, due: -40), count: 1400), lane: 0, to: bench)
-        try Self.write([Delayed(published: -600, written: -30, due: 50)], lane: 1, to: bench)
+        try Self.write(
+            Array(repeating: Delayed(published: -60_000, written: -30_000, due: -40), count: 1400), lane: 0, to: bench)
+        try Self.write([Delayed(published: -600, written: -30, due: 3000)], lane: 3, to: bench)
         let worker = try bench.startWorker { configuration in configuration.maxInFlight = 1 }
-        #expect(eventually { Self.knows(bench, lane: 1) && Self.lag(bench, lane: 0) >= 40 })
-        #expect(Self.lag(bench, lane: 0) < 200, "not since it was written, or published")
+        #expect(eventually { Self.knows(bench, lane: 3) && Self.lag(bench, lane: 0) >= 40 })
+        let before = Self.lag(bench, lane: 0)
+        #expect(before < 20_000, "not since it was written, or published")
         #expect(bench.metric("pushfan_consumer_lag_records", #"topic="\#(bench.topics.delays[0])""#) >= 300)
         let oldest = bench.metric("pushfan_oldest_waiting_seconds")
-        #expect((40..<200).contains(oldest), "\(oldest)")
-        #expect(Self.lag(bench, lane: 1) == 0, "not due yet")
+        #expect((40..<20_000).contains(oldest), "\(oldest)")
+        #expect(Self.lag(bench, lane: 3) == 0, "not due yet")
         // It grows with the clock although nothing moves.
-        let before = Self.lag(bench, lane: 0)
-        #expect(eventually { Self.lag(bench, lane: 0) >= before + 2 })
+        bench.clock.advance(by: .seconds(20))
+        #expect(eventually { Self.lag(bench, lane: 0) >= before + 20 })
         try worker.stop()
     }
 
     @Test func whatIsDueBehindAFullWindowWaits() throws {
         let bench = try Bench(.quickest, partitions: 1)
-        bench.hub.arm([try Fault(parsing: "delay=300s,count=1")])
-        try Self.write(Array(repeating: Delayed(published: -600, written: -40, due: -30), count: 200), lane: 0, to: bench)
+        bench.hub.arm([try Fault(parsing: "hang,count=1")])
+        try Self.write(Array(repeating: Delayed(published: -60_000, written: -40, due: -30), count: 200), lane: 0, to: bench)
         let worker = try bench.startWorker { configuration in
             configuration.window = 64
-            configuration.drainTimeout = .seconds(1)
+            configuration.requestTimeout = .seconds(3600)
         }
         let unread = #"topic="\#(bench.topics.delays[0])""#
         #expect(
@@ -94,8 +99,8 @@ struct BacklogMetricsTests {
                 (1..<200).contains(bench.metric("pushfan_consumer_lag_records", unread)) && bench.hub.calls().count >= 64
             })
         #expect(eventually { Self.lag(bench, lane: 0) >= 30 })
-        #expect(Self.lag(bench, lane: 0) < 200)
-        try worker.stop()
+        #expect(Self.lag(bench, lane: 0) < 20_000)
+        try Self.stop(worker, bench)
     }
 
     @Test func whatIsDueWhileResultsCannotBeCommittedWaits() throws {
@@ -104,7 +109,6 @@ struct BacklogMetricsTests {
         // OffsetCommit (key 8) answers with GROUP_AUTHORIZATION_FAILED (30).
         bench.cluster?.failNext(apiKey: 8, codes: [Int32](repeating: 30, count: 1000))
         let worker = try bench.startWorker { configuration in
-            configuration.drainTimeout = .seconds(1)
             configuration.transactionTimeout = .seconds(2)
         }
         try bench.publish(#"{"audience":{"categories":["x"]},"platforms":["fcmv1"],"message":{"title":"T"}}"#)
@@ -112,7 +116,7 @@ struct BacklogMetricsTests {
         try Self.write(Array(repeating: Delayed(published: -600, written: -40, due: -30), count: 5), lane: 0, to: bench)
         #expect(eventually { Self.lag(bench, lane: 0) >= 30 })
         #expect(bench.hub.calls().count == 1, "nothing is begun whose result could not be recorded")
-        #expect(throws: WorkerFailure.self) { try worker.stop() }
+        #expect(throws: WorkerFailure.self) { try Self.stop(worker, bench) }
     }
 
     @Test func whatIsNotDueYetDoesNotWaitHoweverOldItIs() throws {
@@ -132,9 +136,8 @@ struct BacklogMetricsTests {
 
     @Test func aQuestionForAnOutcomeWaitsFromWhenItIsDue() throws {
         let bench = try Bench(.quickest, partitions: 1)
-        try bench.hub.register(
-            EmulatedDevice(id: "d", platform: "fcmv1", handle: "handle", tags: ["asked"]))
-        bench.hub.arm([try Fault(parsing: "status=429,retry-after=200,tags=refused")])
+        try bench.hub.register(EmulatedDevice(id: "d", platform: "fcmv1", handle: "handle", tags: ["asked"]))
+        bench.hub.arm([try Fault(parsing: "status=429,retry-after=300,tags=refused")])
         let worker = try bench.startWorker()
         func request(_ tag: String, _ more: String = "") -> String {
             #"{"audience":{"categories":["\#(tag)"]},"platforms":["fcmv1"],"message":{"title":"T"}\#(more)}"#
@@ -144,9 +147,15 @@ struct BacklogMetricsTests {
         // From now on the hub is called for nothing, and the refused request waits for a time that has not come.
         try bench.publish(all: [request("refused")], partition: 0)
         #expect(eventually { Self.knows(bench, lane: 0) })
-        #expect(eventually { bench.metric("pushfan_oldest_waiting_seconds") == 0 })
-        #expect(eventually { bench.metric("pushfan_oldest_waiting_seconds") >= 2 })
-        #expect(bench.metric("pushfan_consumer_lag_seconds") == 0, "it was taken")
+        bench.clock.advance(by: .seconds(30))
+        #expect(
+            eventually {
+                bench.metric("pushfan_oldest_waiting_seconds") >= 19 && bench.metric("pushfan_consumer_lag_seconds") == 0
+            }, "it was taken")
+        let oldest = bench.metric("pushfan_oldest_waiting_seconds")
+        // The first question is due 10 s after the answer.
+        let askedAt = try #require(bench.hub.calls().first).at
+        #expect(oldest <= Double(bench.clock.millisecondsSince1970 - askedAt) / 1000 - 9.9, "\(oldest)")
         try worker.stop()
     }
 }

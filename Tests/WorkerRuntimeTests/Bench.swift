@@ -34,6 +34,8 @@ final class Bench {
     let status = StatusBoard()
     /// The time of the bench's workers and of its hub.
     let clock = WorkerClock()
+    /// Holds the calls to its hub, when it is closed.
+    let gate = HubGate()
     let kafka: KafkaConfiguration
     let topics: WorkerConfiguration.Topics
     let cluster: MockCluster?
@@ -50,7 +52,12 @@ final class Bench {
         var configuration = HubEmulatorConfiguration()
         configuration.listen = "127.0.0.1:0"
         emulator(&configuration)
-        hub = try EmulatedHub(configuration, clock: { [clock] in clock.millisecondsSince1970 })
+        hub = try EmulatedHub(
+            configuration,
+            clock: { [clock, gate] in
+                gate.pass()
+                return clock.millisecondsSince1970
+            })
         _ = try hub.start()
         let topics = WorkerConfiguration.Topics(requests: "\(name).requests")
         self.topics = topics
@@ -88,6 +95,7 @@ final class Bench {
 
     deinit {
         producer.close(timeout: .zero)
+        gate.open()
         hub.stop()
         cluster?.close()
     }

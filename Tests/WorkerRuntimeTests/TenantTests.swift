@@ -42,55 +42,63 @@ struct TenantTests {
 
     @Test func aFloodDoesNotHoldUpAnotherTenantBehindItInOnePartition() throws {
         let bench = try Bench(.quickest, partitions: 1)
-        bench.hub.arm([try Fault(parsing: "delay=20ms")])
+        bench.hub.arm([try Fault(parsing: Bench.rest)])
         let worker = try bench.startWorker { $0.maxInFlight = 4 }
-        let flood = (0..<1500).map { Self.request("flood\($0)", of: "a") }
+        let flood = (0..<500).map { Self.request("flood\($0)", of: "a") }
         try bench.publish(all: flood + [Self.request("single", of: "b"), Self.request("nobodys", of: nil)])
-        for name in ["single", "nobodys"] { #expect(eventually { bench.hub.calls().contains { $0.tags == name } }) }
-        for name in ["single", "nobodys"] {
-            let place = try #require(bench.hub.calls().firstIndex { $0.tags == name })
-            #expect(place < 750, "\(name) came after \(place) others")
-        }
-        try bench.results(1502)
+        #expect(eventually { bench.metric("pushfan_records_consumed_total") == 502 && bench.hasRetries })
+        bench.endRest()
+        try bench.results(502)
         try worker.stop()
-        #expect(try bench.resultsByRequest().count == 1502)
-        // Each was sent once, and those of the flood in order, as far as four at a time are.
-        let numbers = bench.hub.calls().compactMap { $0.tags.flatMap { Int($0.dropFirst(5)) } }
-        #expect(numbers.count == 1500 && zip(numbers, numbers.sorted()).allSatisfy { abs($0 - $1) <= 4 })
+        #expect(try bench.resultsByRequest().count == 502)
+        for name in ["single", "nobodys"] {
+            let place = try #require(bench.tags.firstIndex(of: name))
+            #expect(place < 20, "\(name) came after \(place) others")
+        }
+        // Each was sent once but the one that was refused, and those of the flood in order, as far as four at a time are.
+        let refused = bench.hub.calls().filter { $0.status != 201 }.compactMap(\.tags)
+        let numbers = bench.tags.filter { !refused.contains($0) }.compactMap { Int($0.dropFirst(5)) }
+        #expect(refused.count == 1 && numbers.count == 499)
+        #expect(zip(numbers, numbers.sorted()).allSatisfy { abs($0 - $1) <= 4 })
     }
 
     @Test func tenantsHaveTheirSharesByWeight() throws {
         let bench = try Bench(.quickest, partitions: 2)
         // Weighed while nothing is sent, so that all are there from the first call on.
-        bench.hub.arm([try Fault(parsing: "throttle,retry-after=2,count=1")])
+        bench.hub.arm([try Fault(parsing: Bench.rest)])
         let worker = try bench.startWorker {
             $0.maxInFlight = 1
             $0.tenantWeights[TenantID("a")] = 3
         }
         try bench.publish(all: [Self.request("first", of: "a")])
-        #expect(eventually { !bench.hub.calls().isEmpty })
-        for tenant in ["b", "a", "c"] { try bench.publish(all: (0..<200).map { Self.request("\(tenant)\($0)", of: tenant) }) }
-        try bench.results(601)
+        #expect(eventually { bench.hasRetries })
+        for tenant in ["b", "a", "c"] { try bench.publish(all: (0..<100).map { Self.request("\(tenant)\($0)", of: tenant) }) }
+        #expect(eventually { bench.metric("pushfan_records_consumed_total") == 301 })
+        bench.endRest()
+        try bench.results(301)
         try worker.stop()
-        let counted = bench.hub.calls().compactMap(\.tags).filter { $0 != "first" }.dropFirst(10).prefix(100)
+        let counted = bench.tags.filter { $0 != "first" }.prefix(100)
         let counts = ["a", "b", "c"].map { tenant in counted.count { $0.hasPrefix(tenant) } }
         #expect(abs(counts[0] - 60) <= 2 && abs(counts[1] - 20) <= 2 && abs(counts[2] - 20) <= 2, "\(counts)")
     }
 
     @Test func whatLiesAsideIsLeftToTheNextWorker() throws {
         let bench = try Bench(.quickest, partitions: 2)
-        bench.hub.arm([try Fault(parsing: "delay=20ms")])
+        // The hub rests before the last 380 can be sent.
+        bench.hub.arm([try Fault(parsing: Bench.rest + ",after=20")])
         let first = try bench.startWorker { $0.maxInFlight = 2 }
         try bench.publish(all: (0..<400).map { Self.request("a\($0)", of: "a") })
-        #expect(eventually { bench.hub.calls().count >= 20 })
+        #expect(eventually { bench.metric("pushfan_records_consumed_total") == 400 && bench.tags.count >= 21 })
         try first.stop()
-        let before = try bench.resultsByRequest().count
-        #expect(before < 400)
+        #expect(try (20...22).contains(bench.resultsByRequest().count))
         let second = try bench.startWorker()
+        try bench.results(399)
+        // What was refused waits in a delay lane.
+        bench.endRest()
         try bench.results(400)
         try second.stop()
         #expect(try bench.resultsByRequest().count == 400)
-        #expect(Set(bench.hub.calls().compactMap(\.tags)).count == 400 && bench.hub.calls().count == 400)
+        #expect(Set(bench.tags).count == 400 && bench.hub.calls().count == 401)
     }
 
     /// A window that is full holds up what lies beyond it, and what lies aside goes on.
@@ -109,24 +117,29 @@ struct TenantTests {
     /// What is refused, expired, cancelled or to be sent later while it lies aside ends as it does elsewhere.
     @Test func whatLiesAsideEndsLikeAnyOther() throws {
         let bench = try Bench(.quickest, partitions: 1)
-        bench.hub.arm([try Fault(parsing: "delay=1500ms,count=1")])
+        bench.hub.arm([try Fault(parsing: Bench.rest)])
         let worker = try bench.startWorker { $0.maxInFlight = 1 }
+        try bench.publish(Self.request("slow", of: "a"))
+        #expect(eventually { bench.hasRetries })
         var later = ByteWriter()
-        later.append(Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 3000))
+        later.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 400_000))
         try bench.publish(all: [
-            Self.request("slow", of: "a"), Self.request("second", of: "a"),
-            Self.request("expired", of: "a", #","ttl_seconds":1"#),
+            Self.request("second", of: "a"), Self.request("expired", of: "a", #","ttl_seconds":200"#),
             Self.request("refused", of: "a", #","hub":"other""#),
             Self.request("dry", of: "a", #","options":{"dry_run":true}"#),
             Self.request("cancelled", of: "a"), Self.request("wrong", of: "a", #","platforms":[7]"#),
             Self.request("later", of: "a", #","not_before":"\#(later.text)""#), Self.request("last", of: "a"),
         ])
-        #expect(eventually { bench.hub.calls().count == 1 })
+        #expect(eventually { bench.metric("pushfan_records_consumed_total", bench.topics.requests) == 9 })
         try bench.cancel(["cancelled"])
+        #expect(eventually { bench.metric("pushfan_cancellations") == 1 })
+        bench.endRest()
+        try bench.results(8)
+        bench.endRest()
         try bench.results(9)
         try worker.stop()
         let results = try bench.resultsByRequest().mapValues(\.summary)
-        #expect(results["slow"] == "sent success - 1" && results["last"] == "sent success - 1")
+        #expect(results["slow"] == "sent success - 2" && results["last"] == "sent success - 1")
         #expect(results["later"] == "sent success - 1" && results["second"] == "sent success - 1")
         #expect(results["expired"]?.hasPrefix("expired") == true, "\(results)")
         #expect(results["refused"]?.contains("unknown_hub") == true, "\(results)")
