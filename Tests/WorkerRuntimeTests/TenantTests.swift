@@ -86,11 +86,11 @@ struct TenantTests {
         let bench = try Bench(.quickest, partitions: 2)
         // The hub rests before the last 380 can be sent.
         bench.hub.arm([try Fault(parsing: Bench.rest + ",after=20")])
-        let first = try bench.startWorker { $0.maxInFlight = 2 }
+        let first = try bench.startWorker { $0.maxInFlight = 1 }
         try bench.publish(all: (0..<400).map { Self.request("a\($0)", of: "a") })
-        #expect(eventually { bench.metric("pushfan_records_consumed_total") == 400 && bench.tags.count >= 21 })
+        #expect(eventually { bench.metric("pushfan_records_consumed_total") == 400 && bench.hasRetries })
         try first.stop()
-        #expect(try (20...22).contains(bench.resultsByRequest().count))
+        #expect(try bench.resultsByRequest().count == 20)
         let second = try bench.startWorker()
         try bench.results(399)
         // What was refused waits in a delay lane.
