@@ -14,15 +14,16 @@ struct DrainTests {
         #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}}"#
     }
 
-    @Test(arguments: brokers) func stoppingFinishesCallsUnderWayAndCommitsThem(_ broker: Bench.Broker) throws {
-        let bench = try Bench(broker, partitions: 2)
-        bench.hub.arm([try Fault(parsing: "delay=1500ms")])
+    @Test func stoppingFinishesCallsUnderWayAndCommitsThem() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        bench.gate.close()
         let names = (0..<20).map { "n\($0)" }
         try bench.publish(all: names.map(Self.request))
         let worker = try bench.startWorker()
-        #expect(eventually { bench.hub.calls().count == names.count })
+        #expect(eventually { bench.metric("pushfan_inflight_sends") == Double(names.count) })
         worker.askToStop()
         #expect(eventually { !worker.report(.ready).passes })
+        bench.gate.open()
         try worker.wait()
         // A commit is confirmed a moment before its records can be seen.
         try bench.results(names.count)
@@ -58,14 +59,14 @@ struct DrainTests {
         try bench.publish(Self.request("stuck"))
         let worker = try bench.startWorker { $0.drainTimeout = .seconds(1) }
         #expect(eventually { bench.hub.calls().count == 1 })
-        let start = ContinuousClock.now
+        let start = bench.clock.monotonic
         try worker.stop()
-        #expect(ContinuousClock.now - start >= .milliseconds(900))
+        #expect(bench.clock.monotonic - start >= 900_000_000)
         #expect(try bench.committed()?.offset == nil)
     }
 
-    @Test(arguments: brokers) func aRestartedWorkerRepeatsNothingThatWasFinished(_ broker: Bench.Broker) throws {
-        let bench = try Bench(broker, partitions: 1)
+    @Test func aRestartedWorkerRepeatsNothingThatWasFinished() throws {
+        let bench = try Bench(.quickest, partitions: 1)
         // The head fails and waits an hour for its next attempt; everything behind it is finished meanwhile.
         bench.hub.arm([try Fault(parsing: "status=500,retry-after=3600,tags=head")])
         let names = (1...300).map { "n\($0)" }
@@ -99,13 +100,15 @@ struct DrainTests {
 
     @Test func aFullWindowStopsReadingUntilItsHeadIsDone() throws {
         let bench = try Bench(.quickest, partitions: 1)
-        bench.hub.arm([try Fault(parsing: "status=500,retry-after=2,tags=head,count=1")])
+        bench.hub.arm([try Fault(parsing: "status=500,retry-after=300,tags=head,count=1")])
         let names = (1...60).map { "n\($0)" }
         try bench.publish(all: [Self.request("head")] + names.map(Self.request), partition: 0)
         let worker = try bench.startWorker { configuration in
             configuration.window = 16
-            configuration.retry.base = 10
+            configuration.topics.delays = []
         }
+        #expect(eventually { bench.hub.calls().count == 16 && bench.hasRetries })
+        bench.endRest()
         try bench.results(names.count + 1)
         try worker.stop()
         let tags = bench.hub.calls().map { $0.tags ?? "" }
@@ -165,7 +168,7 @@ struct DrainTests {
         #expect(eventually { bench.metric("pushfan_retry_queue_records") == 1 || bench.hub.calls().count == 2 })
         try first.stop()
         try bench.results(1)
-        let second = try bench.startWorker("w2")
+        let second = try bench.startWorker()
         try bench.publish(Self.request("next"))
         try bench.results(2)
         try second.stop()

@@ -93,11 +93,12 @@ struct ExpandTests {
         let bench = try Bench(broker, partitions: 2)
         let worker = try bench.startWorker()
         #expect(eventually { worker.report(.ready).passes })
-        let due = Date().addingTimeInterval(20)
+        let due = Date(timeIntervalSince1970: Double(bench.clock.millisecondsSince1970) / 1000 + 900)
         let moment = due.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         try bench.publish(Self.request("later", users: 300, #","not_before":"\#(moment)""#))
         #expect(eventually { bench.metric("pushfan_delayed_total") == 1 })
         #expect(bench.metric("pushfan_requests_expanded_total") == 0)
+        #expect(bench.passTime(by: .seconds(5)) { bench.metric("pushfan_requests_finished_total") == 4 })
         try bench.results(4)
         try worker.stop()
         let results = try bench.resultsByRequest()
@@ -107,19 +108,27 @@ struct ExpandTests {
 
     @Test(arguments: brokers) func cancellingTheWholeCancelsItsParts(_ broker: Bench.Broker) throws {
         let bench = try Bench(broker, partitions: 2)
-        bench.hub.arm([try Fault(parsing: "delay=300ms")])
+        bench.gate.close()
         let worker = try bench.startWorker { $0.maxInFlight = 2 }
         try bench.publish(Self.request("news", users: 2000))
-        try bench.results(1)
+        #expect(eventually { bench.metric("pushfan_inflight_sends") == 2 })
+        // One call after the other, until the first part has its end.
+        #expect(
+            eventually {
+                bench.gate.admit(1)
+                return bench.metric("pushfan_requests_finished_total") >= 1
+            })
         try bench.cancel(["news"], reason: "wrong text")
+        #expect(eventually { bench.metric("pushfan_cancellations") == 1 })
+        bench.gate.open()
         try bench.results(21)
         try worker.stop()
         let results = try bench.resultsByRequest()
         let whole = try #require(results["news"])
         let (sent, cancelled): (Int?, Int?) = (whole["parts.sent"], whole["parts.cancelled"])
         #expect(whole["state"] == "partial" && whole["outcome"] == "cancelled")
-        #expect((sent ?? 0) > 0 && (cancelled ?? 0) > 10)
-        #expect(bench.hub.calls().count < 150)
+        #expect((sent ?? 0) > 0 && (cancelled ?? 0) > 0)
+        #expect(bench.hub.calls().count < 300)
         // One that was cancelled before it was divided has no parts.
         try bench.publish(Self.request("never", users: 400))
         try bench.cancel(["never"])
@@ -129,17 +138,25 @@ struct ExpandTests {
         #expect(try bench.resultsByRequest()["never"]?.summary == "cancelled cancelled cancelled 0")
     }
 
-    @Test(arguments: brokers) func itsResultIsWrittenOnceWhoeverCountsItsParts(_ broker: Bench.Broker) throws {
-        let bench = try Bench(broker, partitions: 2)
-        bench.hub.arm([try Fault(parsing: "delay=50ms")])
+    /// Needs transactions: without them a part may be sent again, and count again.
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func itsResultIsWrittenOnceWhoeverCountsItsParts() throws {
+        let bench = try Bench(.real, partitions: 2)
+        bench.gate.close()
         // The first worker divides it and is gone before all parts are sent.
         let first = try bench.startWorker { $0.maxInFlight = 8 }
         for number in 0..<3 { try bench.publish(Self.request("r\(number)", users: 700)) }
-        try bench.results(6)
-        try first.stop()
-        let between = try bench.readAll(bench.topics.results).count
-        #expect(between < 24)
-        let second = try bench.startWorker("w2")
+        #expect(
+            eventually {
+                bench.gate.admit(1)
+                return bench.metric("pushfan_requests_finished_total") >= 6
+            })
+        first.askToStop()
+        #expect(eventually { !first.report(.ready).passes })
+        bench.gate.open()
+        try first.wait()
+        #expect(try bench.readAll(bench.topics.results).count < 24)
+        let second = try bench.startWorker()
         try bench.results(24)
         try second.stop()
         let results = try bench.resultsByRequest()
@@ -148,7 +165,7 @@ struct ExpandTests {
             #expect(results["r\(number)"]?["parts.sent"] == 7 && results["r\(number)"]?["state"] == "sent")
         }
         // Nothing is counted again by the next one.
-        let third = try bench.startWorker("w3")
+        let third = try bench.startWorker()
         try bench.publish(Self.request("last", users: 10))
         try bench.results(25)
         try third.stop()

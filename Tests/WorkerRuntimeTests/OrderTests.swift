@@ -57,7 +57,7 @@ struct OrderTests {
 
     @Test(arguments: brokers) func aKeyThatWaitsForLongDoesNotHoldItsPartitionUp(_ broker: Bench.Broker) throws {
         let bench = try Bench(broker, partitions: 1)
-        bench.hub.arm([try Fault(parsing: "status=500,retry-after=13,count=1,tags=k-0")])
+        bench.hub.arm([try Fault(parsing: "status=500,retry-after=300,count=1,tags=k-0")])
         let worker = try bench.startWorker { $0.window = 16 }
         #expect(eventually { worker.report(.ready).passes })
         let others = Self.names("free", 100)
@@ -67,6 +67,7 @@ struct OrderTests {
         #expect(eventually { Self.calls(bench).count { $0.hasPrefix("free") } == 100 })
         #expect(Self.calls(bench).filter { $0.hasPrefix("k-") } == ["k-0"])
         try bench.publish(all: [Self.request("k-40", key: "k"), Self.request("other", key: "other")])
+        bench.endRest()
         try bench.results(142)
         try worker.stop()
         #expect(Self.order(bench, "k-") == Self.names("k", 41))
@@ -83,7 +84,7 @@ struct OrderTests {
     @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
     func whatIsHeldOutlivesItsWorkersAndComesFirst() throws {
         let bench = try Bench(.real, partitions: 2)
-        bench.hub.arm([try Fault(parsing: "status=500,retry-after=20,count=1,tags=k-0")])
+        bench.hub.arm([try Fault(parsing: "status=500,retry-after=300,count=1,tags=k-0")])
         let first = try bench.startWorker("w1") { $0.window = 16 }
         #expect(eventually { first.report(.ready).passes })
         try bench.publish(all: Self.names("k", 30).map { Self.request($0, key: "k") }, partition: 1)
@@ -95,6 +96,7 @@ struct OrderTests {
         let third = try bench.startWorker("w2") { $0.window = 16 }
         #expect(eventually { Self.calls(bench).contains("free") })
         #expect(Self.order(bench, "k-") == ["k-0"])
+        bench.endRest()
         try bench.results(32)
         try second.stop()
         try third.stop()
@@ -115,6 +117,7 @@ struct OrderTests {
             configuration.topics.held = "not a topic"
         }
         try bench.publish(all: Self.names("k", 3).map { Self.request($0, key: "k") } + [Self.request("free")])
+        #expect(bench.passTime(by: .seconds(1)) { bench.metric("pushfan_requests_finished_total") == 4 })
         try bench.results(4)
         try worker.stop()
         #expect(Self.order(bench, "k-") == Self.names("k", 3))
@@ -127,7 +130,7 @@ struct OrderTests {
         let worker = try bench.startWorker()
         #expect(eventually { worker.report(.ready).passes })
         var moment = ByteWriter()
-        moment.append(Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 3_600_000))
+        moment.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 3_600_000))
         try bench.publish(
             all: [Self.request("k-0", key: "k", #","not_before":"\#(moment.text)""#), Self.request("k-1", key: "k")])
         #expect(eventually { bench.metric("pushfan_delayed_total") == 1 })
@@ -142,13 +145,17 @@ struct OrderTests {
 
     @Test func whatIsRefusedEndsAtOnceAndWhatExpiresEndsInItsTurn() throws {
         let bench = try Bench(.quickest, partitions: 1)
-        bench.hub.arm([try Fault(parsing: "delay=3s,count=1,tags=k-0")])
+        bench.gate.close()
         let worker = try bench.startWorker()
         let records = [
-            Self.request("k-0", key: "k"), Self.request("k-0", key: "k"), Self.request("k-1", key: "k", #","ttl_seconds":1"#),
+            Self.request("k-0", key: "k"), Self.request("k-0", key: "k"), Self.request("k-1", key: "k", #","ttl_seconds":60"#),
             Self.request("k-2", key: "k"), #"{"id":"bad","ordering_key":"k","audience":{}}"#,
         ]
         try bench.publish(all: records)
+        #expect(eventually { bench.metric("pushfan_requests_finished_total") == 2 })
+        // k-1 expires while it waits for the call before it.
+        bench.clock.advance(by: .seconds(60))
+        bench.gate.open()
         try bench.results(5)
         try worker.stop()
         #expect(Self.calls(bench) == ["k-0", "k-2"])

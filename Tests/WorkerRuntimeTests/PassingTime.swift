@@ -14,6 +14,7 @@ extension Bench {
     func endRest() { clock.advance(by: .seconds(310)) }
 
     /// Waits until `condition` holds, and moves the clock on by `step` at every look: for what takes several waits one after the other.
+    /// Not further than an hour in all: brokers refuse records that are further ahead (`message.timestamp.after.max.ms`).
     func passTime(by step: Duration, until condition: () throws -> Bool) rethrows -> Bool {
         try eventually {
             if try condition() { return true }
