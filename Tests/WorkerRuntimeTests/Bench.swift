@@ -55,6 +55,7 @@ final class Bench {
         hub = try EmulatedHub(
             configuration,
             clock: { [clock, gate] in
+                Disturbance.pass()
                 gate.pass()
                 return clock.millisecondsSince1970
             })
@@ -68,6 +69,7 @@ final class Bench {
             for topic in all {
                 try cluster.createTopic(topic, partitions: topics.partitionCount(of: topic, requests: partitions))
             }
+            if Disturbance.isWanted { cluster.setBroker(1, roundTripTime: Disturbance.delay) }
             self.cluster = cluster
             kafka = cluster.configuration
             guarantee = .atLeastOnce
