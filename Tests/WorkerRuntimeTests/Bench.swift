@@ -117,12 +117,17 @@ final class Bench {
         configuration.groupID = name
         configuration.topics = topics
         configuration.guarantee = guarantee
-        configuration.sessionTimeout = .seconds(6)
+        // A machine that stands still for a while must not cost a worker its partitions. Until a session ends nobody with another name takes
+        // them over: tests of that choose `takeover`.
+        configuration.sessionTimeout = .seconds(45)
         // No call may run out of time because a test moves the clock on.
         configuration.requestTimeout = .seconds(86_400)
         try change(&configuration)
         return configuration
     }
+
+    /// The shortest session that brokers allow.
+    static func takeover(_ configuration: inout WorkerConfiguration) { configuration.sessionTimeout = .seconds(6) }
 
     /// Starts a worker on a thread of its own.
     func startWorker(_ id: String = "w1", change: (inout WorkerConfiguration) throws -> Void = { _ in }) throws -> RunningWorker {

@@ -182,11 +182,11 @@ struct DedupeTests {
     @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
     func aPartitionsNewOwnerKnowsWhatTheOldOneDid() throws {
         let bench = try Bench(.real, partitions: 4)
-        let first = try bench.startWorker("w1")
+        let first = try bench.startWorker("w1", change: Bench.takeover)
         let requests = (0..<200).map { Self.request("n\($0)", Self.key("k\($0)")) }
         for (index, request) in requests.enumerated() { try bench.publish(Array(request.utf8), partition: Int32(index % 4)) }
         try bench.results(200)
-        let second = try bench.startWorker("w2")
+        let second = try bench.startWorker("w2", change: Bench.takeover)
         // Some of the partitions move to it, and then, when the first one is gone, all.
         #expect(eventually { bench.metric("pushfan_rebalances_total") >= 4 })
         for (index, request) in requests.enumerated() where index % 2 == 0 {

@@ -16,7 +16,10 @@ struct GroupTests {
     func workersThatComeAndGoShareTheWorkWithoutTwoResults() throws {
         let bench = try Bench(.real, partitions: 6)
         bench.hub.arm([try Fault(parsing: "delay=10ms")])
-        let change: (inout WorkerConfiguration) -> Void = { $0.maxInFlight = 8 }
+        let change: (inout WorkerConfiguration) -> Void = {
+            Bench.takeover(&$0)
+            $0.maxInFlight = 8
+        }
         let first = try bench.startWorker("w1", change: change)
         try bench.publish(all: Self.requests(0..<400))
         try bench.results(50)
@@ -45,7 +48,7 @@ struct GroupTests {
     @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
     func aSpareWorkerTakesOverWhenTheOneWithThePartitionIsGone() throws {
         let bench = try Bench(.real, partitions: 1)
-        let workers = [try bench.startWorker("w1"), try bench.startWorker("w2")]
+        let workers = try ["w1", "w2"].map { try bench.startWorker($0, change: Bench.takeover) }
         #expect(eventually { workers.allSatisfy { $0.report(.ready).passes } })
         try bench.publish(all: Self.requests(0..<3))
         let first = try bench.results(3).compactMap { $0["worker.id"] as String? }.first

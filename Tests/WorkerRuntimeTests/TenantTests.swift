@@ -46,7 +46,7 @@ struct TenantTests {
         let worker = try bench.startWorker { $0.maxInFlight = 4 }
         let flood = (0..<500).map { Self.request("flood\($0)", of: "a") }
         try bench.publish(all: flood + [Self.request("single", of: "b"), Self.request("nobodys", of: nil)])
-        #expect(eventually { bench.metric("pushfan_records_consumed_total") == 502 && bench.hasRetries })
+        #expect(eventually { bench.metric("pushfan_records_consumed_total") >= 502 && bench.hasRetries })
         bench.endRest()
         try bench.results(502)
         try worker.stop()
@@ -73,7 +73,7 @@ struct TenantTests {
         try bench.publish(all: [Self.request("first", of: "a")])
         #expect(eventually { bench.hasRetries })
         for tenant in ["b", "a", "c"] { try bench.publish(all: (0..<100).map { Self.request("\(tenant)\($0)", of: tenant) }) }
-        #expect(eventually { bench.metric("pushfan_records_consumed_total") == 301 })
+        #expect(eventually { bench.metric("pushfan_records_consumed_total") >= 301 })
         bench.endRest()
         try bench.results(301)
         try worker.stop()
@@ -88,7 +88,7 @@ struct TenantTests {
         bench.hub.arm([try Fault(parsing: Bench.rest + ",after=20")])
         let first = try bench.startWorker { $0.maxInFlight = 1 }
         try bench.publish(all: (0..<400).map { Self.request("a\($0)", of: "a") })
-        #expect(eventually { bench.metric("pushfan_records_consumed_total") == 400 && bench.hasRetries })
+        #expect(eventually { bench.metric("pushfan_records_consumed_total") >= 400 && bench.hasRetries })
         try first.stop()
         #expect(try bench.resultsByRequest().count == 20)
         let second = try bench.startWorker()
