@@ -88,6 +88,8 @@ struct IndexedTopicTests {
         expectSameAnswers()
         let admin = try TopicAdmin(configuration)
         #expect(try admin.deleteTopics([topic], timeout: farDeadline).isEmpty)
+        // What is written while the old one is still there is lost with it.
+        #expect(try eventually { try admin.describe(topics: [topic], timeout: farDeadline).topics == [.missing] })
         try makeTopic()
         // Longer than before, so that the ends tell nothing.
         try write(pairs: 5)

@@ -152,10 +152,13 @@ struct GroupTests {
         let bench = try Bench(.embedded, partitions: 1)
         bench.hub.arm([try Fault(parsing: "delay=3s")])
         try bench.publish(all: Self.requests(0..<1))
-        let first = try bench.startWorker("w1") { $0.drainTimeout = .seconds(300) }
+        let first = try bench.startWorker("w1") {
+            Bench.takeover(&$0)
+            $0.drainTimeout = .seconds(300)
+        }
         #expect(eventually { !bench.hub.calls().isEmpty })
         // The embedded broker refuses what the first one commits while another joins, and then gives its partition away.
-        let second = try bench.startWorker("w2")
+        let second = try bench.startWorker("w2", change: Bench.takeover)
         // The first alone, and then both: the first has come back, long before its time is up.
         #expect(
             eventually { bench.logLines.all.count { $0.contains("partitions were assigned") } >= 3 })
