@@ -131,13 +131,14 @@ struct LimitTests {
         try worker.stop()
     }
 
-    @Test func afterAnOutageCallsComeBackStepByStep() throws {
+    /// How calls come back step by step is for `HubLimitsTests` to say.
+    @Test func whatAnOutageRefusedIsSentAfterIt() throws {
         let bench = try Bench(.quickest)
         bench.hub.arm([try Fault(parsing: "status=503")])
         try bench.publish(all: Self.requests(60))
         let worker = try bench.startWorker()
         #expect(eventually { bench.logLines.all.contains { $0.contains("circuit_changed") && $0.contains("open") } })
-        bench.hub.arm([try Fault(parsing: "delay=100ms")])
+        bench.hub.arm([])
         // The circuit's probe is due then, and so are all calls that failed.
         bench.clock.advance(by: .seconds(10))
         try bench.results(60)
@@ -146,13 +147,7 @@ struct LimitTests {
         let refused = calls.count { $0.status == 503 }
         // Twenty until it is known at the latest, and those under way then.
         #expect(refused >= 5 && refused <= 20 + 16, "\(refused) calls in an outage")
-        let back = calls.filter { $0.status != 503 }.map(\.at)
-        let first = back.min() ?? 0
-        #expect(back.count == 60)
-        // One, two, four and eight, each 100 ms after the former.
-        #expect(back.count { $0 < first + 90 } <= 1)
-        #expect(back.count { $0 < first + 180 } <= 3)
-        #expect(back.count { $0 < first + 360 } <= 15)
+        #expect(calls.count - refused == 60)
         #expect(try bench.resultsByRequest().values.allSatisfy { $0["state"] == "sent" })
     }
 
