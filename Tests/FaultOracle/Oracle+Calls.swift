@@ -45,29 +45,27 @@ extension Oracle {
         let (windows, unexplained) = windows()
         let total = windows.reduce(unexplained.count) { $0 + $1.repeatedCalls }
         let allowed = windows.reduce(0) { $0 + $1.allowedCalls }
-        // A kill's calls can be told from the next one's only by time: those that follow each other closely share their windows.
-        var examples = unexplained.map { "user \($0) was called again without a kill" }
-        for window in windows {
-            let span = window.disturbance.at - 1000...window.disturbance.at + 1000
-            let shared = windows.reduce(0) { $0 + (span.contains($1.disturbance.at) ? $1.allowedCalls : 0) }
-            guard window.repeatedCalls > shared else { continue }
-            examples.append(
-                "\(window.repeatedCalls) after the \(window.disturbance.kind) of \(window.disturbance.worker), of \(shared)")
-        }
+        let examples = unexplained.map { "user \($0.user) was called again at \($0.at), in no window that had room" }
         return [
             Finding(.repeatedCalls, measured: Double(total), allowed: Double(allowed)), .none(.repeatedCallsPerKill, examples),
         ]
     }
 
-    /// What each disturbance explains, and the users who were called again without any.
-    public func windows() -> (windows: [CrashWindow], unexplained: [Int]) {
+    /// What each disturbance explains, and the calls that none does.
+    ///
+    /// Which of two disturbances that follow each other a call belongs to is not known: each call takes a place in the window that
+    /// can hold it and ends first. If the windows can hold all calls, all find a place so.
+    public func windows() -> (windows: [CrashWindow], unexplained: [(user: Int, at: Int64)]) {
         var windows = zip(evidence.disturbances, allowances()).map { CrashWindow(disturbance: $0, allowedCalls: $1) }
-        var unexplained: [Int] = []
-        for (user, call) in surplusCalls() {
-            let cause = windows.indices
-                .filter { windows[$0].disturbance.repeatsCalls && windows[$0].disturbance.until >= call.at }
-                .min { windows[$0].disturbance.at < windows[$1].disturbance.at }
-            if let cause { windows[cause].repeatedCalls += 1 } else { unexplained.append(user) }
+        let byEnd = windows.indices.filter { windows[$0].disturbance.repeatsCalls }.sorted {
+            (windows[$0].disturbance.until, windows[$0].disturbance.at) < (windows[$1].disturbance.until, windows[$1].disturbance.at)
+        }
+        var unexplained: [(user: Int, at: Int64)] = []
+        for (user, call) in surplusCalls().sorted(by: { $0.call.at < $1.call.at }) {
+            let place = byEnd.first {
+                windows[$0].repeatedCalls < windows[$0].allowedCalls && windows[$0].disturbance.canRepeat(call.at)
+            }
+            if let place { windows[place].repeatedCalls += 1 } else { unexplained.append((user, call.at)) }
         }
         return (windows, unexplained)
     }
@@ -125,6 +123,12 @@ public struct CrashWindow: Sendable {
 extension Disturbance {
     /// Whether calls may be made again because of it.
     var repeatsCalls: Bool { kind != .drain }
+
+    /// Whether a call of that moment can be one that is made again because of it: far longer before it, the call was committed.
+    func canRepeat(_ call: Int64) -> Bool { call <= until && call >= at - Self.longestTurn }
+
+    /// More than the time from a call to its commit on the busiest machine, milliseconds.
+    private static let longestTurn: Int64 = 10_000
 }
 
 extension [Int64] {

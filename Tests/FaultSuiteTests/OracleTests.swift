@@ -183,6 +183,25 @@ import Testing
         #expect(change(4) == [.repeatedCalls, .repeatedCallsPerKill])
     }
 
+    /// Two outages 300 ms apart, of which the first may still cause calls when the second begins: both windows hold what came then.
+    @Test func windowsThatOverlapHoldTheirCallsTogether() {
+        func change(_ count: Int, second: Int64) -> Set<Invariant> {
+            Self.violated { evidence in
+                evidence.maxInFlight = 1
+                evidence.hubDelay = 700
+                evidence.results[0].at = 30_000
+                evidence.disturbances = [
+                    Disturbance(.outage, worker: "w1", startedAt: 950, at: 1000, until: 1500),
+                    Disturbance(.outage, worker: "w1", startedAt: 950, at: second, until: second + 500),
+                ]
+                for step in 0..<count { evidence.calls.append(CallFact(user: 1, at: 1301 + Int64(step), notification: 20)) }
+            }
+        }
+        #expect(change(5, second: 1300) == [])
+        #expect(change(6, second: 1300) == [.repeatedCalls, .repeatedCallsPerKill])
+        #expect(change(3, second: 20_000).contains(.repeatedCallsPerKill))
+    }
+
     @Test func callsThatTheResultTellsAboutAreNotRepeated() {
         #expect(
             Self.violated {
