@@ -58,7 +58,8 @@ extension Oracle {
     public func windows() -> (windows: [CrashWindow], unexplained: [(user: Int, at: Int64)]) {
         var windows = zip(evidence.disturbances, allowances()).map { CrashWindow(disturbance: $0, allowedCalls: $1) }
         let byEnd = windows.indices.filter { windows[$0].disturbance.repeatsCalls }.sorted {
-            (windows[$0].disturbance.until, windows[$0].disturbance.at) < (windows[$1].disturbance.until, windows[$1].disturbance.at)
+            let (first, second) = (windows[$0].disturbance, windows[$1].disturbance)
+            return (first.until, first.at) < (second.until, second.at)
         }
         var unexplained: [(user: Int, at: Int64)] = []
         for (user, call) in surplusCalls().sorted(by: { $0.call.at < $1.call.at }) {
