@@ -136,6 +136,15 @@ extension KafkaError {
     /// The commit's metadata is longer than the broker's `offset.metadata.max.bytes`.
     public var isMetadataTooLarge: Bool { matches(RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE) }
 
+    /// A record, or a batch of them, is not taken as it is: for its size, its form, its time, or a rule of the broker's.
+    public var refusesRecords: Bool {
+        matches(
+            RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG,
+            RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE, RD_KAFKA_RESP_ERR_INVALID_RECORD, RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP,
+            RD_KAFKA_RESP_ERR_POLICY_VIOLATION, RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT,
+            RD_KAFKA_RESP_ERR__BAD_MSG)
+    }
+
     /// The client was closed before the call.
     public var isClosed: Bool { matches(RD_KAFKA_RESP_ERR__DESTROY) }
 

@@ -30,6 +30,32 @@ struct OffsetLedgerTests {
         #expect(commit.metadata.isEmpty == above.isEmpty)
     }
 
+    /// Of 10 to 13, finished in any order, what is left out counts as unfinished, below the mark and above it.
+    @Test(
+        arguments: [
+            ([10, 11, 12, 13], [], 14, []), ([10, 11, 12, 13], [10], 10, [1, 2, 3]), ([10, 11, 12, 13], [12, 13], 12, []),
+            ([10, 11, 12, 13], [11, 13], 11, [1]), ([10, 12, 13], [12], 11, [2]), ([12, 13], [13], 10, [2]),
+            ([12, 13], [12, 13], 10, []),
+        ] as [([Int64], [Int64], Int64, [Int])])
+    func whatACommitLeavesOutIsUnfinishedInIt(finished: [Int64], left: [Int64], mark: Int64, above: [Int]) throws {
+        var ledger = ledger([10, 11, 12, 13], start: 10)
+        for offset in finished { ledger.finished(offset) }
+        let commit = ledger.commit(leavingOut: left)
+        #expect(commit.offset == mark)
+        #expect(distances(try FinishedOffsets(decoding: commit.metadata)) == above)
+    }
+
+    /// However far the mark has moved on, the map stays within what brokers take.
+    @Test func whatIsLeftOutLongAgoLeavesTheMapItsRoom() throws {
+        var ledger = OffsetLedger(start: 0, window: 16_384)
+        for offset in 0..<Int64(60_000) where ledger.received(offset) == .process { ledger.finished(offset) }
+        let commit = ledger.commit(leavingOut: [100, 30_000])
+        #expect(commit.offset == 100)
+        #expect(commit.metadata.utf8.count < 4096)
+        let finished = try FinishedOffsets(decoding: commit.metadata)
+        #expect(!finished.contains(0) && finished.contains(1) && finished.contains(16_383) && !finished.contains(16_384))
+    }
+
     @Test(arguments: [-5, 0, 9, 12, 13, 14, 20, 16_394, 30_000, .max, .min] as [Int64])
     func finishingWhatIsNotInWorkChangesNothing(offset: Int64) {
         var ledger = ledger([10, 11], start: 10)

@@ -28,6 +28,16 @@ final class Bench {
         static var quickest: Broker { realAddress == nil ? .embedded : .real }
     }
 
+    /// The `max.message.bytes` of topics of a real broker; nil for the broker's own.
+    struct Limits {
+        var delays: Int?
+        var deadLetters: Int?
+
+        fileprivate func bytes(of name: String, in topics: WorkerConfiguration.Topics) -> Int? {
+            name == topics.deadLetters ? deadLetters : topics.delays.contains(name) ? delays : nil
+        }
+    }
+
     let hub: EmulatedHub
     let metrics: PushfanMetrics
     let logLines = LogLines()
@@ -47,6 +57,7 @@ final class Bench {
 
     init(
         _ broker: Broker, partitions: Int = 4, hasShares: Bool = false, hasHeld: Bool = true,
+        limits: Limits = Limits(),
         emulator: (inout HubEmulatorConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = HubEmulatorConfiguration()
@@ -79,9 +90,11 @@ final class Bench {
             guarantee = .exactlyOnce
             let admin = try TopicAdmin(kafka)
             _ = try admin.createTopics(
-                all.map {
-                    NewTopic(
-                        name: $0, partitionCount: topics.partitionCount(of: $0, requests: partitions), replicationFactor: 1)
+                all.map { name in
+                    let limit = limits.bytes(of: name, in: topics)
+                    return NewTopic(
+                        name: name, partitionCount: topics.partitionCount(of: name, requests: partitions), replicationFactor: 1,
+                        configuration: limit.map { [.init(key: "max.message.bytes", value: "\($0)")] } ?? [])
                 }, timeout: farDeadline)
         }
         metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }

@@ -105,6 +105,26 @@ public struct OffsetLedger: Sendable {
         LedgerCommit(offset: lowWaterMark, metadata: finishedOffsets().encoded())
     }
 
+    /// What a commit must name so that exactly the finished records count as done, but for some that it leaves to a later one.
+    ///
+    /// - Parameter left: Offsets of finished records, ascending. What is finished `maximumWindow` and more behind the first of them is left
+    ///   out too, so that the metadata has room; nothing of that may have been published in this commit.
+    /// - Returns: The position.
+    public func commit(leavingOut left: [Int64]) -> LedgerCommit {
+        guard let first = left.first else { return commit() }
+        let mark = min(lowWaterMark, first)
+        let count = Int(min(max(position, restored) - mark, Int64(Self.maximumWindow)))
+        guard count > 0 else { return LedgerCommit(offset: mark, metadata: "") }
+        var words = [UInt64](repeating: 0, count: (count + 63) / 64)
+        for index in 0..<count where mark + Int64(index) < lowWaterMark || isFinished(mark + Int64(index)) {
+            words[index >> 6] |= 1 << UInt64(index & 63)
+        }
+        for offset in left where offset - mark < Int64(count) {
+            words[Int(offset - mark) >> 6] &= ~(1 << UInt64((offset - mark) & 63))
+        }
+        return LedgerCommit(offset: mark, metadata: FinishedOffsets(words: words).encoded())
+    }
+
     /// What is finished at and above the low-water mark.
     public func finishedOffsets() -> FinishedOffsets {
         let count = Int(max(position, restored) - lowWaterMark)

@@ -25,6 +25,8 @@ public enum UnreadableRecord: Error, Sendable, Equatable {
     case notAnObject
     /// It stands in a delay lane and does not say what it waits for.
     case notDelayed
+    /// Brokers do not take what is to be recorded of it; with Kafka's name of their error.
+    case notTaken(String)
 
     /// The reason in a bounded vocabulary, for headers and metrics.
     public var reason: String {
@@ -33,6 +35,7 @@ public enum UnreadableRecord: Error, Sendable, Equatable {
         case .notJSON(let error): error.reason.rawValue
         case .notAnObject: "not_an_object"
         case .notDelayed: "not_delayed"
+        case .notTaken: "not_taken"
         }
     }
 
@@ -43,6 +46,7 @@ public enum UnreadableRecord: Error, Sendable, Equatable {
         case .notJSON(let error): error.sentence
         case .notAnObject: "The value is JSON, but not an object."
         case .notDelayed: "The record stands in a delay lane, and its headers do not say what it waits for."
+        case .notTaken(let error): "Brokers do not take what is to be recorded of this record (\(error)); it has no other result."
         }
     }
 }

@@ -134,6 +134,22 @@ struct KeyQueues<Record> {
         noteHeld(after, 1)
     }
 
+    /// Takes in that a request that moves will not be read where it went.
+    ///
+    /// - Parameter offset: Where it was published.
+    mutating func neverArrives(publishedAt offset: Int64) {
+        for key in Array(queues.keys) {
+            let change = change(key) { queue -> (request: Request, isLast: Bool)? in
+                queue.removeMoving(publishedAt: offset).map { ($0, queue.isEmpty) }
+            }
+            guard let (request, isLast) = change ?? nil else { continue }
+            count -= 1
+            noteHeld(request, -1)
+            if isLast { queues[key] = nil } else { consider(key) }
+            return
+        }
+    }
+
     /// Takes in that everything is known that is held.
     mutating func complete() {
         guard !isComplete else { return }
@@ -353,6 +369,13 @@ struct KeyQueues<Record> {
             var index = requests.count
             while index > first + (isBusy ? 1 : 0), requests[index - 1].origin.offset > request.origin.offset { index -= 1 }
             requests.insert(request, at: index)
+        }
+
+        mutating func removeMoving(publishedAt offset: Int64) -> Request? {
+            guard
+                let index = requests[first...].firstIndex(where: { $0.origin.offset == offset && $0.place == .moving })
+            else { return nil }
+            return index == first ? removeFirst() : requests.remove(at: index)
         }
 
         mutating func removeFirst() -> Request {

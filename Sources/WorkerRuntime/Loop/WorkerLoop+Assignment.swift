@@ -294,6 +294,7 @@ extension WorkerLoop {
         lendShares()
         epoch += 1
         outbox.removeAll()
+        refusedUnits.removeAll()
         // A commit that the committer has is fenced by its generation; nobody waits for it any longer than for its answer.
         if offered?.retryAt != nil { offered = nil }
         metrics.assignedPartitions.set(0)

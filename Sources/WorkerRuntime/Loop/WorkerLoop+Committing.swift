@@ -2,6 +2,7 @@ import Delivery
 import EventLoop
 import Kafka
 import Observability
+import PushModel
 
 /// From finished requests to a confirmed commit: one batch at a time, kept here until it is confirmed.
 extension WorkerLoop {
@@ -12,21 +13,26 @@ extension WorkerLoop {
             if let retryAt = waiting.retryAt, now >= retryAt { offer(waiting) }
             return
         }
-        guard mode != .running || commits.due(waiting: outbox.records.count, now: now) <= now, hasSomethingToCommit else {
+        guard now >= nextOffer, mode != .running || commits.due(waiting: outbox.records.count, now: now) <= now,
+            hasSomethingToCommit
+        else {
             return
         }
         commits.began(at: now)
-        var batch = outbox
-        outbox = spareBatch
-        spareBatch = OutcomeBatch()
-        if publishesInOrder { outbox.append(contentsOf: batch.removeAll(unless: isBelowMark)) }
+        let (batch, left) = takeBatch()
+        guard !batch.isEmpty || refusedUnits.isEmpty else {
+            nextOffer = now + Self.retryInterval
+            return
+        }
         var commit = OfferedCommit(job: CommitJob(batch: batch, offsets: [], before: []), epoch: epoch, since: now)
         for slot in partitions.indices where partitions[slot].isDirty || hasUncommittedGap(slot) {
-            guard let position = position(of: slot) else { continue }
+            guard let position = position(of: slot, leavingOut: left[slot] ?? []) else { continue }
+            // What leaves everything out says nothing.
+            if left[slot] != nil && LedgerCommit(position) == partitions[slot].committed { continue }
             commit.job.offsets.append(position)
             commit.job.before.append(partitions[slot].committed)
             commit.slots.append(slot)
-            partitions[slot].isDirty = false
+            partitions[slot].isDirty = left[slot] != nil
         }
         ordered.isRefreshDue = false
         nextGapCommit = now + Self.gapCommitInterval
@@ -34,11 +40,12 @@ extension WorkerLoop {
     }
 
     /// What is to be committed for a partition; nil when it has no position yet.
-    private func position(of slot: Int) -> OffsetCommit? {
+    private func position(of slot: Int, leavingOut left: [Int64]) -> OffsetCommit? {
         if parents.slots.contains(slot) {
+            guard left.isEmpty else { return nil }
             return OffsetCommit(partitions[slot].id, offset: parents[slot].lowWaterMark, metadata: parents.metadata(of: slot))
         }
-        guard let position = partitions[slot].ledger?.commit() else { return nil }
+        guard let position = partitions[slot].ledger?.commit(leavingOut: left) else { return nil }
         return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: publishesInOrder ? "" : position.metadata)
     }
 
@@ -54,15 +61,8 @@ extension WorkerLoop {
     /// Whether a commit would record anything.
     var hasSomethingToCommit: Bool {
         if ordered.isRefreshDue { return true }
-        if publishesInOrder ? outbox.records.contains(where: isBelowMark) : !outbox.isEmpty { return true }
+        if publishesInOrder ? outbox.records.contains(where: { isBelowMark($0.origin) }) : !outbox.isEmpty { return true }
         return (now >= nextGapCommit || mode != .running) && partitions.indices.contains(where: hasUncommittedGap)
-    }
-
-    /// Whether everything before a record of the outbox is finished, and itself.
-    private func isBelowMark(_ record: OutcomeBatch.Record) -> Bool {
-        // What parents come to has no place in an order.
-        if parents.slots.contains(record.origin.slot) { return true }
-        return partitions[record.origin.slot].ledger.map { record.origin.offset < $0.lowWaterMark } ?? false
     }
 
     /// Gives a commit to the committer, fenced by the worker's present place in the group.
@@ -70,6 +70,7 @@ extension WorkerLoop {
         var commit = waiting
         commit.retryAt = nil
         commit.isOutOfGroup = false
+        commit.begun = now
         do throws(KafkaError) {
             commit.job.group = configuration.guarantee == .exactlyOnce ? try consumer.group.metadata() : nil
             committer.submit(.commit(commit.job))
@@ -117,6 +118,8 @@ extension WorkerLoop {
         health.producerReady()
         if health.isBrokerDoubtful { health.joined() }
         metrics.resultsPublished.increment(by: UInt64(commit.job.batch.resultCount))
+        noteTaken(commit.job.batch)
+        if !commit.job.batch.isEmpty { commitSize.committed(bytes: commit.job.batch.bytes.count, in: now - commit.begun) }
         if commit.epoch == epoch {
             for (slot, offset) in zip(commit.slots, commit.job.offsets) { partitions[slot].committed = LedgerCommit(offset) }
         }
@@ -151,12 +154,19 @@ extension WorkerLoop {
             beginPublishingInOrder(commit, error)
             return
         }
-        if error.name == "MSG_SIZE_TOO_LARGE" { commit.job.batch.cutLargeDeadLetters() }
         commit.job.standing = standing
         commit.isOutOfGroup = error.isOutOfGroup
-        commit.retryAt = now + 500_000_000
+        commit.retryAt = now + Self.retryInterval
+        if standing == .unpublished, !cure(&commit, error) {
+            nextOffer = areAllRefused ? now + Self.retryInterval : now
+            return
+        }
+        commit.hasTimedOut = commit.hasTimedOut || error.isTimeout
         offered = commit
     }
+
+    /// After what time a batch that was refused is offered again: 500 ms in nanoseconds.
+    private static let retryInterval: Int64 = 500_000_000
 
     /// Goes on without the bitmap, for as long as the worker runs: a result then waits for those before it.
     private func beginPublishingInOrder(_ commit: OfferedCommit, _ error: KafkaError) {

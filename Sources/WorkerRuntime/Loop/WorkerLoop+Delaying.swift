@@ -5,9 +5,6 @@ import PushModel
 
 /// Requests that have to wait for long: into a delay lane, in the same transaction as everything else that is finished.
 extension WorkerLoop {
-    /// Records that are larger, in bytes, wait in memory: with the history they could exceed what a broker takes.
-    private static let largestDelayed = 900_000
-
     /// Puts a request that must not be sent yet into a delay lane.
     ///
     /// - Returns: Whether it is there; false when the wait is short, or there is no such lane.
@@ -36,8 +33,7 @@ extension WorkerLoop {
     func delay(_ flight: Flight, until due: Timestamp) -> Bool {
         let moment = min(due, flight.request.expiresAt ?? due)
         let lane = flight.key == nil ? delayLanes.lane(for: moment.milliseconds - wallClock.milliseconds) : nil
-        guard lane != nil || flight.key != nil, flight.valueByteCount + flight.envelope.byteCount < Self.largestDelayed
-        else { return false }
+        guard lane != nil || flight.key != nil else { return false }
         let states = flight.calls.map { call in
             DeliveryHistory.CallState(
                 mayHaveArrived: call.mayHaveArrived, due: call.phase == .done ? nil : self.moment(of: call))

@@ -113,15 +113,36 @@ extension WorkerLoop {
         }
         if case .unreadable(let failure) = reading { noteUnreadable(record, flight, failure) }
         if case .rejected(let faults) = reading { flight.report.faults = faults }
+        guard case .request = reading, let size = sizeIfTooLarge(record, partitions[flight.slot].role) else { return }
+        let message = "The record has \(size) bytes with its key and headers; \(Self.largestRequest) are allowed."
+        flight.report.faults = [RequestFault(.recordTooLarge, "", message)]
+    }
+
+    /// The bytes of a header that is read of a record that is too large: its attributes are shorter.
+    private static let longestKnownHeader = 1024
+
+    /// The bytes that a request's record may have with key and headers. Any may have to wait in a topic of ours, with its history and our
+    /// headers beside its own; brokers take 1,048,588 unless they are told otherwise.
+    private static let largestRequest = 900_000
+    /// The same for a record that we have written.
+    private static let largestOwnRecord = 1_040_000
+
+    /// The bytes of a record that has more than it may.
+    private func sizeIfTooLarge(_ record: borrowing ConsumedRecord, _ role: PartitionRole) -> Int? {
+        var size = (record.key?.count ?? 0) + (record.value?.count ?? 0)
+        record.forEachHeader { name, value in size += name.count + (value?.count ?? 0) }
+        return size > (role.hasRequests ? Self.largestRequest : Self.largestOwnRecord) ? size : nil
     }
 
     /// Reads the request that a record holds.
     func parse(_ record: borrowing ConsumedRecord, into flight: Flight) -> RequestReader.Reading {
         headers.removeAll()
-        if let key = record.key { flight.envelope.setKey(key) }
+        // What is too large is not written anew, so nobody needs its envelope.
+        let isKept = sizeIfTooLarge(record, partitions[flight.slot].role) == nil
+        if isKept, let key = record.key { flight.envelope.setKey(key) }
         record.forEachHeader { name, value in
-            flight.envelope.addHeader(name, value)
-            if let value { headers.add(name: name, value: value) }
+            if isKept { flight.envelope.addHeader(name, value) }
+            if let value, isKept || value.count <= Self.longestKnownHeader { headers.add(name: name, value: value) }
         }
         if let value = record.value {
             return read(value, into: flight)

@@ -114,6 +114,13 @@ final class WorkerLoop {
     /// What was offered and is not confirmed.
     var offered: OfferedCommit?
     var commits: CommitSchedule
+    var commitSize: CommitSize
+    /// What brokers do not take, and is not offered before others were.
+    var refusedUnits: [OutcomeBatch.Origin: RefusedUnit] = [:]
+    /// The topics that have taken something since a batch was refused that is being halved.
+    var takenInSearch: Set<OutcomeBatch.Destination.Topic> = []
+    /// Before when nothing is offered, because nothing was taken, monotonic nanoseconds.
+    var nextOffer: Int64 = .min
     /// When offsets without records may be committed by themselves, monotonic nanoseconds.
     var nextGapCommit: Int64 = 0
     /// Whether results wait until all before them in their partition are there, because the broker refuses the bitmap.
@@ -160,6 +167,7 @@ final class WorkerLoop {
         repetitions = configuration.dedupe.map { RepetitionRules($0) }
         recorder = ResultRecorder(workerID: configuration.workerID, version: configuration.version)
         commits = CommitSchedule(interval: configuration.commitInterval.nanoseconds)
+        commitSize = CommitSize(transactionTimeout: configuration.transactionTimeout.nanoseconds)
         details = ErrorDetails(configuration, poller: poller, tokenBase: Token.details)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
@@ -265,7 +273,9 @@ final class WorkerLoop {
         var wake = min(now + 200_000_000, portWake, keyed)
         if let due = timers.nextDue { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
-        if offered == nil && !outbox.isEmpty { wake = min(wake, commits.due(waiting: outbox.records.count, now: now)) }
+        if offered == nil && !outbox.isEmpty {
+            wake = min(wake, max(nextOffer, commits.due(waiting: outbox.records.count, now: now)))
+        }
         if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
         if let timer = details.nextTimer { wake = min(wake, timer.nanoseconds) }
         return wake
@@ -281,7 +291,9 @@ final class WorkerLoop {
 
     /// Whether results cannot be recorded at present. Then nothing may be begun, because its calls would be made again if the
     /// worker died, or lost its partitions, before they are.
-    var isCommitOverdue: Bool { offered.map { $0.retryAt != nil || now - $0.since > Self.commitPatience } ?? false }
+    var isCommitOverdue: Bool {
+        now < nextOffer || offered.map { $0.retryAt != nil || now - $0.since > Self.commitPatience } ?? false
+    }
 
     /// How long a commit may take before calls wait for it: 500 ms in nanoseconds, ten times what one usually takes.
     private static let commitPatience: Int64 = 500_000_000
@@ -303,6 +315,10 @@ struct OfferedCommit {
     var since: Int64
     /// The slots of the partitions whose positions it moves.
     var slots: [Int] = []
+    /// When it was offered last, monotonic nanoseconds.
+    var begun: Int64 = 0
+    /// Whether it did not end in time once.
+    var hasTimedOut = false
     /// When a batch that was refused is offered again; nil while the committer has it.
     var retryAt: Int64?
     /// Whether the group has gone on without this worker, which therefore cannot commit it.

@@ -12,14 +12,50 @@ struct DeadLetterRecorder {
         into batch: inout OutcomeBatch
     ) {
         batch.add(.deadLetters, of: .init(slot: slot, offset: origin.offset)) { record in
-            if let key = source.key { record.copyKey(key) }
-            if let value = source.value { record.copyValue(value) }
-            source.forEachHeader { name, value in record.copyHeader(name, value) }
-            record.beginOwnHeaders()
-            addNative(origin, failure, to: &record)
-            if spellings.contains(.connect) { addConnect(origin, failure, to: &record) }
-            if spellings.contains(.spring) { addSpring(origin, failure, to: &record) }
+            var cut = 0
+            if let key = source.key {
+                if key.count <= Self.longestKey { record.copyKey(key) } else { cut += key.count }
+            }
+            if let value = source.value {
+                if value.count <= RequestReader.maximumRecordByteCount { record.copyValue(value) } else { cut += value.count }
+            }
+            var room = Self.roomForHeaders
+            source.forEachHeader { name, value in
+                guard !isOurs(name) else { return }
+                let size = name.count + (value?.count ?? 0)
+                guard size <= room else {
+                    cut += size
+                    return
+                }
+                room -= size
+                record.copyHeader(name, value)
+            }
+            addOwnHeaders(origin, failure, to: &record)
+            if cut > 0 { add("pushfan-dlq-cut-bytes", "\(cut)", to: &record) }
         }
+    }
+
+    /// What a dead letter has of its record at most, so that brokers take it unless they are told to take less than 1,048,588 bytes: with
+    /// a value that may be a request, the bytes of the key and those of the headers.
+    private static let longestKey = 256 << 10
+    private static let roomForHeaders = 64 << 10
+
+    /// Adds a dead letter that has no more than the place of its record, and why it is one.
+    func record(_ origin: RecordOrigin, slot: Int, _ failure: UnreadableRecord, into batch: inout OutcomeBatch) {
+        batch.add(.deadLetters, of: .init(slot: slot, offset: origin.offset)) { addOwnHeaders(origin, failure, to: &$0) }
+    }
+
+    private func addOwnHeaders(_ origin: RecordOrigin, _ failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
+        record.beginOwnHeaders()
+        addNative(origin, failure, to: &record)
+        if spellings.contains(.connect) { addConnect(origin, failure, to: &record) }
+        if spellings.contains(.spring) { addSpring(origin, failure, to: &record) }
+    }
+
+    /// Whether a header has a name that only dead letters have. A record that has it was one before, or says so.
+    private func isOurs(_ name: Span<UInt8>) -> Bool {
+        name.begins(with: "pushfan-dlq-") || spellings.contains(.connect) && name.begins(with: "__connect.errors.")
+            || spellings.contains(.spring) && name.begins(with: "kafka_dlt-")
     }
 
     private func addNative(_ origin: RecordOrigin, _ failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
@@ -53,17 +89,21 @@ struct DeadLetterRecorder {
         add("kafka_dlt-exception-message", failure.message, to: &record)
     }
 
-    /// Adds a header unless the record has one of its name: what an earlier dead letter said of its origin stays.
     private func add(_ name: StaticString, _ value: String, to record: inout OutcomeBatch.Builder) {
-        if !record.hasHeader(name) { record.addHeader(name) { $0.append(value) } }
+        record.addHeader(name) { $0.append(value) }
     }
 
     private func add(_ name: StaticString, bigEndian value: some FixedWidthInteger, to record: inout OutcomeBatch.Builder) {
-        guard !record.hasHeader(name) else { return }
         record.addHeader(name) { writer in
             for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
                 writer.append(UInt8(truncatingIfNeeded: value >> shift))
             }
         }
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func begins(with text: StaticString) -> Bool {
+        count >= text.utf8CodeUnitCount && (0..<text.utf8CodeUnitCount).allSatisfy { self[$0] == text.utf8Start[$0] }
     }
 }

@@ -23,7 +23,7 @@ struct OutcomeBatch: Sendable {
     }
 
     /// The consumed record whose outcome a record is.
-    struct Origin: Sendable {
+    struct Origin: Sendable, Hashable {
         /// The partition's slot in the assignment.
         var slot: Int
         var offset: Int64
@@ -91,13 +91,16 @@ struct OutcomeBatch: Sendable {
     }
 
     /// Leaves of each large dead letter only what says where its record stands, because the broker refuses the whole.
-    mutating func cutLargeDeadLetters() {
+    ///
+    /// - Returns: How many were cut.
+    mutating func cutLargeDeadLetters() -> Int {
+        var count = 0
         for index in records.indices where records[index].destination == .deadLetters {
             let record = records[index]
-            let byteCount =
-                (record.key?.count ?? 0) + (record.value?.count ?? 0)
-                + headers[record.headers].reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) }
-            guard byteCount > 256 << 10, record.ownHeaders < record.headers.upperBound else { continue }
+            let byteCount = byteCount(of: record)
+            let isWhole = record.key != nil || record.value != nil || record.headers.lowerBound < record.ownHeaders
+            guard byteCount > 256 << 10, isWhole else { continue }
+            count += 1
             let start = headers.count
             headers += headers[record.ownHeaders..<record.headers.upperBound]
             let name = bytes.count
@@ -109,6 +112,13 @@ struct OutcomeBatch: Sendable {
                 destination: .deadLetters, origin: record.origin, key: nil, value: nil, headers: start..<headers.count,
                 ownHeaders: start)
         }
+        return count
+    }
+
+    /// The bytes of a record: key, value and headers.
+    func byteCount(of record: Record) -> Int {
+        (record.key?.count ?? 0) + (record.value?.count ?? 0)
+            + headers[record.headers].reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) }
     }
 
     /// Appends the records of another batch.
@@ -116,13 +126,46 @@ struct OutcomeBatch: Sendable {
         for record in other.records { append(record, of: other) }
     }
 
-    /// Takes out the records that are not due, and returns them.
-    mutating func removeAll(unless isDue: (Record) -> Bool) -> OutcomeBatch {
-        var due = OutcomeBatch()
+    /// The units of the batch, in the order of partitions and offsets.
+    ///
+    /// - Parameter isWhole: Whether all of a slot's records are one unit.
+    /// - Returns: What finishes one record each, or what is of a slot.
+    func units(isWhole: (Int) -> Bool) -> [Unit] {
+        let order = records.indices.sorted {
+            let (first, second) = (records[$0].origin, records[$1].origin)
+            return (first.slot, first.offset, $0) < (second.slot, second.offset, $1)
+        }
+        var units: [Unit] = []
+        for index in order {
+            let origin = records[index].origin
+            let isSame = units.last.map { $0.origin == origin || $0.origin.slot == origin.slot && isWhole(origin.slot) } ?? false
+            if !isSame { units.append(Unit(origin: origin)) }
+            units[units.count - 1].records.append(index)
+            units[units.count - 1].byteCount += byteCount(of: records[index])
+        }
+        return units
+    }
+
+    /// What finishes one record; it is committed as a whole.
+    struct Unit {
+        let origin: Origin
+        /// Places in the batch's records.
+        var records: [Int] = []
+        var byteCount = 0
+    }
+
+    /// Takes records out.
+    ///
+    /// - Parameter places: Places in `records`.
+    /// - Returns: What was taken out.
+    mutating func remove(_ places: Set<Int>) -> OutcomeBatch {
+        var taken = OutcomeBatch()
         var rest = OutcomeBatch()
-        for record in records { if isDue(record) { due.append(record, of: self) } else { rest.append(record, of: self) } }
-        self = due
-        return rest
+        for index in records.indices {
+            if places.contains(index) { taken.append(records[index], of: self) } else { rest.append(records[index], of: self) }
+        }
+        self = rest
+        return taken
     }
 
     private mutating func append(_ record: Record, of other: borrowing OutcomeBatch) {
@@ -211,12 +254,6 @@ struct OutcomeBatch: Sendable {
             let start = bytes.count
             bytes.append(value)
             headers.append(Header(name: nameRange, value: start..<bytes.count))
-        }
-
-        /// Whether this record has a header of that name already.
-        func hasHeader(_ name: StaticString) -> Bool {
-            let wanted = Array("\(name)".utf8)
-            return headers[firstHeader...].contains { bytes.room[$0.name].elementsEqual(wanted) }
         }
 
         mutating func copyKey(_ span: Span<UInt8>) {

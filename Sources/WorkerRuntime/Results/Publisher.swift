@@ -28,12 +28,16 @@ struct Publisher {
     /// The topic that parts of requests go to, and that of the requests they are parts of, with the numbers of their partitions.
     private(set) var bulk: (topic: Producer.Topic, partitions: Int32)?
     private(set) var parents: (topic: Producer.Topic, partitions: Int32)?
+    /// Before when it is not asked again how many partitions the topic of parents has.
+    private var nextCount = MonotonicTime.now()
     /// The topic of held requests, if it is there, with the number of its partitions.
     private(set) var held: (topic: Producer.Topic, partitions: Int32)?
     /// The topic of dead handles, if it is there.
     private(set) var handles: Producer.Topic?
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
+    /// When the transaction under way was begun; nil while there is none.
+    private var transactionBegun: MonotonicTime?
 
     /// The latest commit that the broker confirmed.
     var latest: Confirmed?
@@ -98,6 +102,7 @@ struct Publisher {
     private mutating func commit(_ job: CommitJob) -> Committer.Reply {
         var standing = job.standing
         turn = turn == .max ? 0 : turn + 1
+        transactionBegun = nil
         do throws(KafkaError) {
             guard try publish(job, &standing) else { return .overtaken }
             fencedCount = 0
@@ -115,6 +120,8 @@ struct Publisher {
     /// works at once. Only a second process fences again and again.
     private mutating func isTakenOver(_ error: KafkaError) -> Bool {
         guard error.isFenced else { return false }
+        let limit = configuration.transactionTimeout.nanoseconds / 10 * 9
+        if let begun = transactionBegun, MonotonicTime.now().nanoseconds(since: begun) >= limit { return false }
         fencedCount += 1
         return fencedCount >= Self.fencingLimit
     }
@@ -197,7 +204,10 @@ struct Publisher {
         if standing == .doubtful {
             switch try settledOutcome(of: job, producer) {
             case .committed: return true
-            case .notCommitted: standing = .unpublished
+            case .notCommitted:
+                // None of it is left. The loop offers it again, and less at a time if it took too long.
+                standing = .unpublished
+                throw .lostTransaction
             case .superseded, .inconclusive: return false
             }
         }
@@ -207,6 +217,7 @@ struct Publisher {
         }
         if mayHaveRemains { try removeRemains(job.offsets, producer) }
         if Sabotage.isOn(.publishOutside) { try publishOutside(job.batch) }
+        transactionBegun = MonotonicTime.now()
         do throws(KafkaError) {
             try producer.beginTransaction()
             Failpoint.pass(.begun)
@@ -366,10 +377,11 @@ struct Publisher {
         ofParents partition: Int32, _ producer: Producer
     ) throws(KafkaError) -> (Producer.Topic, Int32?)? {
         guard var parents else { throw .invalidArgument("there is no topic of parents") }
-        if partition >= parents.partitions {
+        if partition >= parents.partitions, MonotonicTime.now() >= nextCount {
             // It may have grown. A partition that is not there was named by nobody who writes parents; such a record is of no use.
             parents.partitions = try producer.partitionCount(of: parents.topic, timeout: .seconds(5))
             self.parents = parents
+            nextCount = MonotonicTime.now().advanced(by: .seconds(1))
         }
         return partition < parents.partitions ? (parents.topic, partition) : nil
     }

@@ -2,7 +2,7 @@ import FaultOracle
 
 /// Records that are no good, too large, or not there.
 extension Catalogue {
-    static let recordScenarios = [poison, huge, abortedInput, windowFull]
+    static let recordScenarios = [poison, huge, slowBrokers, abortedInput, windowFull]
 
     private static let poison = Scenario(
         "poison", "a flood of unreadable records is kept byte for byte, and requests go on between them"
@@ -30,6 +30,36 @@ extension Catalogue {
         scenario.workload.unreadableEvery = 6
         scenario.workload.flawedEvery = 7
         scenario.workload.ballastByteCount = 600_000
+    }
+
+    private static let slowBrokers = Scenario(
+        "slow-brokers",
+        "brokers that take 1 MB/s, 0.1 s after being asked, get dead letters of half a megabyte in small transactions"
+    ) { stage in
+        stage.publish()
+        try Clock.wait(for: "the records to be published", within: .seconds(60)) { stage.isPublished }
+        try stage.broker.tool(
+            "configs",
+            ["--alter", "--entity-type", "clients", "--entity-default", "--add-config", "producer_byte_rate=1000000"])
+        for kind in [
+            KafkaProxy.Kind.produce, .addPartitionsToTransaction, .addOffsetsToTransaction, .endTransaction,
+            .transactionOffsetCommit,
+        ] { stage.broker.proxy?.arm(.delay(.milliseconds(100)), to: kind) }
+        stage.note("the broker is slow")
+        try stage.startCrew()
+        stage.watch.mark()
+    }.with { scenario in
+        scenario.broker = .own()
+        scenario.isBehindProxy = true
+        scenario.isScaled = false
+        scenario.startsCrew = false
+        scenario.publishes = false
+        scenario.workers = 2
+        scenario.workload = Workload(300, rate: nil)
+        scenario.workload.unreadableEvery = 1
+        scenario.workload.ballastByteCount = 500_000
+        scenario.settings = ["PUSHFAN_KAFKA_TRANSACTION_TIMEOUT": "10s"]
+        scenario.deadline = .seconds(400)
     }
 
     private static let abortedInput = Scenario(
