@@ -88,8 +88,10 @@ public struct Disturbance: Sendable {
     public var worker: String
     /// When the worker was started, milliseconds since 1970.
     public var startedAt: Int64
-    /// When it was stopped, milliseconds since 1970.
+    /// When it was stopped, milliseconds since 1970; for an outage, when that was begun.
     public var at: Int64
+    /// When it was surely so: a broker that is to be killed goes on for as long as that takes.
+    public var doneAt: Int64
     /// Until when it may still have made calls; the same as `at` for a kill.
     public var until: Int64
 
@@ -99,6 +101,7 @@ public struct Disturbance: Sendable {
         self.worker = worker
         self.startedAt = startedAt
         self.at = at
+        doneAt = at
         self.until = until ?? at
     }
 }

@@ -96,12 +96,22 @@ extension Oracle {
         for worker in batches.keys { batches[worker]?.sort() }
         return evidence.disturbances.map { disturbance in
             guard disturbance.repeatsCalls else { return 0 }
-            let last = batches[disturbance.worker].flatMap { $0.last(notAfter: disturbance.at) } ?? disturbance.startedAt
-            let idle = disturbance.at - max(last, disturbance.startedAt)
+            let idle = longestIdle(disturbance, batches[disturbance.worker] ?? [])
             let tick = min(disturbance.kind == .outage ? idle + Self.noticeTime : idle, 2 * Self.noticeTime)
             let rounds = (tick + evidence.hubDelay - 1) / max(evidence.hubDelay, 1)
             return evidence.maxInFlight * (1 + Int(rounds))
         }
+    }
+
+    /// The longest time since a committed batch at the moment of a disturbance, which is not known to the millisecond.
+    private func longestIdle(_ disturbance: Disturbance, _ batches: [Int64]) -> Int64 {
+        var last = max(batches.last(notAfter: disturbance.at) ?? disturbance.startedAt, disturbance.startedAt)
+        var longest = disturbance.at - last
+        for moment in batches where moment > disturbance.at && moment <= disturbance.doneAt {
+            longest = max(longest, moment - last)
+            last = moment
+        }
+        return max(longest, disturbance.doneAt - last)
     }
 
     /// The time after which a worker begins no call because its commit is not confirmed, milliseconds, with a turn of its loop.

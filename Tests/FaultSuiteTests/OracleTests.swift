@@ -183,6 +183,27 @@ import Testing
         #expect(change(4) == [.repeatedCalls, .repeatedCallsPerKill])
     }
 
+    /// One in flight, a hub that takes 100 ms, and a broker that was killed at some time in 1000 to 1700, with a batch committed at 1100.
+    @Test func anOutageWhoseMomentIsNotKnownIsJudgedByTheLongestPause() {
+        func change(_ count: Int, doneAt: Int64) -> Set<Invariant> {
+            Self.violated { evidence in
+                evidence.maxInFlight = 1
+                evidence.hubDelay = 100
+                evidence.results[0].at = 30_000
+                evidence.results[1].at = 1100
+                var outage = Disturbance(.outage, worker: "w1", startedAt: 950, at: 1000, until: 3000)
+                outage.doneAt = doneAt
+                evidence.disturbances = [outage]
+                for step in 0..<count { evidence.calls.append(CallFact(user: 1, at: 1301 + Int64(step), notification: 20)) }
+            }
+        }
+        // 1 and (50 + 600) / 100, and (100 + 600) / 100, and (600 + 600) / 100.
+        #expect(change(8, doneAt: 1000) == [])
+        #expect(change(9, doneAt: 1000) == [.repeatedCalls, .repeatedCallsPerKill])
+        #expect(change(13, doneAt: 1700) == [])
+        #expect(change(14, doneAt: 1700) == [.repeatedCalls, .repeatedCallsPerKill])
+    }
+
     /// Two outages 300 ms apart, of which the first may still cause calls when the second begins: both windows hold what came then.
     @Test func windowsThatOverlapHoldTheirCallsTogether() {
         func change(_ count: Int, second: Int64) -> Set<Invariant> {

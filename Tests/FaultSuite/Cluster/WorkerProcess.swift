@@ -117,6 +117,14 @@ final class WorkerProcess: Sendable {
         }
     }
 
+    /// Takes down that the outage which began last is surely there.
+    func noteOutageDone() {
+        state.withLock { state in
+            guard let index = state.disturbances.lastIndex(where: { $0.kind == .outage }) else { return }
+            state.disturbances[index].doneAt = Clock.now()
+        }
+    }
+
     /// Takes down that the worker can reach the broker again.
     ///
     /// A client counts its session from the last answer of the coordinator. When that runs out just after the broker is back, the

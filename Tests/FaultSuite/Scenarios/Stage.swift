@@ -210,6 +210,7 @@ final class Stage: Sendable {
         note("broker killed\(node.map { ": node \($0)" } ?? "")")
         if node == nil { beginOutage() }
         try broker.kill(node: node)
+        if node == nil { for worker in workers where worker.isRunning { worker.noteOutageDone() } }
         state.withLock { $0.brokerKills += node == nil ? broker.nodes : 1 }
     }
 
