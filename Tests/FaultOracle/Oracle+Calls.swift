@@ -88,7 +88,7 @@ extension Oracle {
     }
 
     /// For each disturbance the calls that can have been in its window: those in flight, and those that the hub can have answered
-    /// since the worker's last committed batch was written, at its pace and the worker's limit.
+    /// since the worker's last committed batch was written, at its pace and the worker's limit. An outage has another window behind it.
     func allowances() -> [Int] {
         var batches: [String: [Int64]] = [:]
         for result in evidence.results { batches[result.worker, default: []].append(result.at) }
@@ -98,9 +98,14 @@ extension Oracle {
             guard disturbance.repeatsCalls else { return 0 }
             let idle = longestIdle(disturbance, batches[disturbance.worker] ?? [])
             let tick = min(disturbance.kind == .outage ? idle + Self.noticeTime : idle, 2 * Self.noticeTime)
-            let rounds = (tick + evidence.hubDelay - 1) / max(evidence.hubDelay, 1)
-            return evidence.maxInFlight * (1 + Int(rounds))
+            // When a broker is back, a worker begins calls anew, and loses them if its session ran out meanwhile.
+            return callCount(in: tick) + (disturbance.kind == .outage ? callCount(in: 2 * Self.noticeTime) : 0)
         }
+    }
+
+    /// The calls that a worker can have made and not committed: those in flight, and those that were answered in a time.
+    private func callCount(in time: Int64) -> Int {
+        evidence.maxInFlight * (1 + Int((time + evidence.hubDelay - 1) / max(evidence.hubDelay, 1)))
     }
 
     /// The longest time since a committed batch at the moment of a disturbance, which is not known to the millisecond.
