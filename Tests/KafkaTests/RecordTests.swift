@@ -29,6 +29,20 @@ import Testing
             ])
     }
 
+    @Test(
+        arguments: [
+            (.min, nil), (-1, nil), (0, 0), (1_700_000_000_123, 1_700_000_000_123), (253_402_300_799_999, 253_402_300_799_999),
+            (253_402_300_800_000, 253_402_300_799_999), (.max, 253_402_300_799_999),
+        ] as [(Int64, Int64?)])
+    func anAbsurdTimestampIsClamped(number: Int64, shown: Int64?) {
+        #expect(ConsumedRecord.timestamp(number) == shown)
+    }
+
+    @Test(arguments: [(0, 0), (4711, 4711), (.max - 1, .max - 1), (.max, .max - 1)] as [(Int64, Int64)])
+    func behindEveryOffsetThereIsANumber(number: Int64, shown: Int64) {
+        #expect(ConsumedRecord.offset(number) == shown)
+    }
+
     @Test func headersAreWrittenFromTheirPlaces() throws {
         let mock = try Mock()
         defer { mock.close() }

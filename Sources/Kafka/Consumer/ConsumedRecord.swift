@@ -12,15 +12,21 @@ public struct ConsumedRecord: ~Copyable {
     /// The number of the partition.
     public var partition: Int32 { message.pointee.partition }
 
-    /// The record's offset in its partition.
-    public var offset: Int64 { message.pointee.offset }
+    /// The record's offset in its partition; there is always a number behind it.
+    public var offset: Int64 { Self.offset(message.pointee.offset) }
 
-    /// When the record was made or appended, in milliseconds since 1970; nil if the topic keeps no times.
+    /// When the record was made or appended, in milliseconds since 1970, at most the end of the year 9999; nil if the topic keeps no times.
     public var timestamp: Int64? {
         var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         let time = rd_kafka_message_timestamp(message, &type)
-        return type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE || time < 0 ? nil : time
+        return type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? nil : Self.timestamp(time)
     }
+
+    /// The offset that is shown for what a broker says.
+    static func offset(_ number: Int64) -> Int64 { min(number, .max - 1) }
+
+    /// The time that is shown for what a publisher wrote, who can write any number; nil for none.
+    static func timestamp(_ number: Int64) -> Int64? { number < 0 ? nil : min(number, 253_402_300_799_999) }
 
     /// The key; nil if there is none, which is not the same as an empty one.
     public var key: Span<UInt8>? {

@@ -1,8 +1,8 @@
 /// A copy of a record, for those who need it for longer than a look.
 public struct FetchedRecord: Sendable {
-    /// The record's offset in its partition.
+    /// The record's offset in its partition; there is always a number behind it.
     public let offset: Int64
-    /// When the record was made or appended, in milliseconds since 1970; nil if the topic keeps no times.
+    /// When the record was made or appended, in milliseconds since 1970, at most the end of the year 9999; nil if the topic keeps no times.
     public let timestamp: Int64?
     /// The key; nil if there is none.
     public let key: [UInt8]?

@@ -137,7 +137,12 @@ public final class TopicReader {
     }
 
     /// The number of offsets still to be read up to there; some may hold no record.
-    public var remainingCount: Int64 { progress.reduce(0) { $0 + max(0, $1.end - $1.position) } }
+    public var remainingCount: Int64 {
+        progress.reduce(0) { sum, part in
+            let (count, isBeyond) = sum.addingReportingOverflow(max(0, part.end - part.position))
+            return isBeyond ? .max : count
+        }
+    }
 
     /// Waits for the next record of any partition and lets `body` look at it.
     ///
