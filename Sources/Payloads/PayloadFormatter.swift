@@ -109,7 +109,7 @@ public struct PayloadFormatter: Sendable {
         try rendered.body.append(stringMembersOf: template, in: request.document)
         rendered.body.append(UInt8(ascii: "}"))
         var text = TimestampText()
-        let expiry = request.expiresAt ?? now.advanced(bySeconds: configuration.defaultLifetimeSeconds)
+        let expiry = request.expiresAt ?? now.adding(seconds: configuration.defaultLifetimeSeconds)
         rendered.headers.append(apnsExpiry: expiry, by: &text)
         try rendered.checkSize(limit: PayloadLimit.hubByteCount, for: "templates", pointer: "/template")
     }

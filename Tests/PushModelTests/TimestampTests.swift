@@ -85,12 +85,54 @@ import Testing
 
     @Test(
         arguments: [
-            (0, 1, 1000), (500, -1, -500), (.max, 1, .max), (.max - 999, 1, .max), (.max - 1000, 1, .max), (.min, -1, .min),
-            (0, .max, .max),
-            (0, .min, .min), (-1, .max, .max), (.min, 2_419_200, .min + 2_419_200_000),
+            (0, 1, 1000), (500, -1, -500), (.max, 1, limit), (limit - 999, 1, limit), (limit - 1000, 1, limit),
+            (.min, -1, -limit), (0, .max, limit), (0, .min, -limit), (-1, .max, limit), (.min, 2_419_200, -limit + 2_419_200_000),
         ] as [(Int64, Int64, Int64)])
     func addingSecondsStopsAtTheEndOfTime(start: Int64, seconds: Int64, expected: Int64) {
         #expect(Timestamp(milliseconds: start).adding(seconds: seconds).milliseconds == expected)
+    }
+
+    private static let limit = Timestamp.limit
+
+    @Test(
+        arguments: [
+            (.min, -limit), (-limit - 1, -limit), (-limit, -limit), (-1, -1), (0, 0), (limit, limit), (limit + 1, limit),
+            (.max, limit),
+        ] as [(Int64, Int64)])
+    func anAbsurdTimestampIsClamped(milliseconds: Int64, expected: Int64) {
+        #expect(Timestamp(milliseconds: milliseconds).milliseconds == expected)
+    }
+
+    @Test(
+        arguments: [
+            (0, 1, 1), (500, -501, -1), (.max, 1, limit), (limit - 1, 1, limit), (.min, -1, -limit),
+            (.min, .max, limit), (0, .max, limit), (0, .min, -limit), (.max, .min, -limit),
+        ] as [(Int64, Int64, Int64)])
+    func addingMillisecondsStopsAtTheEndOfTime(start: Int64, span: Int64, expected: Int64) {
+        let moment = Timestamp(milliseconds: start).adding(milliseconds: span)
+        #expect(moment == Timestamp(milliseconds: expected))
+    }
+
+    @Test(arguments: [.min, -62_167_219_200_000, -1, 0, 1, 1_795_176_000_000, 253_402_300_799_999, .max] as [Int64])
+    func theTimeBetweenTwoMomentsNeverOverflows(number: Int64) {
+        let now = Timestamp(milliseconds: 1_795_176_000_000)
+        let moment = Timestamp(milliseconds: number)
+        #expect(now.milliseconds(since: moment) == 1_795_176_000_000 - moment.milliseconds)
+        #expect(moment.milliseconds(since: now) == -now.milliseconds(since: moment))
+        #expect((now.nanoseconds(since: moment) > 0) == (now > moment))
+        for other in [Timestamp(milliseconds: .min), Timestamp(milliseconds: .max)] {
+            #expect((moment.milliseconds(since: other) < 0) == (moment < other))
+            #expect((moment.nanoseconds(since: other) < 0) == (moment < other))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (0, 0, 0), (5, 3, 2_000_000), (3, 5, -2_000_000), (9_223_372_036_854, 0, 9_223_372_036_854_000_000),
+            (9_223_372_036_855, 0, .max), (0, 9_223_372_036_855, .min), (.max, .min, .max), (.min, .max, .min),
+        ] as [(Int64, Int64, Int64)])
+    func nanosecondsStopAtTheEndsOf64Bits(moment: Int64, earlier: Int64, expected: Int64) {
+        #expect(Timestamp(milliseconds: moment).nanoseconds(since: Timestamp(milliseconds: earlier)) == expected)
     }
 
     @Test func earlierMomentsAreLess() {

@@ -46,8 +46,7 @@ public struct OutcomeResultWriter: Sendable {
         json.append("\",\"finished_at\":\"")
         json.append(now, by: &text)
         json.append("\",\"total_ms\":")
-        let (total, isTooLong) = now.milliseconds.subtractingReportingOverflow(call.publishedAt.milliseconds)
-        json.append(decimal: isTooLong ? 0 : max(0, total))
+        json.append(decimal: max(0, now.milliseconds(since: call.publishedAt)))
         json.append("},")
         json.append(call.tailMembers)
         json.append(worker)
@@ -149,8 +148,7 @@ private struct DeviceCounts {
         for entry in counts {
             let word = entry.outcome.word
             if let index = names.firstIndex(where: { $0.word == word }) {
-                let (sum, isTooLarge) = names[index].count.addingReportingOverflow(entry.count)
-                names[index].count = isTooLarge ? .max : sum
+                names[index].count = names[index].count.addingSaturated(entry.count)
             } else {
                 names.append((word, entry.count))
             }

@@ -62,7 +62,8 @@ public struct TrackedCall: Sendable {
         attemptCount = Int(attempts)
         publishedAt = Timestamp(milliseconds: published)
         tracking = OutcomeTracking(
-            acceptedAt: accepted, pollCount: Int(polls), telemetry: try fields.telemetry(of: root),
+            acceptedAt: Timestamp(milliseconds: accepted).milliseconds, pollCount: Int(polls),
+            telemetry: try fields.telemetry(of: root),
             wasAnswered: fields.isTrue("answered", of: root))
     }
 

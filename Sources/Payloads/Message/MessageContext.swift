@@ -17,7 +17,7 @@ struct MessageContext {
         self.message = message
         self.now = now
         collapseID = CollapseID(of: request, isDerived: configuration.derivesCollapseID)
-        appleExpiry = request.expiresAt ?? now.advanced(bySeconds: configuration.defaultLifetimeSeconds)
+        appleExpiry = request.expiresAt ?? now.adding(seconds: configuration.defaultLifetimeSeconds)
     }
 
     /// Whether the device has something to show: the message is not silent and has one of `fields`.
@@ -69,15 +69,11 @@ extension PushRequest {
     /// Whole seconds from `now` until the request expires, or nil when it does not; at most 4 weeks, FCM's limit.
     func secondsLeft(at now: Timestamp) -> Int64? {
         guard let expiresAt else { return nil }
-        return min(max(0, (expiresAt.milliseconds - now.milliseconds) / 1000), 2_419_200)
+        return min(max(0, expiresAt.milliseconds(since: now) / 1000), 2_419_200)
     }
 }
 
 extension Timestamp {
-    func advanced(bySeconds seconds: Int64) -> Timestamp {
-        Timestamp(milliseconds: milliseconds + seconds * 1000)
-    }
-
     /// Whole seconds since the epoch, never negative.
     var epochSeconds: Int64 { max(0, milliseconds / 1000) }
 }

@@ -1,11 +1,17 @@
 /// A moment as milliseconds since 1970-01-01T00:00:00Z, written and read as RFC 3339.
+///
+/// Many moments come from outside, where anybody can write any number. So none is further from the epoch than `limit`, and the time between
+/// two of them always fits 64 bits. What is counted with moments is counted by the functions here, and `.ci/check` sees to that.
 public struct Timestamp: Sendable, Hashable, Comparable {
-    /// Milliseconds since the epoch; negative before it.
-    public var milliseconds: Int64
+    /// How far from the epoch a moment can be, in milliseconds: 285,000 years.
+    public static let limit: Int64 = 1 << 53
 
-    /// The moment `milliseconds` after the epoch.
+    /// Milliseconds since the epoch, `-limit` – `limit`; negative before it.
+    public let milliseconds: Int64
+
+    /// The moment `milliseconds` after the epoch, or the nearest that there is.
     public init(milliseconds: Int64) {
-        self.milliseconds = milliseconds
+        self.milliseconds = min(max(milliseconds, -Self.limit), Self.limit)
     }
 
     /// Reads an RFC 3339 date-time (`2026-11-20T12:00:00.120Z`, any offset, any number of fraction digits).
@@ -28,12 +34,25 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     /// The earlier moment is the lesser one.
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
-    /// The moment `seconds` later; where 64 bits of milliseconds end, the last moment that they hold.
+    /// The moment `seconds` later, or the nearest that there is.
     public func adding(seconds: Int64) -> Timestamp {
         let (span, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
-        let (sum, isTooLate) = milliseconds.addingReportingOverflow(span)
-        if isTooLong || isTooLate { return Timestamp(milliseconds: seconds < 0 ? .min : .max) }
-        return Timestamp(milliseconds: sum)
+        return adding(milliseconds: isTooLong ? (seconds < 0 ? .min : .max) : span)
+    }
+
+    /// The moment `span` milliseconds later, or the nearest that there is.
+    public func adding(milliseconds span: Int64) -> Timestamp {
+        Timestamp(milliseconds: milliseconds.addingSaturated(span))
+    }
+
+    /// The time from `earlier` to this moment in milliseconds; negative when `earlier` is later.
+    public func milliseconds(since earlier: Timestamp) -> Int64 { milliseconds - earlier.milliseconds }
+
+    /// The time from `earlier` to this moment in nanoseconds, of which 64 bits hold 292 years; more is the most that they hold.
+    public func nanoseconds(since earlier: Timestamp) -> Int64 {
+        let span = milliseconds(since: earlier)
+        let (nanoseconds, isTooLong) = span.multipliedReportingOverflow(by: 1_000_000)
+        return isTooLong ? (span < 0 ? .min : .max) : nanoseconds
     }
 
     /// The first and the last moment that RFC 3339 can write: it has four digits for the year.

@@ -94,20 +94,14 @@ extension ResultWriter {
         json.append("\",\"finished_at\":\"")
         json.append(now, by: &own)
         json.append("\",\"queue_ms\":")
-        json.append(wait: Self.milliseconds(from: origin.timestamp, to: report.consumedAt))
+        json.append(wait: report.consumedAt.milliseconds(since: origin.timestamp))
         json.append(",\"throttle_wait_ms\":")
         json.append(wait: report.throttleWait)
         json.append(",\"hub_ms\":")
         json.append(wait: report.hubTime)
         json.append(",\"total_ms\":")
-        json.append(wait: Self.milliseconds(from: origin.timestamp, to: now))
+        json.append(wait: now.milliseconds(since: origin.timestamp))
         json.append("}")
-    }
-
-    /// The time between two moments; a record's timestamp is whatever its publisher made of it, up to the ends of 64 bits.
-    private static func milliseconds(from start: Timestamp, to end: Timestamp) -> Int64 {
-        let (wait, isTooLong) = end.milliseconds.subtractingReportingOverflow(start.milliseconds)
-        return isTooLong ? (end > start ? .max : 0) : wait
     }
 }
 

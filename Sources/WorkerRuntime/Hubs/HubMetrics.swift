@@ -76,10 +76,11 @@ final class HubMetrics {
         metrics.sends.series([hub, Self.name(of: platform), reason]).increment()
     }
 
-    func finished(_ outcome: Outcome, milliseconds: Int64) {
+    /// Counts a request that has its final result, and the time since it was published; none when that is yet to come.
+    func finished(_ outcome: Outcome, nanoseconds: Int64) {
         if latestFinished?.outcome != outcome { latestFinished = finishedByOutcome[outcome].map { (outcome, $0) } }
         latestFinished?.counter.increment()
-        publishToFinal.observe(nanoseconds: max(0, milliseconds) * 1_000_000)
+        publishToFinal.observe(nanoseconds: max(0, nanoseconds))
     }
 
     /// Counts a question for an outcome that was answered.

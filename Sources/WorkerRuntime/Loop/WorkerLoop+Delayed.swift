@@ -29,8 +29,8 @@ extension WorkerLoop {
             receiveDelayed(slot)
             let partition = partitions[slot]
             if let look = partition.head?.look {
-                let wait = look.milliseconds - wallClock.milliseconds
-                delayedPartitions.nextLook = min(delayedPartitions.nextLook, now + wait * 1_000_000)
+                let moment = now.addingSaturated(look.nanoseconds(since: wallClock))
+                delayedPartitions.nextLook = min(delayedPartitions.nextLook, moment)
             }
             if partition.canRead { delayedPartitions.mayHaveRecords = true }
             if partition.isBlocked { delayedPartitions.isBlocked = true }

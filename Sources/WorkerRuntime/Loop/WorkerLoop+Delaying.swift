@@ -32,7 +32,7 @@ extension WorkerLoop {
 
     func delay(_ flight: Flight, until due: Timestamp) -> Bool {
         let moment = min(due, flight.request.expiresAt ?? due)
-        let lane = flight.key == nil ? delayLanes.lane(for: moment.milliseconds - wallClock.milliseconds) : nil
+        let lane = flight.key == nil ? delayLanes.lane(for: moment.milliseconds(since: wallClock)) : nil
         guard lane != nil || flight.key != nil else { return false }
         let states = flight.calls.map { call in
             DeliveryHistory.CallState(
@@ -49,7 +49,7 @@ extension WorkerLoop {
     /// Hands a request on from lane to lane, as it is.
     func delayFurther(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
         guard flight.request.expiresAt.map({ $0 > wallClock }) ?? true,
-            let lane = delayLanes.lane(for: delayed.due.milliseconds - wallClock.milliseconds)
+            let lane = delayLanes.lane(for: delayed.due.milliseconds(since: wallClock))
         else { return false }
         write(flight, to: lane, until: delayed.due, delayed.text)
         return true
@@ -62,7 +62,7 @@ extension WorkerLoop {
             .requestDelayed, "a request waits in a delay lane",
             [
                 .requestID: .string(flight.request.document.string(flight.request.id)),
-                .delayMilliseconds: LogValue(due.milliseconds - wallClock.milliseconds),
+                .delayMilliseconds: LogValue(due.milliseconds(since: wallClock)),
                 .topic: .string(configuration.topics.delays[lane]),
             ])
         ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
@@ -71,6 +71,6 @@ extension WorkerLoop {
 
     /// When a call that waits may be made, by the wall clock; not before its timer, though this counts whole milliseconds.
     private func moment(of call: Flight.Call) -> Timestamp {
-        call.notBefore ?? Timestamp(milliseconds: wallClock.milliseconds + (call.due - now + 999_999) / 1_000_000)
+        call.notBefore ?? wallClock.adding(milliseconds: (call.due - now + 999_999) / 1_000_000)
     }
 }

@@ -12,7 +12,7 @@ extension WorkerLoop {
         if flight.request.parent != nil { tally(flight, conclusion) }
         if flight.request.options.trackOutcome ?? ports[flight.port].settings.tracksOutcomes { track(flight) }
         ports[flight.port].metrics.finished(
-            conclusion.outcome, milliseconds: wallClock.milliseconds - flight.origin.timestamp.milliseconds)
+            conclusion.outcome, nanoseconds: wallClock.nanoseconds(since: flight.origin.timestamp))
         if log.isEnabled(.info) {
             log.info(
                 .requestFinished, "a request has its final result",

@@ -33,7 +33,7 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether it is there; false when the wait is short, or there is no room or no topic: then it waits in memory.
     func hold(_ flight: Flight, _ key: RequestIdentity, until due: Timestamp, _ history: borrowing ByteWriter) -> Bool {
-        guard due.milliseconds - wallClock.milliseconds >= DelayLanes.lengths[0] + DelayLanes.margin,
+        guard due.milliseconds(since: wallClock) >= DelayLanes.lengths[0] + DelayLanes.margin,
             let slot = ordered.requests(of: flight.slot), let held = heldPartition(of: slot)
         else { return false }
         let size = flight.valueByteCount + flight.envelope.byteCount + history.count
@@ -50,7 +50,7 @@ extension WorkerLoop {
             .requestDelayed, "a request waits, and with it those behind it that share its ordering key",
             [
                 .requestID: .string(flight.request.document.string(flight.request.id)),
-                .delayMilliseconds: LogValue(due.milliseconds - wallClock.milliseconds),
+                .delayMilliseconds: LogValue(due.milliseconds(since: wallClock)),
                 .topic: .string(configuration.topics.held),
             ])
         settle(flight)
@@ -176,7 +176,7 @@ extension WorkerLoop {
         case .process:
             partitions[slot].parked = nil
             // Read not long ago; how long it lay there before does not matter much.
-            keep(flight, writtenAt: wallClock.milliseconds - Self.longestStay / 2)
+            keep(flight, writtenAt: wallClock.adding(milliseconds: -Self.longestStay / 2).milliseconds)
         case .alreadyFinished, nil:
             partitions[slot].parked = nil
             abandon(flight)
@@ -268,7 +268,7 @@ extension WorkerLoop {
                 partitions[slot].isDirty = true
                 ordered.isRefreshDue = true
                 guard let requests = ordered.requests(of: slot) else { continue }
-                let end = wallClock.milliseconds - Self.longestStay
+                let end = wallClock.adding(milliseconds: -Self.longestStay).milliseconds
                 writeAnew(slot, ordered.queues[requests].removeHeld(limit: .max) { _, record in record.writtenAt < end })
             }
             ordered.nextRefresh = now + Self.refreshInterval

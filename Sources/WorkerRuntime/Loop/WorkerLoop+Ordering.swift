@@ -113,7 +113,8 @@ extension WorkerLoop {
             for slot in lanes[lane.rawValue].slots {
                 guard let due = ordered.queues[slot].nextMoment else { continue }
                 if due <= wallClock.milliseconds { return now }
-                moment = min(moment, now + min(due - wallClock.milliseconds, Self.longestWait) * 1_000_000)
+                let wait = min(Timestamp(milliseconds: due).milliseconds(since: wallClock), Self.longestWait)
+                moment = min(moment, now + wait * 1_000_000)
             }
         }
         return moment

@@ -28,9 +28,9 @@ extension WorkerLoop {
     }
 
     private func putOffNow(_ flight: Flight) -> Bool {
-        let age = wallClock.milliseconds - flight.origin.timestamp.milliseconds
+        let age = wallClock.milliseconds(since: flight.origin.timestamp)
         let wait = min(max(age, Self.shortestStay), Self.longestStay)
-        let due = Timestamp(milliseconds: wallClock.milliseconds + wait)
+        let due = wallClock.adding(milliseconds: wait)
         for index in flight.calls.indices where flight.calls[index].phase.isWaiting {
             flight.calls[index].notBefore = max(flight.calls[index].notBefore ?? due, due)
         }

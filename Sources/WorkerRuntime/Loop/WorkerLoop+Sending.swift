@@ -248,7 +248,7 @@ extension WorkerLoop {
 
     /// Lets a call wait for a moment of the wall clock.
     func wait(_ flight: Flight, _ index: Int, for start: Timestamp) {
-        let delay = min(start.milliseconds - wallClock.milliseconds, Self.longestWait)
+        let delay = min(start.milliseconds(since: wallClock), Self.longestWait)
         wait(flight, index, until: now + delay * 1_000_000, notBefore: start)
     }
 

@@ -143,7 +143,7 @@ extension WorkerLoop {
 
     /// The wall clock's time at a moment of the monotonic clock.
     private func wallClock(at moment: Int64) -> Timestamp {
-        Timestamp(milliseconds: wallClock.milliseconds + (moment - now) / 1_000_000)
+        wallClock.adding(milliseconds: (moment - now) / 1_000_000)
     }
 }
 

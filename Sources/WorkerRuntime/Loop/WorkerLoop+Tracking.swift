@@ -73,7 +73,7 @@ extension WorkerLoop {
     /// The lane for a wait, and when it is over; nil when there is no lane.
     private func laneAndMoment(after wait: Int64) -> (lane: Int, due: Timestamp)? {
         guard let lane = delayLanes.lane(for: wait) ?? delayLanes.available.first else { return nil }
-        let moment = wallClock.milliseconds + wait + Self.grid - 1
+        let moment = wallClock.adding(milliseconds: wait.addingSaturated(Self.grid - 1)).milliseconds
         return (lane, Timestamp(milliseconds: moment - moment % Self.grid))
     }
 
@@ -89,7 +89,7 @@ extension WorkerLoop {
         if port.polls.isRefused {
             finish(flight, poll, .unavailable)
         } else if poll.due > wallClock {
-            askLater(flight, poll, after: poll.due.milliseconds - wallClock.milliseconds)
+            askLater(flight, poll, after: poll.due.milliseconds(since: wallClock))
         } else if port.polls.hasRoom {
             poll.phase = .ready
             port.polls.queue.append(CallID(flight: flight.index, call: 0), generation: flight.generation)
@@ -100,7 +100,7 @@ extension WorkerLoop {
 
     /// Puts a question off for which there is no room: for as long again as the call is followed, so that this is seldom done twice.
     private func putOff(_ flight: Flight, _ poll: OutcomePoll) {
-        let elapsed = wallClock.milliseconds - poll.call.tracking.acceptedAt
+        let elapsed = wallClock.milliseconds(since: Timestamp(milliseconds: poll.call.tracking.acceptedAt))
         if elapsed > configuration.outcomes.deadline {
             take(.failed, flight, poll)
         } else {
@@ -126,7 +126,7 @@ extension WorkerLoop {
         let limit = configuration.outcomes.deadline + configuration.outcomes.interval
         for flight in flights.flights where flight.isActive {
             guard let poll = flight.poll, poll.phase == .ready,
-                wallClock.milliseconds - poll.call.tracking.acceptedAt > limit
+                wallClock.milliseconds(since: Timestamp(milliseconds: poll.call.tracking.acceptedAt)) > limit
             else { continue }
             take(.failed, flight, poll)
         }

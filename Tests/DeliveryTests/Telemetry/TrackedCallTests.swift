@@ -62,6 +62,16 @@ struct TrackedCallTests {
         #expect(third == next)
     }
 
+    @Test(arguments: [Int64.min, -1, 0, .max]) func anAbsurdMomentIsClampedAndGivesAResult(_ number: Int64) throws {
+        let text = String(decoding: try first(), as: UTF8.self)
+            .replacing("\"published\":1700000000000", with: "\"published\":\(number)")
+            .replacing("\"accepted\":1700000005000", with: "\"accepted\":\(number)")
+        let call = try TrackedCall(Array(text.utf8).span)
+        let moment = Timestamp(milliseconds: number)
+        #expect(call.publishedAt == moment && call.tracking.acceptedAt == moment.milliseconds)
+        #expect(!result(.unavailable, call).isEmpty)
+    }
+
     @Test func aResultFollowsItsSchemaAndSaysWhatTheRequestSaid() throws {
         let replay = #"{"root_request_id":"r-0","parent_request_id":"r-0","generation":1,"job_id":"j"}"#
         let bytes = try first(#","source":"/o\"rders","tenant":"acme","labels":{"campaign":"m\nlb"},"replay":\#(replay)"#)
