@@ -90,7 +90,8 @@ struct RetryScheduleTests {
             (1000, 3001, 2000, .retry(after: 2000)),
             (1000, 1000, 0, .expires), (1000, 999, 0, .expires), (1000, 1001, 0, .retry(after: 0)),
             (1000, .max, 0, .retry(after: 0)),
-            (1000, .min, 0, .expires), (.max, .max, 0, .expires),
+            (1000, .min, 0, .expires), (.max, .max, 0, .expires), (-1, .max, 0, .retry(after: 0)), (1, .max, .max, .expires),
+            (.min, .max, 2000, .retry(after: 2000)), (.min, .min, 0, .expires),
         ] as [(Int64, Int64, Int64, RetrySchedule.Decision)])
     func noAttemptIsPlannedForTheExpiryOrLater(now: Int64, expiry: Int64, floor: Int64, decision: RetrySchedule.Decision) {
         var least = ConstantRandom.least

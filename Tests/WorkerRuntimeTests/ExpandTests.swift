@@ -183,6 +183,44 @@ struct ExpandTests {
         #expect(latest.count == 4 && latest.values.allSatisfy { $0 == nil })
     }
 
+    /// Anybody who may write to the topic of parents can write any number there.
+    @Test func absurdNumbersInTheTopicOfParentsEndNoWorker() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let moments: [Int64] = [.min, -Timestamp.limit, -1, 0, 253_402_300_800_000, .max - 1, .max]
+        let producer = try Producer(bench.kafka, transactionalID: nil)
+        let topic = try #require(try producer.warmUp(topics: [bench.topics.parents], timeout: farDeadline).first)
+        func write(_ key: String, _ value: String) throws {
+            try producer.produce(
+                to: topic, partition: 0, key: Array(key.utf8).span, value: Array(value.utf8).span, timestamp: 1)
+        }
+        let most = Int64.max
+        for (index, moment) in moments.enumerated() {
+            let origin = #"{"topic":"t","partition":0,"offset":"\#(index)","timestamp_ms":\#(moment)}"#
+            let head = #""schema_version":1,"id":"p\#(index)","chunks":2,"calls":\#(most)"#
+            try write("t:0:\(index)", #"{\#(head),"origin":\#(origin),"consumed_ms":\#(moment)}"#)
+            let counts = #""accepted":\#(most),"ambiguous":\#(most),"attempts":\#(most)"#
+            let times = #""first":\#(moment),"hub_ms":\#(most),"throttle_ms":\#(most)"#
+            for chunk in 0..<2 {
+                try write("t:0:\(index)/\(chunk)", #"{"v":1,"state":"sent","outcome":"success",\#(counts),\#(times)}"#)
+            }
+        }
+        // It stands for itself, and its record's time is the beginning of 1970.
+        try write(":file:old", #"{"schema_version":1,"id":"file","chunks":1,"calls":1}"#)
+        try write(":file:old/0", #"{"v":1,"state":"sent","outcome":"success"}"#)
+        try producer.flush(timeout: farDeadline)
+        producer.close(timeout: .zero)
+        let worker = try bench.startWorker()
+        try bench.publish(Array(Self.request("old", users: 300).utf8), at: 1)
+        try bench.results(moments.count + 5)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        for id in moments.indices.map({ "p\($0)" }) + ["file", "old", "old.2"] {
+            #expect(results[id]?["state"] == "sent", "\(id)")
+            let total: Int? = results[id]?["timings.total_ms"]
+            #expect(try #require(total) >= 0, "\(id)")
+        }
+    }
+
     @Test func aPartOfNothingHoldsNobodyUp() throws {
         let bench = try Bench(.quickest, partitions: 1)
         let worker = try bench.startWorker()

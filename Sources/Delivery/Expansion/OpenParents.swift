@@ -124,11 +124,11 @@ public struct OpenParents: Sendable {
 
     /// Takes in a record that says nothing about open requests, or that there is none before `offset`.
     public mutating func passed(_ offset: Int64) {
-        read(offset - 1)
+        read(offset.addingSaturated(-1))
     }
 
     private mutating func read(_ offset: Int64) {
-        readTo = max(readTo, offset + 1)
+        readTo = max(readTo, offset.addingSaturated(1))
         position = max(position, readTo)
     }
 

@@ -1,3 +1,5 @@
+import PushModel
+
 /// When a failed call is tried again: exponential backoff with full jitter, never before what the hub asked for.
 ///
 /// All times are milliseconds. The schedule is a value; randomness comes in as an argument.
@@ -54,8 +56,9 @@ public struct RetrySchedule: Sendable, Equatable {
         using generator: inout some RandomNumberGenerator
     ) -> Decision {
         guard attempt < limit ?? maxAttempts else { return .exhausted }
-        let wait = max(floor, 0) + Int64.random(in: 0...ceiling(afterAttempt: attempt), using: &generator)
-        if let expiry, expiry <= now || wait >= expiry - now { return .expires }
+        let jitter = Int64.random(in: 0...ceiling(afterAttempt: attempt), using: &generator)
+        let wait = max(floor, 0).addingSaturated(jitter)
+        if let expiry, expiry <= now || now.addingSaturated(wait) >= expiry { return .expires }
         return .retry(after: wait)
     }
 }

@@ -44,8 +44,7 @@ public struct NotificationTelemetry: Sendable, Equatable {
     private func sum(_ isMeant: (Outcome) -> Bool) -> Int {
         var sum = 0
         for entry in counts where isMeant(entry.outcome.outcome) {
-            let (next, isTooLarge) = sum.addingReportingOverflow(entry.count)
-            sum = isTooLarge ? .max : next
+            sum = sum.addingSaturated(entry.count)
         }
         return sum
     }

@@ -43,7 +43,7 @@ public struct PartTotals: Sendable, Equatable {
     /// All parts.
     public var count: Int { sent + partial + failed + ambiguous + expired + cancelled }
 
-    /// Adds a part, of which no other tally was added before.
+    /// Adds a part, of which no other tally was added before. A sum beyond 64 bits stays at their end.
     public mutating func add(_ tally: PartTally) {
         switch tally.state {
         case .sent: sent += 1
@@ -53,11 +53,11 @@ public struct PartTotals: Sendable, Equatable {
         case .failed, .rejected, .duplicate, .scheduled, .retrying, .unknown:
             if tally.outcome == .ambiguous { ambiguous += 1 } else { failed += 1 }
         }
-        acceptedCalls += tally.accepted
-        ambiguousCalls += tally.ambiguous
-        attempts += tally.attempts
-        hubTime += tally.hubTime
-        throttleWait += tally.throttleWait
+        acceptedCalls = acceptedCalls.addingSaturated(tally.accepted)
+        ambiguousCalls = ambiguousCalls.addingSaturated(tally.ambiguous)
+        attempts = attempts.addingSaturated(tally.attempts)
+        hubTime = hubTime.addingSaturated(tally.hubTime)
+        throttleWait = throttleWait.addingSaturated(tally.throttleWait)
         if let first = tally.firstAttemptAt { firstAttemptAt = min(firstAttemptAt ?? first, first) }
         guard tally.state != .sent else { return }
         if notSent.count < Self.maximumNamed { notSent.append(tally.chunk) }

@@ -28,7 +28,9 @@ extension ResultWriter {
         append(totals, to: &json)
         json.append(",\"targets\":{\"planned\":", parent.calls)
         json.append(",\"accepted\":", totals.acceptedCalls)
-        json.append(",\"failed\":", max(0, parent.calls - totals.acceptedCalls - totals.ambiguousCalls))
+        // The record says how many calls there are, and the parts what came of them; they need not agree.
+        let others = max(0, totals.acceptedCalls.addingSaturated(totals.ambiguousCalls))
+        json.append(",\"failed\":", max(0, parent.calls - others))
         json.append(",\"ambiguous\":", totals.ambiguousCalls)
         json.append("}")
         var report = DeliveryReport()

@@ -51,6 +51,15 @@ struct OpenParentsTests {
         #expect(parents.ended(Self.key, Self.tally(1), at: 14) != nil)
     }
 
+    @Test(arguments: [Int64.min, -1, 0, .max - 1, .max]) func anAbsurdOffsetOrTimeOverflowsNothing(_ number: Int64) {
+        var parents = OpenParents()
+        parents.opened(Self.key, Self.record, chunks: 2, at: number, timestamp: number)
+        parents.passed(number)
+        #expect(parents.ended(Self.key, Self.tally(0), at: number) == nil)
+        parents.deleted(Self.key, at: number)
+        #expect(parents.count == 0 && parents.position >= parents.lowWaterMark)
+    }
+
     @Test(arguments: [0, -1, ParentRecord.maximumChunks + 1]) func aRequestWithoutPartsIsNotOpened(_ chunks: Int) {
         var parents = OpenParents()
         Self.opened(chunks, &parents)

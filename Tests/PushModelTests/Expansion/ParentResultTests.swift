@@ -74,6 +74,36 @@ struct ParentResultTests {
         #expect(text("replay_safety", in: result) == "pointless", "its parts are what can be replayed")
     }
 
+    /// The moments that the record names, its calls, and the calls that its parts tell of.
+    @Test(
+        arguments: [
+            (.min, 1, .max), (-1, 0, 0), (0, .max, .max), (.max, .max, 1), (-62_167_219_200_001, 1, 1 << 62),
+        ] as [(Int64, Int, Int)])
+    func absurdNumbersOverflowNothing(moment: Int64, calls: Int, told: Int) throws {
+        let origin = #"{"topic":"push.requests.v1","partition":3,"offset":"42","timestamp_ms":\#(moment)}"#
+        let json =
+            #"{"schema_version":1,"id":"news","chunks":3,"calls":\#(calls),"origin":\#(origin),"consumed_ms":\#(moment)}"#
+        let read = ParentRecord(Array(json.utf8).span)
+        let parent = try #require(read)
+        let place = try #require(parent.origin)
+        var totals = PartTotals()
+        for chunk in 0..<3 {
+            var tally = PartTally(chunk: chunk, state: .sent, outcome: .success)
+            (tally.accepted, tally.ambiguous, tally.attempts) = (told, told, told)
+            (tally.hubTime, tally.throttleWait) = (.max, .max)
+            tally.firstAttemptAt = Timestamp(milliseconds: moment)
+            totals.add(tally)
+        }
+        var writer = ResultWriter(workerID: "w-3", version: "0.1.0")
+        var result = ByteWriter()
+        _ = writer.append(
+            parent, totals, hub: ResultWriter.hub("prod-shop"), origin: place,
+            at: Timestamp(milliseconds: Reading.recordTime), to: &result)
+        let fields = try #require(JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any])
+        #expect(try #require(number("timings/total_ms", in: fields)) >= 0)
+        #expect(try #require(number("targets/failed", in: fields)) >= 0)
+    }
+
     @Test func aFilesResultStandsForItsOwnRecord() throws {
         let parent = try Self.record(#""id":"news""#, isFile: true)
         let result = try Self.result(parent, Self.totals([(.cancelled, .cancelled, .cancelled)]))

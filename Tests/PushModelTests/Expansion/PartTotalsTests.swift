@@ -102,4 +102,15 @@ struct PartTotalsTests {
         for _ in 0..<100 { totals.add(tally) }
         #expect(tally.attempts == 0 && tally.hubTime == 0 && totals.acceptedCalls > 0)
     }
+
+    @Test(arguments: [Int.max, .max - 1, 1 << 62]) func sumsStopAtTheEndOf64Bits(_ number: Int) {
+        var tally = Self.sent
+        (tally.accepted, tally.ambiguous, tally.attempts) = (number, number, number)
+        (tally.hubTime, tally.throttleWait) = (Int64(number), Int64(number))
+        tally.firstAttemptAt = Timestamp(milliseconds: .min)
+        var totals = PartTotals()
+        for _ in 0..<3 { totals.add(tally) }
+        #expect(totals.acceptedCalls == .max && totals.ambiguousCalls == .max && totals.attempts == .max)
+        #expect(totals.hubTime == .max && totals.throttleWait == .max && totals.sent == 3)
+    }
 }
