@@ -381,6 +381,7 @@ struct HandlesFailureTests {
 
     @Test(arguments: [
         "", "{}", "null", #"{"kind":"feedback"}"#, #"{"kind":"feedback","blob":"a","read":-1}"#, #"{"kind":"feedback","blob":1}"#,
+        #"{"kind":"feedback","blob":"a","read":9223372036854775807}"#,
     ])
     func whatIsNoMarkIsPassedOver(value: String) {
         var marks = FeedbackMarks(of: "ns/hub")

@@ -103,6 +103,7 @@ import Testing
         let text = ScanProgress.text(topic: "t", done: 250_000, total: 1_000_000, after: .milliseconds(500))
         #expect(text == "reading t: 25 % of 1000000, 500000 a second, 2 s left")
         #expect(ScanProgress.text(topic: "t", done: 0, total: 10, after: .zero) == "reading t: 0 % of 10, 0 a second")
+        #expect(ScanProgress.text(topic: "t", done: .max, total: .max, after: .zero).contains("100 %"))
     }
 
     @Test func statusIsForTerminalsOnly() {

@@ -31,7 +31,7 @@ public struct Lineage: Sendable, Equatable {
         // The notifications of a part have the identity of the whole, and so have those of what repeats it.
         let whole = request.parent.flatMap { document.text("id", of: $0) }
         rootID = earlier.flatMap { document.text("root_request_id", of: $0) } ?? whole ?? parentID
-        generation = Int(earlier.flatMap { document.integer("generation", of: $0) } ?? 0) + 1
+        generation = Int(earlier.flatMap { document.integer("generation", of: $0) } ?? 0).addingSaturated(1)
         var kept: [String] = []
         if let list = earlier.flatMap({ document.member("modified", of: $0) }) {
             document.forEachElement(of: list) { kept.append(document.string(document.text(of: $0))) }

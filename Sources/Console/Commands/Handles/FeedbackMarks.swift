@@ -70,8 +70,9 @@ struct FeedbackMarks {
         switch document.text("kind", of: document.root) {
         case "feedback_claim": runner = document.text("runner", of: document.root)
         case "feedback":
+            // No blob is as long as 2^53 bytes.
             guard let blob = document.text("blob", of: document.root),
-                let position = document.integer("read", of: document.root), position >= 0
+                let position = document.integer("read", of: document.root), (0...1 << 53).contains(position)
             else { return }
             marks[blob] = Mark(position: position, at: moment)
         default: return

@@ -70,7 +70,7 @@ struct ResultTelling {
     var whole: String? {
         guard let parent = document.member("parent", of: root), let id = document.text("id", of: parent) else { return nil }
         let (chunk, chunks) = (document.integer("chunk", of: parent) ?? 0, document.integer("chunks", of: parent) ?? 0)
-        return "\(id), \(chunk + 1) of \(chunks)"
+        return "\(id), \(chunk.addingSaturated(1)) of \(chunks)"
     }
 
     /// Which request this one is a replay of; nil when it is none.

@@ -1,3 +1,5 @@
+import PushModel
+
 /// Says on a terminal how far a long reading is; a short one says nothing.
 struct ScanProgress {
     /// What takes no longer needs no explanation.
@@ -41,8 +43,8 @@ struct ScanProgress {
     /// `reading push.results.v1: 43 % of 1000000, 350000 a second, 2 s left`.
     static func text(topic: String, done: Int64, total: Int64, after time: Duration) -> String {
         let seconds = Double(max(1, time.wholeMilliseconds)) / 1000
-        let rate = Int64(Double(done) / seconds)
-        let left = rate > 0 ? ", \((total - done + rate - 1) / rate) s left" : ""
-        return "reading \(topic): \(done * 100 / max(1, total)) % of \(total), \(rate) a second\(left)"
+        let rate = Int64(min(Double(done) / seconds, 1e15))
+        let left = rate > 0 ? ", \((total - done).addingSaturated(rate - 1) / rate) s left" : ""
+        return "reading \(topic): \(Int(Double(done) * 100 / Double(max(1, total)))) % of \(total), \(rate) a second\(left)"
     }
 }

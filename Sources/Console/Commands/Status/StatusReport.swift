@@ -50,16 +50,16 @@ struct StatusReport {
     }
 
     /// The requests that wait for an outcome, without those in delay lanes.
-    var lag: Int64 { partitions.reduce(0) { $0 + ($1.isDelayed ? 0 : $1.lag) } }
+    var lag: Int64 { partitions.reduce(Int64(0)) { $0.addingSaturated($1.isDelayed ? 0 : $1.lag) } }
 
     /// The requests in delay lanes, at most: workers write them by transactions, whose ends take an offset each.
-    var delayedCount: Int64 { partitions.reduce(0) { $0 + ($1.isDelayed ? $1.lag : 0) } }
+    var delayedCount: Int64 { partitions.reduce(Int64(0)) { $0.addingSaturated($1.isDelayed ? $1.lag : 0) } }
 
     /// How long the oldest request has been waiting, in milliseconds; one in a delay lane since it was due.
     var lagMilliseconds: Int64 { partitions.compactMap { age(of: $0) }.max() ?? 0 }
 
     /// How long the oldest request of a partition has been waiting, in milliseconds; 0 before it is due, nil when none waits.
-    func age(of partition: Partition) -> Int64? { partition.oldest.map { max(0, now.milliseconds - $0.milliseconds) } }
+    func age(of partition: Partition) -> Int64? { partition.oldest.map { max(0, now.milliseconds(since: $0)) } }
 
     /// Those partitions of a topic that nobody reads although the group has been shared out.
     func orphans(of topic: [Partition]) -> [Partition] {
@@ -104,7 +104,7 @@ extension StatusReport {
     private var groupReasons: [Reason] {
         guard let group = group.answer else { return [] }
         if group.members.isEmpty {
-            let count = lag + delayedCount
+            let count = lag.addingSaturated(delayedCount)
             let waiting = count > 0 ? ", and " + Counted.text(count, "request waits", "requests wait") : ""
             return [Reason(text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: count > 0)]
         }
@@ -124,11 +124,11 @@ extension StatusReport {
         loops.flatMap { loop in
             var reasons = loop.hubs.flatMap { self.reasons(of: $0, loop) }
             if loop.mode != "running" { reasons.append(Reason(text: "\(loop.worker): is \(loop.mode)", isStuck: false)) }
-            if let at = loop.at, now.milliseconds - at.milliseconds > 30_000 {
+            if let at = loop.at, now.milliseconds(since: at) > 30_000 {
                 reasons.append(
                     Reason(
                         text:
-                            "\(loop.worker): has not turned for \(TimeText.length(milliseconds: now.milliseconds - at.milliseconds))",
+                            "\(loop.worker): has not turned for \(TimeText.length(milliseconds: now.milliseconds(since: at)))",
                         isStuck: true))
             }
             return reasons
@@ -170,6 +170,6 @@ extension StatusReport {
     }
 
     private func wait(until moment: Timestamp) -> String {
-        moment > now ? "in " + TimeText.length(milliseconds: moment.milliseconds - now.milliseconds) : "now"
+        moment > now ? "in " + TimeText.length(milliseconds: moment.milliseconds(since: now)) : "now"
     }
 }

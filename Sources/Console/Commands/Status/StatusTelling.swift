@@ -45,7 +45,7 @@ struct StatusTelling {
             table.add([
                 topic.first?.position.partition.topic ?? "", "\(topic.count)",
                 report.group.answer == nil ? "-" : "\(topic.count { $0.owner != nil })",
-                "\(topic.reduce(0) { $0 + $1.lag })", longest(of: topic).map(oldest(in:)) ?? "-",
+                "\(topic.reduce(Int64(0)) { $0.addingSaturated($1.lag) })", longest(of: topic).map(oldest(in:)) ?? "-",
                 inWork.isEmpty ? "-" : "\(inWork.reduce(0, +))",
             ])
         }
@@ -122,7 +122,8 @@ struct StatusTelling {
         for loop in report.loops {
             table.add([
                 loop.worker, loop.mode, loop.circuit, number(loop.limit), number(loop.inFlight),
-                number(loop.waitingForTurn.flatMap { turn in loop.waitingForTimer.map { turn + $0 } }), loop.finishedPerSecond,
+                number(loop.waitingForTurn.flatMap { turn in loop.waitingForTimer.map { turn.addingSaturated($0) } }),
+                loop.finishedPerSecond,
                 loop.throttledMilliseconds.map { TimeText.length(milliseconds: Int64($0)) } ?? "-",
                 loop.lastRebalance.map(moment) ?? "-", loop.lastCommit.map(moment) ?? "-",
             ])
@@ -144,7 +145,7 @@ struct StatusTelling {
                 table.add([
                     loop.worker, hub.isRetired ? "\(hub.name) (ends)" : hub.name, hub.region ?? "-", hub.circuit,
                     number(hub.limit), number(hub.inFlight),
-                    number(hub.waitingForTurn.flatMap { turn in hub.waitingForTimer.map { turn + $0 } }),
+                    number(hub.waitingForTurn.flatMap { turn in hub.waitingForTimer.map { turn.addingSaturated($0) } }),
                     hub.ratePerSecond ?? "-",
                     hub.throttledMilliseconds.map { TimeText.length(milliseconds: Int64($0)) } ?? "-",
                 ])
@@ -157,7 +158,7 @@ struct StatusTelling {
 
     /// `3.2 s ago`, `in 4.0 s`.
     private func moment(_ moment: Timestamp) -> String {
-        let distance = moment.milliseconds - report.now.milliseconds
+        let distance = moment.milliseconds(since: report.now)
         let length = TimeText.length(milliseconds: abs(distance))
         return distance > 0 ? "in \(length)" : "\(length) ago"
     }

@@ -38,7 +38,8 @@ struct AudienceProgress: Equatable {
         guard document.integer("v", of: root) == 1, let request = document.member("request", of: root),
             let digest = document.text("digest", of: root), let moment = document.integer("published_ms", of: root),
             let partition = document.integer("partition", of: root).flatMap({ Int32(exactly: $0) }),
-            let next = document.integer("next", of: root), let parts = document.integer("parts", of: root)
+            let next = document.integer("next", of: root), (0...1 << 53).contains(next),
+            let parts = document.integer("parts", of: root), (0...1 << 53).contains(parts)
         else { return nil }
         var bytes = ByteWriter()
         bytes.append(document.span(document.text(of: request)))

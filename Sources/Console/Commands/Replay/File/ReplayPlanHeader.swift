@@ -150,7 +150,7 @@ struct ReplayCounts: Sendable, Equatable {
         func number(_ name: String) -> Int {
             var found = 0
             document.forEachMember(of: node) { key, value in
-                if document.equals(key, name) { found = document.integer(at: value).flatMap { Int(exactly: $0) } ?? 0 }
+                if document.equals(key, name) { found = Int(min(max(document.integer(at: value) ?? 0, 0), 1 << 53)) }
             }
             return found
         }

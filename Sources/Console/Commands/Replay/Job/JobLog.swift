@@ -84,7 +84,7 @@ struct JobLog {
     private mutating func takeBatch(of id: String, at offset: Int64) {
         let root = document.root
         var job = jobs[id] ?? Job(record: JobRecord(jobID: id, state: .interrupted))
-        job.next = max(job.next, Int(document.integer("next", of: root) ?? 0))
+        job.next = max(job.next, Int(min(document.integer("next", of: root) ?? 0, 1 << 53)))
         if let skipped = document.member("skipped", of: root) {
             document.forEachElement(of: skipped) { entry in
                 var parts = document.children(of: entry)

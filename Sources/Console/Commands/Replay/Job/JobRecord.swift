@@ -72,7 +72,8 @@ struct JobRecord: Sendable, Equatable {
     /// Reads one.
     init?(_ document: JSONDocument) {
         let root = document.root
-        func number(_ name: StaticString) -> Int { Int(document.integer(name, of: root) ?? 0) }
+        // Sums and differences of what anybody may have written must not overflow.
+        func number(_ name: StaticString) -> Int { Int(min(max(document.integer(name, of: root) ?? 0, 0), 1 << 53)) }
         func time(_ name: StaticString) -> Timestamp {
             document.text(name, of: root).flatMap { Timestamp(Array($0.utf8).span) } ?? Timestamp(milliseconds: 0)
         }

@@ -66,7 +66,7 @@ final class ReplayProgress {
         let rate = Double(recent) / max(0.001, Double(time.wholeMilliseconds) / 1000)
         let left = skipped > 0 ? ", \(skipped) of them left out" : ""
         guard rate >= 0.01 else { return "\(count) of \(total)\(left)" }
-        let rest = Int64(Double(total - count) / rate * 1000)
+        let rest = Int64(min(Double(max(0, total - count)) / rate * 1000, 1e15))
         return "\(count) of \(total)\(left), \(Int(rate.rounded())) a second, \(TimeText.length(milliseconds: rest)) to go"
     }
 }
