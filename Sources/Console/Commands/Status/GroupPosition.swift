@@ -1,5 +1,6 @@
 import Delivery
 import Kafka
+import PushModel
 
 /// Where a group stands in one partition.
 struct GroupPosition: Equatable {
@@ -31,7 +32,7 @@ struct GroupPosition: Equatable {
     /// The offsets that have their outcome although an earlier one has not.
     var finishedOffsets: [Int64] {
         guard let finished, let committed else { return [] }
-        return (0..<finished.bitCount).filter { finished.contains($0) }.map { committed + Int64($0) }
+        return (0..<finished.bitCount).filter { finished.contains($0) }.map { committed.addingSaturated(Int64($0)) }
             .filter { $0 >= start && $0 < high }
     }
 
