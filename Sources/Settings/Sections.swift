@@ -1,3 +1,4 @@
+public import Delivery
 public import WorkerRuntime
 
 /// How to reach and use Kafka.
@@ -40,6 +41,8 @@ public struct KafkaSettings: Sendable {
     public let topics: Topics
     /// How results and offsets are written.
     public let guarantee: DeliveryGuarantee
+    /// Where a partition begins that the group has no position in.
+    public let start: StartRule
     /// When Kafka gives a silent worker up.
     public let sessionTimeout: Duration
     /// When Kafka gives a transaction up.
@@ -59,6 +62,7 @@ public struct KafkaSettings: Sendable {
             handles: values.value(SettingsSchema.handlesTopic),
             shares: values.value(SettingsSchema.sharesTopic), replays: values.value(SettingsSchema.replaysTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
+        start = try values.value(SettingsSchema.start)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
         transactionTimeout = try values.value(SettingsSchema.transactionTimeout)
     }
@@ -80,6 +84,8 @@ public struct WorkerSettings: Sendable {
     public let tenantWeights: [TenantWeightSetting]
     /// Offsets of one partition that are read beyond its oldest unfinished request.
     public let window: Int
+    /// What each loop may hold in memory of requests and results, MiB.
+    public let memory: Int
     /// How long a drain may take; zero parks calls at once.
     public let drainTimeout: Duration
     /// The shortest time between two commits.
@@ -102,6 +108,7 @@ public struct WorkerSettings: Sendable {
         laneWeights = weights
         tenantWeights = values[SettingsSchema.tenantWeights] ?? []
         window = try values.value(SettingsSchema.window)
+        memory = try values.value(SettingsSchema.memory)
         drainTimeout = try values.value(SettingsSchema.drainTimeout)
         commitInterval = try values.value(SettingsSchema.commitInterval)
         dedupeWindow = try values.value(SettingsSchema.dedupeWindow)

@@ -43,10 +43,12 @@ extension Settings {
         configuration.topics.handles = kafka.topics.handles
         configuration.topics.shares = kafka.topics.shares
         configuration.guarantee = kafka.guarantee
+        configuration.start = kafka.start
         configuration.loops = worker.loops
         configuration.laneWeights = worker.laneWeights
         for item in worker.tenantWeights { configuration.tenantWeights[TenantID(item.tenant)] = item.weight }
         configuration.window = worker.window
+        configuration.memoryBudget = worker.memory << 20
         configuration.commitInterval = worker.commitInterval
         configuration.drainTimeout = worker.drainTimeout
         configuration.retry = RetrySchedule(

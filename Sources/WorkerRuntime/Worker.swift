@@ -28,7 +28,7 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case .undecodablePosition(let partition, let isNewer):
             "the committed position of \(partition) carries metadata that this version cannot read"
                 + (isNewer ? " because a newer one, or another program, wrote it;" : ";")
-                + " use the version that wrote it, or another kafka.group_id"
+                + " use the version that wrote it"
         case .uncommitted(let count):
             "time was up before \(count) results could be committed; their requests will be taken up again"
         case .system(let reason): reason
@@ -136,6 +136,7 @@ public final class Worker: Sendable {
     private func run(_ index: Int, _ gauges: LoopGauges) throws {
         var configuration = configuration
         let suffix = controls.count > 1 ? "-\(index + 1)" : ""
+        if controls.count > 1 { configuration.loop = index + 1 }
         configuration.workerID += suffix
         let metrics = WorkerMetrics(services.metrics, gauges, loop: index)
         let health = WorkerHealth(services.health, services.log, now: services.clock.monotonic, suffix: suffix)

@@ -46,12 +46,18 @@ public struct WorkerConfiguration: Sendable {
 
     /// The worker's stable name: static membership and the transactional id come from it; at most 128 characters.
     public var workerID: String
+    /// Which of several loops this is the configuration of, from 1; its number is part of `workerID` then.
+    var loop: Int?
     /// The program's version, for results.
     public var version: String
     /// Brokers and client properties.
     public var kafka: KafkaConfiguration
     /// The consumer group, default `pushfan`.
     public var groupID = "pushfan"
+    /// Where partitions of requests begin of which the group has no position, default `safe`.
+    public var start = StartRule.safe
+    /// What each loop may hold in memory of requests and results, bytes, at least 16 MiB, default 256 MiB.
+    public var memoryBudget = 256 << 20
     /// How long the group waits for a silent worker, default 10 s.
     public var sessionTimeout = Duration.seconds(10)
     /// How long the broker keeps a transaction open for a silent worker, default 15 s.
@@ -110,4 +116,19 @@ public struct WorkerConfiguration: Sendable {
         hubs = [Hub(hub, connections: connections)]
         defaultHub = hubs[0].name
     }
+}
+
+/// The names by which brokers tell members and producers apart. Neither groups nor workers have a ':' in their names, so no two of them meet.
+extension WorkerConfiguration {
+    /// The member's stable name in its group: `WORKER`, or `WORKER:LOOP`.
+    var instanceID: String {
+        guard let loop else { return workerID }
+        return "\(workerID.dropLast("-\(loop)".count)):\(loop)"
+    }
+
+    /// The transactional id: `GROUP:WORKER`, or `GROUP:WORKER:LOOP`.
+    var transactionalID: String { "\(groupID):\(instanceID)" }
+
+    /// The transactional id of versions before this one, which groups and workers of other names could have too.
+    var formerTransactionalID: String { "\(groupID)-\(workerID)" }
 }

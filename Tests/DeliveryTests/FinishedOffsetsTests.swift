@@ -60,7 +60,7 @@ struct FinishedOffsetsTests {
         #expect(try FinishedOffsets(decoding: "1AAAA").bitCount == 0)
     }
 
-    @Test(arguments: ["2AQ==", "0", " 1AQ==", "AQ==", "{\"offset\":1}", "bm90aGluZw==", "\u{0}", "é"])
+    @Test(arguments: ["3AQ==", "0", " 1AQ==", "AQ==", "{\"offset\":1}", "bm90aGluZw==", "\u{0}", "é"])
     func whatAnotherProgramWroteIsRefused(text: String) {
         #expect(throws: FinishedOffsets.DecodingError.unknownVersion) { try FinishedOffsets(decoding: text) }
     }
@@ -84,5 +84,23 @@ struct FinishedOffsetsTests {
             #expect(Data(base64Encoded: String(text.dropFirst())) != nil, "\(text)")
             #expect(try FinishedOffsets(decoding: finished.encoded()) == finished)
         }
+    }
+
+    @Test(arguments: [nil, 0, 1, 1_800_000_000_000, .max] as [Int64?])
+    func theTimeOfTheLatestRecordIsKeptBesideTheMap(latest: Int64?) throws {
+        for distances in [[], [0], [3, 16_383]] {
+            var finished = FinishedOffsets()
+            finished.latest = latest
+            for distance in distances { finished.insert(distance) }
+            let text = finished.encoded()
+            #expect(text.utf8.count <= 2753)
+            #expect(try FinishedOffsets(decoding: text) == finished)
+            #expect(text.hasPrefix("2") == (latest != nil))
+        }
+    }
+
+    @Test(arguments: ["2", "2:", "2x:", "2-1:", "299999999999999999999:", "21800", "21800:!!", "21800:AA"])
+    func aMapWithATimeThatIsNoneIsMalformed(text: String) {
+        #expect(throws: FinishedOffsets.DecodingError.malformed) { try FinishedOffsets(decoding: text) }
     }
 }

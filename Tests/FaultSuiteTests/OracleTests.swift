@@ -81,9 +81,9 @@ import Testing
             "2 INFO Couldn't find leader endpoint for partitions HashSet(r-0, o-1) while trying to send transaction markers for \(id), these partitions are skipped"
         }
         let lines = [
-            "0 INFO something else", resumed("g-w1", "COMMIT", 120), resumed("g-w2", "ABORT", 130),
-            resumed("other-w3", "COMMIT", 140),
-            left("g-w2"), left("other-w3"), left("g-w1"), left("g-w1"), resumed("g-w4", "COMMIT", 150),
+            "0 INFO something else", resumed("g:w1", "COMMIT", 120), resumed("g:w2", "ABORT", 130),
+            resumed("other:w3", "COMMIT", 140),
+            left("g:w2"), left("other:w3"), left("g:w1"), left("g:w1"), resumed("g:w4", "COMMIT", 150),
         ]
         #expect(TornTransaction.read(lines, group: "g") == [TornTransaction(worker: "w1", begin: 100, end: 120)])
     }

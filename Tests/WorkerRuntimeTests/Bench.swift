@@ -1,4 +1,5 @@
 import CurlHTTP
+import Delivery
 import Foundation
 import HubAuth
 import HubEmulator
@@ -130,6 +131,8 @@ final class Bench {
         configuration.groupID = name
         configuration.topics = topics
         configuration.guarantee = guarantee
+        // Tests publish what is as old as they like.
+        configuration.start = .beginning
         // A machine that stands still for a while must not cost a worker its partitions. Until a session ends nobody with another name takes
         // them over: tests of that choose `takeover`.
         // The embedded broker lets the next worker wait for it even where the one before has left.

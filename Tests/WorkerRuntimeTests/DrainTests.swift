@@ -63,7 +63,7 @@ struct DrainTests {
         let start = bench.clock.monotonic
         try worker.stop()
         #expect(bench.clock.monotonic - start >= 900_000_000)
-        #expect(try bench.committed()?.offset == nil)
+        #expect(try bench.committed()?.offset ?? 0 == 0)
     }
 
     @Test func aRestartedWorkerRepeatsNothingThatWasFinished() throws {
@@ -79,7 +79,7 @@ struct DrainTests {
         #expect(bench.metric("pushfan_retry_queue_records") == 0)
         let position = try bench.committed()
         #expect(position?.offset == 0)
-        #expect(position?.metadata.hasPrefix("1") == true)
+        #expect(try FinishedOffsets(decoding: position?.metadata ?? "").contains(1))
 
         bench.hub.arm([])
         try bench.publish(Self.request("behind"))
@@ -96,7 +96,7 @@ struct DrainTests {
         #expect(calls.count == names.count + 1 && calls.values.allSatisfy { $0 == 1 })
         let end = try bench.committed()
         #expect(end?.offset == Int64(names.count + 2))
-        #expect(end?.metadata == "")
+        #expect(try FinishedOffsets(decoding: end?.metadata ?? "").bitCount == 0)
     }
 
     @Test func aFullWindowStopsReadingUntilItsHeadIsDone() throws {

@@ -69,6 +69,33 @@ struct FlightTests {
         #expect(!id.belongs(to: flight))
     }
 
+    @Test func thePoolCountsWhatItsFlightsHoldAndLargeOnesGiveItBack() {
+        var pool = FlightPool()
+        let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+        let flights = (0..<10).map { _ in pool.take() }
+        for (index, flight) in flights.enumerated() {
+            flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 0), monotonic: 0)
+            flight.valueByteCount = index * 100_000
+            pool.account(for: flight)
+            // What is read again is not counted twice.
+            pool.account(for: flight)
+        }
+        #expect(pool.byteCount == 10 * 1024 + 2 * 4_500_000)
+        for flight in flights { pool.release(flight) }
+        #expect(pool.byteCount == 0)
+        #expect(pool.activeCount == 0)
+    }
+
+    @Test(arguments: [0, 1 << 20, 32 << 20, 256 << 20, 64 << 30])
+    func thePartsOfABudgetAreNoMoreThanAll(total: Int) {
+        let budget = MemoryBudget(total)
+        for partitions in [1, 2, 16] {
+            let sum = budget.flights + 2 * budget.outcomes + 3 * budget.aside + partitions * budget.keys(of: partitions)
+            #expect(sum <= max(budget.total, partitions << 20 + budget.total / 8 * 7))
+        }
+        #expect(budget.flights >= 6 << 20 && budget.outcomes >= 1 << 20)
+    }
+
     @Test func aBatchThatIsCutKeepsItsResultsAndSmallDeadLetters() {
         var batch = OutcomeBatch()
         batch.add(.results, of: .init(slot: 0, offset: 0)) { record in

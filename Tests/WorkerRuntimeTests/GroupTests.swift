@@ -1,6 +1,8 @@
+import Delivery
 import HubEmulator
 import Kafka
 import Observability
+import PushModel
 import TestSupport
 import Testing
 import WorkerRuntime
@@ -198,7 +200,7 @@ struct GroupTests {
         // Seven records and six markers in all. A transaction's end is told before its marker is written, so the last one may come after
         // the last record, and even after the worker.
         #expect(offset > last.offset && offset <= 13)
-        #expect(position.metadata == "")
+        #expect(try FinishedOffsets(decoding: position.metadata).bitCount == 0)
     }
 
     @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
@@ -254,6 +256,130 @@ struct GroupTests {
         #expect(Set(written.suffix(6)).count == 6, "after the refusal, all of them wait for the first")
         #expect(bench.hub.calls().count == 6, "the hub is not asked again")
         #expect(bench.logLines.all.contains { $0.contains("offset.metadata.max.bytes") })
+    }
+
+    /// Two partitions, in each of which a request that waits for its key's first one holds up the results of 9,000 others, more than may wait.
+    @Test func whatHoldsUpResultsInOrderMayAlwaysBegin() throws {
+        let bench = try Bench(.embedded, partitions: 2)
+        bench.cluster?.failNext(apiKey: 8, codes: [12])
+        var text = ByteWriter()
+        text.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 600_000))
+        for partition in 0..<2 {
+            let fields = #""ordering_key":"k","audience":{"users":["a"]},"platforms":["apple"],"message":{"title":"T"}"#
+            try bench.publish(
+                all: [
+                    #"{"id":"f\#(partition)","not_before":"\#(text.text)",\#(fields)}"#, #"{"id":"s\#(partition)",\#(fields)}"#,
+                ],
+                partition: Int32(partition))
+            let others = (0..<9000).map {
+                #"{"id":"o\#(partition)-\#($0)","audience":{"users":["a"]},"platforms":["apple"],"message":{"title":"T"},"options":{"dry_run":true}}"#
+            }
+            try bench.publish(all: others, partition: Int32(partition))
+        }
+        let worker = try bench.startWorker()
+        #expect(eventually { bench.metric("pushfan_records_consumed_total") > 16_384 })
+        bench.clock.advance(by: .seconds(601))
+        try bench.results(18_004)
+        try worker.stop()
+        #expect(bench.hub.calls().count == 4)
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func aGroupWithoutAPositionLeavesWhatIsOldUntilSomebodyDecides() throws {
+        let bench = try Bench(.real, partitions: 2)
+        let old = bench.clock.millisecondsSince1970 - 7_200_000
+        for number in 0..<5 { try bench.publish(Array(Self.requests(number..<number + 1)[0].utf8), partition: 0, at: old) }
+        try bench.publish(all: Self.requests(5..<8), partition: 1)
+        let careful = try bench.startWorker { $0.start = .safe }
+        // What is young begins at once, beside it.
+        try bench.results(3)
+        #expect(eventually { careful.report(.ready).checks.contains { $0.reason?.contains("--kafka.start beginning") == true } })
+        #expect(!careful.report(.ready).passes)
+        try bench.publish(all: Self.requests(8..<9), partition: 0)
+        try careful.stop()
+        #expect(Set(try bench.resultsByRequest().keys) == ["n5", "n6", "n7"])
+        #expect(try bench.committed(0)?.offset == nil)
+        // Once somebody has said so, it is not asked again.
+        let leaving = try bench.startWorker { $0.start = .end }
+        #expect(try eventually { try bench.committed(0)?.offset == 6 })
+        try leaving.stop()
+        let next = try bench.startWorker { $0.start = .safe }
+        try bench.publish(all: Self.requests(9..<10), partition: 0)
+        try bench.results(4)
+        try next.stop()
+        let other = try bench.startWorker {
+            $0.groupID += "-other"
+            $0.start = .moment(old + 1)
+        }
+        try bench.results(9)
+        try other.stop()
+        let all = try bench.readAll(bench.topics.results).map { try FinalResult($0).requestID }
+        #expect(all.sorted() == ["n5", "n5", "n6", "n6", "n7", "n7", "n8", "n9", "n9"])
+        #expect(bench.hub.calls().count == 9)
+    }
+
+    /// A group that stands behind the end of its partition, and what it knows of the latest record that it has read.
+    private static func stand(_ bench: Bench, at offset: Int64, latest: Int64?) throws {
+        var finished = FinishedOffsets()
+        finished.latest = latest
+        let consumer = try Consumer(bench.kafka, groupID: bench.name, wakeUpFileDescriptor: -1)
+        defer { consumer.close(timeout: .seconds(2)) }
+        let partition = TopicPartition(topic: bench.topics.requests, partition: 0)
+        try consumer.group.commit([OffsetCommit(partition, offset: offset, metadata: finished.encoded())])
+    }
+
+    /// The log had 7 records, of which 2 are gone; two others came since, so that it ends where it did before, or does not.
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"), arguments: [StartRule.safe, .beginning])
+    func whatAPartitionHoldsThatHasLostItsEndIsNotSentAgain(rule: StartRule) throws {
+        let bench = try Bench(.real, partitions: 1)
+        let now = bench.clock.millisecondsSince1970
+        for number in 0..<5 {
+            try bench.publish(Array(Self.requests(number..<number + 1)[0].utf8), at: now - 60_000 + Int64(number))
+        }
+        try Self.stand(bench, at: 7, latest: now - 30_000)
+        let worker = try bench.startWorker { $0.start = rule }
+        #expect(eventually { bench.logLines.all.contains { $0.contains("has lost its end") } })
+        try bench.publish(all: Self.requests(5..<9))
+        try bench.results(4)
+        try worker.stop()
+        #expect(Set(try bench.resultsByRequest().keys) == ["n5", "n6", "n7", "n8"])
+        #expect(bench.hub.calls().count == 4)
+        #expect(try bench.committed()?.offset == 9)
+        // It is not asked again.
+        let next = try bench.startWorker { $0.start = .safe }
+        try bench.publish(all: Self.requests(9..<10))
+        try bench.results(5)
+        try next.stop()
+        #expect(bench.hub.calls().count == 5)
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func whatAPartitionHoldsThatWasMadeAnewIsSent() throws {
+        let bench = try Bench(.real, partitions: 1)
+        try bench.publish(all: Self.requests(0..<5))
+        try Self.stand(bench, at: 100, latest: bench.clock.millisecondsSince1970 - 60_000)
+        let worker = try bench.startWorker { $0.start = .safe }
+        try bench.results(5)
+        try worker.stop()
+        #expect(bench.hub.calls().count == 5)
+        #expect(try bench.committed()?.offset == 5)
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func aPartitionOfWhichNobodyKnowsWhatItLostWaitsForSomebodyToDecide() throws {
+        let bench = try Bench(.real, partitions: 1)
+        try bench.publish(all: Self.requests(0..<5))
+        try Self.stand(bench, at: 100, latest: nil)
+        let worker = try bench.startWorker { $0.start = .safe }
+        #expect(eventually { worker.report(.ready).checks.contains { $0.reason?.contains("--kafka.start end") == true } })
+        try worker.stop()
+        #expect(bench.hub.calls().isEmpty)
+        let decided = try bench.startWorker { $0.start = .end }
+        #expect(try eventually { try bench.committed()?.offset == 5 })
+        try bench.publish(all: Self.requests(5..<7))
+        try bench.results(2)
+        try decided.stop()
+        #expect(Set(try bench.resultsByRequest().keys) == ["n5", "n6"])
     }
 
     @Test func recordsBelowAPositionBeyondTheEndAreNotSkipped() throws {

@@ -46,8 +46,8 @@ struct LoopsTests {
             return Set(workers).count == 2
         }
         #expect(isShared)
-        // A worker whose name is the second loop's fences that loop.
-        let second = try bench.startWorker("same-2")
+        // A worker that is the second loop fences that loop.
+        let second = try bench.startWorker("same-2") { $0.loop = 2 }
         #expect(eventually { first.hasEnded })
         #expect {
             try first.wait()
@@ -56,6 +56,45 @@ struct LoopsTests {
             return true
         }
         try second.stop()
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func workersWhoseNamesMeetWithThoseOfGroupsAndLoopsLeaveEachOtherAlone() throws {
+        let bench = try Bench(.real, partitions: 4)
+        let group = bench.name
+        let workers = try [(group, "eu-1", 1), (group + "-eu", "1", 1), (group + ".l", "w", 2), (group + ".l", "w-1", 1)].map {
+            (name, id, loops) in
+            try bench.startWorker {
+                $0.groupID = name
+                $0.workerID = id
+                $0.loops = loops
+            }
+        }
+        #expect(eventually { workers.allSatisfy { $0.report(.ready).passes } })
+        for round in 1...5 {
+            try bench.publish(all: Self.requests(round * 20 - 20..<round * 20))
+            // Each of the three groups sends all of them.
+            try bench.results(round * 60)
+        }
+        #expect(workers.allSatisfy { !$0.hasEnded })
+        for worker in workers { try worker.stop() }
+        #expect(try bench.readAll(bench.topics.results).count == 300)
+    }
+
+    @Test func noTwoMembersHaveOneName() throws {
+        let bench = try Bench(.embedded)
+        var ids: [String] = []
+        for (group, worker, loop) in [
+            ("pf", "eu-1", nil), ("pf-eu", "1", nil), ("pf", "eu", 1), ("pf", "eu-1", 1), ("pf-eu", "1", 1),
+            ("pf", "eu-1-1", nil),
+        ] as [(String, String, Int?)] {
+            var configuration = try bench.workerConfiguration()
+            configuration.groupID = group
+            configuration.workerID = worker + (loop.map { "-\($0)" } ?? "")
+            configuration.loop = loop
+            ids.append(configuration.transactionalID)
+        }
+        #expect(ids == ["pf:eu-1", "pf-eu:1", "pf:eu:1", "pf:eu-1:1", "pf-eu:1:1", "pf:eu-1-1"])
     }
 
     @Test func aGaugeOfSeveralLoopsIsTheirSumOrTheLargest() {

@@ -31,6 +31,8 @@ struct WorkerEnvironment {
             set("kafka.session_timeout", "6s")
         }
         set("kafka.group_id", name)
+        // The bench wrote it all, however long ago.
+        set("kafka.start", "beginning")
         set("kafka.topics.requests", topics.requests)
         set("kafka.topics.results", topics.results)
         set("kafka.topics.deadletter", topics.deadLetters)

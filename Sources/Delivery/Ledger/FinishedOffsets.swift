@@ -1,9 +1,13 @@
 /// The set of offsets that are finished above a low-water mark, as distances from it, and its text form.
 ///
-/// The text is the version character `1` and the base64 (RFC 4648) of the little-endian bitmap, trailing zero bytes cut. It
-/// travels in the metadata of a Kafka offset commit; an empty text means that nothing above the mark is finished.
+/// The text is the version character `1` and the base64 (RFC 4648) of the little-endian bitmap, trailing zero bytes cut; or `2`, the
+/// time of the latest record in decimal digits, `:` and that base64. It travels in the metadata of a Kafka offset commit; an empty text
+/// means that nothing above the mark is finished.
 public struct FinishedOffsets: Sendable, Equatable {
     private var bytes: [UInt8] = []
+    /// When the latest record was published that was read, milliseconds since 1970, 0 or more; nil when that is not known. It tells a
+    /// partition that has lost its end from one that was made anew.
+    public var latest: Int64?
 
     /// The empty set.
     public init() {}
@@ -51,9 +55,11 @@ public struct FinishedOffsets: Sendable, Equatable {
         bytes[distance >> 3] |= 1 << UInt8(distance & 7)
     }
 
-    /// The text form; at most 2,733 characters.
+    /// The text form; at most 2,753 characters.
     public func encoded() -> String {
-        bytes.isEmpty ? "" : "1" + Base64.encode(bytes)
+        let map = bytes.isEmpty ? "" : Base64.encode(bytes)
+        guard let latest, latest >= 0 else { return bytes.isEmpty ? "" : "1" + map }
+        return "2\(latest):" + map
     }
 
     /// Reads the text form.
@@ -62,8 +68,19 @@ public struct FinishedOffsets: Sendable, Equatable {
     ///   publishes results twice.
     public init(decoding text: String) throws(DecodingError) {
         guard let version = text.utf8.first else { return }
-        guard version == UInt8(ascii: "1") else { throw .unknownVersion }
-        guard let decoded = Base64.decode(text.utf8.dropFirst()), decoded.count <= OffsetLedger.maximumWindow / 8 else {
+        var map = text.utf8.dropFirst()
+        switch version {
+        case UInt8(ascii: "1"): break
+        case UInt8(ascii: "2"):
+            let digits = map.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard let time = Int64(String(decoding: digits, as: UTF8.self)),
+                map.dropFirst(digits.count).first == UInt8(ascii: ":")
+            else { throw .malformed }
+            latest = time
+            map = map.dropFirst(digits.count + 1)
+        default: throw .unknownVersion
+        }
+        guard let decoded = Base64.decode(map), decoded.count <= OffsetLedger.maximumWindow / 8 else {
             throw .malformed
         }
         bytes = decoded

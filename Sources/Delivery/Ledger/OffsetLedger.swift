@@ -101,20 +101,26 @@ public struct OffsetLedger: Sendable {
     }
 
     /// What a commit must name so that exactly the finished records count as done.
-    public func commit() -> LedgerCommit {
-        LedgerCommit(offset: lowWaterMark, metadata: finishedOffsets().encoded())
+    ///
+    /// - Parameter latest: When the latest record was published that was read, milliseconds since 1970; nil when that is not kept.
+    /// - Returns: The position.
+    public func commit(latest: Int64? = nil) -> LedgerCommit {
+        var finished = finishedOffsets()
+        finished.latest = latest
+        return LedgerCommit(offset: lowWaterMark, metadata: finished.encoded())
     }
 
     /// What a commit must name so that exactly the finished records count as done, but for some that it leaves to a later one.
     ///
-    /// - Parameter left: Offsets of finished records, ascending. What is finished `maximumWindow` and more behind the first of them is left
+    /// - Parameters:
+    ///   - left: Offsets of finished records, ascending. What is finished `maximumWindow` and more behind the first of them is left
     ///   out too, so that the metadata has room; nothing of that may have been published in this commit.
+    ///   - latest: As of `commit(latest:)`.
     /// - Returns: The position.
-    public func commit(leavingOut left: [Int64]) -> LedgerCommit {
-        guard let first = left.first else { return commit() }
+    public func commit(leavingOut left: [Int64], latest: Int64? = nil) -> LedgerCommit {
+        guard let first = left.first else { return commit(latest: latest) }
         let mark = min(lowWaterMark, first)
-        let count = Int(min(max(position, restored) - mark, Int64(Self.maximumWindow)))
-        guard count > 0 else { return LedgerCommit(offset: mark, metadata: "") }
+        let count = max(0, Int(min(max(position, restored) - mark, Int64(Self.maximumWindow))))
         var words = [UInt64](repeating: 0, count: (count + 63) / 64)
         for index in 0..<count where mark + Int64(index) < lowWaterMark || isFinished(mark + Int64(index)) {
             words[index >> 6] |= 1 << UInt64(index & 63)
@@ -122,7 +128,9 @@ public struct OffsetLedger: Sendable {
         for offset in left where offset - mark < Int64(count) {
             words[Int(offset - mark) >> 6] &= ~(1 << UInt64((offset - mark) & 63))
         }
-        return LedgerCommit(offset: mark, metadata: FinishedOffsets(words: words).encoded())
+        var finished = FinishedOffsets(words: words)
+        finished.latest = latest
+        return LedgerCommit(offset: mark, metadata: finished.encoded())
     }
 
     /// What is finished at and above the low-water mark.

@@ -67,6 +67,11 @@ public struct PartWriter: Sendable {
         ending.append("}")
     }
 
+    /// The bytes that stand in every part beside its number and its audience.
+    public var repeatedByteCount: Int {
+        beforeID.count + parentID.count + beforeChunk.count + hub.count + ending.count
+    }
+
     /// Writes a part.
     ///
     /// - Parameters:

@@ -30,6 +30,32 @@ extension TopicAdmin {
         return try client.offsets(of: partitions, in: topic, at: LogicalOffset.end, timeout: timeout)
     }
 
+    /// Where chosen partitions of a topic begin.
+    ///
+    /// - Parameters:
+    ///   - partitions: Their numbers.
+    ///   - topic: The topic's name.
+    ///   - timeout: How long to wait.
+    /// - Returns: The first offset of each that is retained, in order.
+    /// - Throws: As `watermarks` does.
+    public func beginnings(of partitions: [Int32], in topic: String, timeout: Duration) throws(KafkaError) -> [Int64] {
+        guard !partitions.isEmpty else { return [] }
+        return try client.offsets(of: partitions, in: topic, at: LogicalOffset.beginning, timeout: timeout)
+    }
+
+    /// The first record of a partition that is not older than a time.
+    ///
+    /// - Parameters:
+    ///   - time: Milliseconds since 1970; times before that count as 0.
+    ///   - partition: The partition.
+    ///   - timeout: How long to wait.
+    /// - Returns: Its offset; nil where every record is older.
+    /// - Throws: As `watermarks` does.
+    public func offset(since time: Int64, in partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64? {
+        let found = try client.offsets(of: [partition.partition], in: partition.topic, at: max(0, time), timeout: timeout)
+        return found.first.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
     /// The first record of each partition that is not older than a time.
     ///
     /// - Parameters:

@@ -212,7 +212,7 @@ extension Consumer {
     private static var defaults: [ClientSettings.Setting] {
         [
             ("fetch.wait.max.ms", "80"), ("fetch.error.backoff.ms", "100"),
-            ("queued.min.messages", "\(PrefetchRefill.defaultLimit)"), ("queued.max.messages.kbytes", "16384"),
+            ("queued.min.messages", "\(PrefetchRefill.defaultLimit)"), ("queued.max.messages.kbytes", "4096"),
             ("max.partition.fetch.bytes", "262144"), ("partition.assignment.strategy", "range,roundrobin"),
         ] + PrefetchRefill.settings
     }

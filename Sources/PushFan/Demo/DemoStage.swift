@@ -1,4 +1,5 @@
 import CurlHTTP
+import Delivery
 import Foundation
 import HTTPServing
 import HubAuth
@@ -85,6 +86,7 @@ final class DemoStage {
             workerID: "demo", version: "demo", kafka: kafka, hub: hubConfiguration, connections: connections)
         configuration.topics = topics
         configuration.guarantee = .atLeastOnce
+        configuration.start = .beginning
         configuration.sessionTimeout = .seconds(6)
         return configuration
     }

@@ -101,7 +101,7 @@ public struct ByteWriter: Sendable {
 
     /// Makes room for at least `byteCount` bytes behind those written: twice as much as there was, or 1 MiB more where that is less.
     @usableFromInline mutating func grow(for byteCount: Int) {
-        let missing = max(byteCount, min(storage.count, 1 << 20), 64)
+        let missing = max(byteCount, min(storage.count, 1 << 20), storage.count / 2, 64)
         // No more than that: an array that grows by itself takes twice its room, and all of it is initialised here.
         var larger: [UInt8] = []
         larger.reserveCapacity(storage.count + missing)

@@ -1,4 +1,6 @@
+import Delivery
 import Observability
+import PushModel
 
 extension SettingType where Value == Int {
     /// A whole number.
@@ -91,5 +93,21 @@ enum SettingLetters {
 
     static func consists(_ text: String, ofLettersDigitsAnd others: String) -> Bool {
         text.utf8.allSatisfy { isLetterOrDigit($0) || others.utf8.contains($0) }
+    }
+}
+
+extension SettingType where Value == StartRule {
+    /// Where a partition begins: a word, or a moment (RFC 3339).
+    static var start: SettingType {
+        text("safe, beginning, end, or a moment such as 2026-01-31T12:00:00Z") { (text) throws(SettingFault) -> StartRule in
+            switch text {
+            case "safe": return .safe
+            case "beginning": return .beginning
+            case "end": return .end
+            default:
+                guard let moment = Timestamp(Array(text.utf8).span) else { throw SettingFault("is neither a word nor a moment") }
+                return .moment(moment.milliseconds)
+            }
+        }
     }
 }

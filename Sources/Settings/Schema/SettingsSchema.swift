@@ -43,6 +43,10 @@ public enum SettingsSchema {
             "kafka.delivery_guarantee", .choice, default: "exactly_once",
             "Whether results and offsets are one transaction; `at_least_once` may repeat results after a crash."
         ) as SettingKey<DeliveryGuarantee>
+    static let start = SettingKey(
+        "kafka.start", .start, default: "safe",
+        "Where a partition begins that the group has no position in; `safe` refuses one in which older requests than of 10 minutes wait."
+    )
     static let sessionTimeout = SettingKey(
         "kafka.session_timeout", .duration(.seconds(6) ... .seconds(300)), default: "10s",
         "How long Kafka waits for a silent worker before it gives its partitions away.")
@@ -68,6 +72,9 @@ public enum SettingsSchema {
     static let window = SettingKey(
         "worker.window", .integer(16...16_384), default: "16384", unit: "offsets",
         "How far one partition is read beyond its oldest unfinished request.")
+    static let memory = SettingKey(
+        "worker.memory", .integer(32...65_536), default: "256", unit: "MiB",
+        "What each loop may hold in memory of requests and results; beyond, it reads no more for the moment.")
     static let drainTimeout = SettingKey(
         "worker.drain_timeout", .duration(.zero ... .seconds(600)), default: "20s",
         "How long calls under way may take to finish when the worker stops or loses a partition.")
@@ -161,10 +168,10 @@ public enum SettingsSchema {
         [
             bootstrapServers.definition, groupID.definition, properties.definition,
         ] + topics.map(\.definition) + [
-            guarantee.definition, sessionTimeout.definition,
+            guarantee.definition, start.definition, sessionTimeout.definition,
             transactionTimeout.definition, workerID.definition, loops.definition, maxInFlight.definition,
             highWeight.definition, normalWeight.definition, bulkWeight.definition, tenantWeights.definition,
-            window.definition,
+            window.definition, memory.definition,
             drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, dedupeWindow.definition,
             dedupeReach.definition, connectionString.definition,
             secondaryKey.definition, hubName.definition, region.definition, apiVersion.definition, requestTimeout.definition,

@@ -72,6 +72,8 @@ final class Flight {
     var offset: Int64 = 0
     /// The bytes of the record's value.
     var valueByteCount = 0
+    /// What the request takes in memory, about; the pool counts it.
+    fileprivate(set) var heldByteCount = 0
     /// The record's key and headers.
     var envelope = RecordEnvelope()
     /// What the record says of a request that comes from a delay lane.
@@ -131,6 +133,16 @@ final class Flight {
         calls.removeAll(keepingCapacity: true)
         openCalls = 0
         payloadCount = 0
+        valueByteCount = 0
+        deadLetter = nil
+    }
+
+    /// Gives back the room that a large request has taken.
+    fileprivate func dropRoom() {
+        request = PushRequest()
+        plan = FanOutPlan()
+        payloads = []
+        envelope = RecordEnvelope()
         deadLetter = nil
     }
 
@@ -156,6 +168,11 @@ final class Flight {
 struct FlightPool {
     private(set) var flights: [Flight] = []
     private var free: [Int] = []
+    /// What the requests in work take in memory, about.
+    private(set) var byteCount = 0
+
+    /// A flight that carried more gives its room back: 64 KiB.
+    private static let longestKept = 64 << 10
 
     /// The flights that carry a request.
     var activeCount: Int { flights.count - free.count }
@@ -173,7 +190,17 @@ struct FlightPool {
         guard flight.isActive else { return }
         flight.isActive = false
         flight.generation &+= 1
+        byteCount -= flight.heldByteCount
+        if flight.heldByteCount > Self.longestKept { flight.dropRoom() }
+        flight.heldByteCount = 0
         free.append(flight.index)
+    }
+
+    /// Counts what a flight holds: the text of its request, which is read into as much again, and what its record has beside.
+    mutating func account(for flight: Flight) {
+        let size = 1024 + 2 * flight.valueByteCount + flight.envelope.byteCount + (flight.deadLetter?.bytes.count ?? 0)
+        byteCount += size - flight.heldByteCount
+        flight.heldByteCount = size
     }
 
     subscript(index: Int) -> Flight { flights[index] }

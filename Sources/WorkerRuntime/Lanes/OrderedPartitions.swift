@@ -11,7 +11,7 @@ struct OrderedPartitions {
         return overflow ? .max : held + Int32(lane.rawValue)
     }
 
-    /// What the records of a partition's keys may take in memory: 24 MiB, some 25,000 small ones. Beyond, the partition is not read.
+    /// What the records of a partition's keys may take in memory at most: 24 MiB, some 25,000 small ones. Beyond, it is not read.
     static let maximumBytes = 24 << 20
     /// What may be held of one partition: 12 MiB, and `maximumHeld` requests.
     static let maximumHeldBytes = 12 << 20

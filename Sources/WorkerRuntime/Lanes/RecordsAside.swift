@@ -23,7 +23,7 @@ struct RecordsAside {
         var byteCount: Int { value.count + envelope.byteCount + 256 }
     }
 
-    /// What the records of a lane may take in memory: 32 MiB, some 60,000 small ones.
+    /// What the records of a lane may take in memory at most: 32 MiB, some 60,000 small ones.
     static let maximumBytes = 32 << 20
 
     private var queues: [TenantID: Queue] = [:]
@@ -31,8 +31,6 @@ struct RecordsAside {
     private(set) var byteCount = 0
 
     var isEmpty: Bool { count == 0 }
-
-    var hasRoom: Bool { byteCount < Self.maximumBytes }
 
     /// The tenants that have records here.
     var tenants: [TenantID] { Array(queues.keys) }

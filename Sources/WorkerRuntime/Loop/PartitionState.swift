@@ -57,6 +57,10 @@ struct LanePartitions {
 struct PartitionState {
     let id: TopicPartition
     let role: PartitionRole
+    /// Why it is not read, if somebody has to decide where it begins.
+    var refusal: StartRule.Cause?
+    /// When the latest of its records was published that was read, milliseconds since 1970.
+    var latest: Int64?
     /// What is finished; nil until the first record says where the partition begins.
     var ledger: OffsetLedger?
     /// Whether a read may find a record; after an empty one, only a wake-up can change that.
@@ -99,8 +103,9 @@ struct PartitionState {
 
     /// Whether the mark has moved over offsets that hold no record, which nothing else would commit.
     var hasUncommittedGap: Bool {
-        guard let ledger, let committed else { return false }
-        return ledger.lowWaterMark > committed.offset
+        guard let ledger else { return false }
+        // Where it begins without a position is committed too, so that it is not decided again.
+        return ledger.lowWaterMark > committed?.offset ?? -1
     }
 
     /// Whether the ledger begins behind `offset`, at which a record is after all.
@@ -122,7 +127,7 @@ struct PartitionState {
     var nextDelayed: Flight? { (head ?? parked).flatMap { $0.isActive ? $0 : nil } }
 
     /// Whether a record may be read now.
-    var canRead: Bool { mayHaveRecords && !isBlocked && head == nil }
+    var canRead: Bool { mayHaveRecords && !isBlocked && head == nil && refusal == nil }
 
     /// Whether the window has to move, or memory to become free, before the next record can be taken.
     var isBlocked: Bool { parked != nil || isFullOfKeys || !(ledger?.hasRoom ?? true) }

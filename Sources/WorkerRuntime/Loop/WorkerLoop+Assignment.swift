@@ -76,7 +76,7 @@ extension WorkerLoop {
         }
         pendingAssignment = list
         assignedAt = now
-        committer.submit(.positions(list, epoch: epoch))
+        committer.submit(.positions(list, suspects: suspects, epoch: epoch))
     }
 
     /// After this time without positions something more than a moment's trouble holds them back: 30 s in nanoseconds.
@@ -91,7 +91,7 @@ extension WorkerLoop {
             log.error(.kafkaError, "the group's positions cannot be read", [.reason: .string(reason)])
             health.brokerFailed("the group's positions cannot be read; \(reason)")
         }
-        later(.positions(pendingAssignment, epoch: epoch), in: .milliseconds(500))
+        later(.positions(pendingAssignment, suspects: suspects, epoch: epoch), in: .milliseconds(500))
     }
 
     func assign(_ positions: [CommittedOffset], _ ends: Committer.PartitionEnds, _ epoch: Int) {
@@ -111,9 +111,10 @@ extension WorkerLoop {
                 states.append(partitionState(position.partition, committed: LedgerCommit(position), ledger: nil))
                 continue
             }
-            guard let offset = position.offset else {
-                states.append(partitionState(position.partition, committed: nil, ledger: nil))
-                starts.append((position.partition, .beginning))
+            guard let offset = position.offset, ends.starts[position.partition] == nil else {
+                let (state, start) = begin(position, ends.starts[position.partition])
+                states.append(state)
+                starts.append((position.partition, start))
                 continue
             }
             let finished: FinishedOffsets
@@ -126,6 +127,7 @@ extension WorkerLoop {
             let window = orders[index] == 3 ? configuration.heldWindow : configuration.window
             let ledger = OffsetLedger(start: offset, finished: finished, window: window)
             states.append(partitionState(position.partition, committed: LedgerCommit(position), ledger: ledger))
+            states[states.count - 1].latest = finished.latest
             starts.append((position.partition, .offset(states[states.count - 1].readingStart(offset))))
         }
         do throws(KafkaError) {
@@ -152,10 +154,71 @@ extension WorkerLoop {
             if case .requests(let lane) = partitions[slot].role { lane } else { nil }
         }
         ordered.nextRefresh = now + Self.firstRefresh
+        ordered.isRefreshDue = partitions.contains(where: \.isDirty)
+        suspects.removeAll()
         beginWithoutReading(ends.held)
         beginControl(slot: partitions.count - requestCount, end: ends.control)
         metrics.assignedPartitions.set(heldStart)
+        noteRefused()
         health.joined()
+    }
+
+    /// A partition that does not begin at the group's position, or of which there is none.
+    private func begin(_ position: CommittedOffset, _ start: PartitionStart?) -> (state: PartitionState, start: StartOffset) {
+        let committed = LedgerCommit(position)
+        var state = partitionState(position.partition, committed: committed, ledger: nil)
+        guard let start else { return (state, .beginning) }
+        note(start, of: position.partition)
+        guard case .offset(let offset) = start.decision else {
+            state.refusal = start.cause
+            return (state, .end)
+        }
+        state.ledger = OffsetLedger(start: offset, window: configuration.window)
+        state.firstOffset = offset
+        state.recent = state.recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
+        // That it begins here is committed soon, so that it is not decided again.
+        state.isDirty = true
+        return (state, .offset(offset))
+    }
+
+    /// Says loudly what is missing of a partition.
+    private func note(_ start: PartitionStart, of partition: TopicPartition) {
+        guard let committed = start.committed else { return }
+        let what: StaticString =
+            switch start.cause {
+            case .lostEnd: "a partition has lost its end; what was published since is sent, and nothing again"
+            case .madeAnew:
+                "a partition ends before the group's position and has nothing older: it was made anew and is read whole"
+            case .unknownEnd, .noPosition:
+                "a partition ends before the group's position, and nobody knows whether it was made anew"
+            }
+        log.error(
+            .kafkaError, what,
+            [
+                .topic: .string(partition.topic), .partition: LogValue(partition.partition), .offset: LogValue(committed),
+                .count: LogValue(max(0, committed - start.end)), .reason: .string("the partition ended at \(start.end)"),
+            ])
+    }
+
+    /// Says which partitions are not read because nobody has said where they begin, and how to say it.
+    private func noteRefused() {
+        let refused = partitions.filter { $0.refusal != nil }
+        guard let first = refused.first else {
+            health.refused(nil)
+            return
+        }
+        let names = refused.prefix(3).map { "\($0.id.topic)[\($0.id.partition)]" }.joined(separator: ", ")
+        let all = names + (refused.count > 3 ? " and \(refused.count - 3) more" : "")
+        let why =
+            first.refusal == .noPosition
+            ? "the group '\(configuration.groupID)' has no position in \(all), where records older than ten minutes wait"
+            : "\(all) ended before the position of the group '\(configuration.groupID)', and may have lost records or be made anew"
+        let reason =
+            "\(why): start a worker once with --kafka.start beginning to send all that is there, or with --kafka.start end to leave it"
+        health.refused(reason)
+        log.error(
+            .kafkaError, "partitions are not read until somebody decides where they begin",
+            [.count: LogValue(refused.count), .reason: .string(reason)])
     }
 
     private func role(of partition: TopicPartition) -> PartitionRole {
@@ -184,7 +247,7 @@ extension WorkerLoop {
         let list = partitions.filter { $0.role != .held }.map(\.id)
         forgetAssignment()
         pendingAssignment = list
-        committer.submit(.positions(list, epoch: epoch))
+        committer.submit(.positions(list, suspects: suspects, epoch: epoch))
     }
 
     /// Before partitions are given up, calls that are under way may finish and be committed; lost ones belong to others already.

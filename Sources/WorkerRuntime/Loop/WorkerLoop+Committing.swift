@@ -45,8 +45,16 @@ extension WorkerLoop {
             guard left.isEmpty else { return nil }
             return OffsetCommit(partitions[slot].id, offset: parents[slot].lowWaterMark, metadata: parents.metadata(of: slot))
         }
-        guard let position = partitions[slot].ledger?.commit(leavingOut: left) else { return nil }
-        return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: publishesInOrder ? "" : position.metadata)
+        guard let position = partitions[slot].ledger?.commit(leavingOut: left, latest: partitions[slot].latest) else {
+            return nil
+        }
+        var metadata = position.metadata
+        if publishesInOrder {
+            var nothing = FinishedOffsets()
+            nothing.latest = partitions[slot].latest
+            metadata = nothing.encoded()
+        }
+        return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: metadata)
     }
 
     /// Whether a partition's mark has moved over records that are nobody's result, which nothing else would commit.
@@ -195,7 +203,9 @@ extension WorkerLoop {
         isProbing = false
         health.producerFailed("a call to Kafka does not end")
         committer.submit(.prepare)
-        if partitions.isEmpty && !pendingAssignment.isEmpty { committer.submit(.positions(pendingAssignment, epoch: epoch)) }
+        if partitions.isEmpty && !pendingAssignment.isEmpty {
+            committer.submit(.positions(pendingAssignment, suspects: suspects, epoch: epoch))
+        }
         guard var commit = offered, commit.retryAt == nil else { return }
         offered = nil
         guard commit.epoch == epoch else { return }

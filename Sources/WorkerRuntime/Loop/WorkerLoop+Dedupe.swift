@@ -50,8 +50,7 @@ extension WorkerLoop {
     /// What tells repetitions in a partition of requests where the next one is at `offset`; nil when they are not looked for.
     func recentRequests(of partition: TopicPartition, before offset: Int64) -> RecentRequests? {
         guard let reach = repetitions?.reach else { return nil }
-        let isMadeAnew = madeAnew.remove(partition) != nil
-        return RecentRequests(reach: reach, start: isMadeAnew ? offset : max(0, offset - Int64(reach)))
+        return RecentRequests(reach: reach, start: max(0, offset - Int64(reach)))
     }
 
     /// Looks at a record from before the group's position.
@@ -59,10 +58,10 @@ extension WorkerLoop {
     /// - Returns: Whether that is all that is to be done with it.
     func lookBack(at record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int) -> Bool {
         // What is read before the assignment begins anew is read again then.
-        if !madeAnew.isEmpty { return true }
+        if !suspects.isEmpty { return true }
         guard partitions[slot].isLookingBack(at: origin.offset) else { return false }
         if let end = consumer.watermarks(slot: slot)?.high, end < partitions[slot].firstOffset {
-            madeAnew.insert(partitions[slot].id)
+            suspects.insert(partitions[slot].id)
         } else {
             remember(record, origin, slot)
         }
@@ -90,10 +89,10 @@ extension WorkerLoop {
         }
     }
 
-    /// Begins the assignment anew if a partition was made anew: then it is read from its beginning, and nothing is looked back at.
-    func readMadeAnew() {
-        guard !madeAnew.isEmpty, !partitions.isEmpty else { return }
-        beginAssignmentAgain(because: "a partition ends before the group's position, so it was made anew")
+    /// Begins the assignment anew if a partition ends before the group's position: then it is found out where it is to be read.
+    func lookIntoSuspects() {
+        guard !suspects.isEmpty, !partitions.isEmpty else { return }
+        beginAssignmentAgain(because: "a partition ends before the group's position")
     }
 
     /// Takes in a request that could be sent, and refuses it if it comes again.

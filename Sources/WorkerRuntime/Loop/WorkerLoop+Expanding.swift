@@ -41,10 +41,16 @@ extension WorkerLoop {
             finish(flight)
             return
         }
-        let count = expansionRecorder.record(
-            flight, body: body, planner, over: flight.spread.map { routes.spreads[$0].hubs },
-            partitionCount: parentPartitionCount,
-            into: &outbox)
+        let count: Int
+        do throws(RequestFault) {
+            count = try expansionRecorder.record(
+                flight, body: body, planner, over: flight.spread.map { routes.spreads[$0].hubs },
+                partitionCount: parentPartitionCount, into: &outbox)
+        } catch {
+            flight.report.faults.append(error)
+            reject(flight)
+            return
+        }
         metrics.requestsExpanded.increment()
         log.info(
             .requestExpanded, "a large request was divided into parts",

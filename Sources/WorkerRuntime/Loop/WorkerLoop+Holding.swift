@@ -117,12 +117,12 @@ extension WorkerLoop {
 
     /// Takes what has come in the partitions of held requests.
     func receiveHeld() {
-        guard ordered.mayHaveRecords, canReceive else { return }
+        guard ordered.mayHaveRecords, canProceed else { return }
         ordered.mayHaveRecords = false
         for slot in ordered.slots {
             takeUpParked(slot)
             var budget = Self.heldRecordsPerTurn
-            while budget > 0 && canReceive && partitions[slot].canRead {
+            while budget > 0 && canProceed && partitions[slot].canRead {
                 let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { takeHeld($0, slot) }
                 note(result, of: slot)
                 if case .endOfPartition(let offset) = result { reachedEnd(of: slot, offset) }

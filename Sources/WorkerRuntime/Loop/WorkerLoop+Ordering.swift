@@ -57,7 +57,7 @@ extension WorkerLoop {
 
     /// Starts the requests whose keys have their turn, as far as there is room in their lanes: they come before what was not read yet.
     func startKeys() {
-        guard ordered.isUsed, canReceive else { return }
+        guard ordered.isUsed, canProceed else { return }
         for lane in Lane.allCases {
             for slot in lanes[lane.rawValue].slots {
                 while canStartKeys(of: lane), let (key, request) = ordered.queues[slot].next(now: wallClock.milliseconds) {
@@ -70,7 +70,7 @@ extension WorkerLoop {
     }
 
     private func canStartKeys(of lane: Lane) -> Bool {
-        canReceive && hasRoom(lane) && delayedReadyCount < Self.maximumReady * ports.count
+        canProceed && hasRoom(lane) && delayedReadyCount < Self.maximumReady * ports.count
     }
 
     private func start(_ record: OrderedRecord, of key: RequestIdentity) {
@@ -98,7 +98,7 @@ extension WorkerLoop {
 
     /// Notes whether a partition may be read although records of its keys lie aside.
     func noteRoomForKeys(_ slot: Int) {
-        let isFull = ordered.queues[slot].byteCount >= OrderedPartitions.maximumBytes
+        let isFull = ordered.queues[slot].byteCount >= memory.keys(of: ordered.queues.count)
         guard isFull != partitions[slot].isFullOfKeys else { return }
         partitions[slot].isFullOfKeys = isFull
         if !isFull, case .requests(let lane) = partitions[slot].role { lanes[lane.rawValue].mayHaveRecords = true }
@@ -106,7 +106,7 @@ extension WorkerLoop {
 
     /// When there is something to do for keys, monotonic nanoseconds; not after `now` for at once.
     func orderedMoment() -> Int64 {
-        guard ordered.isUsed || ordered.mayHaveRecords, canReceive else { return .max }
+        guard ordered.isUsed || ordered.mayHaveRecords, canProceed else { return .max }
         if ordered.mayHaveRecords { return now }
         var moment = Int64.max
         for lane in Lane.allCases where canStartKeys(of: lane) {

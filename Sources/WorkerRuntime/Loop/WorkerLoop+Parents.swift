@@ -12,8 +12,7 @@ extension WorkerLoop {
 
     /// Whether there is room for results of large requests.
     var canReadParents: Bool {
-        mode == .running && isProducerReady && outbox.records.count < Self.maximumUncommitted
-            && outbox.bytes.count < Self.maximumUncommittedBytes
+        mode == .running && isProducerReady && hasRoomForOutcomes
     }
 
     /// Takes what has come in the partitions of the topic of parents.

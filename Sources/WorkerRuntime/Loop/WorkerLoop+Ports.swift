@@ -97,12 +97,12 @@ extension WorkerLoop {
     /// Whether a lane's records may be read, as far as its own calls go.
     func hasRoom(_ lane: Lane) -> Bool {
         guard let port = onlyPort else { return canPutOff || ports.allSatisfy { !isFull($0, lane) } }
-        return hasTenants(lane) ? port.aside[lane.rawValue].hasRoom : port.hasRoom(lane)
+        return hasTenants(lane) ? port.aside[lane.rawValue].byteCount < memory.aside : port.hasRoom(lane)
     }
 
     /// Whether as many records of a lane lie aside for a hub as its part of the memory holds.
     func isFull(_ port: HubPort, _ lane: Lane) -> Bool {
-        port.aside[lane.rawValue].byteCount >= RecordsAside.maximumBytes / ports.count
+        port.aside[lane.rawValue].byteCount >= memory.aside / ports.count
     }
 
     /// The calls from delay lanes that wait for their turn.

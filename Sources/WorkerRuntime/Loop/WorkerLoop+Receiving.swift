@@ -22,7 +22,6 @@ extension WorkerLoop {
             consumer.keepFetching()
         }
         for lane in Lane.allCases { receiveRecords(of: lane) }
-        readMadeAnew()
     }
 
     private func receiveRecords(of lane: Lane) {
@@ -78,7 +77,14 @@ extension WorkerLoop {
 
     /// Takes in that a record was delivered; nil when its outcome was published before.
     func receive(_ offset: Int64, of slot: Int) -> OffsetLedger.Reception? {
-        if partitions[slot].begins(after: offset) { beginAgain(slot, at: offset) }
+        if partitions[slot].begins(after: offset) {
+            guard partitions[slot].role.hasRequests else {
+                beginAgain(slot, at: offset)
+                return partitions[slot].received(offset, window: window(of: slot))
+            }
+            suspects.insert(partitions[slot].id)
+            return nil
+        }
         let reception = partitions[slot].received(offset, window: window(of: slot))
         if reception == .alreadyFinished { return nil }
         partitions[slot].consumed.increment()
@@ -93,6 +99,8 @@ extension WorkerLoop {
 
     private func take(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int, _ lane: Lane) {
         if lookBack(at: record, origin, slot) { return }
+        partitions[slot].latest = max(
+            partitions[slot].latest ?? 0, min(max(0, origin.timestamp.milliseconds), wallClock.milliseconds))
         guard let reception = receive(origin.offset, of: slot) else { return remember(record, origin, slot) }
         partitions[slot].lastTimestamp = origin.timestamp
         let flight = flights.take()
@@ -159,6 +167,7 @@ extension WorkerLoop {
         let reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
         nameTenant(of: flight)
         findHub(of: flight)
+        flights.account(for: flight)
         return reading
     }
 
@@ -173,10 +182,11 @@ extension WorkerLoop {
         var letter = OutcomeBatch()
         deadLetters.record(record, slot: flight.slot, origin: place, failure, into: &letter)
         flight.deadLetter = letter
+        flights.account(for: flight)
         noteDeadLetter(place, failure)
     }
 
-    /// Takes in that the partition has records below the committed position: its topic was made anew, or lost its end.
+    /// Takes in that a partition of our own has records below the committed position: its topic was made anew, or lost its end.
     private func beginAgain(_ slot: Int, at offset: Int64) {
         let mark = partitions[slot].ledger?.lowWaterMark ?? 0
         log.warning(
@@ -342,7 +352,7 @@ extension WorkerLoop {
         }
     }
 
-    private func reject(_ flight: Flight) {
+    func reject(_ flight: Flight) {
         // What was tried already is not forgotten because other settings would refuse it now.
         if let delayed = flight.delayed, delayed.report.attemptCount > 0 {
             giveUp(flight, delayed)

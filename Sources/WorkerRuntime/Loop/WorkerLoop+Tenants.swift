@@ -90,7 +90,7 @@ extension WorkerLoop {
 
     private func startRecordsAside(of port: HubPort, _ lane: Lane) {
         for tenant in port.aside[lane.rawValue].tenants {
-            while canReceive, mayHaveMoreCalls(tenant, in: lane, port),
+            while canProceed, mayHaveMoreCalls(tenant, in: lane, port),
                 let record = port.aside[lane.rawValue].removeFirst(of: tenant)
             {
                 start(record, of: tenant, in: lane)

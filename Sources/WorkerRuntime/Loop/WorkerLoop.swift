@@ -34,6 +34,7 @@ final class WorkerLoop {
     let control: WorkerControl
     let statusBoard: StatusBoard
     let clock: WorkerClock
+    let memory: MemoryBudget
 
     let poller: Poller
     let wakeUp: WakeUp
@@ -100,8 +101,8 @@ final class WorkerLoop {
     var details: ErrorDetails
     /// How repeated requests are told; nil when all are sent.
     let repetitions: RepetitionRules?
-    /// Partitions of which it was found, while looking back, that they end before the group's position.
-    var madeAnew: Set<TopicPartition> = []
+    /// Partitions that were found to end before the group's position.
+    var suspects: Set<TopicPartition> = []
 
     // Results.
     var recorder: ResultRecorder
@@ -144,6 +145,7 @@ final class WorkerLoop {
         self.control = control
         statusBoard = services.status
         clock = services.clock
+        memory = MemoryBudget(configuration.memoryBudget)
         poller = try Poller()
         wakeUp = control.wakeUp
         kafkaWakeUp = try WakeUp()
@@ -157,7 +159,7 @@ final class WorkerLoop {
         }
         consumer = try Consumer(
             configuration.kafka, groupID: configuration.groupID,
-            instanceID: configuration.guarantee == .exactlyOnce ? configuration.workerID : nil,
+            instanceID: configuration.guarantee == .exactlyOnce ? configuration.instanceID : nil,
             sessionTimeout: configuration.sessionTimeout, heartbeatInterval: Self.heartbeatInterval(configuration),
             reportsPartitionEnd: true,
             wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
@@ -217,6 +219,7 @@ final class WorkerLoop {
             receiveHeld()
             startKeys()
             receiveRecords()
+            lookIntoSuspects()
             receiveDelayed()
             readParents()
             sendPolls()
@@ -281,12 +284,21 @@ final class WorkerLoop {
         return wake
     }
 
-    /// Whether records may be read: not before it is known which are cancelled, not while draining, and not while more is finished than could be committed.
-    var canReceive: Bool {
+    /// Whether records may be read: not while more is finished than could be committed.
+    var canReceive: Bool { hasRoomForOutcomes && flights.byteCount < memory.flights && canProceed }
+
+    /// Whether what was read may begin: not before it is known which requests are cancelled, and not while draining.
+    ///
+    /// Where results wait for all before them, what these wait for must begin however many there are.
+    var canProceed: Bool {
         guard mode == .running, !partitions.isEmpty, isProducerReady, controlReading.hasReachedEnd else { return false }
-        guard !isCommitOverdue, outbox.records.count < Self.maximumUncommitted else { return false }
-        guard outbox.bytes.count < Self.maximumUncommittedBytes else { return false }
+        guard !isCommitOverdue, hasRoomForOutcomes || publishesInOrder else { return false }
         return flights.activeCount < Self.maximumFlights
+    }
+
+    /// Whether there is room for more results.
+    var hasRoomForOutcomes: Bool {
+        outbox.records.count < Self.maximumUncommitted && outbox.bytes.count < memory.outcomes
     }
 
     /// Whether results cannot be recorded at present. Then nothing may be begun, because its calls would be made again if the
@@ -303,8 +315,6 @@ final class WorkerLoop {
 
     /// Finished records that may wait for the commit before them.
     static let maximumUncommitted = 16_384
-    /// The same in bytes, which large dead letters reach first.
-    static let maximumUncommittedBytes = 64 << 20
 }
 
 /// A batch that was offered to the committer and is not confirmed; kept here whatever becomes of the committer.

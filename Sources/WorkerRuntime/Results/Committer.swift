@@ -14,8 +14,8 @@ final class Committer: Sendable {
     enum Job: Sendable {
         /// Get the producer ready.
         case prepare
-        /// Ask for the committed positions of an assignment.
-        case positions([TopicPartition], epoch: Int)
+        /// Ask for the committed positions of an assignment; some partitions were seen to end before theirs.
+        case positions([TopicPartition], suspects: Set<TopicPartition>, epoch: Int)
         /// Ask the group for anything, to learn whether it answers again.
         case probe([TopicPartition])
         /// Publish a batch together with its offsets.
@@ -50,6 +50,8 @@ final class Committer: Sendable {
     struct PartitionEnds: Sendable {
         /// The control topic for those who read what is committed; nil if there is none.
         var control: Int64?
+        /// Where partitions of requests begin that do not begin at the group's position.
+        var starts: [TopicPartition: PartitionStart] = [:]
         /// The partitions of held requests that were assigned, transactions under way included; empty if that could not be learnt.
         var held: [Int32: Int64] = [:]
     }

@@ -15,14 +15,15 @@ struct ExpansionRecorder {
     ///   - partitionCount: The partitions of the topic of parents.
     ///   - batch: Gets the records.
     /// - Returns: The number of parts.
+    /// - Throws: `recordTooLarge` when too much would stand in every part; nothing was added then.
     func record(
         _ flight: Flight, body: JSONDocument.Node, _ planner: FanOutPlanner, over spread: HubSpread?, partitionCount: Int32,
         into batch: inout OutcomeBatch
-    ) -> Int {
+    ) throws(RequestFault) -> Int {
         let (request, plan) = (flight.request, flight.plan)
         if let spread {
             let parts = planner.parts(of: plan, request, over: spread)
-            write(flight, body: body, planner, parts.count, calls: parts.callCount, partitionCount, into: &batch) {
+            try write(flight, body: body, planner, parts.count, calls: parts.callCount, partitionCount, into: &batch) {
                 chunk, writer, value in
                 writer.append(chunk, hub: spread.hubs[parts.hub(of: chunk)], to: &value) {
                     parts.appendAudience(of: chunk, plan, request, to: &$0)
@@ -31,7 +32,7 @@ struct ExpansionRecorder {
             return parts.count
         }
         let expansion = planner.expansion(of: plan, request)
-        write(flight, body: body, planner, expansion.count, calls: expansion.callCount, partitionCount, into: &batch) {
+        try write(flight, body: body, planner, expansion.count, calls: expansion.callCount, partitionCount, into: &batch) {
             chunk, writer, value in
             writer.append(chunk, to: &value) { plan.appendAudience(of: chunk, in: expansion, request, to: &$0) }
         }
@@ -41,11 +42,15 @@ struct ExpansionRecorder {
     private func write(
         _ flight: Flight, body: JSONDocument.Node, _ planner: FanOutPlanner, _ chunks: Int, calls: Int, _ partitionCount: Int32,
         into batch: inout OutcomeBatch, part: (Int, PartWriter, inout ByteWriter) -> Void
-    ) {
+    ) throws(RequestFault) {
         let request = flight.request
         let key = ParentKey(of: flight.origin)
         let partition = key.partition(of: partitionCount)
         let source = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
+        let writer = PartWriter(
+            request, body: body, platforms: Self.platforms(of: request, planner), key: key, partition: partition,
+            chunks: chunks, publishedAt: flight.origin.timestamp)
+        try checkSize(writer, chunks)
         batch.add(.parents(partition), of: source) { record in
             record.setKey { key.append(.parent, to: &$0) }
             record.setValue {
@@ -53,9 +58,6 @@ struct ExpansionRecorder {
                     request, chunks: chunks, calls: calls, origin: (flight.origin, flight.report.consumedAt), to: &$0)
             }
         }
-        let writer = PartWriter(
-            request, body: body, platforms: Self.platforms(of: request, planner), key: key, partition: partition,
-            chunks: chunks, publishedAt: flight.origin.timestamp)
         let first = UInt32(truncatingIfNeeded: key.digest)
         for chunk in 0..<chunks {
             batch.add(.bulk(first &+ UInt32(chunk)), of: source) { record in
@@ -63,6 +65,20 @@ struct ExpansionRecorder {
                 addHeaders(of: request, to: &record)
             }
         }
+    }
+
+    /// What the parts of a request may repeat together, bytes: they are written in one transaction.
+    private static let largestExpansion = 32 << 20
+    /// What each may repeat, bytes, so that with its audience it can be read.
+    private static let largestPart = 384 << 10
+
+    private func checkSize(_ writer: PartWriter, _ chunks: Int) throws(RequestFault) {
+        let size = writer.repeatedByteCount
+        guard size > min(Self.largestPart, Self.largestExpansion / max(chunks, 1)) else { return }
+        throw RequestFault(
+            .recordTooLarge, "",
+            "The request is sent in \(chunks) parts, each of which would repeat \(size) bytes that are not its audience;"
+                + " \(Self.largestPart) are allowed, and \(Self.largestExpansion) in all parts.")
     }
 
     /// A template has no platform, and handles bring their own.

@@ -14,7 +14,7 @@ import PushModel
 struct Publisher {
     let configuration: WorkerConfiguration
     let group: ConsumerGroup
-    private let clock: WorkerClock
+    let clock: WorkerClock
     private var kafka: KafkaConfiguration
     var producer: Producer?
     private(set) var results: Producer.Topic?
@@ -34,6 +34,7 @@ struct Publisher {
     private(set) var held: (topic: Producer.Topic, partitions: Int32)?
     /// The topic of dead handles, if it is there.
     private(set) var handles: Producer.Topic?
+    private var hasFencedFormerName = false
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
     /// When the transaction under way was begun; nil while there is none.
@@ -74,13 +75,16 @@ struct Publisher {
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .failed(error)
             }
-        case .positions(let partitions, let epoch):
+        case .positions(let partitions, let suspects, let epoch):
             do throws(KafkaError) {
                 // A transaction that was left open holds the positions back until a producer of the same name settles it.
                 try prepare()
                 let held = heldPartitions(of: partitions)
                 let positions = try positions(of: partitions + held)
-                return .positions(positions, .init(control: try controlEnd(), held: heldEnds(held)), epoch: epoch)
+                let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
+                let starts = try starts(of: positions, suspects, admin)
+                let ends = Committer.PartitionEnds(control: try controlEnd(), starts: starts, held: heldEnds(held, admin))
+                return .positions(positions, ends, epoch: epoch)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
             }
@@ -131,7 +135,8 @@ struct Publisher {
     private mutating func prepare() throws(KafkaError) {
         guard producer == nil else { return }
         let isTransactional = configuration.guarantee == .exactlyOnce
-        let id = isTransactional ? "\(configuration.groupID)-\(configuration.workerID)" : nil
+        if isTransactional { try fenceFormerName() }
+        let id = isTransactional ? configuration.transactionalID : nil
         let fresh = try Producer(kafka, transactionalID: id, transactionTimeout: configuration.transactionTimeout)
         let names = configuration.topics
         let topics = try fresh.warmUp(
@@ -149,6 +154,21 @@ struct Publisher {
         producer = fresh
     }
 
+    /// Fences, once, what a version before this one may have left under this worker's name, and ends its open transaction.
+    private mutating func fenceFormerName() throws(KafkaError) {
+        guard !hasFencedFormerName else { return }
+        let former = try Producer(
+            kafka, transactionalID: configuration.formerTransactionalID, transactionTimeout: configuration.transactionTimeout)
+        defer { former.close(timeout: .zero) }
+        do throws(KafkaError) {
+            try former.initTransactions(timeout: .seconds(10))
+        } catch {
+            // Who may not use the name any more cannot have left anything lately.
+            guard error.isAuthorization else { throw error }
+        }
+        hasFencedFormerName = true
+    }
+
     /// The partitions of held requests that belong to partitions of requests, as far as they are there.
     private func heldPartitions(of partitions: [TopicPartition]) -> [TopicPartition] {
         guard let held else { return [] }
@@ -162,12 +182,11 @@ struct Publisher {
     }
 
     /// Where partitions of held requests end, behind all that was written. Where that cannot be learnt soon, it is when they are read.
-    private func heldEnds(_ partitions: [TopicPartition]) -> [Int32: Int64] {
+    private func heldEnds(_ partitions: [TopicPartition], _ admin: TopicAdmin) -> [Int32: Int64] {
         guard !partitions.isEmpty else { return [:] }
         do throws(KafkaError) {
             let numbers = partitions.map(\.partition)
-            let ends = try TopicAdmin(configuration.kafka, seesUncommitted: true)
-                .ends(of: numbers, in: configuration.topics.held, timeout: .seconds(1))
+            let ends = try admin.ends(of: numbers, in: configuration.topics.held, timeout: .seconds(1))
             return Dictionary(uniqueKeysWithValues: zip(numbers, ends))
         } catch {
             return [:]

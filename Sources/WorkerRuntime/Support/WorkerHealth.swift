@@ -13,6 +13,7 @@ final class WorkerHealth {
     /// The hubs, and those of them that do not work.
     private var hubCount = 0
     private var failingHubCount = 0
+    private var refusal: String?
     /// Whether the broker failed and has not answered since; only asking it again can tell.
     private(set) var isBrokerDoubtful = false
 
@@ -32,8 +33,11 @@ final class WorkerHealth {
     /// The group has answered: its positions are known, or were committed.
     func joined() {
         isBrokerDoubtful = false
-        pass(group, "group")
+        if let refusal { fail(group, "group", refusal) } else { pass(group, "group") }
     }
+
+    /// Partitions are not read for this reason, as long as the assignment lasts; nil when all are.
+    func refused(_ reason: String?) { refusal = reason }
 
     func brokerFailed(_ reason: String) {
         isBrokerDoubtful = true

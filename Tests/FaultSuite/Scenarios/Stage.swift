@@ -70,6 +70,7 @@ final class Stage: Sendable {
         }
         environment["PUSHFAN_WORKER_MAX_IN_FLIGHT"] = "\(scenario.maxInFlight)"
         environment["PUSHFAN_KAFKA_SESSION_TIMEOUT"] = "10s"
+        environment["PUSHFAN_KAFKA_START"] = "beginning"
         environment["PUSHFAN_RETRY_BASE"] = "200ms"
         environment["PUSHFAN_RETRY_CAP"] = "5s"
         environment["PUSHFAN_LOG_LEVEL"] = scenario.workload.count > 50_000 ? "warning" : "info"

@@ -64,7 +64,7 @@ enum GroupFindings {
                 .failed(
                     "group", facts.id,
                     "another program, or a newer version, wrote the positions of: \(foreign.joined(separator: ", "))",
-                    mend: "start the version that wrote them, or choose another kafka.group_id", code: .configuration))
+                    mend: "start the version that wrote them", code: .configuration))
         }
         let lost = positions.reduce(0) { $0 + $1.lostCount }
         if lost > 0 {

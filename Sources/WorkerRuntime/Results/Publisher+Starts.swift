@@ -1,0 +1,74 @@
+import Delivery
+import Kafka
+import PushModel
+
+/// Where partitions of requests begin that cannot begin at the group's position: there is none, or the partition ends before it.
+extension Publisher {
+    /// Where partitions begin elsewhere than at the group's position.
+    ///
+    /// - Parameters:
+    ///   - positions: The group's positions.
+    ///   - suspects: Partitions that were seen to end before their position, whatever they end at now.
+    ///   - admin: Sees what is not committed.
+    /// - Returns: What is to be done with each of those; the others begin at their position, or with all that is retained if there is none.
+    /// - Throws: It could not be learnt, of a partition that cannot be read before.
+    func starts(
+        of positions: [CommittedOffset], _ suspects: Set<TopicPartition>, _ admin: TopicAdmin
+    ) throws(KafkaError) -> [TopicPartition: PartitionStart] {
+        var starts: [TopicPartition: PartitionStart] = [:]
+        for lane in Lane.allCases {
+            let topic = configuration.topics.requests(of: lane)
+            let asked = positions.filter { $0.partition.topic == topic && isWorthAsking($0) }
+            guard !asked.isEmpty else { continue }
+            let numbers = asked.map(\.partition.partition)
+            let mustKnow = asked.contains { $0.offset == nil || suspects.contains($0.partition) }
+            let limit = Duration.seconds(mustKnow ? 5 : 1)
+            let ends: [Int64]
+            do throws(KafkaError) {
+                ends = try admin.ends(of: numbers, in: topic, timeout: limit)
+            } catch {
+                // Of one that is away nothing is known; when it is back, what is read of it tells.
+                guard mustKnow else { continue }
+                throw error
+            }
+            for (position, end) in zip(asked, ends) {
+                let isBeyond = position.offset.map { $0 > end || suspects.contains(position.partition) }
+                guard isBeyond ?? true else { continue }
+                starts[position.partition] = try start(of: position, end: end, admin)
+            }
+        }
+        return starts
+    }
+
+    /// Without a position, everything is begun with when that is wanted, and nothing has to be asked.
+    private func isWorthAsking(_ position: CommittedOffset) -> Bool {
+        position.offset != nil || configuration.start != .beginning
+    }
+
+    private func start(of position: CommittedOffset, end: Int64, _ admin: TopicAdmin) throws(KafkaError) -> PartitionStart {
+        let (partition, limit) = (position.partition, Duration.seconds(5))
+        let rule = configuration.start
+        let low = try admin.beginnings(of: [partition.partition], in: partition.topic, timeout: limit).first ?? 0
+        let latest = position.offset == nil ? nil : (try? FinishedOffsets(decoding: position.metadata))?.latest
+        var since: Int64?
+        let ruled = rule.time(now: clock.millisecondsSince1970)
+        if let time = latest.map({ $0 == .max ? $0 : $0 + 1 }) ?? ruled, low < end {
+            since = try admin.offset(since: time, in: partition, timeout: limit)
+        }
+        guard let committed = position.offset else {
+            return PartitionStart(decision: rule.decision(low: low, high: end, since: since), cause: .noPosition, end: end)
+        }
+        let (decision, cause) = rule.decisionBeyondEnd(low: low, high: end, latest: latest, since: since)
+        return PartitionStart(decision: decision, cause: cause, committed: committed, end: end)
+    }
+}
+
+/// Where a partition begins that cannot begin at the group's position.
+struct PartitionStart {
+    var decision: StartRule.Decision
+    var cause: StartRule.Cause
+    /// The group's position, if it has one.
+    var committed: Int64?
+    /// Where the partition ended.
+    var end: Int64
+}

@@ -1,0 +1,22 @@
+/// What a loop may hold in memory of requests and results, in bytes, and how that is shared. It is counted in bytes that were read or
+/// written, with about what goes with them; a process takes some 40 MB beside.
+struct MemoryBudget: Sendable {
+    /// All of it.
+    let total: Int
+
+    /// A budget of so many bytes, at least 16 MiB.
+    init(_ total: Int) { self.total = max(total, 16 << 20) }
+
+    /// Requests in work.
+    var flights: Int { total / 8 * 3 }
+    /// Results that wait for a commit; as much again is being committed.
+    var outcomes: Int { min(total / 16, 64 << 20) }
+    /// What lies aside of one lane, because its tenants or hubs have no room.
+    var aside: Int { min(total / 8, RecordsAside.maximumBytes) }
+
+    /// What waits for the ordering keys of one partition.
+    ///
+    /// - Parameter partitions: The partitions of requests that the loop owns.
+    /// - Returns: Bytes, 1 MiB at least.
+    func keys(of partitions: Int) -> Int { min(max(total / 8 / max(partitions, 1), 1 << 20), OrderedPartitions.maximumBytes) }
+}
