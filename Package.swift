@@ -180,7 +180,7 @@ let package = Package(
             "ConsoleTests",
             [
                 "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "HTTPServing",
-                "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability",
+                "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

@@ -1,6 +1,8 @@
 internal import Glibc
 
-/// A point on the clock that never goes back (CLOCK_MONOTONIC), in nanoseconds since an arbitrary start.
+/// A point on the clock that never goes back (CLOCK_BOOTTIME), in nanoseconds since an arbitrary start.
+///
+/// It goes on while the machine is suspended: what was good for a second is not good any more when it wakes up.
 ///
 /// Only for deadlines and measuring; it means nothing in another process or after a restart of the machine.
 public struct MonotonicTime: Comparable, Hashable, Sendable {
@@ -18,7 +20,7 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
     /// Reads the clock (clock_gettime(2); served without entering the kernel, some 25 ns).
     public static func now() -> MonotonicTime {
         var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
+        clock_gettime(CLOCK_BOOTTIME, &time)
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 

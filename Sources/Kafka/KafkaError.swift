@@ -66,6 +66,11 @@ public struct KafkaError: Error, Sendable, Equatable {
         KafkaError(RD_KAFKA_RESP_ERR__STATE, message: "the broker confirmed a transaction and has not carried it out")
     }
 
+    /// A transaction that its own time-out ended, for which brokers fence the producer as if another one had taken its place.
+    public static var overlongTransaction: KafkaError {
+        KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, message: "the transaction took longer than the broker keeps one open")
+    }
+
     /// The same error with another sentence.
     func saying(_ message: String) -> KafkaError {
         KafkaError(

@@ -20,7 +20,11 @@ final class ProbeServer: Sendable {
                     status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"], body: status())
                 : Self.answer(request, health, metrics)
         }
-        server = HTTPServer(HTTPServerConfiguration(listen: listen), handler: handler)
+        var configuration = HTTPServerConfiguration(listen: listen)
+        // Whoever connects here must not take the descriptors that calls and Kafka need. A probe is one short request.
+        configuration.maximumConnections = 64
+        configuration.idleTimeout = .seconds(5)
+        server = HTTPServer(configuration, handler: handler)
     }
 
     func start() throws(HTTPServingError) -> HTTPServer.Address { try server.start() }

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import Observability
 
@@ -22,10 +23,7 @@ enum ProcessFigures {
         }
         readings.residentMemoryBytes = residentBytes()
         readings.openFileDescriptors = openFileDescriptors()
-        var limit = rlimit()
-        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
-            readings.maximumFileDescriptors = Double(limit.rlim_cur)
-        }
+        readings.maximumFileDescriptors = DescriptorLimit.current().map { Double($0.soft) }
         readings.startTimeSeconds = startTime
         return readings
     }

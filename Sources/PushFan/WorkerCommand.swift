@@ -60,6 +60,7 @@ struct WorkerProgram {
                 hint: "`pushfan config show --origin` lists every setting and where it comes from")
         }
         log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
+        DescriptorLimit.raise()
         ProcessFigures.begin()
         metrics = PushfanMetrics(
             build: BuildFacts(version: Program.version, commit: "", swift: Self.swiftVersion), process: ProcessFigures.read)
@@ -89,6 +90,12 @@ struct WorkerProgram {
         log.info(
             .started, "a worker starts",
             [.version: .string(Program.version), .worker: .string(configuration.workerID), .hub: .string(configuration.hubName)])
+        if let limit = DescriptorLimit.current(), limit.soft < settings.descriptorsNeeded {
+            log.warning(
+                .configurationDoubtful,
+                "fewer file descriptors may be open than may be needed: raise LimitNOFILE= or `ulimit -Hn`",
+                [.count: LogValue(settings.descriptorsNeeded), .reason: .string("\(limit.soft) may be open")])
+        }
         let code = try work()
         log.flushSuppressed()
         return code
@@ -121,7 +128,7 @@ struct WorkerProgram {
 extension WorkerFailure {
     fileprivate var exitCode: ExitCode {
         switch self {
-        case .fenced, .undecodablePosition: .configuration
+        case .fenced, .undecodablePosition, .configuration: .configuration
         case .uncommitted: .temporary
         case .kafka, .system: .failed
         }

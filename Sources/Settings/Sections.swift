@@ -11,6 +11,8 @@ public struct KafkaSettings: Sendable {
         public let requestsHigh: String
         /// Requests that go to many are read from here.
         public let requestsBulk: String
+        /// Requests that pushfan itself writes are read from here: parts of large ones, and replays.
+        public let requestsOwn: String
         /// Requests wait here that must not be sent yet, for 10 s, 1 min, 10 min and 1 h.
         public let delays: [String]
         /// Results are written here.
@@ -55,6 +57,7 @@ public struct KafkaSettings: Sendable {
         topics = try Topics(
             requests: values.value(SettingsSchema.requestsTopic), requestsHigh: values.value(SettingsSchema.requestsHighTopic),
             requestsBulk: values.value(SettingsSchema.requestsBulkTopic),
+            requestsOwn: values.value(SettingsSchema.requestsOwnTopic),
             delays: SettingsSchema.delayTopics.map { (key) throws(SettingsError) in try values.value(key) },
             results: values.value(SettingsSchema.resultsTopic),
             deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic),
@@ -105,6 +108,7 @@ public struct WorkerSettings: Sendable {
         weights.high = try values.value(SettingsSchema.highWeight)
         weights.normal = try values.value(SettingsSchema.normalWeight)
         weights.bulk = try values.value(SettingsSchema.bulkWeight)
+        weights.own = try values.value(SettingsSchema.ownWeight)
         laneWeights = weights
         tenantWeights = values[SettingsSchema.tenantWeights] ?? []
         window = try values.value(SettingsSchema.window)

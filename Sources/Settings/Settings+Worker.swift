@@ -34,6 +34,7 @@ extension Settings {
         configuration.topics.requests = kafka.topics.requests
         configuration.topics.requestsHigh = kafka.topics.requestsHigh
         configuration.topics.requestsBulk = kafka.topics.requestsBulk
+        configuration.topics.requestsOwn = kafka.topics.requestsOwn
         configuration.topics.delays = kafka.topics.delays
         configuration.topics.results = kafka.topics.results
         configuration.topics.deadLetters = kafka.topics.deadLetter
@@ -62,6 +63,13 @@ extension Settings {
             ? nil : WorkerConfiguration.Dedupe(window: worker.dedupeWindow, reach: worker.dedupeReach)
         for spelling in worker.deadLetterHeaders { configuration.deadLetterHeaders.insert(spelling.headers) }
         return configuration
+    }
+
+    /// The file descriptors that a worker may need at most: those of hub connections, in each loop some 64 for connections to Kafka's brokers
+    /// and for wake-ups, 64 for probes, and 64 for everything else.
+    public var descriptorsNeeded: Int {
+        let connections = allHubs.reduce(0) { $0 + $1.maxConnections }
+        return 128 + worker.loops * (64 + connections)
     }
 
     /// How audiences become calls.

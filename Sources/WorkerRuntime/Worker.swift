@@ -12,6 +12,8 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case fenced(String)
     /// The Kafka client has failed for good.
     case kafka(String)
+    /// The Kafka client cannot work with these settings.
+    case configuration(String)
     /// A partition's committed position carries metadata that this version cannot read; true when a newer one wrote it.
     case undecodablePosition(String, Bool)
     /// Time was up before this many results could be committed; their requests are taken up again.
@@ -25,6 +27,7 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case .fenced(let reason):
             "another worker runs under the same name; give each its own PUSHFAN_WORKER_ID (\(reason))"
         case .kafka(let reason): "the Kafka client has failed for good: \(reason)"
+        case .configuration(let reason): "the settings for Kafka cannot be used: \(reason)"
         case .undecodablePosition(let partition, let isNewer):
             "the committed position of \(partition) carries metadata that this version cannot read"
                 + (isNewer ? " because a newer one, or another program, wrote it;" : ";")

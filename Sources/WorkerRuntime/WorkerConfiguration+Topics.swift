@@ -9,6 +9,8 @@ extension WorkerConfiguration {
         public var requestsHigh: String
         /// Where requests come from that go to many.
         public var requestsBulk: String
+        /// Where requests come from that pushfan itself writes: parts of large ones, and replays. Nobody else may write there.
+        public var requestsOwn: String
         /// Where requests wait that must not be sent yet, one topic for each length of `DelayLanes`; empty to let them wait in memory.
         public var delays: [String]
         /// Where final results go.
@@ -35,6 +37,7 @@ extension WorkerConfiguration {
             self.requests = requests
             requestsHigh = family.lane("high")
             requestsBulk = family.lane("bulk")
+            requestsOwn = family.lane("own")
             delays = DelayLanes.names.map { family.topic("delay-\($0)") }
             results = family.topic("results")
             deadLetters = family.topic("deadletter")
@@ -51,17 +54,24 @@ extension WorkerConfiguration {
             case .high: requestsHigh
             case .normal: requests
             case .bulk: requestsBulk
+            case .own: requestsOwn
             }
         }
 
-        /// How many partitions a topic gets where those of requests have `count`: that of held requests has one for each lane's.
+        /// How many partitions a topic gets where those of requests have `count`: that of held requests has one for each of a publisher's
+        /// lanes.
         public func partitionCount(of topic: String, requests count: Int) -> Int {
-            topic == held ? count * Lane.allCases.count : count
+            topic == held ? count * OrderedPartitions.heldLanes : count
         }
+
+        /// The topics that the members of a group share out among them.
+        var shared: [String] { Lane.allCases.map { requests(of: $0) } + delays + [parents] }
 
         /// Every topic, each once.
         public var all: [String] {
-            [requestsHigh, requests, requestsBulk] + delays + [parents, held, results, deadLetters, control, handles, shares]
+            [requestsHigh, requests, requestsBulk, requestsOwn] + delays + [
+                parents, held, results, deadLetters, control, handles, shares,
+            ]
         }
     }
 }

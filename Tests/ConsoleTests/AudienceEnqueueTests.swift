@@ -14,7 +14,7 @@ struct AudienceEnqueueTests {
     private static func stage() throws -> (ReplayStage, Harness) {
         let stage = try ReplayStage()
         let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? ""))
-        let names = ["requests-bulk", "parents"].map { "\(stage.name).\($0)" }
+        let names = ["requests-own", "parents"].map { "\(stage.name).\($0)" }
         _ = try admin.createTopics(
             names.map { NewTopic(name: $0, partitionCount: 3, replicationFactor: 1) }, timeout: farDeadline)
         var harness = Harness()
@@ -34,10 +34,10 @@ struct AudienceEnqueueTests {
     /// The parts that were written, by their numbers; one that stands there twice is a failure.
     private static func parts(_ stage: ReplayStage) throws -> [Int: PushRequest] {
         var found: [Int: PushRequest] = [:]
-        for record in try stage.read("requests-bulk", atLeast: 13) {
+        for record in try stage.read("requests-own", atLeast: 13) {
             var request = PushRequest()
             let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
-            let reading = RequestReader(.strict).read(
+            let reading = RequestReader(.strict, from: .own).read(
                 Array(record.value.utf8).span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
             #expect(reading == .request)
             let part = try #require(PartReference(of: request))

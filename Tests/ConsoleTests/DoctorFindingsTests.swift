@@ -1,3 +1,4 @@
+import EventLoop
 import Kafka
 import Settings
 import Testing
@@ -204,7 +205,8 @@ import Testing
     @Test(arguments: [
         ("group.min.session.timeout.ms", "20000", Finding.State.failed, "--kafka.session_timeout 20000ms"),
         ("group.max.session.timeout.ms", "9000", .failed, "--kafka.session_timeout 9000ms"),
-        ("transaction.max.timeout.ms", "1000", .failed, "--kafka.transaction_timeout 1000ms"),
+        ("transaction.max.timeout.ms", "12000", .failed, "--kafka.transaction_timeout 12000ms"),
+        ("transaction.max.timeout.ms", "1000", .failed, "transaction.max.timeout.ms=15000 in the brokers"),
         ("offset.metadata.max.bytes", "100", .warning, "offset.metadata.max.bytes=4096"),
         ("offsets.retention.minutes", "60", .warning, "offsets.retention.minutes=10080"),
         ("offset.metadata.max.bytes", "4096", .ok, ""), ("group.max.session.timeout.ms", "nonsense", .ok, ""),
@@ -213,6 +215,17 @@ import Testing
         let findings = BrokerFindings.of(.success([key: value]), BrokerDemands(), Self.tool)
         #expect(findings.map(\.state) == [state])
         #expect(state == .ok || findings.first?.remedy?.contains(remedy) == true)
+    }
+
+    @Test func theLimitOfDescriptorsIsJudgedByWhatAWorkerMayNeed() throws {
+        let settings = try Settings.load(environment: ["PUSHFAN_WORKER_LOOPS": "4", "PUSHFAN_HUB_MAX_CONNECTIONS": "1000"])
+        #expect(settings.descriptorsNeeded == 128 + 4 * 1064)
+        let low = LimitFindings.of(DescriptorLimit(soft: 4384, hard: 4383), needed: settings.descriptorsNeeded)
+        #expect(low.state == .warning && low.remedy == "ulimit -Hn 4384, or LimitNOFILE=4384 in the worker's unit")
+        let enough = LimitFindings.of(DescriptorLimit(soft: 10, hard: 4384), needed: settings.descriptorsNeeded)
+        #expect(enough.state == .ok && enough.text.hasPrefix("4384 may be open"))
+        #expect(LimitFindings.of(nil, needed: 1).state == .unasked)
+        #expect(DescriptorLimit.current().map { $0.soft <= $0.hard && $0.soft > 0 } == true)
     }
 
     @Test func aFailureDecidesTheExitCodeAndAWarningOnlyWhenStrict() {

@@ -15,12 +15,13 @@ import Testing
     }
 
     private static func facts(
-        _ positions: [GroupPosition], state: GroupDescription.State = .stable, members: [Int] = [1]
+        _ positions: [GroupPosition], state: GroupDescription.State = .stable, members: [Int] = [1],
+        beside: [TopicPartition] = []
     ) -> GroupFacts {
         let list = members.enumerated().map { index, count in
             GroupMember(
                 name: "w\(index)", host: "h",
-                partitions: (0..<Int32(count)).map { TopicPartition(topic: "t", partition: $0) })
+                partitions: (0..<Int32(count)).map { TopicPartition(topic: "t", partition: $0) } + (index == 0 ? beside : []))
         }
         return GroupFacts(
             id: "pushfan", positions: .success(positions), description: .success(.init(state: state, members: list)))
@@ -48,15 +49,25 @@ import Testing
 
     @Test func whatIsDelayedIsToldApartAndEachTopicIsSharedOutByItself() {
         let delayed = GroupPosition(TopicPartition(topic: "delay", partition: 0), low: 0, high: 9, committed: 6)
-        var facts = Self.facts([Self.position(committed: 90), delayed])
+        var facts = Self.facts([Self.position(committed: 90), delayed], beside: [delayed.partition])
         facts.delays = ["delay"]
         #expect(
             GroupFindings.of(facts, Self.tool) == [.ok("group", "pushfan", "1 member, 10 requests wait, at most 3 are delayed")])
         facts = Self.facts([Self.position(), delayed], state: .empty, members: [])
         facts.delays = ["delay"]
         #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.failed], "nobody will send them when they are due")
-        let idle = GroupFindings.of(Self.facts([Self.position(), delayed], members: [2, 0]), Self.tool)
+        let idle = GroupFindings.of(
+            Self.facts([Self.position(), delayed], members: [2, 0], beside: [delayed.partition]), Self.tool)
         #expect(idle.map(\.state) == [.warning])
+    }
+
+    @Test func aPartitionThatNobodyReadsIsToldWhileTheGroupIsStable() {
+        let positions = [Self.position(), Self.position(1), Self.position(2)]
+        let findings = GroupFindings.of(Self.facts(positions), Self.tool)
+        #expect(findings.map(\.state) == [.failed])
+        #expect(findings.first?.text.contains("nobody reads t[1] and 1 more") == true, "\(findings)")
+        #expect(GroupFindings.of(Self.facts(positions, state: .rebalancing), Self.tool).map(\.state) == [.warning])
+        #expect(GroupFindings.of(Self.facts(positions, members: [3]), Self.tool).map(\.state) == [.ok])
     }
 
     @Test func aGroupWithoutWorkersFailsWhenSomethingWaits() {

@@ -94,7 +94,7 @@ struct OutcomeReplayTests {
         #expect(stage.replay("plan --file PLAN").code == .done)
         hub.script([])
         #expect(stage.replay("run PLAN --reason telemetry").code == .done)
-        let new = try stage.read("requests", atLeast: 8).map(\.value).filter { $0.contains("\"replay\"") }
+        let new = try stage.replayed(atLeast: 2).map(\.value)
         #expect(new.count == 2)
         #expect(new.contains { $0.contains(#""parent_request_id":"both""#) && $0.contains(#""sends":[1]"#) })
         #expect(new.contains { $0.contains(#""parent_request_id":"unavailable""#) })

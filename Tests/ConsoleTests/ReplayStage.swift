@@ -22,7 +22,7 @@ struct ReplayStage {
     init(_ more: [String] = []) throws {
         folder = NSTemporaryDirectory() + name
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let topics = (["requests", "results", "deadletter", "replays"] + more).map {
+        let topics = (["requests", "requests-own", "results", "deadletter", "replays"] + more).map {
             NewTopic(name: "\(name).\($0)", partitionCount: Int(partitionCount(of: $0)), replicationFactor: 1)
         }
         let admin = try TopicAdmin(kafka)
@@ -73,6 +73,9 @@ struct ReplayStage {
     func read(_ role: String, atLeast count: Int = 0) throws -> [Record] {
         try Record.all(of: "\(name).\(role)", kafka, atLeast: count)
     }
+
+    /// The requests that replays have written, as soon as there are so many.
+    func replayed(atLeast count: Int = 0) throws -> [Record] { try read("requests-own", atLeast: count) }
 
     private func partitionCount(of role: String) -> Int32 { role == "replays" ? 1 : 3 }
 

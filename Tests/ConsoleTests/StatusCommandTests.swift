@@ -125,9 +125,9 @@ import Testing
         let rows = outcome.lines.filter { $0.hasPrefix("push.") }.map {
             $0.split(separator: " ").prefix(2).joined(separator: " ")
         }
-        #expect(rows.count == 7 + 3, "seven topics, and the partitions in which something waits: \(rows)")
+        #expect(rows.count == 8 + 3, "eight topics, and the partitions in which something waits: \(rows)")
         let wide = broker.harness.run("status -o wide")
-        #expect(wide.lines.count { $0.hasPrefix("push.") } == 7 + 3 + 6 * 4, "\(wide.output)")
+        #expect(wide.lines.count { $0.hasPrefix("push.") } == 8 + 3 + 7 * 4, "\(wide.output)")
     }
 
     private static func produceDelayed(by producer: Producer, to topic: String, partition: Int32, due: String) throws {

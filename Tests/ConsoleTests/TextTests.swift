@@ -1,3 +1,4 @@
+import Foundation
 import PushModel
 import Testing
 
@@ -89,6 +90,25 @@ import Testing
 
     @Test func csvQuotesWhatNeedsIt() {
         #expect(CSV.line(["a", "b,c", "d\"e", " f", "", "g\nh"]) == "a,\"b,c\",\"d\"\"e\",\" f\",,\"g\nh\"")
+    }
+
+    @Test(arguments: [
+        ("=HYPERLINK(\"http://x\",\"y\")", "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\""), ("+1+1", "'+1+1"), ("-2+3", "'-2+3"),
+        ("@SUM(A1)", "'@SUM(A1)"), ("\t=1", "'\t=1"), ("＝1", "'＝1"), ("-", "'-"), ("-12", "-12"), ("a=b", "a=b"), ("1-2", "1-2"),
+    ])
+    func noCellIsAFormula(_ text: String, _ cell: String) {
+        #expect(CSV.line([text]) == cell)
+    }
+
+    @Test func whatATerminalActsOnIsEscapedInJSONAndMeansTheSame() throws {
+        let text = "a\u{9B}31m\u{7F}\u{85}\u{202E}b\u{2066}é\u{2028}🙂\u{1B}[0m"
+        let escaped = String(decoding: Sanitised.bytes(Array(text.utf8)), as: UTF8.self)
+        #expect(escaped == #"a\u009b31m\u007f\u0085\u202eb\u2066é\u2028🙂"# + "\u{1B}[0m")
+        let object = Array("{\"a\":\"x\u{9B}\u{202E}y\"}".utf8)
+        let decoded = try JSONDecoder().decode([String: String].self, from: Data(Sanitised.bytes(object)))
+        #expect(decoded == ["a": "x\u{9B}\u{202E}y"])
+        let plain = Array("{\"a\":\"Grüße – 你好\"}".utf8)
+        #expect(Sanitised.bytes(plain) == plain)
     }
 
     @Test func wideColumnsAreForWideTablesAndCSV() {

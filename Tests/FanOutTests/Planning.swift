@@ -29,7 +29,8 @@ struct Planning {
         let hasContent = ["\"message\"", "\"payloads\"", "\"template\""].contains { members.contains($0) }
         let record = "{\(members)\(hasContent ? "" : #","message":{"title":"Hi"}"#)}"
         let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
-        let reading = RequestReader().read(Array(record.utf8).span, headers: RecordHeaders(), origin: origin, into: &request)
+        let reading = RequestReader(from: .own).read(
+            Array(record.utf8).span, headers: RecordHeaders(), origin: origin, into: &request)
         try #require(reading == .request, "\(record)")
     }
 

@@ -136,7 +136,8 @@ public struct FactReader {
             let offset = text("offset", of: node).flatMap({ Int64($0) }),
             let partition = document.member("partition", of: node).flatMap({ document.integer(at: $0) })
         else { return nil }
-        return Place(Int32(truncatingIfNeeded: partition), offset)
+        let isReplay = document.member("replay", of: document.root) != nil
+        return Place(Int32(truncatingIfNeeded: partition), offset, isReplay: isReplay)
     }
 
     /// The calls, and how many of them the hub may have accepted: the attempts that it confirmed, and those without an answer

@@ -6,19 +6,22 @@ public struct Place: Hashable, Sendable, Comparable, CustomStringConvertible {
     public var partition: Int32
     /// The record's offset.
     public var offset: Int64
+    /// Whether it is a replay, which stands on a topic of its own.
+    public var isReplay: Bool
 
     /// The record at `offset` of `partition`.
-    public init(_ partition: Int32, _ offset: Int64) {
+    public init(_ partition: Int32, _ offset: Int64, isReplay: Bool = false) {
         self.partition = partition
         self.offset = offset
+        self.isReplay = isReplay
     }
 
     /// `partition:offset`.
-    public var description: String { "\(partition):\(offset)" }
+    public var description: String { "\(isReplay ? "replay " : "")\(partition):\(offset)" }
 
     /// In the order of the partitions, and there of the offsets.
     public static func < (left: Place, right: Place) -> Bool {
-        (left.partition, left.offset) < (right.partition, right.offset)
+        (left.isReplay ? 1 : 0, left.partition, left.offset) < (right.isReplay ? 1 : 0, right.partition, right.offset)
     }
 }
 

@@ -18,7 +18,7 @@ public struct ReplayFact: Sendable {
 }
 
 extension Evidence {
-    /// Sets replays apart: their records, their results, and the calls that these tell about.
+    /// Sets replays apart: their results, and the calls that these tell about.
     ///
     /// What is left is judged as if nothing had been replayed. A call of a replay that is not accounted for stays, and counts as a
     /// repeated one.
@@ -28,11 +28,8 @@ extension Evidence {
         self.replays = replays
         replayResults = results.filter { places.contains($0.origin) }
         results.removeAll { places.contains($0.origin) }
-        inputs.removeAll { places.contains($0.place) }
         let told = Set(replayResults.flatMap(\.sends).compactMap(\.notification))
         calls.removeAll { $0.notification.map(told.contains) ?? false }
-        // Replays are written in transactions.
-        hasMarkers = true
     }
 }
 

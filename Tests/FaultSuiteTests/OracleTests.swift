@@ -238,7 +238,6 @@ import Testing
             evidence.results[0].safety = .safe
             evidence.results[0].sends = [.init(isSuccess: false)]
             evidence.results[0].explainedCalls = 0
-            evidence.inputs += replays.map { InputFact($0.place, .request(user: 1, isFlawed: false)) }
             evidence.results += results
             evidence.setApart(replays)
         }
@@ -249,18 +248,18 @@ import Testing
     }
 
     @Test func aFailureThatIsReplayedOnceIsSound() {
-        let place = Place(1, 9)
+        let place = Place(1, 9, isReplay: true)
         #expect(Self.replay([ReplayFact(place, of: Place(0, 0), sends: [0])], [Self.delivered(place)]) == [])
         #expect(Self.replay([ReplayFact(place, of: Place(0, 0))], [Self.delivered(place)]) == [])
     }
 
     @Test func aReplayTooManyOrTooFewIsFound() {
-        let first = ReplayFact(Place(1, 9), of: Place(0, 0))
-        let second = ReplayFact(Place(1, 10), of: Place(0, 0))
+        let first = ReplayFact(Place(1, 9, isReplay: true), of: Place(0, 0))
+        let second = ReplayFact(Place(1, 10, isReplay: true), of: Place(0, 0))
         let both = [first, second].map { Self.delivered($0.place) }
         #expect(Self.replay([first, second], both) == [.replays])
-        #expect(Self.replay([first, ReplayFact(Place(1, 10), of: Place(1, 0))], both) == [.replays])
-        #expect(Self.replay([ReplayFact(Place(1, 9), of: Place(0, 0), sends: [1])], [both[0]]) == [.replays])
+        #expect(Self.replay([first, ReplayFact(Place(1, 10, isReplay: true), of: Place(1, 0))], both) == [.replays])
+        #expect(Self.replay([ReplayFact(Place(1, 9, isReplay: true), of: Place(0, 0), sends: [1])], [both[0]]) == [.replays])
         #expect(Self.replay([first], []).contains(.replays))
         #expect(Self.replay([first], [both[0], both[0]]) == [.replays])
         let needless = Self.violated { evidence in

@@ -61,6 +61,20 @@ import Testing
         }
     }
 
+    @Test func whoeverHoldsAllConnectionsGivesThemBackAndOthersWaitTheirTurn() throws {
+        try Self.serving({
+            $0.maximumConnections = 8
+            $0.idleTimeout = .seconds(1)
+        }) { port in
+            let idle = try (0..<20).map { _ in try RawClient(port: port) }
+            let client = try RawClient(port: port)
+            client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(client.answer().status == 200)
+            // They were ended, and none of them has got an answer.
+            #expect(idle.prefix(8).allSatisfy { $0.rest().isEmpty })
+        }
+    }
+
     @Test func chunksAreJoined() throws {
         try Self.serving(handler: { HTTPServerResponse(status: 200, body: $0.body) }) { port in
             let client = try RawClient(port: port)

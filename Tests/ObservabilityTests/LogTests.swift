@@ -53,7 +53,8 @@ private final class Lines: Sendable {
     }
 
     static let hostile: [String] = [
-        "", "\"", "\\", "line\nfeed", "carriage\rreturn", "tab\t", "\u{0}nul\u{1F}", "del\u{7F}", "c1\u{9B}31m", "\u{1B}[31mred",
+        "", "\"", "\\", "line\nfeed", "carriage\rreturn", "tab\t", "\u{0}nul\u{1F}", "del\u{7F}",
+        "bidi\u{202E}\u{2066}\u{200F}", "c1\u{9B}31m", "\u{1B}[31mred",
         "separator\u{2028}\u{2029}", "ä 🔔 e\u{301}", "a=b c=\"d\"", "}{", "\u{FFFD}", "\u{10FFFF}",
     ]
 
@@ -69,7 +70,7 @@ private final class Lines: Sendable {
         let line = try #require(lines.texts.first)
         #expect(line.hasSuffix("\n"))
         #expect(line.dropLast().unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
-        #expect(!line.unicodeScalars.contains { $0.value == 0x2028 || $0.value == 0x2029 })
+        #expect(!line.unicodeScalars.contains { [0x200F, 0x2028, 0x2029, 0x202E, 0x2066].contains($0.value) })
     }
 
     @Test func everyByteStringBecomesLegalJSON() throws {

@@ -51,6 +51,7 @@ import Testing
 
     @Test func whatAReplayHasDeliveredIsRepaired() throws {
         var history = ReplayHistory()
+        history.noteJob("j")
         let lineage =
             #"{"root_request_id":"r-1","parent_request_id":"r-1","parent_origin":"\#(place)","sends":[1],"generation":1,"job_id":"j"}"#
         history.noteResult(try document(result(["success"], at: "push.requests.v1:0:9", replay: lineage)))
@@ -59,9 +60,21 @@ import Testing
         #expect(eligibility.left == [.delivered: SendSet([1])])
     }
 
+    @Test(arguments: [#","job_id":"forged""#, "", #","job_id":7"#]) func aReplayOfWhichNoJobIsKnownRepairsNothing(_ job: String)
+        throws
+    {
+        var history = ReplayHistory()
+        history.noteJob("j")
+        let lineage = #"{"parent_origin":"\#(place)","generation":1\#(job)}"#
+        history.noteResult(try document(result(["success"], at: "push.requests.v1:0:9", replay: lineage)))
+        #expect(history.unknownCount == 1)
+        #expect(Eligibility(of: try settled(result(["transient"])), history, ReplayPolicy()).sends.indices == [0])
+    }
+
     @Test func aReplayThatFailedIsReplayedInPlaceOfItsOriginal() throws {
         var history = ReplayHistory()
-        let lineage = #"{"parent_origin":"\#(place)","generation":1}"#
+        history.noteJob("j")
+        let lineage = #"{"parent_origin":"\#(place)","generation":1,"job_id":"j"}"#
         let again = result(["throttled"], at: "push.requests.v1:0:9", id: "j:0", replay: lineage)
         history.noteResult(try document(again))
         let original = Eligibility(of: try settled(result(["transient"])), history, ReplayPolicy())

@@ -49,7 +49,8 @@ struct Replaying {
         var request = PushRequest()
         var plan = FanOutPlan()
         let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
-        let reading = RequestReader(.strict).read(Array(json.utf8).span, headers: RecordHeaders(), origin: origin, into: &request)
+        let reading = RequestReader(.strict, from: .own).read(
+            Array(json.utf8).span, headers: RecordHeaders(), origin: origin, into: &request)
         try #require(reading == .request, "\(json) \(reading)")
         try FanOutPlanner().plan(request, into: &plan)
         return plan.calls.map { call in

@@ -38,6 +38,11 @@ import Testing
             "PUSHFAN_KAFKA_TOPICS_RESULTS", "push.requests.v1",
             "PUSHFAN_KAFKA_TOPICS_RESULTS: kafka.topics.results: \"push.requests.v1\" is the same topic as kafka.topics.requests"
         ),
+        (
+            "PUSHFAN_KAFKA_TRANSACTION_TIMEOUT", "9999ms",
+            "PUSHFAN_KAFKA_TRANSACTION_TIMEOUT: kafka.transaction_timeout: \"9999ms\" is out of range; "
+                + "expected a duration from 10s to 15m, a whole number and ms, s, m or h"
+        ),
         ("PUSHFAN_RETRY_BASE", "2m", "PUSHFAN_RETRY_BASE: retry.base: \"2m\" is longer than retry.cap"),
         (
             "PUSHFAN_HUB_CONNECT_TIMEOUT", "40s",

@@ -103,7 +103,7 @@ final class Bench {
         roomy.properties.append(.init(key: "message.max.bytes", value: "4000000"))
         let producer = try Producer(roomy, transactionalID: nil)
         self.producer = producer
-        let lanes = [topics.requestsHigh, topics.requests, topics.requestsBulk]
+        let lanes = [topics.requestsHigh, topics.requests, topics.requestsBulk, topics.requestsOwn]
         requests = try Self.whenReady { try producer.warmUp(topics: lanes, timeout: farDeadline) }
         // Tests name lanes by their places.
         try #require(requests.count == lanes.count && topics.delays.count == 4)

@@ -78,13 +78,32 @@ struct DedupeTests {
         let replay = #","replay":{"root_request_id":"a","parent_request_id":"a","generation":1,"job_id":"j"}"#
         try bench.publish(all: [
             #"{"id":"a"}"#, Self.request("a", #","hub":"unknown""#), Self.request("a", #","options":{"dry_run":true}"#),
-            Self.request("a"), Self.request("a", replay), Self.nameless, Self.nameless, Self.request("a"),
+            Self.request("a"), Self.nameless, Self.nameless, Self.request("a"),
         ])
+        try bench.publish(all: [Self.request("a", replay)], to: .own)
         let results = try bench.results(8)
         #expect(results.count { $0.summary == Self.sent } == 4)
         #expect(results.filter { $0.summary == Self.repeated }.map(\.record.value).count == 1)
         #expect(bench.hub.calls().count == 4)
         try worker.stop()
+    }
+
+    /// A `replay` block used to make any request one that is never a repetition, and another one look as if it was delivered.
+    @Test func whoeverPublishesCanNotCallARequestAReplay() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        let replay =
+            #","replay":{"root_request_id":"a","parent_request_id":"a","parent_origin":"\#(bench.topics.requests):0:0","generation":1,"job_id":"j"}"#
+        for lane in [Lane.high, .normal, .bulk] {
+            try bench.publish(all: [Self.request(lane.name), Self.request(lane.name, replay)], to: lane)
+        }
+        let results = try bench.results(6)
+        try worker.stop()
+        #expect(results.count { $0.summary == Self.sent } == 3)
+        let refused = results.filter { $0.summary == "rejected payload schema_invalid 0" }
+        #expect(refused.count == 3)
+        #expect(refused.allSatisfy { $0["error.faults.0.pointer"] == "/replay" && $0["replay.job_id"] as String? == nil })
+        #expect(bench.hub.calls().count == 3)
     }
 
     @Test func oneThatFailedExpiredOrIsCancelledIsRepeatedInVain() throws {

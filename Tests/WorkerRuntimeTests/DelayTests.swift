@@ -61,9 +61,9 @@ struct DelayTests {
         #expect(eventually { bench.metric("pushfan_delayed_total") >= Double(2 * Self.copies + 4) })
         #expect(
             bench.passTime(by: .milliseconds(100)) {
-                bench.metric("pushfan_requests_finished_total") == Double(delays.count + 7)
+                bench.metric("pushfan_requests_finished_total") == Double(delays.count + 8)
             })
-        try bench.results(delays.count + 7)
+        try bench.results(delays.count + 8)
         try worker.stop()
 
         let results = try bench.resultsByRequest()

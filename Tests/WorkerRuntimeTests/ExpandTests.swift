@@ -48,7 +48,7 @@ struct ExpandTests {
         for chunk in 0..<13 {
             let part = try #require(results["news.\(chunk)"])
             #expect(part["state"] == "sent" && part["parent.id"] == "news" && part["parent.chunk"] == chunk)
-            #expect(part["origin.topic"] == bench.topics.requestsBulk && part["source"] == "/test")
+            #expect(part["origin.topic"] == bench.topics.requestsOwn && part["source"] == "/test")
         }
         let reached = Self.reached(bench, "news")
         #expect(reached.count == 1234 * 3 && reached.values.allSatisfy { $0 == 1 })
@@ -221,15 +221,64 @@ struct ExpandTests {
         }
     }
 
+    private static func block(_ key: String, _ partition: Int, _ chunk: Int, of chunks: Int = 2) -> String {
+        #","parent":{"id":"x","key":"\#(key)","partition":\#(partition),"chunk":\#(chunk),"chunks":\#(chunks),"published_at":"2026-01-01T00:00:00Z"}"#
+    }
+
+    /// Ten requests with a victim's key used to end it as `expired`, although all its calls were accepted.
+    @Test func whoeverPublishesCanNotCallARequestAPartOfAnother() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.gate.close()
+        let worker = try bench.startWorker()
+        try bench.publish(Self.request("victim", users: 1000))
+        #expect(eventually { bench.metric("pushfan_requests_expanded_total") == 1 && bench.metric("pushfan_inflight_sends") > 0 })
+        let past = #","expires_at":"2020-01-01T00:00:00Z""#
+        for lane in [Lane.high, .normal, .bulk] {
+            try bench.publish(
+                all: (0..<10).map { chunk in
+                    let key = "\(bench.topics.requests):0:0"
+                    return Self.request("\(lane.name)\(chunk)", users: 1, Self.block(key, 0, chunk, of: 10) + past)
+                }, to: lane)
+        }
+        #expect(eventually { bench.metric("pushfan_records_rejected_total") == 30 })
+        bench.gate.open()
+        try bench.results(41)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["victim"]?.summary == "sent success - 150")
+        #expect(results["victim"]?["parts.sent"] == 10)
+        let forged = results.filter { $0.key.hasPrefix("high") || $0.key.hasPrefix("normal") || $0.key.hasPrefix("bulk") }
+        #expect(forged.count == 30)
+        for (id, result) in forged {
+            #expect(result.summary == "rejected payload schema_invalid 0", "\(id)")
+            #expect(result["error.faults.0.pointer"] == "/parent" && result["parent.id"] as String? == nil)
+        }
+    }
+
+    @Test func whatBecameOfAPartOfNothingIsDeleted() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        try bench.publish(
+            all: (0..<3).map { Self.request("stray\($0)", users: 1, Self.block("t:0:1", 0, $0, of: 3)) }, to: .own)
+        try bench.results(3)
+        func rest() throws -> [[UInt8]] {
+            var latest: [[UInt8]: [UInt8]?] = [:]
+            for record in try bench.readAll(bench.topics.parents) { latest[record.key ?? []] = .some(record.value) }
+            return latest.count == 3 ? latest.values.compactMap(\.self) : [[]]
+        }
+        #expect(try eventually { try rest().isEmpty })
+        try worker.stop()
+    }
+
     @Test func aPartOfNothingHoldsNobodyUp() throws {
         let bench = try Bench(.quickest, partitions: 1)
         let worker = try bench.startWorker()
-        func block(_ partition: Int, _ chunk: Int) -> String {
-            #","parent":{"id":"x","key":"t:0:1","partition":\#(partition),"chunk":\#(chunk),"chunks":2,"published_at":"2026-01-01T00:00:00Z"}"#
-        }
-        try bench.publish(Self.request("foreign", users: 1, block(0, 0)))
-        try bench.publish(Self.request("nowhere", users: 1, block(77, 1)))
-        try bench.publish(Self.request("nested", users: 500, block(0, 1)))
+        try bench.publish(
+            all: [
+                Self.request("foreign", users: 1, Self.block("t:0:1", 0, 0)),
+                Self.request("nowhere", users: 1, Self.block("t:0:1", 77, 1)),
+                Self.request("nested", users: 500, Self.block("t:0:1", 0, 1)),
+            ], to: .own)
         try bench.publish(Self.request("other", users: 1))
         try bench.results(4)
         try worker.stop()

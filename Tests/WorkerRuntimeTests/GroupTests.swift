@@ -47,6 +47,49 @@ struct GroupTests {
         #expect(bench.hub.calls().count == published, "what was under way was finished before it was given up")
     }
 
+    /// Static members that restart get what they had, and none of them has ever known the topic smaller.
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func aPartitionThatIsAddedWhileTheOnlyWorkerRestartsIsRead() throws {
+        let bench = try Bench(.real, partitions: 2)
+        let first = try bench.startWorker()
+        try bench.publish(all: Self.requests(0..<4))
+        try bench.results(4)
+        try first.stop()
+        let admin = try TopicAdmin(bench.kafka)
+        try admin.grow(topic: bench.topics.requests, to: 3, timeout: farDeadline)
+        #expect(
+            try eventually {
+                try admin.describe(topics: [bench.topics.requests], timeout: farDeadline).topics == [.existing(partitionCount: 3)]
+            })
+        let second = try bench.startWorker()
+        #expect(bench.waitForGroup(of: 1, partitions: 2), "it has what it had")
+        let producer = try Producer(bench.kafka, transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try #require(try producer.warmUp(topics: [bench.topics.requests], timeout: farDeadline).first)
+        for request in Self.requests(4..<8) {
+            try producer.produce(to: topic, partition: 2, key: nil, value: Array(request.utf8).span)
+        }
+        try producer.flush(timeout: farDeadline)
+        #expect(bench.passTime(by: .milliseconds(100)) { bench.metric("pushfan_requests_finished_total") == 8 })
+        #expect(bench.waitForGroup(of: 1, partitions: 3))
+        try second.stop()
+        #expect(try bench.resultsByRequest().count == 8)
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func aWorkerWhoseSettingsTheLibraryRefusesEndsAndSaysWhich() throws {
+        let bench = try Bench(.real, partitions: 1)
+        let worker = try bench.startWorker {
+            $0.kafka.properties.append(.init(key: "socket.timeout.ms", value: "60000"))
+        }
+        #expect {
+            try worker.wait()
+        } throws: { error in
+            guard case .configuration(let reason)? = error as? WorkerFailure else { return false }
+            return reason.contains("socket.timeout.ms") && reason.contains("transaction.timeout.ms")
+        }
+    }
+
     @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
     func aSpareWorkerTakesOverWhenTheOneWithThePartitionIsGone() throws {
         let bench = try Bench(.real, partitions: 1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// Three lanes of requests that share one worker.
+/// Lanes of requests that share one worker.
 @Suite(.serialized)
 struct LaneTests {
     private static func request(_ name: String) -> String {
@@ -34,23 +34,24 @@ struct LaneTests {
                 calls.append(CallID(flight: number, call: lane.rawValue), generation: UInt32(number), to: lane)
             }
         }
-        #expect(calls.count == 390 && calls.freshCount(of: .bulk) == 130)
-        var sent: [[Int]] = [[], [], []]
-        for _ in 0..<130 {
+        #expect(calls.count == 520 && calls.freshCount(of: .bulk) == 130)
+        var sent: [[Int]] = [[], [], [], []]
+        for _ in 0..<140 {
             guard let next = calls.removeNext(in: .max), sent.indices.contains(next.call.call) else { continue }
             sent[next.call.call].append(next.call.flight)
         }
-        #expect(sent.map(\.count) == [80, 40, 10])
+        #expect(sent.map(\.count) == [80, 40, 10, 10])
         for flights in sent { #expect(flights == Array(0..<flights.count)) }
         // Of what nobody wants any more there is nothing left, and the others go on.
         calls.removeAll { call, _ in call.call != Lane.high.rawValue && call.flight.isMultiple(of: 2) }
-        #expect(calls.freshCount(of: .high) == 0 && calls.count == calls.freshCount(of: .normal) + calls.freshCount(of: .bulk))
+        #expect(
+            calls.freshCount(of: .high) == 0 && calls.count == [.normal, .bulk, .own].reduce(0) { $0 + calls.freshCount(of: $1) })
         var rest = 0
         while let next = calls.removeNext(in: .max) {
             #expect(next.call.flight.isMultiple(of: 2))
             rest += 1
         }
-        #expect(rest == 45 + 60 && calls.isEmpty)
+        #expect(rest == 45 + 60 + 60 && calls.isEmpty)
     }
 
     @Test func everyLaneIsReadAndHasItsShare() throws {
@@ -66,14 +67,14 @@ struct LaneTests {
         }
         #expect(eventually { Lane.allCases.allSatisfy { consumed($0) >= 1 } && bench.hasRetries })
         bench.endRest()
-        try bench.results(300)
+        try bench.results(400)
         try worker.stop()
-        #expect(try bench.resultsByRequest().count == 300)
-        #expect(bench.tags.count == 301)
+        #expect(try bench.resultsByRequest().count == 400)
+        #expect(bench.tags.count == 401)
         // All are there since the first call, which was refused.
-        let counted = bench.tags.dropFirst().prefix(65)
+        let counted = bench.tags.dropFirst().prefix(70)
         let counts = Lane.allCases.map { lane in counted.count { $0.hasPrefix(lane.name) } }
-        #expect(abs(counts[0] - 40) <= 2 && abs(counts[1] - 20) <= 2 && abs(counts[2] - 5) <= 2, "\(counts)")
+        #expect(zip(counts, [40, 20, 5, 5]).allSatisfy { abs($0 - $1) <= 2 }, "\(counts)")
         #expect(consumed(.bulk) == 100)
     }
 
@@ -83,7 +84,7 @@ struct LaneTests {
         var random = SeededRandom(5)
         for number in 0..<90 {
             // One at a time, or some at once: a signal that is taken must not take another's with it.
-            let lanes = Lane.allCases.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
+            let lanes = Lane.allCases.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random))
             for lane in lanes {
                 let partition = Int32.random(in: 0..<2, using: &random)
                 try bench.publish(all: [Self.request("\(lane.name)\(number)")], partition: partition, to: lane)
@@ -101,15 +102,15 @@ struct LaneTests {
         for lane in Lane.allCases { try bench.publish(all: (0..<100).map { Self.request("\(lane.name)\($0)") }, to: lane) }
         let worker = try bench.startWorker { $0.window = 16 }
         #expect(
-            eventually { bench.hub.calls().count >= 3 * 16 && bench.metric("pushfan_retries_scheduled_total") == 3 })
+            eventually { bench.hub.calls().count >= 4 * 16 && bench.metric("pushfan_retries_scheduled_total") == 4 })
         bench.clock.advance(by: .seconds(11))
-        try bench.results(300)
+        try bench.results(400)
         // What comes to a lane that was blocked and has run empty since is signalled as ever.
         for lane in Lane.allCases { try bench.publish(all: [Self.request("\(lane.name)100")], to: lane) }
-        try bench.results(303)
+        try bench.results(404)
         try worker.stop()
-        #expect(try bench.resultsByRequest().count == 303)
-        #expect(Set(bench.tags).count == 303)
+        #expect(try bench.resultsByRequest().count == 404)
+        #expect(Set(bench.tags).count == 404)
     }
 
     /// Each lane keeps its own calls ready while the hub rests, so that the most urgent go first when it is over.

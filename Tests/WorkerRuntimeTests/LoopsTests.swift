@@ -18,7 +18,7 @@ struct LoopsTests {
         let worker = try bench.startWorker { $0.loops = 3 }
         #expect(
             eventually {
-                bench.metric("pushfan_assigned_partitions") == 6 * 8 && worker.report(.ready).passes
+                bench.metric("pushfan_assigned_partitions") == 6 * 9 && worker.report(.ready).passes
             })
         for partition in 0..<6 {
             try bench.publish(all: Self.requests(partition * 100..<partition * 100 + 100), partition: Int32(partition))

@@ -104,7 +104,7 @@ struct SpreadTests {
         let worker = try Self.start(bench, hubs)
         let parent =
             #","parent":{"id":"p","key":"0000000000000000","partition":0,"chunk":0,"chunks":1,"published_at":"2026-11-20T12:00:00Z"}"#
-        try bench.publish(Self.request("part", #""broadcast":true"#, parent))
+        try bench.publish(all: [Self.request("part", #""broadcast":true"#, parent)], to: .own)
         let result = try #require(try bench.results(1).first)
         try worker.stop()
         #expect(result.summary == "rejected permanent unknown_hub 0")

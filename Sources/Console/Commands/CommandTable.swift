@@ -3,7 +3,8 @@ extension Command {
     public static let builtIn: [Command] = [
         .help, .version,
         .enqueue, .cancel, .explain,
-        .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck, .doctor, .status, .handlesCollect,
+        .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck, .doctor, .status, .groupAdopt,
+        .handlesCollect,
         .resultsList, .resultsShow, .resultsTail, .failed,
         .replayPlan, .replayRun, .replayList, .replayStatus, .replayPause, .replayResume, .replayStop, .replayLeftovers,
         .replayDeadLetter,

@@ -57,7 +57,7 @@ public final class Streams: Sendable {
     /// - Throws: The failure without a message that ends the program well when nobody reads any more.
     public func out(_ bytes: [UInt8]) throws(CommandFailure) {
         let isFull = pending.withLock { pending in
-            pending += bytes
+            pending += Sanitised.bytes(bytes)
             return pending.count >= 65_536
         }
         if isFull { try flush() }

@@ -1,4 +1,7 @@
 /// Values separated by commas (RFC 4180).
+///
+/// A text that a spreadsheet would take for a formula gets an apostrophe in front: publishers choose ids and labels, and whoever opens the file
+/// did not ask to run what they wrote.
 enum CSV {
     /// One line without its end; what holds a comma, a quote, or a blank at its edge stands in quotes.
     static func line(_ cells: [String]) -> String {
@@ -6,8 +9,15 @@ enum CSV {
     }
 
     private static func cell(_ text: String) -> String {
+        let text = isFormula(text) ? "'" + text : text
         let needsQuotes =
             text.contains { $0 == "," || $0 == "\"" || $0.isNewline } || text.first == " " || text.last == " "
         return needsQuotes ? "\"" + text.replacing("\"", with: "\"\"") + "\"" : text
+    }
+
+    private static func isFormula(_ text: String) -> Bool {
+        guard let first = text.unicodeScalars.first, "=+-@\t\r＝＋－＠".unicodeScalars.contains(first) else { return false }
+        let isNumber = first == "-" && text.utf8.count > 1 && text.utf8.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
+        return !isNumber
     }
 }

@@ -8,6 +8,23 @@ enum Sanitised {
         return String(result)
     }
 
+    /// The same JSON, or text of ours, without characters that a terminal acts on or that turn the direction of writing: C1, DEL, line
+    /// separators and the like become `\uXXXX`, as which JSON can have them only inside of strings.
+    static func bytes(_ bytes: [UInt8]) -> [UInt8] {
+        // Each of them begins with one of these bytes, and most output has none.
+        guard bytes.contains(where: { $0 == 0x7F || $0 == 0xC2 || $0 == 0xE2 }) else { return bytes }
+        var result = String.UnicodeScalarView()
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            guard isControl(scalar), scalar.value >= 0x7F else {
+                result.append(scalar)
+                continue
+            }
+            let digits = String(scalar.value, radix: 16)
+            result.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars)
+        }
+        return Array(String(result).utf8)
+    }
+
     /// What a person typed, in quotes; `the value` where it looks like a secret put in the wrong place.
     static func quoted(_ text: String) -> String {
         let folded = text.lowercased()

@@ -116,6 +116,20 @@ public struct OpenParents: Sendable {
             totals: state.totals)
     }
 
+    /// Whether what became of a part is for nobody, because no request of the key is open, or it has no such part: then its record is deleted,
+    /// as nothing else would. What was read before is left to whoever did that.
+    ///
+    /// - Parameters:
+    ///   - key: The request's key.
+    ///   - chunk: Which part it is.
+    ///   - offset: Where the record stands.
+    /// - Returns: Whether it is to be deleted.
+    public func isStray(_ key: ParentKey, _ chunk: Int, at offset: Int64) -> Bool {
+        guard offset >= finishedBefore else { return false }
+        guard let chunks = open[key]?.chunks else { return true }
+        return !(0..<chunks).contains(chunk)
+    }
+
     /// Takes in that a request's record was deleted: whoever had the partition before has finished it.
     public mutating func deleted(_ key: ParentKey, at offset: Int64) {
         read(offset)

@@ -14,8 +14,15 @@ extension TopicAdmin {
     public func describe(group: String, timeout: Duration) throws(KafkaError) -> GroupDescription {
         guard !group.isEmpty, !group.utf8.contains(0) else { throw .invalidArgument("the consumer group has no valid name") }
         _ = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
+        return try client.describe(group: group, timeout: timeout)
+    }
+}
+
+extension ClientHandle {
+    /// Asks every broker for a group; see `TopicAdmin.describe(group:timeout:)`.
+    func describe(group: String, timeout: Duration) throws(KafkaError) -> GroupDescription {
         var list: UnsafePointer<rd_kafka_group_list>?
-        let code = rd_kafka_list_groups(client.pointer, group, &list, max(timeout.wholeMilliseconds, 1))
+        let code = rd_kafka_list_groups(pointer, group, &list, max(timeout.wholeMilliseconds, 1))
         defer { if let list { rd_kafka_group_list_destroy(list) } }
         // Whether every broker has answered matters only as long as the group's has not.
         if code != RD_KAFKA_RESP_ERR__PARTIAL { try KafkaError.check(code, "cannot ask who is in the group '\(group)'") }

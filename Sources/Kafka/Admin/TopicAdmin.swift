@@ -71,6 +71,31 @@ public final class TopicAdmin {
         }
     }
 
+    /// Gives a topic more partitions.
+    ///
+    /// - Parameters:
+    ///   - topic: Its name.
+    ///   - count: How many it is to have in all, more than it has.
+    ///   - timeout: How long to wait.
+    /// - Throws: The brokers refused it, or did not answer in time; whether it was done is unknown then.
+    public func grow(topic: String, to count: Int, timeout: Duration) throws(KafkaError) {
+        try TopicName.validate(topic)
+        _ = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
+        var reason = [CChar](repeating: 0, count: 256)
+        var handles = [rd_kafka_NewPartitions_new(topic, count, &reason, reason.count)]
+        guard handles[0] != nil else { throw .invalidArgument("topic '\(topic)': \(text(reason))") }
+        defer { rd_kafka_NewPartitions_destroy(handles[0]) }
+        let result = try request(RD_KAFKA_ADMIN_OP_CREATEPARTITIONS, timeout: timeout) { options, queue in
+            rd_kafka_CreatePartitions(client.pointer, &handles, handles.count, options, queue)
+        }
+        defer { rd_kafka_event_destroy(result) }
+        var found = 0
+        let list = rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(result), &found)
+        for outcome in UnsafeBufferPointer(start: list, count: found) {
+            try KafkaError.check(rd_kafka_topic_result_error(outcome), "the topic '\(topic)' gets no more partitions")
+        }
+    }
+
     /// Deletes topics with all that is in them.
     ///
     /// - Parameters:

@@ -43,7 +43,11 @@ final class ClientSettings {
         var reason = [CChar](repeating: 0, count: 512)
         guard let client = rd_kafka_new(type, conf, &reason, reason.count) else {
             let code = rd_kafka_last_error()
-            throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(text(reason))"))
+            let why = text(reason)
+            // What it refuses here are properties that do not go together; it names them in such quotes.
+            let property =
+                code == RD_KAFKA_RESP_ERR__INVALID_ARG ? why.split(separator: "`").dropFirst().first.map(String.init) : nil
+            throw diagnosis.explain(KafkaError(code, message: "cannot make a Kafka client: \(why)", property: property))
         }
         conf = nil
         return client

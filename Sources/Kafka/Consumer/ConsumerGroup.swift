@@ -5,7 +5,7 @@ public struct ConsumerGroup: Sendable {
     /// The group's name.
     public let id: String
 
-    private let lease: ClientLease
+    let lease: ClientLease
 
     init(id: String, lease: ClientLease) {
         self.id = id

@@ -24,6 +24,19 @@ public final class GroupMetadata: @unchecked Sendable {
         try self.init(consuming: pointer, currentMemberID: memberID)
     }
 
+    /// What moves the positions of a group that has no members. Brokers take it without a check: be sure that there are none.
+    ///
+    /// - Parameter group: The group's name.
+    /// - Throws: A name that Kafka does not allow.
+    public init(withoutMembers group: String) throws(KafkaError) {
+        guard !group.isEmpty, !group.utf8.contains(0), let pointer = rd_kafka_consumer_group_metadata_new(group) else {
+            throw .invalidArgument("the consumer group has no valid name")
+        }
+        self.pointer = pointer
+        generation = -1
+        memberID = ""
+    }
+
     /// Takes over `pointer` and checks what it says.
     ///
     /// - Parameters:

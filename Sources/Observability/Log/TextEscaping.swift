@@ -5,8 +5,8 @@ enum TextEscaping {
 
     /// Appends `text` as a JSON string with its quotes (RFC 8259 section 7).
     ///
-    /// Beyond what JSON demands, DEL, the C1 controls and the two Unicode line separators are escaped: terminals and line readers
-    /// act on them.
+    /// Beyond what JSON demands, DEL, the C1 controls, the two Unicode line separators and what turns the direction of writing are escaped:
+    /// terminals and line readers act on them.
     static func appendJSON(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var room = byteLimit
@@ -38,7 +38,8 @@ enum TextEscaping {
         case 0x0A: bytes.append(contentsOf: "\\n".utf8)
         case 0x0D: bytes.append(contentsOf: "\\r".utf8)
         case 0x09: bytes.append(contentsOf: "\\t".utf8)
-        case 0x00..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: appendEscape(scalar.value, to: &bytes)
+        case 0x00..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069:
+            appendEscape(scalar.value, to: &bytes)
         case 0x00..<0x7F: bytes.append(UInt8(scalar.value))
         default: if let units = UTF8.encode(scalar) { bytes.append(contentsOf: units) }
         }

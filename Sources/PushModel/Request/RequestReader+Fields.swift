@@ -104,8 +104,15 @@ extension RequestReader {
         case .orderingKey: request.orderingKey = fields.text(value, request.document, 1...256)
         case .options: readOptions(value, into: &request, &fields)
         case .labels: request.labels = labels(value, request.document, &fields)
-        case .replay: request.replay = replay(value, request.document, &fields)
-        case .parent: request.parent = parent(value, request.document, &fields)
+        case .replay, .parent:
+            guard topic == .own else {
+                return fields.fault(at: value, in: request.document, "Only pushfan says this, on a topic of its own.")
+            }
+            if field == .replay {
+                request.replay = replay(value, request.document, &fields)
+            } else {
+                request.parent = parent(value, request.document, &fields)
+            }
         }
     }
 

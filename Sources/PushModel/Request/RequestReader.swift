@@ -8,6 +8,14 @@ public struct RequestReader: Sendable {
         case strict
     }
 
+    /// Who may write to the topic that a record comes from.
+    public enum Topic: Sendable {
+        /// Anybody who publishes. What only pushfan may say of a request, that it is a replay or a part of another one, is a fault there.
+        case open
+        /// Pushfan alone.
+        case own
+    }
+
     /// What a record is.
     public enum Reading: Sendable, Equatable {
         /// A valid request.
@@ -22,10 +30,12 @@ public struct RequestReader: Sendable {
     public static let maximumRecordByteCount = 512 << 10
 
     let strictness: Strictness
+    let topic: Topic
 
     /// A reader for records from Kafka (`tolerant`) or from a person's hand (`strict`).
-    public init(_ strictness: Strictness = .tolerant) {
+    public init(_ strictness: Strictness = .tolerant, from topic: Topic = .open) {
         self.strictness = strictness
+        self.topic = topic
     }
 
     /// Reads one record in place of what `request` held.

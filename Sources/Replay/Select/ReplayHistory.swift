@@ -12,9 +12,16 @@ public struct ReplayHistory: Sendable {
     }
 
     private var entries: [RecordPlace: Entry] = [:]
+    /// The jobs that the topic of replays tells of.
+    private var jobs: Set<String> = []
+    /// The results that say they are of a replay which no known job has made; they do not count.
+    public private(set) var unknownCount = 0
 
     /// Nothing was replayed yet.
     public init() {}
+
+    /// Notes that there is a job.
+    public mutating func noteJob(_ id: String) { jobs.insert(id) }
 
     /// Notes that a job has written a request for these sends.
     public mutating func noteReplay(of sends: SendSet, _ place: RecordPlace) {
@@ -29,11 +36,16 @@ public struct ReplayHistory: Sendable {
 
     /// Notes what the result of a replay says of the request that it repeats; other results say nothing.
     ///
-    /// A replay that was delivered in part leaves the rest to its own result, which tells of its own sends only.
+    /// A replay that was delivered in part leaves the rest to its own result, which tells of its own sends only. Only results of jobs that
+    /// were noted count: whoever can write a result, or could once, must not make a request that failed look as if it was repeated.
     public mutating func noteResult(_ document: JSONDocument) {
         guard let replay = document.member("replay", of: document.root),
             let place = document.text("parent_origin", of: replay).flatMap(RecordPlace.init)
         else { return }
+        guard document.text("job_id", of: replay).map(jobs.contains) ?? false else {
+            unknownCount += 1
+            return
+        }
         let sends = Self.sends(document, of: replay)
         noteReplay(of: sends, place)
         guard document.text("state", of: document.root) == "sent" else { return }

@@ -35,7 +35,8 @@ public struct ReplayWriter: Sendable {
     /// What the requests of the job have in common.
     public let manner: Manner
     private let planner: FanOutPlanner
-    private let reader = RequestReader()
+    /// An original may be a part or a replay itself. Whether its topic was ours, its result tells.
+    private let reader = RequestReader(from: .own)
     private var body: JSONDocument.Node?
     private var place = RecordPlace(topic: "", partition: 0, offset: 0)
     private var check = PushRequest()

@@ -16,6 +16,10 @@ public enum SettingsSchema {
         "requests_high", nil, "The topic that urgent requests are read from; named after kafka.topics.requests by default.")
     static let requestsBulkTopic = topic(
         "requests_bulk", nil, "The topic that requests to many are read from; named after kafka.topics.requests by default.")
+    static let requestsOwnTopic = topic(
+        "requests_own", nil,
+        "The topic of parts of large requests, and of replays, which publishers must not write to; named after kafka.topics.requests by default."
+    )
     /// One for each length of `DelayLanes`.
     static let delayTopics = DelayLanes.names.map { length in
         topic(
@@ -51,7 +55,8 @@ public enum SettingsSchema {
         "kafka.session_timeout", .duration(.seconds(6) ... .seconds(300)), default: "10s",
         "How long Kafka waits for a silent worker before it gives its partitions away.")
     static let transactionTimeout = SettingKey(
-        "kafka.transaction_timeout", .duration(.seconds(1) ... .seconds(900)), default: "15s",
+        // The library waits 10 s for a broker's answer, and refuses a transaction that would end before.
+        "kafka.transaction_timeout", .duration(.seconds(10) ... .seconds(900)), default: "15s",
         "How long a transaction of a dead worker may hold back readers of results.")
 
     static let workerID = SettingKey(
@@ -66,6 +71,7 @@ public enum SettingsSchema {
     static let highWeight = weight("high", "8", "urgent requests")
     static let normalWeight = weight("normal", "4", "all other requests")
     static let bulkWeight = weight("bulk", "1", "requests to many")
+    static let ownWeight = weight("own", "1", "parts of large requests, and replays,")
     static let tenantWeights = SettingKey(
         "worker.tenant_weights", .tenantWeights,
         "The shares of tenants in a lane, beside those of the other tenants that have requests there; 1 for those not named.")
@@ -170,7 +176,7 @@ public enum SettingsSchema {
         ] + topics.map(\.definition) + [
             guarantee.definition, start.definition, sessionTimeout.definition,
             transactionTimeout.definition, workerID.definition, loops.definition, maxInFlight.definition,
-            highWeight.definition, normalWeight.definition, bulkWeight.definition, tenantWeights.definition,
+            highWeight.definition, normalWeight.definition, bulkWeight.definition, ownWeight.definition, tenantWeights.definition,
             window.definition, memory.definition,
             drainTimeout.definition, commitInterval.definition, deadLetterHeaders.definition, dedupeWindow.definition,
             dedupeReach.definition, connectionString.definition,
@@ -185,7 +191,7 @@ public enum SettingsSchema {
 
     /// The keys that name topics.
     static let topics =
-        [requestsTopic, requestsHighTopic, requestsBulkTopic] + delayTopics + [
+        [requestsTopic, requestsHighTopic, requestsBulkTopic, requestsOwnTopic] + delayTopics + [
             resultsTopic, deadLetterTopic, replaysTopic, controlTopic, parentsTopic, heldTopic, handlesTopic,
             sharesTopic,
         ]
@@ -207,6 +213,7 @@ public enum SettingsSchema {
         let family = TopicFamily(requests: requests)
         return [
             (requestsHighTopic.definition, family.lane("high")), (requestsBulkTopic.definition, family.lane("bulk")),
+            (requestsOwnTopic.definition, family.lane("own")),
             (controlTopic.definition, family.topic("control")), (parentsTopic.definition, family.topic("parents")),
             (heldTopic.definition, family.topic("held")), (handlesTopic.definition, family.topic("handles")),
             (sharesTopic.definition, family.topic("shares")),

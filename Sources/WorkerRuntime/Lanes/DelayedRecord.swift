@@ -39,8 +39,8 @@ final class DelayedRecord {
         case request(DelayedRecord)
         /// A call whose outcome is to be asked for.
         case poll(OutcomePoll)
-        /// A record of another group, which shares the lane.
-        case foreign
+        /// A record of another group, which shares the lane; with its name, unless it is a question.
+        case foreign(String?)
         /// Nothing that pushfan has written.
         case invalid
     }
@@ -77,7 +77,7 @@ final class DelayedRecord {
     static func read(_ record: borrowing ConsumedRecord, group: String, in delay: Int?, now: Timestamp) -> Reading {
         let question = PollHeaders(record, group: group)
         if question.isPoll {
-            guard question.isOurs ?? false else { return question.isOurs == nil ? .invalid : .foreign }
+            guard question.isOurs ?? false else { return question.isOurs == nil ? .invalid : .foreign(nil) }
             return delay.flatMap { OutcomePoll(record, due: question.due, in: $0, now: now) }.map { .poll($0) } ?? .invalid
         }
         var values: [Header: [UInt8]] = [:]
@@ -88,7 +88,7 @@ final class DelayedRecord {
         func text(_ header: Header) -> String? { values[header].flatMap { String(validating: $0, as: UTF8.self) } }
         func number(_ header: Header) -> Int64? { text(header).flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil } }
         guard let owner = text(.group) else { return .invalid }
-        guard owner == group else { return .foreign }
+        guard owner == group else { return .foreign(owner) }
         guard let due = number(.notBefore), let lane = text(.lane).flatMap({ name in Lane.allCases.first { $0.name == name } }),
             let topic = text(.originTopic), (1...249).contains(topic.utf8.count),
             let partition = number(.originPartition).flatMap({ Int32(exactly: $0) }),

@@ -4,8 +4,10 @@ public enum Lane: Int, Sendable, CaseIterable {
     case high
     /// Everything else.
     case normal
-    /// What goes to many, the parts of a large request above all.
+    /// What goes to many.
     case bulk
+    /// What pushfan writes itself, on a topic that publishers have no right to write to: parts of large requests, and replays.
+    case own
 
     /// The lane's word, in headers and settings.
     public var name: String {
@@ -13,6 +15,7 @@ public enum Lane: Int, Sendable, CaseIterable {
         case .high: "high"
         case .normal: "normal"
         case .bulk: "bulk"
+        case .own: "own"
         }
     }
 }
@@ -26,7 +29,10 @@ public struct LaneWeights: Sendable, Equatable {
     /// The weight of `bulk`, 1 – 1,000, default 1.
     public var bulk = 1
 
-    /// The defaults, 8 : 4 : 1.
+    /// The weight of `own`, 1 – 1,000, default 1.
+    public var own = 1
+
+    /// The defaults, 8 : 4 : 1 : 1.
     public init() {}
 
     /// The weights in the lanes' order.
@@ -37,6 +43,7 @@ public struct LaneWeights: Sendable, Equatable {
         case .high: high
         case .normal: normal
         case .bulk: bulk
+        case .own: own
         }
     }
 }

@@ -4,10 +4,16 @@ import Kafka
 /// What the loop knows of ordering keys: the queues of each partition of requests, and which partition of the topic of held requests belongs
 /// to it.
 struct OrderedPartitions {
+    /// The lanes that publishers write to. What waits for its key in our own lane, which replays alone do, waits in memory.
+    static let heldLanes = 3
+
     /// The topic of held requests has one partition for each lane's partition of a number, so three for each number: it is read by whoever
     /// owns that partition of requests, and written by nobody else.
-    static func heldPartition(of partition: Int32, _ lane: Lane) -> Int32 {
-        let (held, overflow) = partition.multipliedReportingOverflow(by: Int32(Lane.allCases.count))
+    ///
+    /// - Returns: The partition; nil for one of our own lane.
+    static func heldPartition(of partition: Int32, _ lane: Lane) -> Int32? {
+        guard lane != .own else { return nil }
+        let (held, overflow) = partition.multipliedReportingOverflow(by: Int32(heldLanes))
         return overflow ? .max : held + Int32(lane.rawValue)
     }
 
@@ -70,7 +76,7 @@ struct OrderedPartitions {
         for slot in partitions.indices {
             guard let lane = lane(slot) else { continue }
             let number = Self.heldPartition(of: partitions[slot].partition, lane)
-            let held = slots.first { partitions[$0].partition == number }
+            let held = number.flatMap { number in slots.first { partitions[$0].partition == number } }
             while heldSlots.count <= slot { heldSlots.append(nil) }
             heldSlots[slot] = held
             if let held { requestSlots[held - slots.lowerBound] = slot }

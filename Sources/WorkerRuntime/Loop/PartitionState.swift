@@ -26,6 +26,9 @@ enum PartitionRole: Equatable {
 
     /// Whether the partition has new requests.
     var hasRequests: Bool { if case .requests = self { true } else { false } }
+
+    /// Whether publishers write to it; the others are written by workers and by replays.
+    var isOpen: Bool { hasRequests && self != .requests(.own) }
 }
 
 /// The partitions of one lane of requests. A lane without records costs a turn no more than a look at `mayHaveRecords`.

@@ -33,6 +33,7 @@ extension WorkerLoop {
                 port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
             }
             probeBroker()
+            lookForUnread()
             postStatus()
         }
     }
@@ -54,6 +55,22 @@ extension WorkerLoop {
     func probed(_ error: KafkaError?) {
         isProbing = false
         if error == nil && !partitions.isEmpty { health.joined() }
+    }
+
+    /// Has the committer look, at times, whether somebody reads every partition. Members without a name of their own join anew whenever they
+    /// start, so only those with one have to.
+    private func lookForUnread() {
+        guard configuration.guarantee == .exactlyOnce, mode == .running, survey.isDue(now) else { return }
+        committer.submit(.survey)
+    }
+
+    /// Joins the group anew if partitions stay without a reader.
+    func surveyed(_ unread: [TopicPartition]) {
+        guard survey.found(unread.count, at: now), mode == .running, let first = unread.first else { return }
+        log.warning(
+            .rebalanced, "nobody reads some partitions; this worker joins the group anew, so that it is shared out",
+            [.topic: .string(first.topic), .partition: LogValue(first.partition), .count: LogValue(unread.count)])
+        do throws(KafkaError) { try consumer.subscribe(configuration.topics.shared) } catch { noteKafkaError(error) }
     }
 
     func noteKafkaError(_ error: KafkaError) {
@@ -137,7 +154,8 @@ extension WorkerLoop {
             let control = controlReading.starts(in: configuration.topics, end: ends.control)
             try delayReader.start(Array(starts[requestCount...]) + control)
         } catch {
-            noteKafkaError(error)
+            // A member that owes the answer is not asked again: it would sit there with nothing assigned.
+            retryAssignment(error, epoch)
             return
         }
         partitions = states
@@ -159,6 +177,7 @@ extension WorkerLoop {
         beginWithoutReading(ends.held)
         beginControl(slot: partitions.count - requestCount, end: ends.control)
         metrics.assignedPartitions.set(heldStart)
+        survey.began(now)
         noteRefused()
         health.joined()
     }
@@ -214,7 +233,8 @@ extension WorkerLoop {
             ? "the group '\(configuration.groupID)' has no position in \(all), where records older than ten minutes wait"
             : "\(all) ended before the position of the group '\(configuration.groupID)', and may have lost records or be made anew"
         let reason =
-            "\(why): start a worker once with --kafka.start beginning to send all that is there, or with --kafka.start end to leave it"
+            "\(why): start a worker once with --kafka.start beginning to send all that is there, or with --kafka.start end to leave it;"
+            + " if the group had another name before, `pushfan group adopt NAME` goes on where that one was"
         health.refused(reason)
         log.error(
             .kafkaError, "partitions are not read until somebody decides where they begin",
@@ -247,6 +267,7 @@ extension WorkerLoop {
         let list = partitions.filter { $0.role != .held }.map(\.id)
         forgetAssignment()
         pendingAssignment = list
+        assignedAt = now
         committer.submit(.positions(list, suspects: suspects, epoch: epoch))
     }
 
@@ -354,6 +375,7 @@ extension WorkerLoop {
         delayReader.stop()
         controlReading.stop()
         pendingAssignment = []
+        survey.ended()
         lendShares()
         epoch += 1
         outbox.removeAll()

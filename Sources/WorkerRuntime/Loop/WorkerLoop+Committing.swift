@@ -103,11 +103,13 @@ extension WorkerLoop {
                 health.producerReady()
             case .failed(let error):
                 noteKafkaError(error)
+                if error.isConfiguration { fail(.configuration(error.description)) }
                 health.producerFailed(error.description)
                 later(.prepare, in: .seconds(1))
             case .positions(let positions, let ends, let epoch): assign(positions, ends, epoch)
             case .positionsFailed(let error, let epoch): retryAssignment(error, epoch)
             case .probed(let error): probed(error)
+            case .surveyed(let unread): surveyed(unread)
             case .committed: committed()
             case .overtaken: overtaken()
             case .commitFailed(let error, let standing): commitFailed(error, standing)
@@ -201,6 +203,7 @@ extension WorkerLoop {
         deferredJobs.removeAll()
         isProducerReady = false
         isProbing = false
+        survey.began(now)
         health.producerFailed("a call to Kafka does not end")
         committer.submit(.prepare)
         if partitions.isEmpty && !pendingAssignment.isEmpty {

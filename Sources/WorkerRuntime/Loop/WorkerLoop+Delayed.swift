@@ -89,8 +89,9 @@ extension WorkerLoop {
         case .poll(let poll):
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
             flight.poll = poll
-        case .foreign:
+        case .foreign(let owner):
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
+            noteForeign(owner, slot)
             // Its own group sees to it; here nothing is recorded of it.
             flight.deadLetter = OutcomeBatch()
         case .invalid:
@@ -103,6 +104,17 @@ extension WorkerLoop {
         }
         if let look = flight.look { partitions[slot].lastLook = look }
         return flight
+    }
+
+    /// Says, once for each assignment, that requests of another group wait: that one may be no more, because it has another name now.
+    func noteForeign(_ owner: String?, _ slot: Int) {
+        guard let owner, !delayedPartitions.hasSaidForeign else { return }
+        delayedPartitions.hasSaidForeign = true
+        let reason =
+            "they belong to the group '\(owner)', and are left to it; if it is no more, `pushfan group adopt` takes them over"
+        log.warning(
+            .requestDelayed, "requests of another group wait here",
+            [.topic: .string(partitions[slot].id.topic), .reason: .string(reason)])
     }
 
     /// Whether a request that comes from a delay lane is to go on now; else it waits there, or in the next one.
@@ -175,6 +187,8 @@ struct DelayedPartitions {
     var mayHaveRecords = false
     /// Whether one of them waits for its window.
     var isBlocked = false
+    /// Whether it was said that requests of another group wait in them.
+    var hasSaidForeign = false
     /// When the first of their heads is to be looked at, monotonic nanoseconds.
     var nextLook = Int64.max
 

@@ -170,7 +170,7 @@ struct RefusedUnit {
 extension OutcomeBatch.Destination {
     /// Which topic records go to.
     enum Topic: Hashable {
-        case results, deadLetters, delay(Int), held, bulk, parents, handles
+        case results, deadLetters, delay(Int), held, own, parents, handles
     }
 
     var topic: Topic {
@@ -179,7 +179,7 @@ extension OutcomeBatch.Destination {
         case .deadLetters: .deadLetters
         case .delay(let lane), .question(let lane): .delay(lane)
         case .held: .held
-        case .bulk: .bulk
+        case .own: .own
         case .parents: .parents
         case .handles: .handles
         }

@@ -5,7 +5,7 @@ import Kafka
 import Observability
 import PushModel
 
-/// Requests that need more calls than one may make: they become requests of their own in the lane for what goes to many, in the transaction
+/// Requests that need more calls than one may make: they become requests of their own in our own lane, in the transaction
 /// that counts them as read, and have their result when the last of these has ended.
 extension WorkerLoop {
     /// Divides a large request, unless it is too early or it is cancelled.
@@ -36,7 +36,7 @@ extension WorkerLoop {
     private func expand(_ flight: Flight) {
         headers.removeAll()
         flight.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
-        guard let body = reader.body(of: flight.request.document, headers) else {
+        guard let body = ownReader.body(of: flight.request.document, headers) else {
             flight.report.faults.append(RequestFault(.internal, "", "The request cannot be divided."))
             finish(flight)
             return

@@ -60,14 +60,16 @@ extension WorkerLoop {
     /// The partition of held requests that belongs to a partition of requests.
     private func heldPartition(of slot: Int) -> (slot: Int, number: Int32)? {
         if let held = ordered.held(of: slot) { return (held, partitions[held].id.partition) }
-        guard !ordered.hasSaidMissing else { return nil }
+        guard let number = OrderedPartitions.heldPartition(of: partitions[slot].id.partition, lane(of: slot)),
+            !ordered.hasSaidMissing
+        else { return nil }
         ordered.hasSaidMissing = true
         log.warning(
             .requestDelayed,
             "requests with ordering keys wait in memory, and may hold their partition up: the topic of held requests lacks a partition",
             [
                 .topic: .string(configuration.topics.held),
-                .partition: LogValue(OrderedPartitions.heldPartition(of: partitions[slot].id.partition, lane(of: slot))),
+                .partition: LogValue(number),
             ])
         return nil
     }
@@ -155,8 +157,9 @@ extension WorkerLoop {
             flight.offset = record.offset
             read(record, into: flight)
             flight.delayed = delayed
-        case .foreign:
+        case .foreign(let owner):
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
+            noteForeign(owner, slot)
             flight.deadLetter = OutcomeBatch()
         case .invalid, .poll:
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
@@ -274,14 +277,15 @@ extension WorkerLoop {
             ordered.nextRefresh = now + Self.refreshInterval
         }
         guard !ordered.hasSaidLate, now - assignedAt > Self.heldPatience,
-            let slot = ordered.queues.indices.first(where: { !ordered.queues[$0].isComplete && ordered.queues[$0].count > 0 })
+            let slot = ordered.queues.indices.first(where: { !ordered.queues[$0].isComplete && ordered.queues[$0].count > 0 }),
+            let number = OrderedPartitions.heldPartition(of: partitions[slot].id.partition, lane(of: slot))
         else { return }
         ordered.hasSaidLate = true
         log.warning(
             .requestDelayed, "requests with ordering keys wait until it is read which others are held before them",
             [
                 .topic: .string(configuration.topics.held),
-                .partition: LogValue(OrderedPartitions.heldPartition(of: partitions[slot].id.partition, lane(of: slot))),
+                .partition: LogValue(number),
             ])
     }
 

@@ -78,6 +78,11 @@ extension WorkerLoop {
             noteUnknownParent(offset, slot)
             return
         }
+        if parents[slot].isStray(key, chunk, at: offset) {
+            expansionRecorder.delete(
+                chunk, of: key, partition: partitions[slot].id.partition, from: .init(slot: slot, offset: offset), into: &outbox)
+            partitions[slot].isDirty = true
+        }
         if let parent = parents[slot].ended(key, tally, at: offset) { finish(parent, slot, offset) }
     }
 

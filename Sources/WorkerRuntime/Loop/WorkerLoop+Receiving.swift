@@ -139,7 +139,7 @@ extension WorkerLoop {
     private func sizeIfTooLarge(_ record: borrowing ConsumedRecord, _ role: PartitionRole) -> Int? {
         var size = (record.key?.count ?? 0) + (record.value?.count ?? 0)
         record.forEachHeader { name, value in size += name.count + (value?.count ?? 0) }
-        return size > (role.hasRequests ? Self.largestRequest : Self.largestOwnRecord) ? size : nil
+        return size > (role.isOpen ? Self.largestRequest : Self.largestOwnRecord) ? size : nil
     }
 
     /// Reads the request that a record holds.
@@ -164,6 +164,7 @@ extension WorkerLoop {
     func read(_ value: Span<UInt8>, into flight: Flight) -> RequestReader.Reading {
         let origin = flight.origin
         flight.valueByteCount = value.count
+        let reader = partitions[flight.slot].role.isOpen ? openReader : ownReader
         let reading = lend(&headers) { reader.read(value, headers: $0, origin: origin, into: &flight.request) }
         nameTenant(of: flight)
         findHub(of: flight)

@@ -60,6 +60,8 @@ final class WorkerLoop {
     var isProducerReady = false
     /// Whether the committer is asking a broker that had failed.
     var isProbing = false
+    /// When it is looked whether somebody reads every partition.
+    var survey = GroupSurvey()
 
     // The assignment.
     var epoch = 0
@@ -92,7 +94,8 @@ final class WorkerLoop {
     var generator = QuickRandom()
 
     // Reading.
-    let reader = RequestReader(.tolerant)
+    let openReader = RequestReader(.tolerant)
+    let ownReader = RequestReader(.tolerant, from: .own)
     let planner: FanOutPlanner
     var formatter: PayloadFormatter
     var headers = PushModel.RecordHeaders()
@@ -192,7 +195,7 @@ final class WorkerLoop {
         static let kafka: UInt64 = 1 << 62 + 1
         static let delayed: UInt64 = 1 << 62 + 2
         static let firstLane: UInt64 = 1 << 62 + 3
-        static let lastLane: UInt64 = 1 << 62 + 5
+        static let lastLane: UInt64 = 1 << 62 + 6
 
         static func of(_ lane: Lane) -> UInt64 { firstLane + UInt64(lane.rawValue) }
     }
@@ -201,8 +204,7 @@ final class WorkerLoop {
     func run() throws {
         committer.submit(.prepare)
         for port in ports { joinFleet(of: port) }
-        let topics = configuration.topics
-        try consumer.subscribe(Lane.allCases.map { topics.requests(of: $0) } + topics.delays + [topics.parents])
+        try consumer.subscribe(configuration.topics.shared)
         while mode != .stopped {
             readClocks()
             health.turned(at: now)

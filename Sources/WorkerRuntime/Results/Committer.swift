@@ -18,6 +18,8 @@ final class Committer: Sendable {
         case positions([TopicPartition], suspects: Set<TopicPartition>, epoch: Int)
         /// Ask the group for anything, to learn whether it answers again.
         case probe([TopicPartition])
+        /// Look whether somebody reads every partition.
+        case survey
         /// Publish a batch together with its offsets.
         case commit(CommitJob)
         /// Close the producer and end the thread.
@@ -34,6 +36,8 @@ final class Committer: Sendable {
         case positionsFailed(KafkaError, epoch: Int)
         /// Whether the group answered the probe.
         case probed(KafkaError?)
+        /// The partitions that nobody reads; none where that could not be learnt.
+        case surveyed([TopicPartition])
         case committed
         /// The group stands where this worker did not put it: nothing is published, and its work is somebody else's by now.
         case overtaken
@@ -160,4 +164,7 @@ struct CommitJob: Sendable {
     var standing = Standing.unpublished
     /// The worker's place in the group when the batch was offered; nil without transactions.
     var group: GroupMetadata?
+
+    /// Whether there is nothing that could be lost or repeated: positions are committed once more, so that the group does not forget them.
+    var changesNothing: Bool { batch.isEmpty && zip(offsets, before).allSatisfy { LedgerCommit($0) == $1 } }
 }

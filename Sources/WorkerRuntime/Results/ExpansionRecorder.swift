@@ -60,7 +60,7 @@ struct ExpansionRecorder {
         }
         let first = UInt32(truncatingIfNeeded: key.digest)
         for chunk in 0..<chunks {
-            batch.add(.bulk(first &+ UInt32(chunk)), of: source) { record in
+            batch.add(.own(first &+ UInt32(chunk)), of: source) { record in
                 record.setValue { part(chunk, writer, &$0) }
                 addHeaders(of: request, to: &record)
             }
@@ -108,8 +108,13 @@ struct ExpansionRecorder {
         _ parent: OpenParents.Finished, partition: Int32, from source: OutcomeBatch.Origin, into batch: inout OutcomeBatch
     ) {
         batch.add(.parents(partition), of: source) { record in record.setKey { parent.key.append(.parent, to: &$0) } }
-        for chunk in 0..<parent.chunks {
-            batch.add(.parents(partition), of: source) { record in record.setKey { parent.key.append(.part(chunk), to: &$0) } }
-        }
+        for chunk in 0..<parent.chunks { delete(chunk, of: parent.key, partition: partition, from: source, into: &batch) }
+    }
+
+    /// Adds what deletes the record of a part.
+    func delete(
+        _ chunk: Int, of key: ParentKey, partition: Int32, from source: OutcomeBatch.Origin, into batch: inout OutcomeBatch
+    ) {
+        batch.add(.parents(partition), of: source) { record in record.setKey { key.append(.part(chunk), to: &$0) } }
     }
 }

@@ -14,8 +14,8 @@ struct OutcomeBatch: Sendable {
         case question(Int)
         /// A partition of the topic of held requests.
         case held(Int32)
-        /// The lane for what goes to many, where parts of requests are spread by this number.
-        case bulk(UInt32)
+        /// Our own lane, where parts of requests are spread by this number.
+        case own(UInt32)
         /// A partition of the topic of parents.
         case parents(Int32)
         /// The topic of dead handles.

@@ -79,7 +79,7 @@ extension Publisher {
         let key: [UInt8] = [0]
         do throws(KafkaError) {
             try producer.beginTransaction()
-            for topic in ([results, deadLetters, bulk?.topic, parents?.topic, held?.topic, handles] + delays).compactMap(\.self) {
+            for topic in ([results, deadLetters, own?.topic, parents?.topic, held?.topic, handles] + delays).compactMap(\.self) {
                 for partition in 0..<(try producer.partitionCount(of: topic, timeout: .seconds(5))) {
                     try producer.produce(to: topic, partition: partition, key: key.span, value: key.span)
                 }

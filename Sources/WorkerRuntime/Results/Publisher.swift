@@ -26,7 +26,7 @@ struct Publisher {
     /// Says which of them the questions of a commit go to.
     private var turn: Int32 = 0
     /// The topic that parts of requests go to, and that of the requests they are parts of, with the numbers of their partitions.
-    private(set) var bulk: (topic: Producer.Topic, partitions: Int32)?
+    private(set) var own: (topic: Producer.Topic, partitions: Int32)?
     private(set) var parents: (topic: Producer.Topic, partitions: Int32)?
     /// Before when it is not asked again how many partitions the topic of parents has.
     private var nextCount = MonotonicTime.now()
@@ -35,6 +35,8 @@ struct Publisher {
     /// The topic of dead handles, if it is there.
     private(set) var handles: Producer.Topic?
     private var hasFencedFormerName = false
+    /// The numbers of partitions of which every one was read by somebody, so that the group need not be asked again.
+    private var surveyed: [Int] = []
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
     /// When the transaction under way was begun; nil while there is none.
@@ -77,6 +79,7 @@ struct Publisher {
             }
         case .positions(let partitions, let suspects, let epoch):
             do throws(KafkaError) {
+                surveyed = []
                 // A transaction that was left open holds the positions back until a producer of the same name settles it.
                 try prepare()
                 let held = heldPartitions(of: partitions)
@@ -95,6 +98,7 @@ struct Publisher {
             } catch {
                 return .probed(error)
             }
+        case .survey: return .surveyed((try? survey()) ?? [])
         case .commit(let job): return commit(job)
         case .stop:
             producer?.close(timeout: .seconds(5))
@@ -140,8 +144,8 @@ struct Publisher {
         let fresh = try Producer(kafka, transactionalID: id, transactionTimeout: configuration.transactionTimeout)
         let names = configuration.topics
         let topics = try fresh.warmUp(
-            topics: [names.results, names.deadLetters, names.requestsBulk, names.parents], timeout: .seconds(5))
-        bulk = (topics[2], try fresh.partitionCount(of: topics[2], timeout: .seconds(5)))
+            topics: [names.results, names.deadLetters, names.requestsOwn, names.parents], timeout: .seconds(5))
+        own = (topics[2], try fresh.partitionCount(of: topics[2], timeout: .seconds(5)))
         parents = (topics[3], try fresh.partitionCount(of: topics[3], timeout: .seconds(5)))
         delays = try names.delays.map { (name) throws(KafkaError) in try optionalTopic(name, of: fresh) }
         handles = try optionalTopic(names.handles, of: fresh)
@@ -169,6 +173,19 @@ struct Publisher {
         hasFencedFormerName = true
     }
 
+    /// The partitions that nobody reads. The group is asked when numbers have changed only, so that it costs an idle fleet little.
+    private mutating func survey() throws(KafkaError) -> [TopicPartition] {
+        let topics = configuration.topics.shared
+        let counts = try group.partitionCounts(of: topics, timeout: .seconds(1))
+        guard counts != surveyed else { return [] }
+        let all = zip(topics, counts).flatMap { topic, count in
+            (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+        }
+        let unread = try group.unread(of: all, timeout: .seconds(1))
+        if unread.isEmpty { surveyed = counts }
+        return unread
+    }
+
     /// The partitions of held requests that belong to partitions of requests, as far as they are there.
     private func heldPartitions(of partitions: [TopicPartition]) -> [TopicPartition] {
         guard let held else { return [] }
@@ -176,7 +193,7 @@ struct Publisher {
             guard let lane = Lane.allCases.first(where: { configuration.topics.requests(of: $0) == partition.topic }) else {
                 return nil
             }
-            let number = OrderedPartitions.heldPartition(of: partition.partition, lane)
+            guard let number = OrderedPartitions.heldPartition(of: partition.partition, lane) else { return nil }
             return number < held.partitions ? TopicPartition(topic: configuration.topics.held, partition: number) : nil
         }
     }
@@ -220,7 +237,7 @@ struct Publisher {
         try prepare()
         guard let producer else { return false }
         guard try settleLatest(producer) else { return false }
-        if standing == .doubtful {
+        if standing == .doubtful, !job.changesNothing {
             switch try settledOutcome(of: job, producer) {
             case .committed: return true
             case .notCommitted:
@@ -239,14 +256,14 @@ struct Publisher {
         transactionBegun = MonotonicTime.now()
         do throws(KafkaError) {
             try producer.beginTransaction()
-            Failpoint.pass(.begun)
+            pass(.begun, job)
             // Records before offsets: the broker's wait for the transaction before is shorter here (kafka-dispatch 4.8).
             if !Sabotage.isOn(.publishOutside) { try produce(job.batch, with: producer) }
-            try passProduced(producer)
+            try passProduced(producer, job)
             try repeatedly { () throws(KafkaError) in
                 try producer.sendOffsets(job.offsets, group: group, timeout: configuration.transactionTimeout)
             }
-            Failpoint.pass(.offsetsSent)
+            pass(.offsetsSent, job)
         } catch {
             isTroubled = true
             // After a time-out a request may still be on its way; only a new producer keeps it out of the next transaction.
@@ -255,11 +272,11 @@ struct Publisher {
         }
         let start = MonotonicTime.now()
         do throws(KafkaError) {
-            Failpoint.pass(.committing)
+            pass(.committing, job)
             try repeatedly { () throws(KafkaError) in
                 try producer.commitTransaction(timeout: configuration.transactionTimeout)
             }
-            Failpoint.pass(.committed)
+            pass(.committed, job)
         } catch {
             standing = error.requiresAbort ? .unpublished : .doubtful
             isTroubled = true
@@ -267,7 +284,8 @@ struct Publisher {
             throw error
         }
         latest = Confirmed(job)
-        if Self.isPrompt(since: start) { return true }
+        // Where the group stands tells nothing about a commit that moves nothing.
+        if Self.isPrompt(since: start) || job.changesNothing { return true }
         standing = .doubtful
         switch try settledOutcome(of: job, producer) {
         case .committed: return true
@@ -324,11 +342,16 @@ struct Publisher {
     }
 
     /// In a build with failpoints, waits until the records are written, so that dying here leaves an open transaction.
-    private func passProduced(_ producer: Producer) throws(KafkaError) {
+    private func passProduced(_ producer: Producer, _ job: CommitJob) throws(KafkaError) {
         #if PUSHFAN_FAILPOINTS
-            if Failpoint.isArmed(.produced) { try producer.flush(timeout: .seconds(10)) }
-            Failpoint.pass(.produced)
+            if Failpoint.isArmed(.produced), !job.batch.isEmpty { try producer.flush(timeout: .seconds(10)) }
+            pass(.produced, job)
         #endif
+    }
+
+    /// What dies at these points is to die with results. A commit of positions alone may come before any.
+    private func pass(_ point: Failpoint, _ job: CommitJob) {
+        if !job.batch.isEmpty { Failpoint.pass(point) }
     }
 
     /// What the fault suite must catch: the results are there whatever becomes of the offsets.
@@ -365,9 +388,9 @@ struct Publisher {
         case .held(let partition):
             guard let held else { throw .invalidArgument("there is no topic of held requests") }
             return (held.topic, partition)
-        case .bulk(let number):
-            guard let bulk else { throw .invalidArgument("there is no topic for parts of requests") }
-            return (bulk.topic, Int32(number % UInt32(max(1, bulk.partitions))))
+        case .own(let number):
+            guard let own else { throw .invalidArgument("there is no topic for parts of requests") }
+            return (own.topic, Int32(number % UInt32(max(1, own.partitions))))
         case .parents(let partition): return try place(ofParents: partition, producer)
         // Of use, and no request's result: where its topic has gone meanwhile, nothing waits for it.
         case .handles: return handles.map { ($0, nil) }

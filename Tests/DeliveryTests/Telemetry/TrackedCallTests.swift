@@ -15,7 +15,7 @@ struct TrackedCallTests {
         var request = PushRequest()
         let bytes = Array(json.utf8)
         guard
-            case .request = RequestReader(.tolerant).read(
+            case .request = RequestReader(.tolerant, from: .own).read(
                 bytes.span, headers: RecordHeaders(), origin: Self.origin, into: &request)
         else { throw TrackedCall.Malformed() }
         var report = DeliveryReport()

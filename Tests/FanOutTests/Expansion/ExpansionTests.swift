@@ -33,7 +33,7 @@ struct ExpansionTests {
     private static func plan(_ record: String) throws -> Planning {
         var planning = Planning()
         let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
-        let reading = RequestReader(.strict).read(
+        let reading = RequestReader(.strict, from: .own).read(
             Array(record.utf8).span, headers: RecordHeaders(), origin: origin, into: &planning.request)
         try #require(reading == .request, "\(record)")
         try planning.planner.plan(planning.request, into: &planning.plan)

@@ -18,13 +18,13 @@ struct TopicFacts {
         return facts
     }
 
-    /// The requests on the topic that repeat others.
+    /// The requests on our own topic that repeat others.
     func replays(_ topic: String) throws -> [ReplayFact] {
         var reader = FactReader()
         var facts: [ReplayFact] = []
         try read(topic) { record in
             guard let value = record.value,
-                let fact = reader.replay(value, at: Place(record.partition, record.offset))
+                let fact = reader.replay(value, at: Place(record.partition, record.offset, isReplay: true))
             else { return }
             facts.append(fact)
         }

@@ -345,7 +345,7 @@ final class Stage: Sendable {
         if scenario.broker != .shared { evidence.tornTransactions = broker.tornTransactions(group: topics.group) }
         evidence.resumption = watch.resumption
         evidence.outage = state.withLock { $0.outage }
-        evidence.setApart(try reader.replays(topics.requests))
+        evidence.setApart(try reader.replays(topics.requestsOwn))
         if scenario.workload.repeatEvery > 0 { evidence.setRepetitionsApart() }
         return evidence
     }
@@ -354,6 +354,8 @@ final class Stage: Sendable {
 /// The topics and the group of one scenario; no other uses them.
 struct TopicNames: Sendable {
     let requests: String
+    /// Where parts and replays stand, which pushfan names after the requests.
+    let requestsOwn: String
     let results: String
     let deadLetters: String
     /// The smallest of the delay lanes, which pushfan names after the requests.
@@ -365,6 +367,7 @@ struct TopicNames: Sendable {
     init(_ scenario: String, run: Int) {
         let prefix = "faults.\(scenario).\(run)"
         requests = "\(prefix).requests"
+        requestsOwn = "\(prefix).requests-own"
         results = "\(prefix).results"
         deadLetters = "\(prefix).deadletter"
         delay = "\(prefix).delay-10s"

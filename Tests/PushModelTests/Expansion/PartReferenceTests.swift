@@ -32,6 +32,15 @@ struct PartReferenceTests {
         #expect(PartReference(of: reading.request) == nil)
     }
 
+    @Test(arguments: ["parent", "replay"], ["{}", "[]", "null", "{\(block)}"])
+    func whereAnybodyPublishesNoBlockIsTakenWhateverItSays(_ name: String, _ block: String) {
+        var reading = Reading()
+        reading.topic = .open
+        let faults = reading.faults(record("\"\(name)\":\(block)"))
+        #expect(faults.map(\.pointer) == ["/\(name)"] && faults.first?.code == .schemaInvalid)
+        #expect(reading.request.parent == nil && reading.request.replay == nil)
+    }
+
     @Test func aResultCarriesTheBlock() throws {
         var reporting = Reporting(record(#""id":"r-1","parent":{\#(Self.block)}"#))
         reporting.add(.apple, .success, status: 201)

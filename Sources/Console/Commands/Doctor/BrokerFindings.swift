@@ -46,7 +46,9 @@ struct BrokerFindings {
             fail(
                 "transaction.max.timeout.ms",
                 "is \(limit): transactions of \(demands.transactionTimeout) ms are refused, and no worker starts",
-                "pushfan worker --kafka.transaction_timeout \(limit)ms")
+                limit >= 10_000
+                    ? "pushfan worker --kafka.transaction_timeout \(limit)ms"
+                    : "transaction.max.timeout.ms=\(demands.transactionTimeout) in the brokers' server.properties")
         }
         if let limit = number("offset.metadata.max.bytes"), limit < BrokerDemands.metadataByteCount {
             warn(

@@ -1,9 +1,10 @@
+import EventLoop
 import Settings
 
 extension Command {
     /// `pushfan doctor`: what is wrong, and the command that mends it.
     static let doctor = Command(
-        "doctor", .operators, "Check brokers, topics, rights, group, clock and hub",
+        "doctor", .operators, "Check brokers, topics, rights, group, clock, hub and limits",
         examples: [
             "pushfan doctor", "pushfan doctor --bootstrap kafka.example:9093 --probe-writing --strict",
             "pushfan doctor -o json --timeout 3s || echo 'see finding and remedy'",
@@ -36,7 +37,8 @@ private enum DoctorCommand {
         let kafka = KafkaExamination(
             settings: settings, timeout: timeout, now: now, probesWriting: invocation.arguments.has("probe-writing"))
         let hubs = settings.allHubs.flatMap { HubFindings.of(HubProbe.ask(settings, $0, now: now, timeout: timeout)) }
-        let findings = kafka.findings() + hubs
+        let limits = LimitFindings.of(.current(), needed: settings.descriptorsNeeded)
+        let findings = kafka.findings() + hubs + [limits]
         switch format {
         case .json, .ndjson: try invocation.streams.out(format, Table(), findings.map(\.json))
         case .table, .wide, .csv:

@@ -130,6 +130,16 @@ enum GroupFindings {
                     mend: "ask again in some seconds: pushfan doctor")
             ]
         }
+        let read = Set(group.members.flatMap(\.partitions))
+        let unread = (facts.positions.answer ?? []).map(\.partition).filter { !read.contains($0) }
+        if group.state == .stable, let first = unread.first {
+            let names = "\(first)" + (unread.count > 1 ? " and \(unread.count - 1) more" : "")
+            return [
+                .failed(
+                    "group", facts.id, "nobody reads \(names): workers see that within half a minute, and share it out",
+                    mend: "ask again in half a minute: pushfan doctor")
+            ]
+        }
         let idle = group.members.count { $0.partitions.isEmpty }
         guard idle > 0, let partitionCount = facts.largestPartitionCount else { return [] }
         return [

@@ -84,7 +84,7 @@ struct KafkaExamination {
         }
         facts.hasFutureRecord = later.answer?.contains { $0 != nil } ?? false
         if role.isRead { facts.reading = reading(role.name) }
-        if probesWriting, role.kind != .requests {
+        if probesWriting, role.isWritten {
             facts.writing = Result { () throws(KafkaError) in
                 switch try WriteProbe.ask(topic: role.name, configuration, timeout: timeout) {
                 case .allowed: .allowed
@@ -118,7 +118,7 @@ struct KafkaExamination {
     }
 
     private func writing(_ topics: [TopicFacts]) -> [Finding] {
-        let count = topics.count { $0.role.kind != .requests && $0.partitions.answer != nil }
+        let count = topics.count { $0.role.isWritten && $0.partitions.answer != nil }
         guard !probesWriting, count > 0 else { return [] }
         return [
             .unasked(

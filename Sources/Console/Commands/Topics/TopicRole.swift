@@ -43,6 +43,8 @@ struct TopicRole {
 
     /// Whether workers read it as members of their group.
     var isShared: Bool { kind == .requests || kind == .delayed }
+    /// Whether pushfan writes it; publishers write the others.
+    var isWritten: Bool { kind != .requests || role == "requests-own" }
     /// Whether workers read it.
     var isRead: Bool { kind != .other }
 
@@ -60,6 +62,7 @@ struct TopicRole {
             TopicRole(role: "requests", name: topics.requests, days: 7, recordByteCount: record, kind: .requests),
             TopicRole(role: "requests-high", name: topics.requestsHigh, days: 7, recordByteCount: record, kind: .requests),
             TopicRole(role: "requests-bulk", name: topics.requestsBulk, days: 7, recordByteCount: record, kind: .requests),
+            TopicRole(role: "requests-own", name: topics.requestsOwn, days: 7, recordByteCount: record, kind: .requests),
         ] + delays + [
             // What waits for longer than half a day is written anew.
             TopicRole(

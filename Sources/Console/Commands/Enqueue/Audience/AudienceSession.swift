@@ -16,8 +16,8 @@ final class AudienceSession {
 
     private let producer: Producer
     private let parents: Producer.Topic
-    private let bulk: Producer.Topic
-    private let bulkPartitions: Int32
+    private let own: Producer.Topic
+    private let ownPartitions: Int32
     private let key: ParentKey
     private let timeout: Duration
 
@@ -30,15 +30,15 @@ final class AudienceSession {
     /// - Throws: Kafka does not do it.
     init(_ id: String, _ settings: Settings, timeout: Duration) throws(KafkaError) {
         let configuration = settings.kafkaConfiguration()
-        let names = [settings.kafka.topics.parents, settings.kafka.topics.requestsBulk]
+        let names = [settings.kafka.topics.parents, settings.kafka.topics.requestsOwn]
         let producer = try Producer(configuration, transactionalID: "pushfan-enqueue-\(id)", enqueueTimeout: timeout)
         self.producer = producer
         self.timeout = timeout
         key = ParentKey(fileID: id)
         let topics = try FreshTopics.retrying { () throws(KafkaError) in try producer.warmUp(topics: names, timeout: timeout) }
-        (parents, bulk) = (topics[0], topics[1])
+        (parents, own) = (topics[0], topics[1])
         parentPartitions = try producer.partitionCount(of: topics[0], timeout: timeout)
-        bulkPartitions = try producer.partitionCount(of: topics[1], timeout: timeout)
+        ownPartitions = try producer.partitionCount(of: topics[1], timeout: timeout)
         try producer.fenceOthers(within: timeout)
         try readBack(configuration)
     }
@@ -72,10 +72,10 @@ final class AudienceSession {
 
     /// Adds a part, in its place among the partitions.
     func addPart(_ chunk: Int, _ json: borrowing ByteWriter) throws(KafkaError) {
-        let partition = Int32((key.digest &+ UInt64(chunk)) % UInt64(max(1, bulkPartitions)))
+        let partition = Int32((key.digest &+ UInt64(chunk)) % UInt64(max(1, ownPartitions)))
         var headers = Kafka.RecordHeaders()
         headers.append("content-type", "application/json")
-        try producer.produce(to: bulk, partition: partition, key: nil, value: json.span, headers: headers)
+        try producer.produce(to: own, partition: partition, key: nil, value: json.span, headers: headers)
     }
 
     /// Adds the record by which the request's parts are counted.

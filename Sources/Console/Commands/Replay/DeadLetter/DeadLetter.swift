@@ -49,7 +49,8 @@ struct DeadLetter {
         let json = RequestEdit.apply(edits, to: document)
         var request = PushRequest()
         let origin = RecordOrigin(topic: topic, partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
-        let reading = RequestReader().read(json.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
+        let reading = RequestReader(from: .own).read(
+            json.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
         return reading == .request ? json : nil
     }
 }

@@ -69,10 +69,13 @@ struct JobLog {
         switch document.text("kind", of: document.root) {
         case "job":
             guard let found = JobRecord(document) else { return }
+            history.noteJob(id)
             jobs[id, default: Job(record: found)].record = found
             jobs[id]?.recordOffset = record.offset
             jobs[id]?.seenAt = record.timestamp ?? found.updatedAt.milliseconds
-        case "batch": takeBatch(of: id, at: record.offset)
+        case "batch":
+            history.noteJob(id)
+            takeBatch(of: id, at: record.offset)
         case "wish":
             guard let kind = document.text("wish", of: document.root).flatMap(JobWish.Kind.init(rawValue:)) else { return }
             let wish = JobWish(jobID: id, kind: kind, actor: document.text("actor", of: document.root) ?? "")

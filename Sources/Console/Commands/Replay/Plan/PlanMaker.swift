@@ -54,6 +54,11 @@ struct PlanMaker {
         candidates.close()
         header.counts.matched = candidates.matchedCount
         header.counts.left = candidates.left
+        if candidates.history.unknownCount > 0 {
+            invocation.streams.note(
+                "\(Counted.text(candidates.history.unknownCount, "result", "results")) of replays that \(settings.kafka.topics.replays) does not know:"
+                    + " they do not count as repeated")
+        }
         let manner = try header.manner()
         do throws(KafkaError) {
             try readOriginals(of: candidates, manner)

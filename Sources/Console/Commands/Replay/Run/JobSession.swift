@@ -27,6 +27,10 @@ final class JobSession {
     private let now: @Sendable () -> Int64
     private var claimCount = 0
     private var isOpen = false
+    /// When the latest transaction was begun.
+    private var begun = ContinuousClock.now
+    /// Who is fenced after so long was so by a time-out, that of 15 s which producers have.
+    private static let overlong = Duration.milliseconds(13_500)
     /// The job as its last runner left it.
     private var before: JobRecord?
 
@@ -50,7 +54,7 @@ final class JobSession {
         self.now = now
         let configuration = settings.kafkaConfiguration()
         self.configuration = configuration
-        let names = [settings.kafka.topics.requests, settings.kafka.topics.replays]
+        let names = [settings.kafka.topics.requestsOwn, settings.kafka.topics.replays]
         log = JobLog(from: plannedAt, besides: record.jobID)
         let producer = try ReplayTrouble.catching { () throws(KafkaError) in
             try Producer(configuration, transactionalID: Self.transactionalID(record.jobID))
@@ -178,6 +182,7 @@ final class JobSession {
     func begin() throws(ReplayTrouble) {
         guard !isOpen else { return }
         try ReplayTrouble.catching { () throws(KafkaError) in try producer.beginTransaction() }
+        begun = .now
         isOpen = true
     }
 
@@ -194,6 +199,7 @@ final class JobSession {
             do throws(KafkaError) {
                 return try producer.commitTransaction(timeout: nil)
             } catch {
+                if error.isFenced, begun.duration(to: .now) >= Self.overlong { throw .overlongTransaction }
                 guard error.isRetriable, !error.isFatal else { throw error }
             }
         }

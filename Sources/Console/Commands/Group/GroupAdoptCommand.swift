@@ -1,0 +1,89 @@
+import Kafka
+import Settings
+
+extension Command {
+    /// `pushfan group adopt OLD`: what a group of another name has left goes on in this one.
+    static let groupAdopt = Command(
+        "group adopt", .operators, "Go on with the positions and waiting requests of a group that is no more",
+        operands: "OLD", maximumOperands: 1,
+        examples: [
+            "pushfan group adopt pushfan-2025 --dry-run", "pushfan group adopt pushfan-2025",
+            "pushfan group adopt pushfan --group pushfan-eu -o json",
+        ],
+        groups: [
+            FlagGroup(
+                "Selection",
+                FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
+                    Flag("dry-run", nil, "Look, and write nothing"),
+                    Flag("timeout", "DURATION", "How long each question may take", default: "30s"),
+                ]),
+            .output(), .kafka(topics: ["requests"]),
+        ],
+        readOn: "README.md, section Operations", run: GroupAdoptCommand.run)
+}
+
+private enum GroupAdoptCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
+        let isDry = invocation.arguments.has("dry-run")
+        let settings = try invocation.settings()
+        guard invocation.arguments.operands.count == 1, let old = invocation.arguments.operands.first, !old.isEmpty else {
+            throw .usage("name the group that is no more")
+        }
+        guard old != settings.kafka.groupID else {
+            throw .usage("\(Sanitised.quoted(old)) is the group of the settings; name the one before it")
+        }
+        Interruption.catchSignals()
+        let adoption: GroupAdoption
+        let memberCount: Int
+        do throws(KafkaError) {
+            adoption = try GroupAdoption(of: old, settings, isDry: isDry, timeout: timeout)
+            memberCount = try adoption.memberCount()
+        } catch {
+            throw invocation.failure(error, settings.kafka, to: "look at the groups")
+        }
+        guard memberCount == 0 else {
+            throw CommandFailure(
+                .refused, "\(Counted.text(memberCount, "worker is", "workers are")) in one of the two groups",
+                hint: "stop them, and wait for kafka.session_timeout: a member that has gone counts until then")
+        }
+        do throws(KafkaError) {
+            try adoption.run()
+        } catch {
+            try? report(adoption.rows, isDry, invocation)
+            throw invocation.failure(
+                error, settings.kafka, to: "take over what \(Sanitised.line(old)) left; the same command goes on")
+        }
+        try report(adoption.rows, isDry, invocation)
+        return adoption.rows.contains { $0.unknown > 0 } ? .partlyFailed : .done
+    }
+
+    private static func report(_ rows: [GroupAdoption.Row], _ isDry: Bool, _ invocation: Invocation) throws(CommandFailure) {
+        var table = Table([
+            .init(title: "TOPIC"), .init(title: "POSITIONS", isNumber: true), .init(title: "MOVED", isNumber: true),
+            .init(title: "UNKNOWN", isNumber: true),
+        ])
+        var objects: [[UInt8]] = []
+        for row in rows {
+            table.add(row.topic, "\(row.positions)", "\(row.moved)", "\(row.unknown)")
+            var object = JSONObject()
+            object.add("topic", row.topic)
+            object.add("positions", row.positions)
+            object.add("moved", row.moved)
+            object.add("unknown", row.unknown)
+            objects.append(object.bytes)
+        }
+        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        let moved = rows.reduce(0) { $0 + $1.moved }
+        let positions = rows.reduce(0) { $0 + $1.positions }
+        invocation.streams.note(
+            "\(Counted.text(positions, "position", "positions")) and \(Counted.text(moved, "waiting request", "waiting requests")) "
+                + (isDry ? "would be taken over" : "were taken over"))
+        let unknown = rows.reduce(0) { $0 + $1.unknown }
+        if unknown > 0 {
+            invocation.streams.note(
+                "in \(Counted.text(unknown, "partition", "partitions")) nobody knows what the group has done, because it has no position there;"
+                    + " what waits there for it was left")
+        }
+    }
+}

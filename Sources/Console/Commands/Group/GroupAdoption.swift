@@ -1,0 +1,212 @@
+import Delivery
+import Glibc
+import Kafka
+import Settings
+
+/// What a consumer group that is no more has left, and its move to the group of the settings: where it was in topics that have one reader for
+/// each record, and the requests that wait for it in topics that groups share.
+///
+/// Both groups must have no members, so nobody else moves their positions. Each transaction holds requests that were written anew for the new
+/// group together with the old group's position behind them: a run that dies anywhere is begun again and repeats nothing.
+final class GroupAdoption {
+    /// What became of one topic.
+    struct Row {
+        let topic: String
+        /// The partitions whose position the new group has from the old one.
+        var positions = 0
+        /// The requests and questions that waited for the old group, and wait for the new one now.
+        var moved = 0
+        /// The partitions where nobody knows what the old group has done, because it has no position there, or one of another program.
+        var unknown = 0
+    }
+
+    /// The most records and bytes of one transaction.
+    private static let batchCount = 500
+    private static let batchByteCount = 1 << 20
+    /// Whose a record is that waits (`DelayRecorder`).
+    private static let owner = Array("pushfan-group".utf8)
+
+    /// What was done in each topic; or would be.
+    private(set) var rows: [Row] = []
+
+    private let old: String
+    private let new: String
+    private let roles: [TopicRole]
+    private let configuration: KafkaConfiguration
+    private let timeout: Duration
+    /// Nil when nothing is to be written.
+    private let producer: Producer?
+
+    /// - Parameters:
+    ///   - old: The group that is no more.
+    ///   - settings: Where the topics are, and the group that gets what it left.
+    ///   - isDry: Whether nothing is to be written.
+    ///   - timeout: How long each question may take.
+    /// - Throws: The brokers do not let us.
+    init(of old: String, _ settings: Settings, isDry: Bool, timeout: Duration) throws(KafkaError) {
+        self.old = old
+        new = settings.kafka.groupID
+        configuration = settings.kafkaConfiguration()
+        self.timeout = timeout
+        roles = TopicRole.all(settings.kafka.topics).filter { $0.isShared || $0.kind == .parents || $0.kind == .held }
+        producer = isDry ? nil : try Producer(configuration, transactionalID: "pushfan-adopt-\(old)")
+        try producer?.fenceOthers(within: timeout)
+    }
+
+    deinit { producer?.close(timeout: .zero) }
+
+    /// The members of both groups together; while there are any, nothing must be moved.
+    func memberCount() throws(KafkaError) -> Int {
+        let admin = try TopicAdmin(configuration)
+        var count = 0
+        for group in [old, new] {
+            count += try FreshTopics.retrying { () throws(KafkaError) in
+                try admin.describe(group: group, timeout: timeout)
+            }.members.count
+        }
+        return count
+    }
+
+    /// Does it.
+    ///
+    /// - Throws: The same command goes on.
+    func run() throws(KafkaError) {
+        let admin = try TopicAdmin(configuration)
+        let found = try admin.describe(topics: roles.map(\.name), timeout: timeout).topics
+        let fetcher = try RecordFetcher(configuration, readAhead: 8 << 20)
+        defer { fetcher.stop() }
+        for (role, description) in zip(roles, found) {
+            guard case .existing(let count) = description else { continue }
+            let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: role.name, partition: $0) }
+            let theirs = try committed(partitions, of: old)
+            let ours = try committed(partitions, of: new)
+            var row = Row(topic: role.name)
+            if role.kind == .delayed || role.kind == .held {
+                let marks = try admin.watermarks(ofTopic: role.name, partitionCount: count, timeout: timeout)
+                for ((their, our), mark) in zip(zip(theirs, ours), marks) {
+                    try moveWaiting(their, our, to: mark.high, fetcher, &row)
+                }
+            } else {
+                try adopt(zip(theirs, ours).filter { $1.offset == nil && $0.offset != nil }.map(\.0), &row)
+            }
+            rows.append(row)
+        }
+    }
+
+    private func committed(_ partitions: [TopicPartition], of group: String) throws(KafkaError) -> [CommittedOffset] {
+        let consumer = try Consumer(configuration, groupID: group, wakeUpFileDescriptor: -1)
+        defer { consumer.close(timeout: .seconds(1)) }
+        return try FreshTopics.retrying { () throws(KafkaError) in
+            try consumer.group.committed(partitions, timeout: timeout)
+        }
+    }
+
+    /// Gives the new group the old one's positions, with what they say is finished behind them.
+    private func adopt(_ positions: [CommittedOffset], _ row: inout Row) throws(KafkaError) {
+        row.positions += positions.count
+        guard let producer, !positions.isEmpty else { return }
+        let offsets = positions.map { OffsetCommit($0.partition, offset: $0.offset ?? 0, metadata: $0.metadata) }
+        try producer.beginTransaction()
+        try producer.sendOffsets(offsets, group: GroupMetadata(withoutMembers: new), timeout: timeout)
+        try commit(producer)
+    }
+
+    /// Writes anew what waits for the old group in one partition.
+    private func moveWaiting(
+        _ their: CommittedOffset, _ our: CommittedOffset, to end: Int64, _ fetcher: RecordFetcher, _ row: inout Row
+    ) throws(KafkaError) {
+        guard let start = their.offset, let finished = try? FinishedOffsets(decoding: their.metadata) else {
+            // Where it never was, it has not written anything either, as long as nothing stands there.
+            if end > 0 { row.unknown += 1 }
+            return
+        }
+        // The new group has nothing to look for in front of what waited for the old one.
+        if our.offset == nil { try adopt([their], &row) }
+        var batch = Batch()
+        var offset = start
+        while offset < end, let record = try fetcher.firstRecord(from: offset, of: their.partition, timeout: timeout),
+            record.offset < end
+        {
+            offset = record.offset + 1
+            let distance = record.offset - start
+            let isFinished = distance < Int64(finished.bitCount) && finished.contains(Int(distance))
+            guard !isFinished, Self.isOwned(record, by: old) else { continue }
+            row.moved += 1
+            guard let producer else { continue }
+            if batch.count == 0 { try producer.beginTransaction() }
+            batch.add(try write(record, to: their.partition, producer))
+            guard batch.count >= Self.batchCount || batch.byteCount >= Self.batchByteCount else { continue }
+            try finish(&batch, at: offset, from: start, finished, their.partition, producer)
+        }
+        if let producer, batch.count > 0 { try finish(&batch, at: offset, from: start, finished, their.partition, producer) }
+        if Interruption.isRequested { throw .invalidArgument("interrupted; the same command goes on") }
+    }
+
+    private struct Batch {
+        var count = 0
+        var byteCount = 0
+
+        mutating func add(_ bytes: Int) {
+            count += 1
+            byteCount += bytes
+        }
+    }
+
+    private static func isOwned(_ record: FetchedRecord, by group: String) -> Bool {
+        record.headers.last { $0.name == owner }?.value == Array(group.utf8)
+    }
+
+    /// Writes a record anew where it stands, as the new group's.
+    private func write(_ record: FetchedRecord, to partition: TopicPartition, _ producer: Producer) throws(KafkaError) -> Int {
+        var headers = Kafka.RecordHeaders()
+        var byteCount = (record.key?.count ?? 0) + (record.value?.count ?? 0)
+        for (name, value) in record.headers {
+            let value = name == Self.owner ? Array(new.utf8) : value
+            byteCount += name.count + (value?.count ?? 0)
+            if let value {
+                headers.append(name: name.span, value: value.span)
+            } else {
+                headers.append(name: name.span, value: nil)
+            }
+        }
+        let topic = try producer.topic(named: partition.topic)
+        switch (record.key, record.value) {
+        case (let key?, let value?):
+            try producer.produce(to: topic, partition: partition.partition, key: key.span, value: value.span, headers: headers)
+        case (nil, let value?):
+            try producer.produce(to: topic, partition: partition.partition, key: nil, value: value.span, headers: headers)
+        case (let key?, nil):
+            try producer.produce(to: topic, partition: partition.partition, key: key.span, value: nil, headers: headers)
+        case (nil, nil):
+            try producer.produce(to: topic, partition: partition.partition, key: nil, value: nil, headers: headers)
+        }
+        return byteCount
+    }
+
+    /// Commits a batch, and with it that the old group is behind what was written anew; what it has finished further behind stays finished.
+    private func finish(
+        _ batch: inout Batch, at offset: Int64, from start: Int64, _ finished: FinishedOffsets, _ partition: TopicPartition,
+        _ producer: Producer
+    ) throws(KafkaError) {
+        var rest = FinishedOffsets()
+        let passed = offset - start
+        for distance in 0..<finished.bitCount where Int64(distance) >= passed && finished.contains(distance) {
+            rest.insert(distance - Int(passed))
+        }
+        rest.latest = finished.latest
+        let position = OffsetCommit(partition, offset: offset, metadata: rest.encoded())
+        try producer.sendOffsets([position], group: GroupMetadata(withoutMembers: old), timeout: timeout)
+        try commit(producer)
+        batch = Batch()
+    }
+
+    private func commit(_ producer: Producer) throws(KafkaError) {
+        while true {
+            do throws(KafkaError) {
+                return try producer.commitTransaction(timeout: nil)
+            } catch {
+                guard error.isRetriable, !error.isFatal else { throw error }
+            }
+        }
+    }
+}
