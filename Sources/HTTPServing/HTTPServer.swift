@@ -150,6 +150,7 @@ public final class HTTPServer: Sendable {
             option(.UNESCAPE_CALLBACK, unsafeBitCast(unescape, to: Int.self), context),
             option(.STRICT_FOR_CLIENT, 1),
             option(.CONNECTION_LIMIT, max(1, configuration.maximumConnections)),
+            option(.PER_IP_CONNECTION_LIMIT, max(0, configuration.maximumConnectionsPerPeer)),
             option(.CONNECTION_TIMEOUT, Int(configuration.idleTimeout.components.seconds)),
             // One pool holds a connection's header fields and its buffers; it is cleared before every request, so that room costs time.
             option(.CONNECTION_MEMORY_LIMIT, configuration.maximumHeaderByteCount + (12 << 10)),

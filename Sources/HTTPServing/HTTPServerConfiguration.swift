@@ -25,6 +25,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var threadCount = 1
     /// Connections at a time; more wait in the backlog. Default 4,096.
     public var maximumConnections = 4096
+    /// Connections from one address at a time; more are ended as they come. Default 0, for no limit but the one above.
+    public var maximumConnectionsPerPeer = 0
     /// Bytes of a request's body; a longer one is answered 413. Default 1 MiB.
     public var maximumBodyByteCount = 1 << 20
     /// Bytes of a request's header fields; more are answered 431. Default 32 KiB.

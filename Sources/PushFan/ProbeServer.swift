@@ -23,6 +23,8 @@ final class ProbeServer: Sendable {
         var configuration = HTTPServerConfiguration(listen: listen)
         // Whoever connects here must not take the descriptors that calls and Kafka need. A probe is one short request.
         configuration.maximumConnections = 64
+        // Nor may it make probes wait behind a thousand connections of its own.
+        configuration.maximumConnectionsPerPeer = 32
         configuration.idleTimeout = .seconds(5)
         server = HTTPServer(configuration, handler: handler)
     }

@@ -75,6 +75,32 @@ import Testing
         }
     }
 
+    @Test func onePeerHoldsNoMoreThanItsPartAndQueuesUpNothing() throws {
+        try Self.serving({
+            $0.maximumConnections = 8
+            $0.maximumConnectionsPerPeer = 4
+            $0.idleTimeout = .seconds(3600)
+        }) { port in
+            var held = try (0..<4).map { _ in try RawClient(port: port) }
+            for client in held {
+                client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                try #require(client.answer().status == 200)
+            }
+            // Those beyond its part are ended as they come, and nobody has to wait behind them.
+            for _ in 0..<100 {
+                let client = try RawClient(port: port)
+                #expect(client.rest().isEmpty && client.ending != EAGAIN)
+            }
+            held.removeFirst()
+            #expect(
+                try eventually {
+                    let client = try RawClient(port: port)
+                    client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                    return client.answer().status == 200
+                })
+        }
+    }
+
     @Test func chunksAreJoined() throws {
         try Self.serving(handler: { HTTPServerResponse(status: 200, body: $0.body) }) { port in
             let client = try RawClient(port: port)

@@ -89,6 +89,24 @@ struct ExpandTests {
         #expect(bench.hub.calls().isEmpty)
     }
 
+    /// What stands in every part is written once for each of them, in one transaction: 250 times 390 KB were 98 MB.
+    @Test func aRequestWhosePartsWouldRepeatTooMuchIsRefusedAsAWhole() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker()
+        func ballast(_ byteCount: Int) -> String {
+            let body = String(repeating: "x", count: byteCount)
+            return #","platforms":["apple"],"payloads":{"baidu":{"body":"\#(body)"}}"#
+        }
+        try bench.publish(Self.request("much", users: 1000, ballast(400_000)))
+        try bench.publish(Self.request("less", users: 700, ballast(20_000)))
+        try bench.results(5)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["much"]?.summary == "rejected payload record_too_large 0")
+        #expect(results["less"]?["state"] == "sent" && results["less"]?["parts.sent"] == 3)
+        #expect(results.count == 5)
+    }
+
     @Test(arguments: brokers) func aLargeRequestWaitsAsOneAndIsThenDivided(_ broker: Bench.Broker) throws {
         let bench = try Bench(broker, partitions: 2)
         let worker = try bench.startWorker()
