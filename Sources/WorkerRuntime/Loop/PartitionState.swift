@@ -112,7 +112,7 @@ struct PartitionState {
     }
 
     /// Whether the ledger begins behind `offset`, at which a record is after all.
-    func begins(after offset: Int64) -> Bool { ledger.map { offset < $0.lowWaterMark } ?? false }
+    func begins(after offset: Int64) -> Bool { offset < ledger?.lowWaterMark ?? .min }
 
     /// Where a partition is read from whose next request is at `offset`: as far before it as repetitions are looked for.
     func readingStart(_ offset: Int64) -> Int64 { min(recent?.end ?? offset, offset) }

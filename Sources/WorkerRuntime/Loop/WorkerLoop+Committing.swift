@@ -69,8 +69,16 @@ extension WorkerLoop {
     /// Whether a commit would record anything.
     var hasSomethingToCommit: Bool {
         if ordered.isRefreshDue { return true }
-        if publishesInOrder ? outbox.records.contains(where: { isBelowMark($0.origin) }) : !outbox.isEmpty { return true }
+        if publishesInOrder ? !outbox.isEmpty && partitions.indices.contains(where: mayPublishInOrder) : !outbox.isEmpty {
+            return true
+        }
         return (now >= nextGapCommit || mode != .running) && partitions.indices.contains(where: hasUncommittedGap)
+    }
+
+    /// Whether results of a partition may be in the outbox that wait for none before them. To look for them there, at every turn, would take
+    /// as long as there are many.
+    private func mayPublishInOrder(_ slot: Int) -> Bool {
+        parents.slots.contains(slot) ? partitions[slot].isDirty : hasUncommittedGap(slot)
     }
 
     /// Gives a commit to the committer, fenced by the worker's present place in the group.

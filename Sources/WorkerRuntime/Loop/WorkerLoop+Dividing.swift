@@ -79,7 +79,7 @@ extension WorkerLoop {
     func isBelowMark(_ origin: OutcomeBatch.Origin) -> Bool {
         // What parents come to has no place in an order.
         if parents.slots.contains(origin.slot) { return true }
-        return partitions[origin.slot].ledger.map { origin.offset < $0.lowWaterMark } ?? false
+        return partitions[origin.slot].begins(after: origin.offset)
     }
 
     /// Puts a batch of which nothing is published back, to be offered anew and perhaps otherwise.
