@@ -243,7 +243,13 @@ struct RealBrokerTests {
         }
         #expect(error.name == "INVALID_REPLICATION_FACTOR")
         #expect(try admin.createTopics([topics[0]], timeout: farDeadline) == [.alreadyExists])
-        let description = try admin.describe(topics: [name, "\(name)-missing"], timeout: farDeadline)
+        // A broker learns a little later of what the controller has confirmed.
+        var description = try admin.describe(topics: [name, "\(name)-missing"], timeout: farDeadline)
+        let isKnown = try eventually {
+            description = try admin.describe(topics: [name, "\(name)-missing"], timeout: farDeadline)
+            return description.topics[0] != .missing
+        }
+        #expect(isKnown)
         #expect(description.topics == [.existing(partitionCount: 3), .missing])
         #expect(description.brokerCount >= 1)
         #expect(description.clusterID?.isEmpty == false)

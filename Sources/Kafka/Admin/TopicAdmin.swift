@@ -46,7 +46,7 @@ public final class TopicAdmin {
         return error.isUnknownTopicOrPartition ? .missing : .failed(error)
     }
 
-    /// Creates `topics` and waits until their partitions are known.
+    /// Creates `topics`. Brokers may learn of them a little later than this returns.
     ///
     /// - Parameters:
     ///   - topics: The topics; at least one.
