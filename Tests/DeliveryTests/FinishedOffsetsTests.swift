@@ -60,7 +60,7 @@ struct FinishedOffsetsTests {
         #expect(try FinishedOffsets(decoding: "1AAAA").bitCount == 0)
     }
 
-    @Test(arguments: ["3AQ==", "0", " 1AQ==", "AQ==", "{\"offset\":1}", "bm90aGluZw==", "\u{0}", "é"])
+    @Test(arguments: ["4AQ==", "0", " 1AQ==", "AQ==", "{\"offset\":1}", "bm90aGluZw==", "\u{0}", "é"])
     func whatAnotherProgramWroteIsRefused(text: String) {
         #expect(throws: FinishedOffsets.DecodingError.unknownVersion) { try FinishedOffsets(decoding: text) }
     }
@@ -97,6 +97,35 @@ struct FinishedOffsetsTests {
             #expect(try FinishedOffsets(decoding: text) == finished)
             #expect(text.hasPrefix("2") == (latest != nil))
         }
+    }
+
+    @Test(arguments: [nil, 0, 1_800_000_000_000, .max] as [Int64?], [0, 1, 16_384, 32_768] as [Int64])
+    func howFarRequestsWereBegunIsKeptBesideTheMap(latest: Int64?, begun: Int64) throws {
+        for distances in [[], [0], [3, 16_383]] {
+            var finished = FinishedOffsets()
+            finished.latest = latest
+            finished.begun = begun
+            for distance in distances { finished.insert(distance) }
+            let text = finished.encoded()
+            #expect(text.utf8.count <= 2759)
+            #expect(text.hasPrefix("3"))
+            #expect(try FinishedOffsets(decoding: text) == finished)
+        }
+    }
+
+    @Test func moreThanTwoWindowsCannotHaveBeenBegun() throws {
+        var finished = FinishedOffsets()
+        finished.begun = .max
+        #expect(try FinishedOffsets(decoding: finished.encoded()).begun == 32_768)
+        finished.begun = -1
+        #expect(try FinishedOffsets(decoding: finished.encoded()).begun == 0)
+    }
+
+    @Test(arguments: [
+        "3", "3:", "3::", "31800:", "31800:-1:", "3:32769:", "3:x:", "3:99999999999999999999:", "31800:1:!!", "31800:1",
+    ])
+    func aMapThatDoesNotSayHowFarIsMalformed(text: String) {
+        #expect(throws: FinishedOffsets.DecodingError.malformed) { try FinishedOffsets(decoding: text) }
     }
 
     @Test(arguments: ["2", "2:", "2x:", "2-1:", "299999999999999999999:", "21800", "21800:!!", "21800:AA"])

@@ -1,13 +1,19 @@
 /// The set of offsets that are finished above a low-water mark, as distances from it, and its text form.
 ///
 /// The text is the version character `1` and the base64 (RFC 4648) of the little-endian bitmap, trailing zero bytes cut; or `2`, the
-/// time of the latest record in decimal digits, `:` and that base64. It travels in the metadata of a Kafka offset commit; an empty text
-/// means that nothing above the mark is finished.
+/// time of the latest record in decimal digits, `:` and that base64; or `3`, that time or nothing, `:`, `begun` in decimal digits, `:` and
+/// that base64. It travels in the metadata of a Kafka offset commit; an empty text means that nothing above the mark is finished.
 public struct FinishedOffsets: Sendable, Equatable {
     private var bytes: [UInt8] = []
     /// When the latest record was published that was read, milliseconds since 1970, 0 or more; nil when that is not known. It tells a
     /// partition that has lost its end from one that was made anew.
     public var latest: Int64?
+    /// How far above the mark requests may have been begun that are not finished, 0 – 32,768. Nil while the partition has an owner, and of
+    /// one that died: then it may be any.
+    public var begun: Int64?
+
+    /// The most that `begun` can be.
+    private static let mostBegun = Int64(2 * OffsetLedger.maximumWindow)
 
     /// The empty set.
     public init() {}
@@ -55,9 +61,13 @@ public struct FinishedOffsets: Sendable, Equatable {
         bytes[distance >> 3] |= 1 << UInt8(distance & 7)
     }
 
-    /// The text form; at most 2,753 characters.
+    /// The text form; at most 2,759 characters.
     public func encoded() -> String {
         let map = bytes.isEmpty ? "" : Base64.encode(bytes)
+        if let begun {
+            let time = latest.map { $0 >= 0 ? "\($0)" : "" } ?? ""
+            return "3\(time):\(min(max(0, begun), Self.mostBegun)):" + map
+        }
         guard let latest, latest >= 0 else { return bytes.isEmpty ? "" : "1" + map }
         return "2\(latest):" + map
     }
@@ -72,12 +82,12 @@ public struct FinishedOffsets: Sendable, Equatable {
         switch version {
         case UInt8(ascii: "1"): break
         case UInt8(ascii: "2"):
-            let digits = map.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            guard let time = Int64(String(decoding: digits, as: UTF8.self)),
-                map.dropFirst(digits.count).first == UInt8(ascii: ":")
-            else { throw .malformed }
+            guard let time = try Self.number(from: &map) else { throw .malformed }
             latest = time
-            map = map.dropFirst(digits.count + 1)
+        case UInt8(ascii: "3"):
+            latest = try Self.number(from: &map)
+            guard let distance = try Self.number(from: &map), distance <= Self.mostBegun else { throw .malformed }
+            begun = distance
         default: throw .unknownVersion
         }
         guard let decoded = Base64.decode(map), decoded.count <= OffsetLedger.maximumWindow / 8 else {
@@ -85,6 +95,16 @@ public struct FinishedOffsets: Sendable, Equatable {
         }
         bytes = decoded
         while bytes.last == 0 { bytes.removeLast() }
+    }
+
+    /// Takes decimal digits and the `:` behind them; nil if there are no digits.
+    private static func number(from text: inout Substring.UTF8View) throws(DecodingError) -> Int64? {
+        let digits = text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        text = text.dropFirst(digits.count)
+        guard text.popFirst() == UInt8(ascii: ":") else { throw .malformed }
+        if digits.isEmpty { return nil }
+        guard let number = Int64(String(decoding: digits, as: UTF8.self)) else { throw .malformed }
+        return number
     }
 }
 

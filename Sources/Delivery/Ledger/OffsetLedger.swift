@@ -102,11 +102,14 @@ public struct OffsetLedger: Sendable {
 
     /// What a commit must name so that exactly the finished records count as done.
     ///
-    /// - Parameter latest: When the latest record was published that was read, milliseconds since 1970; nil when that is not kept.
+    /// - Parameters:
+    ///   - latest: When the latest record was published that was read, milliseconds since 1970; nil when that is not kept.
+    ///   - begunBefore: Behind which offset nothing was begun, if nothing will be any more; nil while something may be.
     /// - Returns: The position.
-    public func commit(latest: Int64? = nil) -> LedgerCommit {
+    public func commit(latest: Int64? = nil, begunBefore: Int64? = nil) -> LedgerCommit {
         var finished = finishedOffsets()
         finished.latest = latest
+        finished.begun = begunBefore.map { max(0, $0 - lowWaterMark) }
         return LedgerCommit(offset: lowWaterMark, metadata: finished.encoded())
     }
 
@@ -115,7 +118,7 @@ public struct OffsetLedger: Sendable {
     /// - Parameters:
     ///   - left: Offsets of finished records, ascending. What is finished `maximumWindow` and more behind the first of them is left
     ///   out too, so that the metadata has room; nothing of that may have been published in this commit.
-    ///   - latest: As of `commit(latest:)`.
+    ///   - latest: As of `commit(latest:begunBefore:)`.
     /// - Returns: The position.
     public func commit(leavingOut left: [Int64], latest: Int64? = nil) -> LedgerCommit {
         guard let first = left.first else { return commit(latest: latest) }

@@ -231,7 +231,7 @@ struct ExchangeID {
     }
 
     var flight: Int { number >> 16 & 0xFFFF_FFFF }
-    /// There are three lanes; 2 bits hold them.
+    /// There are four lanes; 2 bits hold them.
     var lane: Int { number >> 14 & 0x3 }
     /// Calls per request are few; 14 bits hold them.
     var call: Int { number & 0x3FFF }

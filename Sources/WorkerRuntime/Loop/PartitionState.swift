@@ -80,6 +80,13 @@ struct PartitionState {
     var committed: LedgerCommit?
     /// Where the group stood when the partition came: what lies before is finished.
     var firstOffset: Int64
+    /// Before which offset requests may have been begun by whoever had the partition before: nobody knows what became of those that are
+    /// not finished.
+    var begunBefore: Int64 = 0
+    /// Whether a call was given up that was under way.
+    var hasLostCalls = false
+    /// Whether the group's position says that nobody is at work here. That is taken back before anything is begun.
+    var isClosed = false
     /// What repetitions are told by; nil when they are not looked for.
     var recent: RecentRequests?
     /// When the last record that was taken was published.
@@ -109,6 +116,16 @@ struct PartitionState {
         guard let ledger else { return false }
         // Where it begins without a position is committed too, so that it is not decided again.
         return ledger.lowWaterMark > committed?.offset ?? -1
+    }
+
+    /// Whether the group's position is to say, at the end of the work, how far requests were begun.
+    var isToBeClosed: Bool { ledger != nil && !isClosed && role != .parents }
+
+    /// Behind which offset no request was begun that is not finished.
+    var endOfBegun: Int64 {
+        guard let ledger else { return begunBefore }
+        return max(
+            ledger.lowWaterMark, ledger.lowWaterMark < begunBefore ? begunBefore : 0, hasLostCalls ? ledger.position : 0)
     }
 
     /// Whether the ledger begins behind `offset`, at which a record is after all.

@@ -145,6 +145,10 @@ extension WorkerLoop {
             let ledger = OffsetLedger(start: offset, finished: finished, window: window)
             states.append(partitionState(position.partition, committed: LedgerCommit(position), ledger: ledger))
             states[states.count - 1].latest = finished.latest
+            states[states.count - 1].isClosed = finished.begun != nil
+            let reach = finished.begun ?? Int64(OffsetLedger.maximumWindow)
+            states[states.count - 1].begunBefore = min(
+                offset.addingSaturated(reach), max(offset, ends.requests[position.partition] ?? .max))
             starts.append((position.partition, .offset(states[states.count - 1].readingStart(offset))))
         }
         do throws(KafkaError) {
@@ -159,6 +163,8 @@ extension WorkerLoop {
             return
         }
         partitions = states
+        assignedMoment = wallClock
+        isOpening = partitions.contains(where: \.isClosed)
         noteOwnership(requestCount)
         for lane in Lane.allCases {
             lanes[lane.rawValue] = LanePartitions(slots: partitions.indices.filter { partitions[$0].role == .requests(lane) })
@@ -308,6 +314,7 @@ extension WorkerLoop {
     /// Stops reading and starting; requests that no device can have heard of are left to the partition's next owner.
     private func beginDraining(_ mode: Mode) {
         self.mode = mode
+        drainedAt = nil
         for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !mustFinish(flight) { abandon(flight) }
     }
 
@@ -329,7 +336,12 @@ extension WorkerLoop {
         let isOutOfGroup = offered?.isOutOfGroup ?? false
         if now >= deadline || isOutOfGroup { cutShort() }
         guard flights.activeCount == 0 || partitions.isEmpty else { return }
-        let isCommitted = offered == nil && !hasSomethingToCommit
+        let isOnlyClosing = offered.map { $0.closes && $0.job.batch.isEmpty } ?? true
+        let isCommitted = isOnlyClosing && !hasSomethingToCommit
+        if isCommitted && !isOutOfGroup && !partitions.isEmpty {
+            drainedAt = drainedAt ?? now
+            if isClosingDue { return }
+        }
         // The group has the partitions given to others, whose the work is now: nothing of it can be committed any more.
         let isGivenUp = isOutOfGroup || now >= deadline + configuration.transactionTimeout.nanoseconds
         guard isCommitted || isGivenUp || partitions.isEmpty else { return }
@@ -378,6 +390,8 @@ extension WorkerLoop {
         survey.ended()
         lendShares()
         epoch += 1
+        isOpening = false
+        drainedAt = nil
         outbox.removeAll()
         refusedUnits.removeAll()
         // A commit that the committer has is fenced by its generation; nobody waits for it any longer than for its answer.

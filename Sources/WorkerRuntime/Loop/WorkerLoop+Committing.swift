@@ -13,11 +13,8 @@ extension WorkerLoop {
             if let retryAt = waiting.retryAt, now >= retryAt { offer(waiting) }
             return
         }
-        guard now >= nextOffer, mode != .running || commits.due(waiting: outbox.records.count, now: now) <= now,
-            hasSomethingToCommit
-        else {
-            return
-        }
+        let isDue = mode != .running || isOpening || commits.due(waiting: outbox.records.count, now: now) <= now
+        guard now >= nextOffer, isDue, hasSomethingToCommit || isClosingDue else { return }
         commits.began(at: now)
         let (batch, left) = takeBatch()
         guard !batch.isEmpty || refusedUnits.isEmpty else {
@@ -25,8 +22,9 @@ extension WorkerLoop {
             return
         }
         var commit = OfferedCommit(job: CommitJob(batch: batch, offsets: [], before: []), epoch: epoch, since: now)
-        for slot in partitions.indices where partitions[slot].isDirty || hasUncommittedGap(slot) {
-            guard let position = position(of: slot, leavingOut: left[slot] ?? []) else { continue }
+        commit.closes = mode != .running && flights.activeCount == 0 && outbox.isEmpty && left.isEmpty
+        for slot in partitions.indices where isToBeCommitted(slot, closes: commit.closes) {
+            guard let position = position(of: slot, leavingOut: left[slot] ?? [], closes: commit.closes) else { continue }
             // What leaves everything out says nothing.
             if left[slot] != nil && LedgerCommit(position) == partitions[slot].committed { continue }
             commit.job.offsets.append(position)
@@ -39,23 +37,42 @@ extension WorkerLoop {
         offer(commit)
     }
 
+    private func isToBeCommitted(_ slot: Int, closes: Bool) -> Bool {
+        if partitions[slot].isDirty || hasUncommittedGap(slot) { return true }
+        return closes ? partitions[slot].isToBeClosed : mode == .running && partitions[slot].isClosed
+    }
+
     /// What is to be committed for a partition; nil when it has no position yet.
-    private func position(of slot: Int, leavingOut left: [Int64]) -> OffsetCommit? {
+    private func position(of slot: Int, leavingOut left: [Int64], closes: Bool) -> OffsetCommit? {
         if parents.slots.contains(slot) {
             guard left.isEmpty else { return nil }
             return OffsetCommit(partitions[slot].id, offset: parents[slot].lowWaterMark, metadata: parents.metadata(of: slot))
         }
-        guard let position = partitions[slot].ledger?.commit(leavingOut: left, latest: partitions[slot].latest) else {
-            return nil
-        }
+        guard let ledger = partitions[slot].ledger else { return nil }
+        let latest = partitions[slot].latest
+        let begunBefore = closes ? partitions[slot].endOfBegun : nil
+        let position =
+            left.isEmpty
+            ? ledger.commit(latest: latest, begunBefore: begunBefore) : ledger.commit(leavingOut: left, latest: latest)
         var metadata = position.metadata
         if publishesInOrder {
             var nothing = FinishedOffsets()
-            nothing.latest = partitions[slot].latest
+            nothing.latest = latest
+            nothing.begun = begunBefore.map { max(0, $0 - position.offset) }
             metadata = nothing.encoded()
         }
         return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: metadata)
     }
+
+    /// Whether it is time to commit that nothing is in work. Nobody waits long for that: without it, what the next owner cannot send is only
+    /// told to be in doubt.
+    var isClosingDue: Bool {
+        guard let drainedAt, now < drainedAt + Self.closingPatience else { return false }
+        return partitions.contains(where: \.isToBeClosed)
+    }
+
+    /// How long that is tried: 2 s in nanoseconds.
+    private static let closingPatience: Int64 = 2_000_000_000
 
     /// Whether a partition's mark has moved over records that are nobody's result, which nothing else would commit.
     private func hasUncommittedGap(_ slot: Int) -> Bool {
@@ -68,7 +85,7 @@ extension WorkerLoop {
 
     /// Whether a commit would record anything.
     var hasSomethingToCommit: Bool {
-        if ordered.isRefreshDue { return true }
+        if ordered.isRefreshDue || isOpening { return true }
         if publishesInOrder ? !outbox.isEmpty && partitions.indices.contains(where: mayPublishInOrder) : !outbox.isEmpty {
             return true
         }
@@ -119,7 +136,8 @@ extension WorkerLoop {
             case .probed(let error): probed(error)
             case .surveyed(let unread): surveyed(unread)
             case .committed: committed()
-            case .overtaken: overtaken()
+            case .overtaken: dropCommit(because: "somebody else has moved the group's positions")
+            case .misplaced: dropCommit(because: "the topic of held requests has fewer partitions than it had")
             case .commitFailed(let error, let standing): commitFailed(error, standing)
             case .fenced(let error):
                 log.error(.fenced, "another worker has this worker's name", [.reason: .string(error.description)])
@@ -139,7 +157,11 @@ extension WorkerLoop {
         noteTaken(commit.job.batch)
         if !commit.job.batch.isEmpty { commitSize.committed(bytes: commit.job.batch.bytes.count, in: now - commit.begun) }
         if commit.epoch == epoch {
-            for (slot, offset) in zip(commit.slots, commit.job.offsets) { partitions[slot].committed = LedgerCommit(offset) }
+            for (slot, offset) in zip(commit.slots, commit.job.offsets) {
+                partitions[slot].committed = LedgerCommit(offset)
+                partitions[slot].isClosed = commit.closes
+            }
+            isOpening = mode == .running && partitions.contains(where: \.isClosed)
         }
         reuseBatch(of: commit)
     }
@@ -152,11 +174,12 @@ extension WorkerLoop {
         spareBatch.removeAll()
     }
 
-    private func overtaken() {
+    /// Gives up what was offered: it cannot be committed as the partitions are.
+    private func dropCommit(because reason: String) {
         guard let commit = offered else { return }
         offered = nil
         metrics.commitFailures.increment()
-        if commit.epoch == epoch { beginAssignmentAgain(because: "somebody else has moved the group's positions") }
+        if commit.epoch == epoch { beginAssignmentAgain(because: reason) }
     }
 
     private func commitFailed(_ error: KafkaError, _ standing: CommitJob.Standing) {

@@ -34,9 +34,10 @@ extension WorkerLoop {
         let moment = min(due, flight.request.expiresAt ?? due)
         let lane = flight.key == nil ? delayLanes.lane(for: moment.milliseconds(since: wallClock)) : nil
         guard lane != nil || flight.key != nil else { return false }
+        let isInDoubt = mayHaveBeenBegun(flight)
         let states = flight.calls.map { call in
             DeliveryHistory.CallState(
-                mayHaveArrived: call.mayHaveArrived, due: call.phase == .done ? nil : self.moment(of: call))
+                mayHaveArrived: call.mayHaveArrived || isInDoubt, due: call.phase == .done ? nil : self.moment(of: call))
         }
         var history = ByteWriter()
         DeliveryHistory(plan: flight.plan.digest, calls: states).append(flight.report, to: &history)

@@ -44,9 +44,19 @@ extension WorkerLoop {
 
     /// Forgets a request without an outcome: the partition's next owner takes it up again.
     func abandon(_ flight: Flight) {
+        if flight.epoch == epoch, flight.hasCallInFlight { partitions[flight.slot].hasLostCalls = true }
         ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
         abandonCircuitCalls(of: flight)
         flights.release(flight)
+    }
+
+    /// Whether a worker before this one may have begun a request, so that nobody knows whether devices have heard of it.
+    func mayHaveBeenBegun(_ flight: Flight) -> Bool {
+        guard flight.epoch == epoch, flight.offset < partitions[flight.slot].begunBefore, !flight.request.options.dryRun else {
+            return false
+        }
+        // Not before its time.
+        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= assignedMoment } ?? true }
     }
 
     func fail(_ failure: WorkerFailure) {

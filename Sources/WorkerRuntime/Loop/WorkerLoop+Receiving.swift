@@ -261,6 +261,11 @@ extension WorkerLoop {
         }
         if let delayed = flight.delayed {
             guard restore(flight, delayed) else { return }
+        } else if isTooLate(flight) {
+            for index in flight.calls.indices {
+                end(flight, index, .expired, .expiredInQueue, "the request expired; a worker that died may have sent it")
+            }
+            return
         } else if flight.cancellation == nil, delayStart(flight) {
             return
         }
@@ -281,12 +286,14 @@ extension WorkerLoop {
         }
     }
 
+    private func isTooLate(_ flight: Flight) -> Bool { flight.request.expiresAt.map { $0 <= wallClock } ?? false }
+
     private func prepare(_ flight: Flight) {
         do throws(RequestFault) {
             try plan(flight)
             if !flight.isKnownAsNew { try refuseRepetition(flight) }
             // What is wrong with a request is worth more to its publisher than that it came too late.
-            if let expiry = flight.request.expiresAt, expiry <= wallClock, flight.delayed == nil {
+            if isTooLate(flight), flight.delayed == nil, flight.calls.isEmpty || !mayHaveBeenBegun(flight) {
                 throw RequestFault(.expiredInQueue, "", "The request expired before it was read.")
             }
         } catch {

@@ -297,7 +297,7 @@ extension WorkerLoop {
     /// Ends a call; with the last one the request is finished.
     func end(_ flight: Flight, _ index: Int, _ outcome: Outcome) {
         // Once an attempt may have reached devices, only a success makes it certain again.
-        let isDoubtful = flight.calls[index].mayHaveArrived && outcome != .success
+        let isDoubtful = outcome != .success && (flight.calls[index].mayHaveArrived || mayHaveBeenBegun(flight))
         flight.report.calls[index].outcome = isDoubtful ? .ambiguous : outcome
         if flight.calls[index].phase == .waiting { ports[flight.port].waitingForRetry -= 1 }
         flight.calls[index].phase = .done

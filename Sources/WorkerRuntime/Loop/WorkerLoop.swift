@@ -70,6 +70,13 @@ final class WorkerLoop {
     var pendingAssignment: [TopicPartition] = []
     /// When they began to be asked for, monotonic nanoseconds.
     var assignedAt: Int64 = 0
+    /// When its positions were known.
+    var assignedMoment = Timestamp(milliseconds: 0)
+    /// Whether positions of the group say that nobody is at work. They are committed anew before anything is begun, because otherwise nobody
+    /// would know, if this worker died, that something was.
+    var isOpening = false
+    /// Since when nothing is in work any more and all results are committed, while partitions are given up; monotonic nanoseconds.
+    var drainedAt: Int64?
     /// Jobs that the committer gets later, with monotonic nanoseconds.
     var deferredJobs: [(due: Int64, job: Committer.Job)] = []
     /// The partitions of requests, by lane.
@@ -293,7 +300,9 @@ final class WorkerLoop {
     ///
     /// Where results wait for all before them, what these wait for must begin however many there are.
     var canProceed: Bool {
-        guard mode == .running, !partitions.isEmpty, isProducerReady, controlReading.hasReachedEnd else { return false }
+        guard mode == .running, !partitions.isEmpty, isProducerReady, !isOpening, controlReading.hasReachedEnd else {
+            return false
+        }
         guard !isCommitOverdue, hasRoomForOutcomes || publishesInOrder else { return false }
         return flights.activeCount < Self.maximumFlights
     }
@@ -327,6 +336,8 @@ struct OfferedCommit {
     var since: Int64
     /// The slots of the partitions whose positions it moves.
     var slots: [Int] = []
+    /// Whether its positions say that nothing is in work any more.
+    var closes = false
     /// When it was offered last, monotonic nanoseconds.
     var begun: Int64 = 0
     /// Whether it did not end in time once.

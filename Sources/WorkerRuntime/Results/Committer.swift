@@ -41,6 +41,8 @@ final class Committer: Sendable {
         case committed
         /// The group stands where this worker did not put it: nothing is published, and its work is somebody else's by now.
         case overtaken
+        /// A partition of held requests is not there any more that some are for.
+        case misplaced
         /// The batch is not committed, and stands so; it is to be offered again.
         case commitFailed(KafkaError, CommitJob.Standing)
         /// Another process has this worker's place; this one must stop.
@@ -56,6 +58,8 @@ final class Committer: Sendable {
         var control: Int64?
         /// Where partitions of requests begin that do not begin at the group's position.
         var starts: [TopicPartition: PartitionStart] = [:]
+        /// Where the partitions of requests ended that were assigned, transactions under way included; those of which it was asked.
+        var requests: [TopicPartition: Int64] = [:]
         /// The partitions of held requests that were assigned, transactions under way included; empty if that could not be learnt.
         var held: [Int32: Int64] = [:]
     }

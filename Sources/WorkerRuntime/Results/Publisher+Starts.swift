@@ -4,18 +4,19 @@ import PushModel
 
 /// Where partitions of requests begin that cannot begin at the group's position: there is none, or the partition ends before it.
 extension Publisher {
-    /// Where partitions begin elsewhere than at the group's position.
+    /// Finds out where partitions begin elsewhere than at the group's position.
     ///
     /// - Parameters:
     ///   - positions: The group's positions.
     ///   - suspects: Partitions that were seen to end before their position, whatever they end at now.
     ///   - admin: Sees what is not committed.
-    /// - Returns: What is to be done with each of those; the others begin at their position, or with all that is retained if there is none.
+    ///   - found: Takes what is to be done with each of those, and where partitions end. The others begin at their position, or with all that
+    ///     is retained if there is none.
     /// - Throws: It could not be learnt, of a partition that cannot be read before.
-    func starts(
-        of positions: [CommittedOffset], _ suspects: Set<TopicPartition>, _ admin: TopicAdmin
-    ) throws(KafkaError) -> [TopicPartition: PartitionStart] {
-        var starts: [TopicPartition: PartitionStart] = [:]
+    func findStarts(
+        of positions: [CommittedOffset], _ suspects: Set<TopicPartition>, _ admin: TopicAdmin,
+        into found: inout Committer.PartitionEnds
+    ) throws(KafkaError) {
         for lane in Lane.allCases {
             let topic = configuration.topics.requests(of: lane)
             let asked = positions.filter { $0.partition.topic == topic && isWorthAsking($0) }
@@ -32,12 +33,12 @@ extension Publisher {
                 throw error
             }
             for (position, end) in zip(asked, ends) {
+                found.requests[position.partition] = end
                 let isBeyond = position.offset.map { $0 > end || suspects.contains(position.partition) }
                 guard isBeyond ?? true else { continue }
-                starts[position.partition] = try start(of: position, end: end, admin)
+                found.starts[position.partition] = try start(of: position, end: end, admin)
             }
         }
-        return starts
     }
 
     /// Without a position, everything is begun with when that is wanted, and nothing has to be asked.

@@ -85,8 +85,10 @@ struct Publisher {
                 let held = heldPartitions(of: partitions)
                 let positions = try positions(of: partitions + held)
                 let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
-                let starts = try starts(of: positions, suspects, admin)
-                let ends = Committer.PartitionEnds(control: try controlEnd(), starts: starts, held: heldEnds(held, admin))
+                var ends = Committer.PartitionEnds()
+                try findStarts(of: positions, suspects, admin, into: &ends)
+                ends.control = try controlEnd()
+                ends.held = heldEnds(held, admin)
                 return .positions(positions, ends, epoch: epoch)
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
@@ -112,13 +114,27 @@ struct Publisher {
         turn = turn == .max ? 0 : turn + 1
         transactionBegun = nil
         do throws(KafkaError) {
+            try prepare()
+            guard hasPlaces(for: job.batch) else { return .misplaced }
             guard try publish(job, &standing) else { return .overtaken }
             fencedCount = 0
             return .committed
         } catch {
-            // It could be that a lane has fewer partitions than it had.
-            questionPartitions.removeAll()
+            if error.isUnknownTopicOrPartition { forgetTopics() }
             return isTakenOver(error) ? .fenced(error) : .commitFailed(error, standing)
+        }
+    }
+
+    /// Parts with the producer, and with what it knows: a topic was deleted, or made anew with fewer partitions.
+    private mutating func forgetTopics() {
+        producer?.close(timeout: .zero)
+        producer = nil
+    }
+
+    /// Whether the partitions of held requests are there that a batch has records for: they were when the partitions were assigned.
+    private func hasPlaces(for batch: borrowing OutcomeBatch) -> Bool {
+        batch.records.allSatisfy { record in
+            if case .held(let partition) = record.destination { partition < held?.partitions ?? 0 } else { true }
         }
     }
 
@@ -149,6 +165,7 @@ struct Publisher {
         parents = (topics[3], try fresh.partitionCount(of: topics[3], timeout: .seconds(5)))
         delays = try names.delays.map { (name) throws(KafkaError) in try optionalTopic(name, of: fresh) }
         handles = try optionalTopic(names.handles, of: fresh)
+        questionPartitions.removeAll()
         held = nil
         if let topic = try optionalTopic(names.held, of: fresh) {
             held = (topic, try fresh.partitionCount(of: topic, timeout: .seconds(5)))
@@ -234,7 +251,6 @@ struct Publisher {
 
     /// - Returns: Whether the batch is published; false when somebody else has moved the group's positions.
     private mutating func publish(_ job: CommitJob, _ standing: inout CommitJob.Standing) throws(KafkaError) -> Bool {
-        try prepare()
         guard let producer else { return false }
         guard try settleLatest(producer) else { return false }
         if standing == .doubtful, !job.changesNothing {
@@ -381,9 +397,9 @@ struct Publisher {
         switch destination {
         case .results: return results.map { ($0, nil) }
         case .deadLetters: return deadLetters.map { ($0, nil) }
-        case .delay(let lane): return (try delayTopic(lane), nil)
-        case .question(let lane):
-            let topic = try delayTopic(lane)
+        case .delay(let lane): return (try delayLane(nearest: lane).topic, nil)
+        case .question(let wanted):
+            let (lane, topic) = try delayLane(nearest: wanted)
             return (topic, try partition(ofQuestionsIn: lane, topic, producer))
         case .held(let partition):
             guard let held else { throw .invalidArgument("there is no topic of held requests") }
@@ -397,11 +413,13 @@ struct Publisher {
         }
     }
 
-    private func delayTopic(_ lane: Int) throws(KafkaError) -> Producer.Topic {
-        guard delays.indices.contains(lane), let topic = delays[lane] else {
-            throw .invalidArgument("there is no topic for the delay lane \(DelayLanes.names[lane])")
+    /// A delay lane, or the nearest of those that are there, if its topic has gone since the loop was told. A shorter one is better: its
+    /// records are looked at before their time, and handed on.
+    private func delayLane(nearest lane: Int) throws(KafkaError) -> (number: Int, topic: Producer.Topic) {
+        for number in delays.indices.filter({ $0 <= lane }).reversed() + delays.indices.filter({ $0 > lane }) {
+            if let topic = delays[number] { return (number, topic) }
         }
-        return topic
+        throw .invalidArgument("there is no topic of a delay lane any more")
     }
 
     /// The partition of a delay lane that the questions of this commit go to. Spread over all, a few to each, they would take a request to
