@@ -148,6 +148,8 @@ public final class Worker: Sendable {
         defer {
             loop.committer.stop(within: .seconds(10))
             loop.consumer.close(timeout: .seconds(5))
+            // Before its descriptor is closed: the library would write to whatever has the number next, a connection of another loop.
+            loop.delayReader.stop()
             loop.closePorts()
             loop.details.close()
         }

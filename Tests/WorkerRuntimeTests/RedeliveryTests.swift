@@ -1,6 +1,7 @@
 import Delivery
 import HubEmulator
 import Kafka
+import Observability
 import TestSupport
 import Testing
 import WorkerRuntime
@@ -117,7 +118,8 @@ struct RedeliveryTests {
         let first = try bench.startWorker { $0.drainTimeout = .seconds(1) }
         #expect(eventually { bench.metric("pushfan_inflight_sends") == 1 })
         first.askToStop()
-        #expect(bench.passTime(by: .seconds(1)) { bench.metric("pushfan_inflight_sends") == 0 })
+        #expect(eventually { !first.report(.ready).passes })
+        bench.clock.advance(by: .seconds(2))
         try first.wait()
         #expect(try Self.position(bench) == (0, 1))
         bench.gate.open()

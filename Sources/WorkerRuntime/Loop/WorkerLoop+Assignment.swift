@@ -346,7 +346,8 @@ extension WorkerLoop {
         let isGivenUp = isOutOfGroup || now >= deadline + configuration.transactionTimeout.nanoseconds
         guard isCommitted || isGivenUp || partitions.isEmpty else { return }
         if case .stopping = mode {
-            if !isCommitted { failure = failure ?? .uncommitted(outbox.records.count + (offered?.job.batch.records.count ?? 0)) }
+            let left = outbox.records.count + (offered?.job.batch.records.count ?? 0)
+            if !isCommitted && left > 0 { failure = failure ?? .uncommitted(left) }
             mode = .stopped
         } else {
             dropAssignment()
