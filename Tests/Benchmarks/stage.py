@@ -4,6 +4,7 @@ import datetime
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,10 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARTITIONS = 8
+
+# Ended by a signal, a benchmark ends what it started as at its end.
+for number in signal.SIGTERM, signal.SIGHUP:
+    signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
 class Stage:

@@ -45,12 +45,14 @@ final class Housekeeping: Sendable {
         for folder in mounts { unmount(folder) }
     }
 
-    /// Kills what the pid files of a broker's folder name.
+    /// Kills the brokers that the pid files of a folder name, and no process that got such a number later.
     private static func killNodes(_ folder: String) {
         for node in 1...3 {
             let path = "\(folder)/node-\(node)/pid"
             guard let text = try? String(contentsOfFile: path, encoding: .utf8),
-                let pid = pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)), pid > 1
+                let pid = pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)), pid > 1,
+                let command = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline"),
+                String(decoding: command, as: UTF8.self).contains("\(folder)/node-\(node)/")
             else { continue }
             kill(pid, SIGKILL)
         }

@@ -49,6 +49,7 @@ extension Catalogue {
         try stage.startCrew()
         stage.watch.mark()
     }.with { scenario in
+        scenario.isFast = true
         scenario.broker = .own()
         scenario.isBehindProxy = true
         scenario.isScaled = false
