@@ -14,8 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARTITIONS = 8
 
 # Ended by a signal, a benchmark ends what it started as at its end.
-for number in signal.SIGTERM, signal.SIGHUP:
-    signal.signal(number, lambda number, _: sys.exit(128 + number))
+for ending in signal.SIGTERM, signal.SIGHUP:
+    signal.signal(ending, lambda received, _: sys.exit(128 + received))
 
 
 class Stage:
