@@ -1,7 +1,7 @@
 public import CurlHTTP
 internal import EventLoop
 internal import HTTP1
-public import HubAuth
+internal import HubAuth
 public import PushModel
 
 /// Writes and reads what one hub knows of devices, call by call: each method waits for its answer.

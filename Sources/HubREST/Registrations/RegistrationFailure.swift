@@ -85,12 +85,15 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
 
     /// A GUID, perhaps with a short suffix (`1b2c…_G3`): too short for a handle, and nothing else is repeated.
     private static func checkedID(_ text: String) -> String? {
-        let isID =
-            (1...48).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-            }
+        let isID = (1...48).contains(text.utf8.count) && text.utf8.allSatisfy(isIDByte)
         return isID ? text : nil
+    }
+
+    private static func isIDByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
     }
 
     private static func hubCode(in body: String) -> Int? {
