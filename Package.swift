@@ -94,7 +94,7 @@ let package = Package(
         // hub
         .target(
             name: "HubREST",
-            dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "CurlHTTP", "HTTP1"],
+            dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "CurlHTTP", "HTTP1", "EventLoop"],
             swiftSettings: strict),
 
         // service
@@ -173,7 +173,9 @@ let package = Package(
                 "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability",
                 "Delivery", "FanOut",
             ]),
-        tests("HubEmulatorTests", ["HubEmulator", "HubREST", "Delivery", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
+        tests(
+            "HubEmulatorTests",
+            ["HubEmulator", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "HubREST", "HubAuth", "CurlHTTP"]),
         tests(
