@@ -8,7 +8,7 @@ public struct BasicCredentials: Sendable {
     public static let challenge = #"Basic realm="pushfan", charset="UTF-8""#
     /// The longest password, in bytes of UTF-8.
     public static let maximumPasswordByteCount = 1024
-    /// The longest header value that is looked at, in bytes: the longest name and password in base64, the scheme, and some blanks.
+    /// The longest header value that is looked at, in bytes: the longest name and password in base64, the scheme, some blanks.
     public static let maximumHeaderByteCount = (UserName.maximumByteCount + 1 + maximumPasswordByteCount + 2) / 3 * 4 + 16
 
     /// The name as the client wrote it; nobody may have it.

@@ -1,4 +1,4 @@
-/// How many passwords may wait for being checked: hashing one takes a processor for some 50 ms, and whoever knows no password can ask for it.
+/// How many passwords may wait to be checked: one takes a processor for some 50 ms, and whoever knows none can ask for it.
 ///
 /// A pure count; its owner guards it.
 public struct CheckAdmission: Sendable, Equatable {

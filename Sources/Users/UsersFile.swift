@@ -14,9 +14,9 @@ public struct UsersFile: Sendable, Equatable {
     }
 
     /// The largest file, in bytes; larger than any with so many users.
-    public static let maximumByteCount = 16 << 20
+    public static let maximumByteCount = 8 << 20
     /// The most users.
-    public static let maximumUserCount = 30_000
+    public static let maximumUserCount = 10_000
     /// The longest line without its end, in bytes.
     static let maximumLineByteCount = UserName.maximumByteCount + 1 + PasswordHash.maximumTextByteCount
 
@@ -34,10 +34,13 @@ public struct UsersFile: Sendable, Equatable {
     /// - Throws: What is wrong first, with the number of its line; nothing of the line itself.
     public init(_ bytes: [UInt8]) throws(UsersFileError) {
         guard bytes.count <= Self.maximumByteCount else { throw UsersFileError(nil, .tooLarge) }
-        let content = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
-        let lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() {
-            try add(line.last == UInt8(ascii: "\r") ? line.dropLast() : line, at: index + 1)
+        var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        var number = 0
+        while !rest.isEmpty {
+            number += 1
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            rest = rest.dropFirst(line.count + 1)
+            try add(line.last == UInt8(ascii: "\r") ? line.dropLast() : line, at: number)
         }
     }
 
@@ -109,9 +112,9 @@ public struct UsersFile: Sendable, Equatable {
 public struct UsersFileError: Error, Sendable, Equatable {
     /// What may be wrong.
     public enum Reason: Sendable, Equatable {
-        /// The file has more than 16 MiB.
+        /// The file has more than 8 MiB.
         case tooLarge
-        /// There are more than 30,000 users.
+        /// There are more than 10,000 users.
         case tooManyUsers
         /// A line has more than 512 bytes.
         case lineTooLong
@@ -147,8 +150,7 @@ extension UsersFileError: CustomStringConvertible {
         case .lineTooLong: "longer than \(UsersFile.maximumLineByteCount) bytes"
         case .noColon: "there is no colon behind the name"
         case .illegalName:
-            "this is no name; one has 1 to \(UserName.maximumByteCount) bytes of UTF-8, no colon, no control character, and no blank "
-                + "in front or behind"
+            "this is no name; one has \(UserName.rule)"
         case .illegalHash: "what stands behind the name is no hash of a password, as `pushfan users set` writes it"
         case .repeatedName: "there is a user of this name already; names that differ only in their case count as one"
         }

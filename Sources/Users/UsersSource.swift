@@ -1,4 +1,4 @@
-import Crypto
+public import Crypto
 public import EventLoop
 import Synchronization
 
@@ -15,36 +15,32 @@ public struct KnownUsers: Sendable {
     ///
     /// - Parameters:
     ///   - file: The users.
-    ///   - generation: See `generation`.
+    ///   - generation: See `generation`. Default 1.
     /// - Throws: `CryptoError.openSSL` when there is no entropy.
-    init(_ file: UsersFile, generation: Int) throws(CryptoError) {
+    public init(_ file: UsersFile, generation: Int = 1) throws(CryptoError) {
         self.file = file
         self.generation = generation
         nobody = try PasswordHash(matchingNothing: file.users.first?.hash.parameters ?? .standard)
     }
 
-    /// Checks name and password. It takes a processor for some 50 ms, and as long for a name that nobody has as for a wrong password.
+    /// What it costs to find out that nobody has a name: as much as the password of the file's first user.
+    var costOfNobody: PasswordHash.Parameters { nobody.parameters }
+
+    /// Checks name and password. It takes a processor for some 50 ms, also for a name that nobody has.
     ///
     /// - Parameter credentials: What a client sent.
     /// - Returns: The name as the file has it; nil when name or password is wrong.
-    /// - Throws: `UsersCheckError` when the password could not be checked.
-    public func name(for credentials: BasicCredentials) throws(UsersCheckError) -> String? {
+    /// - Throws: `CryptoError.openSSL` when there is no memory for it.
+    public func name(for credentials: BasicCredentials) throws(CryptoError) -> String? {
         let user = file.user(named: credentials.name)
-        do throws(CryptoError) {
-            return try (user?.hash ?? nobody).matches(credentials.password) ? user?.name : nil
-        } catch {
-            throw UsersCheckError()
-        }
+        return try (user?.hash ?? nobody).matches(credentials.password) ? user?.name : nil
     }
 }
 
-/// A password could not be checked, because there was no memory for it.
-public struct UsersCheckError: Error, Sendable, Equatable {}
-
 /// The users of a file, read again when the file changes.
 ///
-/// A file that is not right, or is gone, leaves the users as they are until it is right again. Any thread may ask; one at a time looks at the
-/// file, and the others go on with what is known.
+/// A file that is not right, or is gone, leaves the users as they are until it is right again. Any thread may ask; one at a time
+/// looks at the file, and the others go on with what is known.
 public final class UsersSource: Sendable {
     /// What there is to tell somebody who looks after the gateway.
     public enum Report: Sendable, Equatable {

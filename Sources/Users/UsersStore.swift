@@ -3,8 +3,8 @@ import Glibc
 
 /// The users file on a disk: read as a whole, and replaced as a whole.
 ///
-/// Who replaces it holds the lock of `PATH.lock`, so that of two changes none is lost. Readers need no lock: they find the file as it was
-/// or as it is.
+/// Who replaces it holds the lock of `PATH.lock`, so that of two changes none is lost. Readers need no lock: they find the file
+/// as it was or as it is.
 public struct UsersStore: Sendable {
     /// How long to wait for the lock.
     public static let patience: Duration = .seconds(10)
@@ -29,8 +29,8 @@ public struct UsersStore: Sendable {
 
     /// Changes the file; one that does not exist has no users.
     ///
-    /// It is written beside the old one, synchronised with the disk, and then renamed. Only its owner may read it, who stays the same.
-    /// A file that the change leaves as it is is not written.
+    /// It is written beside the old one, synchronised with the disk, and then renamed. Only its owner may read it, who stays the
+    /// same. Where the change changes nothing, nothing is written.
     ///
     /// - Parameters:
     ///   - patience: How long to wait for somebody else who changes it.

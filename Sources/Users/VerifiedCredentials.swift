@@ -3,8 +3,8 @@ public import EventLoop
 
 /// Whose password was right a moment ago, so that it need not be hashed for each call of an app.
 ///
-/// Neither passwords nor headers are kept: a header is known again by its HMAC under a key of this process. It reads no clock. One
-/// owner, not thread-safe.
+/// Neither passwords nor headers are kept: a header is known again by its HMAC under a key of this process. It reads no clock.
+/// One owner, not thread-safe.
 public struct VerifiedCredentials: Sendable {
     /// How long a header is remembered from the moment at which it was verified.
     public static let lifetime: Duration = .seconds(60)
@@ -84,4 +84,13 @@ public struct VerifiedCredentials: Sendable {
     private func code(of authorization: String) -> [UInt8]? {
         try? HMACSHA256.code(of: Array(authorization.utf8), key: key)
     }
+}
+
+extension VerifiedCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How many it remembers; neither the key nor whose they are.
+    public var description: String { "VerifiedCredentials(headers: \(count))" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// A mirror without children, so that a dump cannot show the key.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

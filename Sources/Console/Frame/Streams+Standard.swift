@@ -28,8 +28,8 @@ extension Streams {
         return Int(size.ws_col)
     }
 
-    /// A line that is not shown (termios(3)). Signals from the keyboard are off meanwhile, as in getpass(3): a program that ends here would
-    /// leave a terminal that shows nothing.
+    /// A line that is not shown (termios(3)). Signals from the keyboard are off meanwhile, as in getpass(3): a program that ends
+    /// here would leave a terminal that shows nothing.
     private static func hiddenLine() -> String? {
         var shown = termios()
         guard tcgetattr(STDIN_FILENO, &shown) == 0 else { return Swift.readLine() }

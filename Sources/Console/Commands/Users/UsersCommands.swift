@@ -8,7 +8,7 @@ extension Command {
 
     /// `pushfan users set`: a user and a password.
     static let usersSet = Command(
-        "users set", .operators, "Add a user, or change a user's password; standard input has it", operands: "NAME",
+        "users set", .operators, "Add a user, or change the password; it is read from standard input", operands: "NAME",
         // What is too much may be a password, and is not to be shown.
         maximumOperands: .max,
         examples: [
@@ -40,13 +40,11 @@ extension Command {
 private enum UsersCommands {
     static func set(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         guard invocation.arguments.operands.count <= 1 else {
-            throw .usage("only the name is an argument; the password comes from standard input, so that no list of processes shows it")
+            throw .usage("only the name is an argument; the password is read from standard input, as others can see arguments")
         }
         let name = try name(invocation)
         guard UserName.isLegal(name) else {
-            throw .usage(
-                "\(Sanitised.quoted(name)) is no user's name; one has 1 to \(UserName.maximumByteCount) bytes of UTF-8, no colon, "
-                    + "no control character, and no blank in front or behind")
+            throw .usage("\(Sanitised.quoted(name)) is no user's name; one has \(UserName.rule)")
         }
         let store = try store(invocation)
         let password = try password(of: name, invocation.streams)
@@ -139,8 +137,8 @@ private enum UsersCommands {
         }
         guard BasicCredentials.isLegalPassword(password) else {
             throw .usage(
-                "standard input must have one line, the password: 1 to \(BasicCredentials.maximumPasswordByteCount) bytes of UTF-8 "
-                    + "without control characters")
+                "standard input must have one line, the password: 1 to \(BasicCredentials.maximumPasswordByteCount) bytes "
+                    + "of UTF-8 without control characters")
         }
         return password
     }
