@@ -86,6 +86,7 @@ let package = Package(
         wrapper("EventLoop", ["CLinux"]),
         wrapper("Crypto", ["COpenSSL"]),
         wrapper("HubAuth", ["Crypto"]),
+        wrapper("Users", ["Crypto", "EventLoop"]),
         wrapper("CurlHTTP", ["CCurl", "Crypto", "EventLoop", "HTTP1"]),
         wrapper("Kafka", ["CRDKafka", "EventLoop"]),
         wrapper("HTTPServing", ["CMicroHTTPD"]),
@@ -125,7 +126,7 @@ let package = Package(
             [
                 "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "ResultQuery",
                 "Replay", "Kafka", "SQLite",
-                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto",
+                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users",
             ]),
 
         // bench
@@ -162,6 +163,7 @@ let package = Package(
         pureTests("ResultQueryTests", ["ResultQuery", "PushModel"]),
         pureTests("ReplayTests", ["Replay", "PushModel", "FanOut"]),
         tests("HubAuthTests", ["HubAuth", "Crypto"]),
+        tests("UsersTests", ["Users", "Crypto", "EventLoop"]),
         tests("CurlHTTPTests", ["CurlHTTP", "CCurl", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
         tests("HTTPServingTests", ["HTTPServing"]),
@@ -182,7 +184,7 @@ let package = Package(
             "ConsoleTests",
             [
                 "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "HTTPServing",
-                "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop",
+                "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Crypto",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],
