@@ -86,6 +86,7 @@ let package = Package(
         wrapper("EventLoop", ["CLinux"]),
         wrapper("Crypto", ["COpenSSL"]),
         wrapper("HubAuth", ["Crypto"]),
+        wrapper("Users", ["Crypto", "EventLoop"]),
         wrapper("CurlHTTP", ["CCurl", "Crypto", "EventLoop", "HTTP1"]),
         wrapper("Kafka", ["CRDKafka", "EventLoop"]),
         wrapper("HTTPServing", ["CMicroHTTPD"]),
@@ -94,7 +95,7 @@ let package = Package(
         // hub
         .target(
             name: "HubREST",
-            dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "CurlHTTP", "HTTP1"],
+            dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "CurlHTTP", "HTTP1", "EventLoop"],
             swiftSettings: strict),
 
         // service
@@ -125,7 +126,7 @@ let package = Package(
             [
                 "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "ResultQuery",
                 "Replay", "Kafka", "SQLite",
-                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto",
+                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users",
             ]),
 
         // bench
@@ -162,6 +163,7 @@ let package = Package(
         pureTests("ResultQueryTests", ["ResultQuery", "PushModel"]),
         pureTests("ReplayTests", ["Replay", "PushModel", "FanOut"]),
         tests("HubAuthTests", ["HubAuth", "Crypto"]),
+        tests("UsersTests", ["Users", "Crypto", "EventLoop"]),
         tests("CurlHTTPTests", ["CurlHTTP", "CCurl", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
         tests("HTTPServingTests", ["HTTPServing"]),
@@ -173,14 +175,16 @@ let package = Package(
                 "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability",
                 "Delivery", "FanOut",
             ]),
-        tests("HubEmulatorTests", ["HubEmulator", "HubREST", "Delivery", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
+        tests(
+            "HubEmulatorTests",
+            ["HubEmulator", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "HubREST", "HubAuth", "CurlHTTP"]),
         tests(
             "ConsoleTests",
             [
                 "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "HTTPServing",
-                "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop",
+                "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Crypto",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

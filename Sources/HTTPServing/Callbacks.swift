@@ -42,9 +42,10 @@ func requestEnded(
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
 ) {
     guard let context, let slot, let exchange = slot.pointee else { return }
-    Unmanaged<Exchange>.fromOpaque(exchange).release()
+    let ended = Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue()
     slot.pointee = nil
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    if ended.isDeferred { core.waitingCount.subtract(1, ordering: .releasing) }
     core.activeCount.subtract(1, ordering: .releasing)
 }
 

@@ -11,6 +11,8 @@ final class Exchange {
         case head
         /// The body is coming.
         case body
+        /// The answer is not there yet.
+        case deferred(PendingAnswer)
         /// The answer waits for the timer.
         case waiting
         /// An answer was queued, or the connection is lost.
@@ -22,6 +24,8 @@ final class Exchange {
     private let target: String
     private let remoteAddress: String
     private let ordinal: Int
+    /// Whether the request is among `waitingCount`.
+    private(set) var isDeferred = false
     private var phase = Phase.head
     private var headers = HTTPFields()
     private var body: [UInt8] = []
@@ -51,6 +55,10 @@ final class Exchange {
             return receive(piece)
         case .body:
             return answer(method: String(cString: method))
+        case .deferred(let pending):
+            // The connection is resumed only after the answer has come.
+            guard let given = pending.take() else { return false }
+            return respond(given)
         case .waiting:
             return deliver()
         case .answered:
@@ -86,9 +94,9 @@ final class Exchange {
     }
 
     private func refuse(_ status: Int) -> Bool {
-        response = HTTPServerResponse(status: status)
+        response = core.refusal(status)
         response.closesConnection = true
-        return queue(body: [])
+        return queue(body: response.body)
     }
 
     private func answer(method: String) -> Bool {
@@ -96,13 +104,34 @@ final class Exchange {
         let request = HTTPServerRequest(
             method: method, target: HTTPServerRequest.originForm(target), headers: headers, body: body,
             remoteAddress: remoteAddress, ordinalOnConnection: ordinal, isSecure: core.isSecure)
-        response = core.handler(request)
-        if response.delay > .zero {
-            let delay = response.delay
-            response.delay = .zero
-            return wait(delay, .resume)
+        switch core.handler {
+        case .direct(let handler): return respond(handler(request))
+        case .deferred(let handler): return ask(handler, request)
         }
-        return deliver()
+    }
+
+    /// Gives the request to a deferred handler, and suspends the connection unless the answer is there when the handler returns.
+    private func ask(_ handler: @Sendable (HTTPServerRequest, Responder) -> Void, _ request: HTTPServerRequest) -> Bool {
+        // Counted even when it is not asked: stopping waits until the answers of all these have left.
+        isDeferred = true
+        core.waitingCount.add(1, ordering: .relaxed)
+        if let closingAnswer = core.suspended.closingAnswer { return respond(closingAnswer) }
+        // The request may wait for long; it has its own reference.
+        headers = HTTPFields()
+        body = []
+        let pending = PendingAnswer(in: core.suspended)
+        phase = .deferred(pending)
+        handler(request, Responder(pending))
+        guard let given = pending.suspend(ConnectionHandle(pointer: connection)) else { return true }
+        return respond(given)
+    }
+
+    /// Sends the answer, now or after its delay.
+    private func respond(_ given: HTTPServerResponse) -> Bool {
+        response = given
+        guard given.delay > .zero else { return deliver() }
+        response.delay = .zero
+        return wait(given.delay, .resume)
     }
 
     /// Suspends the connection until the timer has done `duty`; then ``advanced(method:piece:)`` is called again.

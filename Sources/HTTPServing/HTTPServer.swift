@@ -4,9 +4,10 @@ import Synchronization
 
 /// A small HTTP/1.1 server: one handler, a pool of threads, strict reading, bounded everything.
 ///
-/// Every request is given to the handler whole; the handler runs on a server thread and should not block. HTTP is
-/// libmicrohttpd's in its strict mode; on top of that, requests with two lengths, with a length and a transfer coding, or with a
-/// control character in a header are refused with 400 and their connection ends.
+/// Every request is given to the handler whole; the handler runs on a server thread and should not block. Where the answer has to
+/// be waited for, the handler takes a ``Responder`` and returns. HTTP is libmicrohttpd's in its strict mode; on top of that,
+/// requests with two lengths, with a length and a transfer coding, or with a control character in a header are refused with 400
+/// and their connection ends.
 public final class HTTPServer: Sendable {
     /// Where a server listens.
     public struct Address: Sendable, Equatable, CustomStringConvertible {
@@ -50,7 +51,21 @@ public final class HTTPServer: Sendable {
         handler: @escaping @Sendable (HTTPServerRequest) -> HTTPServerResponse
     ) {
         self.configuration = configuration
-        core = ServerCore(configuration, handler: handler)
+        core = ServerCore(configuration, handler: .direct(handler))
+    }
+
+    /// Makes a server that does not listen yet, and whose answers may come later.
+    ///
+    /// - Parameters:
+    ///   - configuration: Address, limits and identity.
+    ///   - handler: Called once for every complete request, on a server thread, by several at a time. The answer is what its
+    ///     responder is given, before the handler returns or later.
+    public init(
+        _ configuration: HTTPServerConfiguration = HTTPServerConfiguration(),
+        handler: @escaping @Sendable (HTTPServerRequest, Responder) -> Void
+    ) {
+        self.configuration = configuration
+        core = ServerCore(configuration, handler: .deferred(handler))
     }
 
     deinit { stop(within: .zero) }
@@ -61,6 +76,9 @@ public final class HTTPServer: Sendable {
             if case .running(_, let address) = state { address } else { nil }
         }
     }
+
+    /// Requests whose handler got a ``Responder`` and whose answers have not left yet.
+    public var waitingCount: Int { core.waitingCount.load(ordering: .relaxed) }
 
     /// Binds the address and serves.
     ///
@@ -92,7 +110,8 @@ public final class HTTPServer: Sendable {
 
     /// Stops: no new connections, then requests in progress are waited for, then every connection ends.
     ///
-    /// Blocks for at most `limit` and a little more; a second call does nothing.
+    /// Requests whose ``Responder`` has not answered within `limit` are answered 503 (``HTTPServerConfiguration/refusal``).
+    /// Blocks for at most `limit`, and then for at most 5 s until those answers have left; a second call does nothing.
     public func stop(within limit: Duration = .seconds(5)) {
         state.withLock { state in
             if case .running(let daemon, _) = state { shutDown(daemon, within: limit) }
@@ -105,9 +124,12 @@ public final class HTTPServer: Sendable {
         let listening = MHD_quiesce_daemon(daemon.pointer)
         let deadline = ContinuousClock.now + limit
         while core.activeCount.load(ordering: .acquiring) > 0, ContinuousClock.now < deadline { usleep(2000) }
-        // The library aborts the process when it is stopped while connections are suspended: they are resumed first, and the
-        // timer resumes at once what is suspended later.
+        // The library aborts the process when it is stopped while connections are suspended. So all of them are resumed first;
+        // later ones are answered unsuspended, and the timer resumes at once what it is given.
+        core.suspended.close(with: configuration.refusal(503))
         core.timer.stop()
+        let lastDeadline = ContinuousClock.now + .seconds(5)
+        while core.waitingCount.load(ordering: .acquiring) > 0, ContinuousClock.now < lastDeadline { usleep(2000) }
         MHD_stop_daemon(daemon.pointer)
         if listening >= 0 { close(listening) }
         for text in daemon.texts { free(text) }

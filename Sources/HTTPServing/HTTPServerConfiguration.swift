@@ -33,6 +33,13 @@ public struct HTTPServerConfiguration: Sendable {
     public var maximumHeaderByteCount = 32 << 10
     /// How long a connection may be idle. Default 120 s, whole seconds.
     public var idleTimeout: Duration = .seconds(120)
+    /// What the server answers by itself, by status. Default: that status and an empty body.
+    ///
+    /// It is asked for 400, 413 and 431, where a request is refused and its connection ends; for 500, where a ``Responder`` was
+    /// dropped; and for 503, where the server stops. Called on any thread; it should not block. The delivery and delay of refused
+    /// requests' answers do not count. What libmicrohttpd refuses before a request has begun, such as a head that is no HTTP or
+    /// has no Host, carries that library's own page.
+    public var refusal: @Sendable (_ status: Int) -> HTTPServerResponse = { HTTPServerResponse(status: $0) }
 
     /// The defaults, listening on `listen`.
     public init(listen: String = "127.0.0.1:0", identity: Identity? = nil) {

@@ -48,6 +48,9 @@ public struct HTTPServerRequest: Sendable {
     /// The query as sent, without its `?`.
     public var rawQuery: Substring { queryMark.map { target[target.utf8.index(after: $0)...] } ?? "" }
 
+    /// The query's items, in order, with percent escapes decoded and nothing else: `+` stays a `+` (RFC 3986, 2.1).
+    public var percentDecodedQuery: [QueryItem] { Self.items(Array(rawQuery.utf8)[...], plusIsBlank: false) }
+
     private var queryMark: String.Index? { target.utf8.firstIndex(of: UInt8(ascii: "?")) }
 
     /// The value of the first query item called `name`, in any case; an item without a value gives "".
@@ -69,13 +72,16 @@ public struct HTTPServerRequest: Sendable {
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
         let path = PercentEncoding.decoded(bytes[..<mark], plusIsBlank: false)
         guard mark < bytes.count else { return (path, []) }
-        let items = bytes[(mark + 1)...].split(separator: UInt8(ascii: "&")).map { item in
+        return (path, items(bytes[(mark + 1)...], plusIsBlank: true))
+    }
+
+    private static func items(_ query: ArraySlice<UInt8>, plusIsBlank: Bool) -> [QueryItem] {
+        query.split(separator: UInt8(ascii: "&")).map { item in
             let equals = item.firstIndex(of: UInt8(ascii: "="))
             return QueryItem(
-                name: PercentEncoding.decoded(item[..<(equals ?? item.endIndex)], plusIsBlank: true),
-                value: equals.map { PercentEncoding.decoded(item[($0 + 1)...], plusIsBlank: true) })
+                name: PercentEncoding.decoded(item[..<(equals ?? item.endIndex)], plusIsBlank: plusIsBlank),
+                value: equals.map { PercentEncoding.decoded(item[($0 + 1)...], plusIsBlank: plusIsBlank) })
         }
-        return (path, items)
     }
 }
 

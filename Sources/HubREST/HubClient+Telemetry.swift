@@ -44,7 +44,7 @@ extension HubClient {
     /// Whether an id can be a path segment as it stands: 1 to 256 unreserved characters (RFC 3986, 2.3), not dots alone.
     ///
     /// The id came from outside; anything else in it could end the segment, the line or the request.
-    private static func isUsable(_ id: Span<UInt8>) -> Bool {
+    static func isUsable(_ id: Span<UInt8>) -> Bool {
         guard (1...256).contains(id.count) else { return false }
         var isDotsOnly = true
         for index in id.indices {

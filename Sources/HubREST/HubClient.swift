@@ -34,6 +34,7 @@ public struct HubClient: Sendable {
     var tokens: SASTokenCache
     private let heads: [[UInt8]]
     let telemetryHead: TelemetryHead
+    let registrationHead: RegistrationHead
 
     /// A client of one hub.
     ///
@@ -46,6 +47,7 @@ public struct HubClient: Sendable {
             audience: configuration.endpoint.audience(of: configuration.hub), primary: configuration.credential,
             secondary: configuration.secondaryCredential, lifetime: configuration.tokenLifetime)
         telemetryHead = TelemetryHead(configuration, userAgent: userAgent)
+        registrationHead = RegistrationHead(configuration, userAgent: userAgent)
         heads = Operation.allCases.map { operation in
             let path = "\(configuration.endpoint.pathPrefix)\(configuration.hub)/\(operation.path)"
             let query = "?api-version=\(configuration.apiVersion)\(operation.flags)"

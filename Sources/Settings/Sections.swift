@@ -121,6 +121,16 @@ public struct WorkerSettings: Sendable {
     }
 }
 
+/// How the gateway serves apps and back ends.
+public struct GatewaySettings: Sendable {
+    /// The file of the people who sign in with name and password.
+    public let usersFile: String?
+
+    init(_ values: SettingValues) {
+        usersFile = values[SettingsSchema.usersFile]
+    }
+}
+
 /// When to call again.
 public struct RetrySettings: Sendable {
     /// Calls for one send, the first included.

@@ -20,6 +20,8 @@ public struct Settings: Sendable {
     public let defaultHub: String?
     /// When to call again.
     public let retry: RetrySettings
+    /// How the gateway serves apps and back ends.
+    public let gateway: GatewaySettings
     /// Where health and metrics are served.
     public let listen: ListenAddress
     /// What is logged, and how.
@@ -67,6 +69,7 @@ public struct Settings: Sendable {
         defaultHub =
             values[SettingsSchema.defaultHub] ?? hub.name ?? (namedHubs.count == 1 ? namedHubs.first?.key : nil)
         retry = try RetrySettings(values)
+        gateway = GatewaySettings(values)
         listen = try values.value(SettingsSchema.listen)
         log = try LogSettings(
             level: values.value(SettingsSchema.logLevel), format: values.value(SettingsSchema.logFormat))

@@ -43,6 +43,21 @@ import Testing
         #expect(harness.run("results show nobody").code == .nothingMatched)
     }
 
+    @Test func aPublisherThatMustNotReadIsToldThePlaces() throws {
+        let broker = try Broker()
+        // Whoever fetches records, or asks where a partition ends, is refused: TOPIC_AUTHORIZATION_FAILED.
+        for apiKey in [1, 2] as [Int16] {
+            broker.cluster.failNext(apiKey: apiKey, codes: Array(repeating: 29, count: 100))
+        }
+        let outcome = broker.harness.run("enqueue --user a --title x --ordering-key o --repeat 3 -o ndjson")
+        #expect(outcome.code == .done)
+        #expect(outcome.messages == "3 requests written to push.requests.v1\n")
+        #expect(outcome.lines.count == 3)
+        for (number, line) in outcome.lines.enumerated() {
+            #expect(line.contains(#""topic":"push.requests.v1","partition":"#) && line.hasSuffix(#""offset":"\#(number)"}"#))
+        }
+    }
+
     @Test func nothingIsSentWhenOneOfThemIsWrong() throws {
         let broker = try Broker()
         var harness = broker.harness

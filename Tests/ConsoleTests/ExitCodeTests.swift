@@ -31,6 +31,10 @@ import Testing
         ("failed --state nonsense", .usage), ("results show a b", .usage), ("help filters", .done),
         ("topics create --partitions 0", .usage), ("topics check --timeout soon", .usage),
         ("handles", .usage), ("handles collect --since soon", .usage), ("handles collect", .configuration),
+        ("users", .usage), ("users set", .usage), ("users set alice", .configuration), ("users set alice hunter2", .usage),
+        ("users set alice --file /no/such/folder/users", .usage), ("users list", .configuration), ("users list alice", .usage),
+        ("users list --file /no/such/file", .configuration), ("users remove", .usage), ("users remove alice", .configuration),
+        ("users remove alice --file /no/such/folder/users", .failed),
     ])
     func commandLinesEndWithTheDocumentedCode(line: String, code: ExitCode) {
         let outcome = Harness().run(line)

@@ -25,6 +25,19 @@ import Testing
         #expect(request.rawPath == "/x")
     }
 
+    @Test(arguments: [
+        ("/x?to_tag=a+b%2Bc%20d", "to_tag=a+b+c d"), ("/x?a+b=1", "a+b=1"), ("/x?a=%zz%4&&b=%C3%A9", "a=%zz%4 | b=é"),
+        ("/x?bare&empty=", "bare | empty="), ("/x?a=1?b=2", "a=1?b=2"), ("/x?", ""), ("/x", ""), ("", ""),
+    ])
+    func aPlusStaysAPlusWhereOnlyPercentEscapesAreDecoded(_ target: String, _ expected: String) {
+        let request = HTTPServerRequest(method: "GET", target: target)
+        var items: [String] = []
+        for item in request.percentDecodedQuery {
+            if let value = item.value { items.append(item.name + "=" + value) } else { items.append(item.name) }
+        }
+        #expect(items.joined(separator: " | ") == expected)
+    }
+
     @Test func headerNamesAreComparedWithoutCase() {
         var fields: HTTPFields = ["Content-Type": "a", "X-B": "b"]
         fields.append("x-b", "c")

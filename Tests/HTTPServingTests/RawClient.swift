@@ -43,7 +43,10 @@ final class RawClient {
     }
 
     /// Reads one answer by its length; less when the connection ends before.
-    func answer() -> (status: Int, head: String, body: [UInt8]) {
+    ///
+    /// - Parameter toHEAD: Whether it answers HEAD: no body comes then, whatever length the head says.
+    /// - Returns: Its parts; the status is 0 when no answer came.
+    func answer(toHEAD: Bool = false) -> (status: Int, head: String, body: [UInt8]) {
         var end: Int?
         while end == nil {
             end = received.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound
@@ -51,9 +54,10 @@ final class RawClient {
         }
         let head = String(decoding: received[..<(end ?? received.count)], as: UTF8.self)
         let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        let length =
+        let declared =
             head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
             .flatMap { UInt32($0.split(separator: " ").dropFirst().first ?? "") }.map { Int($0) } ?? 0
+        let length = toHEAD ? 0 : declared
         while received.count < (end ?? 0) + length, read() {}
         let total = min(received.count, (end ?? 0) + length)
         let body = Array(received[(end ?? received.count)..<max(end ?? received.count, total)])

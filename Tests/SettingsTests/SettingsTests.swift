@@ -42,6 +42,7 @@ import WorkerRuntime
         #expect(settings.hub.userTag == "username:{user}")
         #expect(settings.retry.maxAttempts == 4)
         #expect(settings.retry.base == .seconds(1) && settings.retry.cap == .seconds(60) && settings.retry.factor == 2)
+        #expect(settings.gateway.usersFile == nil)
         #expect(settings.listen.description == "127.0.0.1:9464")
         #expect(settings.log.level == .info && settings.log.format == .auto)
         #expect(settings.describe().allSatisfy { $0.origin == .builtIn })
@@ -101,7 +102,7 @@ import WorkerRuntime
         ("kafka.bootstrap_servers", "PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"), ("kafka.group_id", "PUSHFAN_KAFKA_GROUP_ID"),
         ("kafka.properties", "PUSHFAN_KAFKA_PROPERTIES"), ("worker.id", "PUSHFAN_WORKER_ID"), ("hub.name", "PUSHFAN_HUB_NAME"),
         ("hub.connection_string", "PUSHFAN_HUB_CONNECTION_STRING"), ("listen", "PUSHFAN_LISTEN"),
-        ("kafka.topics.requests", "PUSHFAN_KAFKA_TOPICS_REQUESTS"),
+        ("kafka.topics.requests", "PUSHFAN_KAFKA_TOPICS_REQUESTS"), ("gateway.users_file", "PUSHFAN_GATEWAY_USERS_FILE"),
     ]
 
     @Test(arguments: names) func keyHasItsVariable(_ key: String, _ variable: String) throws {

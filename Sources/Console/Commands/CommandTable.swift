@@ -4,7 +4,7 @@ extension Command {
         .help, .version,
         .enqueue, .cancel, .explain,
         .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck, .doctor, .status, .groupAdopt,
-        .handlesCollect,
+        .handlesCollect, .usersSet, .usersList, .usersRemove,
         .resultsList, .resultsShow, .resultsTail, .failed,
         .replayPlan, .replayRun, .replayList, .replayStatus, .replayPause, .replayResume, .replayStop, .replayLeftovers,
         .replayDeadLetter,

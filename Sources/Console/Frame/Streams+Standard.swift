@@ -18,13 +18,26 @@ extension Streams {
             write: { FileDescriptor.write($0, to: STDOUT_FILENO) },
             writeError: { _ = FileDescriptor.write($0, to: STDERR_FILENO) },
             readInput: { () throws(CommandFailure) in try Self.readAll(STDIN_FILENO) },
-            readLine: { () throws(CommandFailure) in Swift.readLine() })
+            readLine: { () throws(CommandFailure) in Swift.readLine() },
+            readHiddenLine: { () throws(CommandFailure) in Self.hiddenLine() })
     }
 
     private static func terminalWidth() -> Int? {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
+    }
+
+    /// A line that is not shown (termios(3)). Signals from the keyboard are off meanwhile, as in getpass(3): a program that ends
+    /// here would leave a terminal that shows nothing.
+    private static func hiddenLine() -> String? {
+        var shown = termios()
+        guard tcgetattr(STDIN_FILENO, &shown) == 0 else { return Swift.readLine() }
+        var hidden = shown
+        hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+        defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown) }
+        return Swift.readLine()
     }
 
     private static func readAll(_ descriptor: Int32) throws(CommandFailure) -> [UInt8] {

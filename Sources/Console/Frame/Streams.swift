@@ -29,6 +29,7 @@ public final class Streams: Sendable {
     private let writeError: @Sendable ([UInt8]) -> Void
     private let readInput: @Sendable () throws(CommandFailure) -> [UInt8]
     private let readLine: @Sendable () throws(CommandFailure) -> String?
+    private let readHiddenLine: @Sendable () throws(CommandFailure) -> String?
 
     /// Streams made of closures.
     ///
@@ -38,17 +39,20 @@ public final class Streams: Sendable {
     ///   - writeError: Writes messages, as well as it can.
     ///   - readInput: Reads all of standard input.
     ///   - readLine: Reads one line of it, without its end; nil when there is no more. By default there is none.
+    ///   - readHiddenLine: The same, without showing what is typed; by default as `readLine`.
     public init(
         traits: Traits = Traits(), write: @escaping @Sendable ([UInt8]) -> Bool,
         writeError: @escaping @Sendable ([UInt8]) -> Void,
         readInput: @escaping @Sendable () throws(CommandFailure) -> [UInt8],
-        readLine: @escaping @Sendable () throws(CommandFailure) -> String? = { () throws(CommandFailure) in nil }
+        readLine: @escaping @Sendable () throws(CommandFailure) -> String? = { () throws(CommandFailure) in nil },
+        readHiddenLine: (@Sendable () throws(CommandFailure) -> String?)? = nil
     ) {
         self.traits = traits
         self.write = write
         self.writeError = writeError
         self.readInput = readInput
         self.readLine = readLine
+        self.readHiddenLine = readHiddenLine ?? readLine
     }
 
     /// Writes data.
@@ -103,4 +107,9 @@ public final class Streams: Sendable {
     ///
     /// - Throws: It cannot be read.
     func inputLine() throws(CommandFailure) -> String? { try readLine() }
+
+    /// A line of standard input that is not shown while a person types it; nil when there is no more.
+    ///
+    /// - Throws: It cannot be read.
+    func hiddenLine() throws(CommandFailure) -> String? { try readHiddenLine() }
 }

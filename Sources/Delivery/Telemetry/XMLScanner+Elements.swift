@@ -1,12 +1,19 @@
 import PushModel
 
 extension XMLScanner {
+    /// Whether the name at `range` ends with `literal`, and is more than that.
+    package func isName(_ range: Range<Int>, endingWith literal: StaticString) -> Bool {
+        let local = localName(range)
+        let start = local.upperBound - literal.utf8CodeUnitCount
+        return start > local.lowerBound && holds(literal, at: start)
+    }
+
     /// The next child of an element that holds elements only; nil at its end.
     ///
     /// - Parameter parent: The element's name, for the fault.
     /// - Returns: Where the child's name stands.
     /// - Throws: ``TelemetryFault`` when the element holds text, or the text is not well formed.
-    mutating func child(of parent: String) throws(TelemetryFault) -> Range<Int>? {
+    package mutating func child(of parent: String) throws(TelemetryFault) -> Range<Int>? {
         while true {
             switch try next() {
             case .start(let name): return name
@@ -19,7 +26,7 @@ extension XMLScanner {
     }
 
     /// Passes over the element whose start was read last.
-    mutating func skipElement() throws(TelemetryFault) {
+    package mutating func skipElement() throws(TelemetryFault) {
         var depth = 1
         while depth > 0 {
             switch try next() {
@@ -32,7 +39,7 @@ extension XMLScanner {
     }
 
     /// The text of an element that holds nothing else, references resolved, without surrounding blanks.
-    mutating func text(of element: String, limit: Int) throws(TelemetryFault) -> [UInt8] {
+    package mutating func text(of element: String, limit: Int) throws(TelemetryFault) -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
             switch try next() {

@@ -4,8 +4,8 @@ import PushModel
 ///
 /// Names and character data come as places in the text, references not yet resolved. Comments and processing instructions are
 /// passed over; a document type is refused, so that the five predefined entities are all there are.
-struct XMLScanner: ~Escapable {
-    enum Event: Equatable {
+package struct XMLScanner: ~Escapable {
+    package enum Event: Equatable {
         /// A start tag; an empty element is followed by its end at once.
         case start(name: Range<Int>)
         case end
@@ -31,7 +31,7 @@ struct XMLScanner: ~Escapable {
     /// - Parameters:
     ///   - text: The XML.
     ///   - allowsSeveralRoots: Whether one document may follow another.
-    @_lifetime(copy text) init(_ text: Span<UInt8>, allowsSeveralRoots: Bool = false) {
+    @_lifetime(copy text) package init(_ text: Span<UInt8>, allowsSeveralRoots: Bool = false) {
         self.text = text
         self.allowsSeveralRoots = allowsSeveralRoots
         if holds("\u{FEFF}", at: 0) { index = 3 }
@@ -44,7 +44,7 @@ struct XMLScanner: ~Escapable {
     var isOutside: Bool { open.isEmpty }
 
     /// The next event.
-    mutating func next() throws(TelemetryFault) -> Event {
+    package mutating func next() throws(TelemetryFault) -> Event {
         if isAtEmptyElement {
             isAtEmptyElement = false
             open.removeLast()
@@ -72,7 +72,7 @@ struct XMLScanner: ~Escapable {
     }
 
     /// Whether the name at `range` is `literal`, a prefix with a colon aside.
-    func isName(_ range: Range<Int>, _ literal: StaticString) -> Bool {
+    package func isName(_ range: Range<Int>, _ literal: StaticString) -> Bool {
         let local = localName(range)
         return local.count == literal.utf8CodeUnitCount && holds(literal, at: local.lowerBound)
     }

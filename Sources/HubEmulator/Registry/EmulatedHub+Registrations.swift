@@ -70,11 +70,7 @@ extension EmulatedHub {
         guard let filter = RegistrationFilter(text) else {
             return .error(400, "The filter is not valid: registrations can be looked up by the handle of a device only")
         }
-        let found = state.withLock { state in
-            filter.devices.flatMap { state.registrations.registrations(of: $0) }.filter(filter.matches)
-        }
-        var seen: Set<String> = []
-        return feed(found.filter { seen.insert($0.id).inserted }, next: nil, call, path: "registrations")
+        return page(call, path: "registrations", of: filter.devices, where: filter.matches)
     }
 
     /// `GET /tags/{tag}/registrations`; standard tier only.
@@ -84,11 +80,16 @@ extension EmulatedHub {
         return page(call, path: "tags/\(PercentEncoding.encoded(tag))/registrations") { $0.foldedTags.contains(folded) }
     }
 
-    private func page(_ call: HubCall, path: String, where condition: (Registration) -> Bool) -> HubAnswer {
+    /// A page of all registrations, or of those of some devices alone.
+    private func page(
+        _ call: HubCall, path: String, of devices: [DeviceKey]? = nil, where condition: (Registration) -> Bool
+    ) -> HubAnswer {
         answering { () throws(Refusal) in
             let limit = try pageLimit(call)
             let cursor = try ContinuationToken.cursor(call.request.queryValue("continuationtoken"))
-            let (page, next) = state.withLock { $0.registrations.page(from: cursor, limit: limit, where: condition) }
+            let (page, next) = state.withLock {
+                $0.registrations.page(of: devices, from: cursor, limit: limit, where: condition)
+            }
             return feed(page, next: next, call, path: path)
         }
     }

@@ -51,19 +51,29 @@ struct RegistrationStore: Sendable {
         (slotsOfDevice[device] ?? []).compactMap { slots[$0]?.registration }
     }
 
-    /// A page of all registrations that satisfy `condition`, in the order of their last write.
+    /// A page of the registrations that satisfy `condition`, in the order of their last write.
     ///
     /// - Parameters:
+    ///   - devices: Whose registrations count; nil for everybody's.
     ///   - cursor: Where the page begins; 0 for the first.
     ///   - limit: Most registrations on the page.
     ///   - condition: Which registrations count.
     /// - Returns: The page, and where the next one begins if there is one.
     func page(
-        from cursor: Int, limit: Int, where condition: (Registration) -> Bool
+        of devices: [DeviceKey]? = nil, from cursor: Int, limit: Int, where condition: (Registration) -> Bool
+    ) -> (page: [Registration], next: Int?) {
+        // Slots stand in the order of their writing.
+        let listed = devices.map { devices in Set(devices.flatMap { slotsOfDevice[$0] ?? [] }).sorted() }
+        if let listed { return page(at: listed, from: cursor, limit: limit, where: condition) }
+        return page(at: firstSlot(from: cursor)..<slots.count, from: cursor, limit: limit, where: condition)
+    }
+
+    private func page(
+        at positions: some Sequence<Int>, from cursor: Int, limit: Int, where condition: (Registration) -> Bool
     ) -> (page: [Registration], next: Int?) {
         var page: [Registration] = []
-        for slot in slots[firstSlot(from: cursor)...] {
-            guard let slot, condition(slot.registration) else { continue }
+        for position in positions {
+            guard let slot = slots[position], slot.sequence >= cursor, condition(slot.registration) else { continue }
             if page.count == limit { return (page, slot.sequence) }
             page.append(slot.registration)
         }

@@ -13,6 +13,8 @@ final class ClientInbox: Sendable {
     }
 
     private static let capacity = 256
+    /// The delivery reports that are still to come.
+    let reports = OpenReports()
     private let diagnosis: Diagnosis
     /// Protects events and failures; nothing else is locked while it is held.
     private let state = Mutex(State())
@@ -56,6 +58,25 @@ final class ClientInbox: Sendable {
         }
     }
 
+    /// Tells the report `number` what became of its record (`rd_kafka_message_status`, rdkafka.h).
+    func receive(
+        report number: UInt, of message: UnsafePointer<rd_kafka_message_t>, in topic: String, by client: OpaquePointer
+    ) {
+        let status = rd_kafka_message_status(message)
+        guard status != RD_KAFKA_MSG_STATUS_PERSISTED else {
+            let partition = TopicPartition(topic: topic, partition: message.pointee.partition)
+            return reports.tell(number, persistedIn: partition, at: message.pointee.offset)
+        }
+        let reason = diagnosis.explain(.reported(message.pointee.err, message: nil, by: client, isFatal: false))
+        if status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED {
+            let error = reason.saying("a record for '\(topic)' was not written: \(reason.message)")
+            reports.tell(number, .notPersisted(error))
+        } else {
+            let error = reason.saying("a record for '\(topic)' was perhaps not written: \(reason.message)")
+            reports.tell(number, .possiblyPersisted(error))
+        }
+    }
+
     /// Removes and returns the oldest event.
     func next() -> ClientEvent? {
         state.withLock { state in
@@ -94,9 +115,15 @@ final class ClientInbox: Sendable {
 private func receiveDeliveryReport(
     _ client: OpaquePointer?, _ message: UnsafePointer<rd_kafka_message_t>?, _ opaque: UnsafeMutableRawPointer?
 ) {
-    guard let message = message?.pointee, message.err != RD_KAFKA_RESP_ERR_NO_ERROR, let opaque else { return }
-    let topic = message.rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? "?"
-    ClientInbox.from(opaque).receive(failure: message.err, topic: topic)
+    guard let client, let message, let opaque else { return }
+    let record = message.pointee
+    // Nothing is to be said of a record that was written and has no report, as most have none.
+    guard record.err != RD_KAFKA_RESP_ERR_NO_ERROR || record._private != nil else { return }
+    let inbox = ClientInbox.from(opaque)
+    let topic = record.rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? "?"
+    if record.err != RD_KAFKA_RESP_ERR_NO_ERROR { inbox.receive(failure: record.err, topic: topic) }
+    guard let number = record._private else { return }
+    inbox.receive(report: UInt(bitPattern: number), of: message, in: topic, by: client)
 }
 
 private func receiveError(

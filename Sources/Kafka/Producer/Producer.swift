@@ -3,7 +3,8 @@ import CRDKafka
 /// Writes records, each once and in order per partition, and with a transactional id all or none of them together with offsets.
 ///
 /// `produce`, the transaction calls, `flush` and `poll` belong to one thread at a time; it may change. Nothing breaks if they do not, but records
-/// may land in the wrong transaction. `close` may be called from any thread, and ends nothing that is under way.
+/// may land in the wrong transaction. Without transactions, threads may produce while another one polls. `close` may be called from any
+/// thread, and ends nothing that is under way.
 public final class Producer: Sendable {
     /// A topic that the producer writes to.
     public struct Topic: Sendable, Hashable {
@@ -23,7 +24,8 @@ public final class Producer: Sendable {
     ///   - transactionalID: The stable name under which the broker fences earlier producers; nil for one without transactions.
     ///   - transactionTimeout: After which the broker aborts a transaction left open, and the limit of a record's delivery. Default 15 s;
     ///     the broker allows up to 15 min. Ignored without `transactionalID`.
-    ///   - enqueueTimeout: How long `produce` waits for room in the library's queue. Default 10 s.
+    ///   - enqueueTimeout: How long `produce` waits for room in the library's queue, and polls meanwhile. Default 10 s; with zero it
+    ///     neither waits nor polls.
     /// - Throws: A configuration that was refused.
     public init(
         _ configuration: KafkaConfiguration, transactionalID: String?, transactionTimeout: Duration = .seconds(15),
@@ -127,8 +129,7 @@ public final class Producer: Sendable {
             return (result, result == RD_KAFKA_RESP_ERR_NO_ERROR)
         }
         guard result != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
-        let reason = KafkaError.reported(result, message: nil, by: client.pointer, isFatal: false)
-        throw reason.saying("a record for '\(topic.name)' was not taken: \(reason.message)")
+        throw refusal(result, of: topic, client)
     }
 
     /// Serves delivery reports and whatever else is waiting. A producer that is not used otherwise needs it now and then.
@@ -137,7 +138,18 @@ public final class Producer: Sendable {
         rd_kafka_poll(client.pointer, 0)
     }
 
-    /// Waits until every record was written or given up.
+    /// Waits until something is there to be served, and serves all of it: delivery reports are told in the thread that calls this.
+    ///
+    /// A service calls it again and again in a thread of its own, until it throws.
+    ///
+    /// - Parameter timeout: How long to wait; a call under way goes on for as long even when the producer is closed.
+    /// - Throws: An error with `isClosed` after `close`.
+    public func poll(timeout: Duration) throws(KafkaError) {
+        let client = try lease.current()
+        rd_kafka_poll(client.pointer, timeout.wholeMilliseconds)
+    }
+
+    /// Waits until every record was written or given up, and tells the reports that come meanwhile.
     ///
     /// - Parameter timeout: How long to wait; nil for as long as it takes.
     /// - Throws: An error with `isTimeout` if records are still waiting.
@@ -154,12 +166,15 @@ public final class Producer: Sendable {
 
     /// Writes what is waiting, and frees everything; a second call does nothing. Abort a transaction before, or the broker will when it times out.
     ///
+    /// Every report that was not told before is told: by what the library knows, or else as possibly persisted.
+    ///
     /// - Parameter timeout: How long to wait for records that are not written yet; what is left then is given up.
     public func close(timeout: Duration) {
         guard let client = lease.end() else { return }
         rd_kafka_flush(client.pointer, timeout.wholeMilliseconds)
         rd_kafka_purge(client.pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
         rd_kafka_poll(client.pointer, 0)
+        inbox.reports.end()
     }
 }
 
@@ -176,11 +191,29 @@ extension Producer {
                 client.pointer, topic, partition, key?.baseAddress, key?.count ?? 0, value?.baseAddress, value?.count ?? 0,
                 timestamp,
                 headers)
-            guard result == RD_KAFKA_RESP_ERR__QUEUE_FULL else { return result }
-            let now = ContinuousClock.now
-            if now >= deadline ?? .now + enqueueTimeout { return result }
-            deadline = deadline ?? now + enqueueTimeout
-            rd_kafka_poll(client.pointer, 10)
+            guard result == RD_KAFKA_RESP_ERR__QUEUE_FULL, waitForRoom(client, until: &deadline) else { return result }
         }
+    }
+
+    /// Why the library did not take a record.
+    func refusal(_ code: rd_kafka_resp_err_t, of topic: Topic, _ client: ClientHandle) -> KafkaError {
+        let reason = KafkaError.reported(code, message: nil, by: client.pointer, isFatal: false)
+        return reason.saying("a record for '\(topic.name)' was not taken: \(reason.message)")
+    }
+
+    /// Gives the full queue a moment to get shorter.
+    ///
+    /// - Parameters:
+    ///   - client: Whose queue it is.
+    ///   - deadline: When to give up; set by the first call.
+    /// - Returns: Whether to try again.
+    func waitForRoom(_ client: ClientHandle, until deadline: inout ContinuousClock.Instant?) -> Bool {
+        guard enqueueTimeout > .zero else { return false }
+        let now = ContinuousClock.now
+        let end = deadline ?? now + enqueueTimeout
+        deadline = end
+        guard now < end else { return false }
+        rd_kafka_poll(client.pointer, 10)
+        return true
     }
 }

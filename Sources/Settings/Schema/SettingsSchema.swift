@@ -159,6 +159,10 @@ public enum SettingsSchema {
         "retry.cap", .duration(.milliseconds(1) ... .seconds(3600)), default: "60s",
         "The longest wait, unless the hub asks for a longer one.")
 
+    static let usersFile = SettingKey(
+        "gateway.users_file", .line("the path of a file"),
+        "The file of the people who sign in with name and password, which `pushfan users set` writes.")
+
     static let listen = SettingKey(
         "listen", .address, default: "127.0.0.1:9464",
         "Where /livez, /readyz, /startupz and /metrics are; port 0 takes a free one.")
@@ -186,7 +190,8 @@ public enum SettingsSchema {
             platforms.definition, userTag.definition, trackOutcome.definition, outcomeDeadline.definition, proxy.definition,
             defaultHub.definition, tenantHubs.definition,
             maxAttempts.definition, retryBase.definition,
-            retryFactor.definition, retryCap.definition, listen.definition, logLevel.definition, logFormat.definition,
+            retryFactor.definition, retryCap.definition, usersFile.definition, listen.definition, logLevel.definition,
+            logFormat.definition,
         ]
 
     /// The keys that name topics.

@@ -2,7 +2,7 @@ import Kafka
 import Settings
 
 extension EnqueueCommand {
-    /// Writes the requests, says where they went, and waits for their results if that was asked for.
+    /// Writes the requests, waits for their results if that was asked for, and says where they are.
     static func send(
         _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
@@ -12,34 +12,10 @@ extension EnqueueCommand {
         let (producer, topic) = try invocation.writer(to: settings.kafka.topics.requests, settings, timeout)
         defer { producer.close(timeout: .zero) }
         let waiter = try invocation.resultWaiter(settings, timeout)
-        let places = placeFinder(settings, timeout, invocation)
         var published = try write(requests, plan, producer, topic, settings, timeout, invocation)
-        if let places {
-            do throws(KafkaError) {
-                try places.find(&published, until: Deadline(after: min(timeout, .seconds(10))))
-            } catch {
-                noteMissingPlaces(error, invocation)
-            }
-        }
         waiter?.wait(for: &published, until: Deadline(after: timeout))
         try report(published, topic.name, invocation)
         return conclude(published, planned: requests.count * plan.copies, invocation)
-    }
-
-    /// Publishers may have no right to read, so this is no failure.
-    private static func placeFinder(_ settings: Settings, _ timeout: Duration, _ invocation: Invocation) -> PlaceFinder? {
-        guard !invocation.arguments.has("quiet") else { return nil }
-        do throws(KafkaError) {
-            return try PlaceFinder(
-                settings.kafkaConfiguration(), topic: settings.kafka.topics.requests, timeout: timeout)
-        } catch {
-            noteMissingPlaces(error, invocation)
-            return nil
-        }
-    }
-
-    private static func noteMissingPlaces(_ error: KafkaError, _ invocation: Invocation) {
-        invocation.streams.note("note: partitions and offsets cannot be read back: \(Sanitised.line(error.description))")
     }
 
     private static func write(

@@ -26,7 +26,7 @@ extension Command {
                     Flag("wait", nil, "Wait for the final results; 3 if some failed, 75 if time runs out"),
                     Flag("timeout", "DURATION", "How long to wait for Kafka and the results", default: "30s"),
                 ]),
-            .output(and: [Flag("quiet", nil, "Say only how many were sent, and do not look where they went", letter: "q")]),
+            .output(and: [Flag("quiet", nil, "Say only how many were sent", letter: "q")]),
             .kafka(topics: ["requests", "results"]),
         ],
         readOn: "pushfan help explain, pushfan help results tail", run: EnqueueCommand.run)

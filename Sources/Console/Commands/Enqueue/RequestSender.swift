@@ -34,29 +34,29 @@ struct RequestSender {
     ///   - producer: Writes it.
     ///   - topic: Where to.
     ///   - timeout: How long the last of them may take.
-    /// - Returns: Their identities, in order. Fewer than planned when a signal came.
+    /// - Returns: Their identities and places, in order. Fewer than planned when a signal came.
     /// - Throws: A request that was not taken, or not written in time.
     mutating func send(
         _ requests: [OutgoingRequest], with producer: Producer, to topic: Producer.Topic, timeout: Duration
     ) throws(KafkaError) -> [PublishedRequest] {
-        var published: [PublishedRequest] = []
-        published.reserveCapacity(requests.count * plan.copies)
+        let published = PublishedRequests(capacity: requests.count * plan.copies)
+        var count = 0
         let start = Self.monotonicNanoseconds()
         send: for _ in 0..<plan.copies {
             for request in requests {
                 if Interruption.isRequested { break send }
-                wait(for: published.count, since: start, producer)
+                wait(for: count, since: start, producer)
                 let moment = Timestamp(milliseconds: now())
                 let id = identify(request)
                 var headers = Kafka.RecordHeaders()
                 for (name, value) in self.headers(request, id: id, at: moment) { headers.append(name, value) }
                 let key = request.recordKey.map { Array($0.utf8) }
-                try produce(request.json(withID: id), key: key, headers, producer, topic)
-                published.append(PublishedRequest(id: id))
+                try produce(request.json(withID: id), key: key, headers, producer, topic, report: published.add(id))
+                count += 1
             }
         }
         try producer.flush(timeout: timeout)
-        return published
+        return published.all
     }
 
     /// The request's own id, or a new one.
@@ -74,12 +74,12 @@ struct RequestSender {
 
     private func produce(
         _ json: [UInt8], key: [UInt8]?, _ headers: consuming Kafka.RecordHeaders, _ producer: Producer,
-        _ topic: Producer.Topic
+        _ topic: Producer.Topic, report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
         if let key {
-            try producer.produce(to: topic, key: key.span, value: json.span, headers: headers)
+            try producer.produce(to: topic, key: key.span, value: json.span, headers: headers, report: report)
         } else {
-            try producer.produce(to: topic, key: nil, value: json.span, headers: headers)
+            try producer.produce(to: topic, key: nil, value: json.span, headers: headers, report: report)
         }
     }
 

@@ -1,0 +1,79 @@
+internal import FanOut
+internal import HubAuth
+public import PushModel
+
+/// One call that writes or reads what a hub knows of devices (hub-protocol, sections 6.1 and 6.4). Each may be made again without harm.
+///
+/// Handles are secrets: no description shows them.
+public enum RegistrationCall: Sendable, Equatable {
+    /// `PUT /installations/{id}`: creates or replaces.
+    case putInstallation(Installation)
+    /// `GET /installations/{id}`.
+    case getInstallation(id: String)
+    /// `DELETE /installations/{id}`.
+    case deleteInstallation(id: String)
+    /// `GET /registrations?$filter=…`: the registrations of one handle. `platform` nil looks on every platform, which hubs are recorded
+    /// to do and no page documents; `count` is how many a page may have, 1 to 100; `token` is where the page before has ended.
+    case listRegistrations(handle: String, platform: Platform?, count: Int, token: RegistrationPage.Token?)
+    /// `DELETE /registrations/{id}`: in the version `etag`, or in any when it is nil.
+    case deleteRegistration(id: String, etag: String?)
+
+    /// Bytes of a handle.
+    static let maximumHandleByteCount = 4096
+
+    /// A short name, safe as a metric's label.
+    public var name: StaticString {
+        switch self {
+        case .putInstallation: "installation.put"
+        case .getInstallation: "installation.get"
+        case .deleteInstallation: "installation.delete"
+        case .listRegistrations: "registration.list"
+        case .deleteRegistration: "registration.delete"
+        }
+    }
+
+    var method: StaticString {
+        switch self {
+        case .putInstallation: "PUT"
+        case .getInstallation, .listRegistrations: "GET"
+        case .deleteInstallation, .deleteRegistration: "DELETE"
+        }
+    }
+
+    /// Path and query behind the hub's name, up to the api-version; nil when no hub can have such an id or handle.
+    var target: [UInt8]? {
+        switch self {
+        case .putInstallation(let installation): Self.target(ofInstallation: installation.id)
+        case .getInstallation(let id), .deleteInstallation(let id): Self.target(ofInstallation: id)
+        case .listRegistrations(let handle, let platform, let count, _): Self.target(ofList: handle, platform, count)
+        case .deleteRegistration(let id, _): Self.target(ofRegistration: id)
+        }
+    }
+
+    /// The hub makes a tag of an installation's id, so that it can hold what a tag can.
+    private static func target(ofInstallation id: String) -> [UInt8]? {
+        guard (try? HubTag.installation(id)) != nil, id.contains(where: { $0 != "." }) else { return nil }
+        return Array("installations/".utf8) + HandleFilter.encoding.encode(id.utf8) + Array("?".utf8)
+    }
+
+    private static func target(ofRegistration id: String) -> [UInt8]? {
+        let bytes = Array(id.utf8)
+        guard HubClient.isUsable(bytes.span) else { return nil }
+        return Array("registrations/".utf8) + bytes + Array("?".utf8)
+    }
+
+    private static func target(ofList handle: String, _ platform: Platform?, _ count: Int) -> [UInt8]? {
+        guard (1...maximumHandleByteCount).contains(handle.utf8.count) else { return nil }
+        let filter = HandleFilter.encoded(handle, on: platform)
+        return Array("registrations?$filter=".utf8) + filter + Array("&$top=\(min(max(count, 1), 100))&".utf8)
+    }
+}
+
+extension RegistrationCall: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The name.
+    public var description: String { "\(name)" }
+    /// As `description`.
+    public var debugDescription: String { description }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

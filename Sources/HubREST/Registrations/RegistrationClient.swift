@@ -1,0 +1,155 @@
+public import CurlHTTP
+internal import EventLoop
+internal import HTTP1
+internal import HubAuth
+public import PushModel
+
+/// Writes and reads what one hub knows of devices, call by call: each method waits for its answer.
+///
+/// Nothing is tried again but with a new token after a 401. Usable from one thread at a time, because it has connections and a token.
+public final class RegistrationClient {
+    /// Pages of one list, and registrations on them: far more than any device has.
+    private static let maximumPages = 1000
+    private static let maximumRegistrations = 10_000
+
+    private var client: HubClient
+    private let poller: Poller
+    private let pool: ConnectionPool
+    private let timeout: Duration
+    private let now: @Sendable () -> Int64
+    private var request = ByteWriter(capacity: 2048)
+    private var callCount = 0
+
+    /// Makes a client that is not connected yet.
+    ///
+    /// - Parameters:
+    ///   - hub: The hub, and whose rights to use: Listen or Manage.
+    ///   - connections: How to reach it; its limit for bodies is raised to what a list may have.
+    ///   - userAgent: The program's name and version, as `User-Agent`.
+    ///   - timeout: How long one call may take, with connecting and a second token.
+    ///   - now: Milliseconds since 1970.
+    /// - Throws: `HubAuthError`, `SystemCallError` or `ConnectionPool.SetupFailure`: settings that cannot work, or no descriptor left.
+    public init(
+        _ hub: HubConfiguration, _ connections: ConnectionPoolConfiguration, userAgent: String, timeout: Duration,
+        now: @escaping @Sendable () -> Int64
+    ) throws {
+        var connections = connections
+        connections.limits.bodyByteCount = max(connections.limits.bodyByteCount, RegistrationFeed.maximumByteCount)
+        client = try HubClient(hub, userAgent: userAgent)
+        poller = try Poller()
+        pool = try ConnectionPool(connections, poller: poller, tokenBase: 0)
+        self.timeout = timeout
+        self.now = now
+    }
+
+    /// Creates an installation, or replaces the one of its id.
+    ///
+    /// - Throws: ``RegistrationFailure``.
+    public func put(_ installation: Installation) throws(RegistrationFailure) {
+        _ = try perform(.putInstallation(installation))
+    }
+
+    /// The installation of an id, or nil when there is none. The hub may not show at once what was written.
+    ///
+    /// - Throws: ``RegistrationFailure``.
+    public func installation(_ id: String) throws(RegistrationFailure) -> Installation? {
+        guard case .installation(let found) = try perform(.getInstallation(id: id)) else { return nil }
+        return found
+    }
+
+    /// Removes an installation; done as well when there is none.
+    ///
+    /// - Throws: ``RegistrationFailure``.
+    public func deleteInstallation(_ id: String) throws(RegistrationFailure) {
+        _ = try perform(.deleteInstallation(id: id))
+    }
+
+    /// All registrations of one handle, each once, those of installations and templates among them.
+    ///
+    /// - Parameters:
+    ///   - handle: The handle as installations have it.
+    ///   - platform: Its platform; nil looks on every platform (``RegistrationCall/listRegistrations(handle:platform:count:token:)``).
+    ///   - pageCount: How many registrations to ask for at once, 1 to 100.
+    /// - Returns: The registrations, in the hub's order.
+    /// - Throws: ``RegistrationFailure``; nothing is told of half a list.
+    public func registrations(
+        of handle: String, on platform: Platform?, pageCount: Int = 100
+    ) throws(RegistrationFailure) -> [DeviceRegistration] {
+        var found: [DeviceRegistration] = []
+        var ids: Set<String> = []
+        var token: RegistrationPage.Token?
+        var tokens: Set<RegistrationPage.Token> = []
+        while true {
+            let call = RegistrationCall.listRegistrations(handle: handle, platform: platform, count: pageCount, token: token)
+            guard case .page(let page) = try perform(call) else { return found }
+            for registration in page.registrations where ids.insert(registration.id).inserted { found.append(registration) }
+            guard let next = page.next else { return found }
+            guard tokens.insert(next).inserted, tokens.count < Self.maximumPages, found.count < Self.maximumRegistrations else {
+                throw RegistrationFailure(.unreadable(.endless), code: .responseInvalid)
+            }
+            token = next
+        }
+    }
+
+    /// Removes a registration; done as well when there is none.
+    ///
+    /// - Parameters:
+    ///   - id: The registration.
+    ///   - etag: The version to remove; nil for any. One that was changed since is refused with 412.
+    /// - Throws: ``RegistrationFailure``.
+    public func deleteRegistration(_ id: String, etag: String? = nil) throws(RegistrationFailure) {
+        _ = try perform(.deleteRegistration(id: id, etag: etag))
+    }
+
+    /// Makes one call; after a 401 again, with a new token and then with the other key, as far as the token cache says.
+    ///
+    /// - Returns: What the hub says.
+    /// - Throws: ``RegistrationFailure``.
+    public func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
+        let deadline = MonotonicTime.now().advanced(by: timeout)
+        while true {
+            let token = try write(call)
+            let answer = try exchange(until: deadline)
+            if answer.status != 401 {
+                client.accepted(token: token)
+            } else if client.rejected(token: token).allowsRetry {
+                continue
+            }
+            return try RegistrationReply(answer, to: call, now: now())
+        }
+    }
+
+    /// Writes the request; gives the number of its token.
+    private func write(_ call: RegistrationCall) throws(RegistrationFailure) -> UInt64 {
+        let token: UInt64?
+        do throws(HubAuthError) {
+            token = try client.write(call, now: now() / 1000, into: &request)
+        } catch {
+            throw RegistrationFailure(.unsigned(error), code: .internal)
+        }
+        guard let token else { throw RegistrationFailure(.unusable, code: .payloadRejected) }
+        return token
+    }
+
+    private func exchange(until deadline: MonotonicTime) throws(RegistrationFailure) -> Answer {
+        callCount += 1
+        pool.submit(id: callCount, request: request.bytes, deadline: deadline)
+        while true {
+            while let completion = pool.nextCompletion() {
+                // One that nobody waited for any more may still be there.
+                guard completion.id == callCount else { continue }
+                switch completion.outcome {
+                case .answer(let answer): return answer
+                case .failure(let failure): throw RegistrationFailure(failure)
+                }
+            }
+            do throws(SystemCallError) {
+                for index in try poller.wait(until: min(pool.nextTimer ?? deadline, deadline)) { pool.handle(poller[index]) }
+            } catch {
+                pool.cancel(id: callCount)
+                throw RegistrationFailure(.system(error), code: .internal, isWorthRetrying: true)
+            }
+            pool.handleTimers(.now())
+        }
+    }
+}

@@ -1,0 +1,131 @@
+public import CurlHTTP
+internal import Delivery
+public import EventLoop
+internal import HTTP1
+public import HubAuth
+public import PushModel
+
+/// Why a call about devices did not do what it should: all that can be told of it, and no handle, token or key.
+///
+/// The hub's own sentence is not kept, because it may repeat what was sent.
+public struct RegistrationFailure: Error, Sendable, Equatable {
+    /// What happened.
+    public enum Cause: Sendable, Equatable {
+        /// The hub refuses the call.
+        case refused
+        /// There is no answer.
+        case unanswered(TransportFailure.Reason)
+        /// The hub says yes, and nobody understands the rest.
+        case unreadable(RegistrationFault)
+        /// No hub can have such an id or handle; nothing was asked.
+        case unusable
+        /// The token cannot be signed; nothing was asked.
+        case unsigned(HubAuthError)
+        /// The kernel does not let us wait.
+        case system(SystemCallError)
+    }
+
+    /// What happened.
+    public var cause: Cause
+    /// The HTTP status; nil without an answer.
+    public var status: Int?
+    /// The reason in pushfan's words, safe as a metric's label.
+    public var code: ErrorCode
+    /// The hub's own number, such as 40901: a detail's `SubCode`, else the error's `Code`.
+    public var hubCode: Int?
+    /// The wait that the hub asks for, in milliseconds, 0 to an hour.
+    public var retryAfter: Int64?
+    /// The hub's word for the call in its logs.
+    public var trackingID: String?
+    /// Whether the same call may succeed later.
+    public var isWorthRetrying: Bool
+
+    /// What the hub's refusal says.
+    ///
+    /// - Parameters:
+    ///   - answer: The hub's answer.
+    ///   - now: Milliseconds since 1970, for a Retry-After that is a date.
+    init(refusal answer: Answer, now: Int64) {
+        let said = HubAnswer(answer, now: now)
+        let verdict = Verdict(of: said.result)
+        // Calls on one id come too fast, or another one is at work on it (hub-protocol, section 4.2).
+        let isConflict = said.status == 409
+        self.init(
+            .refused, code: isConflict ? .hubThrottled : verdict.code ?? .responseInvalid,
+            isWorthRetrying: isConflict || verdict.retry.mayHelp)
+        readHead(answer, said)
+        if said.status >= 300 { hubCode = Self.hubCode(in: answer.string(answer.bodyRange)) }
+    }
+
+    /// An answer that cannot be read.
+    init(_ fault: RegistrationFault, in answer: Answer, now: Int64) {
+        self.init(.unreadable(fault), code: .responseInvalid, isWorthRetrying: false)
+        readHead(answer, HubAnswer(answer, now: now))
+    }
+
+    /// No answer. Every call may be made again, so that it does not matter whether this one arrived.
+    init(_ failure: TransportFailure) {
+        let verdict = Verdict(of: CallResult(failure))
+        self.init(
+            .unanswered(failure.reason), code: verdict.code ?? .hubUnavailable, isWorthRetrying: verdict.retry.mayHelp)
+    }
+
+    /// A failure; tests of other modules make them too.
+    public init(_ cause: Cause, code: ErrorCode, isWorthRetrying: Bool = false) {
+        self.cause = cause
+        self.code = code
+        self.isWorthRetrying = isWorthRetrying
+    }
+
+    private mutating func readHead(_ answer: Answer, _ said: HubAnswer) {
+        status = said.status
+        retryAfter = said.retryAfter
+        trackingID = said.trackingID.flatMap { Self.checkedID(answer.string($0)) }
+    }
+
+    /// A GUID, perhaps with a short suffix (`1b2c…_G3`): too short for a handle, and nothing else is repeated.
+    private static func checkedID(_ text: String) -> String? {
+        let isID = (1...48).contains(text.utf8.count) && text.utf8.allSatisfy(isIDByte)
+        return isID ? text : nil
+    }
+
+    private static func isIDByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+
+    private static func hubCode(in body: String) -> Int? {
+        for mark in ["SubCode=", "<Code>"] {
+            guard let place = body.firstRange(of: mark) else { continue }
+            let digits = body[place.upperBound...].prefix(7).prefix { $0.isASCII && $0.isNumber }
+            if digits.count <= 6, let number = Int(digits) { return number }
+        }
+        return nil
+    }
+}
+
+extension RegistrationFailure: CustomStringConvertible {
+    /// One plain sentence.
+    public var description: String {
+        var text: String
+        switch cause {
+        case .refused: text = "the hub answers \(status ?? 0)"
+        case .unanswered(let reason): text = "the hub does not answer: \(reason.label)"
+        case .unreadable(let fault): text = "the hub's answer cannot be read: \(fault)"
+        case .unusable: text = "no hub can have such an id or handle"
+        case .unsigned(let error): text = "the call cannot be signed: \(error)"
+        case .system(let error): text = "the answer cannot be waited for: \(error)"
+        }
+        if let hubCode, hubCode != status { text += ", its code \(hubCode)" }
+        if let trackingID { text += ", tracking id \(trackingID)" }
+        if let retryAfter { text += ", to be tried again after \(retryAfter) ms" }
+        return text
+    }
+}
+
+extension Verdict.Retry {
+    /// Whether a call that may be made twice is worth another try with the token that it had.
+    fileprivate var mayHelp: Bool { self == .backoff || self == .ifAmbiguityAllowed }
+}

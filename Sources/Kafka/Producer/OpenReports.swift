@@ -1,0 +1,66 @@
+import Synchronization
+
+/// The delivery reports that are still to come, each under the number that its record carries through the library.
+///
+/// Each is told once and then forgotten: by the library, or at the end as possibly persisted.
+final class OpenReports: Sendable {
+    typealias Report = @Sendable (Producer.Delivery) -> Void
+
+    private struct State {
+        var lastNumber: UInt = 0
+        var reports: [UInt: Report] = [:]
+        var offsets = BatchOffsets()
+        var hasEnded = false
+    }
+
+    /// Protects all of it; nothing else is locked while it is held, and no report is told.
+    private let state = Mutex(State())
+
+    /// Keeps a report.
+    ///
+    /// - Returns: Its number, never 0.
+    /// - Throws: An error with `isClosed` after `end()`.
+    func add(_ report: @escaping Report) throws(KafkaError) -> UInt {
+        let number = state.withLock { state -> UInt? in
+            guard !state.hasEnded else { return nil }
+            state.lastNumber += 1
+            state.reports[state.lastNumber] = report
+            return state.lastNumber
+        }
+        guard let number else { throw .closed }
+        return number
+    }
+
+    /// Removes a report; nil if it was told already.
+    func take(_ number: UInt) -> Report? {
+        state.withLock { state -> Report? in state.reports.removeValue(forKey: number) }
+    }
+
+    /// Tells a report what the library says, unless it was told already.
+    func tell(_ number: UInt, _ delivery: Producer.Delivery) {
+        take(number)?(delivery)
+    }
+
+    /// Tells a report that its record is written, unless it was told already.
+    ///
+    /// - Parameters:
+    ///   - number: The report's number.
+    ///   - partition: Where the record is.
+    ///   - offset: What the library gives for its offset.
+    func tell(_ number: UInt, persistedIn partition: TopicPartition, at offset: Int64) {
+        let known = state.withLock { state -> Int64? in state.offsets.known(offset, in: partition) }
+        tell(number, .persisted(partition: partition.partition, offset: known))
+    }
+
+    /// Tells the rest, in the order of their records, that nobody knows; none is taken from here on.
+    func end() {
+        let rest = state.withLock { state -> [UInt: Report] in
+            let rest = state.reports
+            state.reports = [:]
+            state.hasEnded = true
+            return rest
+        }
+        let error = KafkaError.closed.saying("the producer was closed before it knew whether a record was written")
+        for (_, report) in rest.sorted(by: { $0.key < $1.key }) { report(.possiblyPersisted(error)) }
+    }
+}

@@ -1,0 +1,158 @@
+public import Crypto
+
+/// The people who may sign in: one line `name:hash` for each, the hash as `PasswordHash` writes it.
+///
+/// Lines end with a line feed, with or without a carriage return before it; empty lines mean nothing. Names are unique without
+/// regard to case, and the exact name signs in. A byte order mark in front is passed over.
+public struct UsersFile: Sendable, Equatable {
+    /// One of them.
+    public struct User: Sendable, Equatable {
+        /// The name as the file has it.
+        public let name: String
+        /// The hash of the password.
+        public let hash: PasswordHash
+    }
+
+    /// The largest file, in bytes; larger than any with so many users.
+    public static let maximumByteCount = 8 << 20
+    /// The most users.
+    public static let maximumUserCount = 10_000
+    /// The longest line without its end, in bytes.
+    static let maximumLineByteCount = UserName.maximumByteCount + 1 + PasswordHash.maximumTextByteCount
+
+    /// All of them, in the file's order.
+    public private(set) var users: [User] = []
+    /// Where in `users` a folded name is.
+    private var places: [String: Int] = [:]
+
+    /// A file without users.
+    public init() {}
+
+    /// Reads a file.
+    ///
+    /// - Parameter bytes: All of it.
+    /// - Throws: What is wrong first, with the number of its line; nothing of the line itself.
+    public init(_ bytes: [UInt8]) throws(UsersFileError) {
+        guard bytes.count <= Self.maximumByteCount else { throw UsersFileError(nil, .tooLarge) }
+        var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        var number = 0
+        while !rest.isEmpty {
+            number += 1
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            rest = rest.dropFirst(line.count + 1)
+            try add(line.last == UInt8(ascii: "\r") ? line.dropLast() : line, at: number)
+        }
+    }
+
+    private mutating func add(_ line: ArraySlice<UInt8>, at number: Int) throws(UsersFileError) {
+        guard !line.isEmpty else { return }
+        guard line.count <= Self.maximumLineByteCount else { throw UsersFileError(number, .lineTooLong) }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw UsersFileError(number, .noColon) }
+        guard let name = String(validating: line[..<colon], as: UTF8.self), UserName.isLegal(name) else {
+            throw UsersFileError(number, .illegalName)
+        }
+        guard let text = String(validating: line[(colon + 1)...], as: UTF8.self), let hash = PasswordHash(text) else {
+            throw UsersFileError(number, .illegalHash)
+        }
+        guard users.count < Self.maximumUserCount else { throw UsersFileError(number, .tooManyUsers) }
+        guard places.updateValue(users.count, forKey: UserName.folded(name)) == nil else {
+            throw UsersFileError(number, .repeatedName)
+        }
+        users.append(User(name: name, hash: hash))
+    }
+
+    /// The file: a line for each user.
+    public var bytes: [UInt8] { users.flatMap { Array("\($0.name):\($0.hash.text)\n".utf8) } }
+
+    /// Who has exactly this name; nil for nobody.
+    public func user(named name: String) -> User? {
+        user(inAnyCase: name).flatMap { $0.name == name ? $0 : nil }
+    }
+
+    /// Who has this name but for its case; nil for nobody.
+    public func user(inAnyCase name: String) -> User? {
+        places[UserName.folded(name)].map { users[$0] }
+    }
+
+    /// Gives a user a password; adds a user who is not there yet.
+    ///
+    /// - Parameters:
+    ///   - name: The exact name.
+    ///   - hash: The password's hash.
+    /// - Returns: Whether the user is a new one.
+    /// - Throws: The name is not legal, or differs only in its case from one that is there; or there are too many users.
+    @discardableResult
+    public mutating func set(_ name: String, _ hash: PasswordHash) throws(UsersFileError) -> Bool {
+        guard UserName.isLegal(name) else { throw UsersFileError(nil, .illegalName) }
+        if let place = places[UserName.folded(name)] {
+            guard users[place].name == name else { throw UsersFileError(nil, .repeatedName) }
+            users[place] = User(name: users[place].name, hash: hash)
+            return false
+        }
+        guard users.count < Self.maximumUserCount else { throw UsersFileError(nil, .tooManyUsers) }
+        places[UserName.folded(name)] = users.count
+        users.append(User(name: name, hash: hash))
+        return true
+    }
+
+    /// Takes a user out.
+    ///
+    /// - Parameter name: The exact name.
+    /// - Returns: Whether there was one.
+    @discardableResult
+    public mutating func remove(_ name: String) -> Bool {
+        guard let place = places[UserName.folded(name)], users[place].name == name else { return false }
+        users.remove(at: place)
+        places = Dictionary(uniqueKeysWithValues: users.enumerated().map { (UserName.folded($1.name), $0) })
+        return true
+    }
+}
+
+/// What is wrong with a users file; no name and no hash is in it.
+public struct UsersFileError: Error, Sendable, Equatable {
+    /// What may be wrong.
+    public enum Reason: Sendable, Equatable {
+        /// The file has more than 8 MiB.
+        case tooLarge
+        /// There are more than 10,000 users.
+        case tooManyUsers
+        /// A line has more than 512 bytes.
+        case lineTooLong
+        /// A line has no colon behind the name.
+        case noColon
+        /// A name that `UserName` does not allow.
+        case illegalName
+        /// What stands behind the colon is no hash.
+        case illegalHash
+        /// Another user has the name, perhaps in another case.
+        case repeatedName
+    }
+
+    /// The line, from 1; nil where it is none's.
+    public let line: Int?
+    /// What is wrong with it.
+    public let reason: Reason
+
+    init(_ line: Int?, _ reason: Reason) {
+        self.line = line
+        self.reason = reason
+    }
+}
+
+extension UsersFileError: CustomStringConvertible {
+    /// `line 3: there is no colon behind the name`.
+    public var description: String { (line.map { "line \($0): " } ?? "") + sentence }
+
+    private var sentence: String {
+        switch reason {
+        case .tooLarge: "more than \(UsersFile.maximumByteCount >> 20) MiB"
+        case .tooManyUsers: "more than \(UsersFile.maximumUserCount) users"
+        case .lineTooLong: "longer than \(UsersFile.maximumLineByteCount) bytes"
+        case .noColon: "there is no colon behind the name"
+        case .illegalName:
+            "this is no name; one has \(UserName.rule)"
+        case .illegalHash: "what stands behind the name is no hash of a password, as `pushfan users set` writes it"
+        case .repeatedName: "there is a user of this name already; names that differ only in their case count as one"
+        }
+    }
+}

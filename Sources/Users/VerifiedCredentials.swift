@@ -1,0 +1,96 @@
+import Crypto
+public import EventLoop
+
+/// Whose password was right a moment ago, so that it need not be hashed for each call of an app.
+///
+/// Neither passwords nor headers are kept: a header is known again by its HMAC under a key of this process. It reads no clock.
+/// One owner, not thread-safe.
+public struct VerifiedCredentials: Sendable {
+    /// How long a header is remembered from the moment at which it was verified.
+    public static let lifetime: Duration = .seconds(60)
+
+    private struct Entry: Sendable {
+        let name: String
+        let until: MonotonicTime
+    }
+
+    private let key: [UInt8]
+    private let limit: Int
+    private var generation = 0
+    private var entries: [[UInt8]: Entry] = [:]
+    /// The codes of `entries`, the oldest first; those before `first` are gone already.
+    private var order: [[UInt8]] = []
+    private var first = 0
+
+    /// Remembers nobody.
+    ///
+    /// - Parameters:
+    ///   - key: Random bytes that no other process has, such as `randomBytes(32)`.
+    ///   - limit: The most headers that are remembered, 1 or more; beyond, the oldest is forgotten. Each takes some 200 bytes.
+    public init(key: [UInt8], limit: Int = 10_000) {
+        self.key = key
+        self.limit = max(1, limit)
+    }
+
+    /// How many headers are remembered.
+    public var count: Int { entries.count }
+
+    /// Whose header this is, if it was verified less than 60 s ago against the users that count now.
+    ///
+    /// - Parameters:
+    ///   - authorization: The header's value.
+    ///   - generation: That of the users that count now; a later one than before forgets all.
+    ///   - now: The present moment.
+    /// - Returns: The name as the users file has it; nil when it has to be verified.
+    public mutating func name(of authorization: String, generation: Int, now: MonotonicTime) -> String? {
+        forget(before: now, generation)
+        guard generation == self.generation, !entries.isEmpty, let code = code(of: authorization) else { return nil }
+        return entries[code]?.name
+    }
+
+    /// Remembers a header whose password was right.
+    ///
+    /// - Parameters:
+    ///   - authorization: The header's value.
+    ///   - name: The name as the users file has it.
+    ///   - generation: That of the users that it was verified against; nothing is remembered when others count meanwhile.
+    ///   - now: The present moment.
+    public mutating func remember(_ authorization: String, name: String, generation: Int, now: MonotonicTime) {
+        forget(before: now, generation)
+        guard generation == self.generation, let code = code(of: authorization), entries[code] == nil else { return }
+        if entries.count >= limit { forgetOldest() }
+        entries[code] = Entry(name: name, until: now.advanced(by: Self.lifetime))
+        order.append(code)
+    }
+
+    private mutating func forget(before now: MonotonicTime, _ generation: Int) {
+        if generation > self.generation {
+            self.generation = generation
+            entries = [:]
+            order = []
+            first = 0
+        }
+        while first < order.count, let entry = entries[order[first]], entry.until <= now { forgetOldest() }
+    }
+
+    private mutating func forgetOldest() {
+        entries[order[first]] = nil
+        first += 1
+        guard first * 2 > order.count else { return }
+        order.removeFirst(first)
+        first = 0
+    }
+
+    private func code(of authorization: String) -> [UInt8]? {
+        try? HMACSHA256.code(of: Array(authorization.utf8), key: key)
+    }
+}
+
+extension VerifiedCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How many it remembers; neither the key nor whose they are.
+    public var description: String { "VerifiedCredentials(headers: \(count))" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// A mirror without children, so that a dump cannot show the key.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

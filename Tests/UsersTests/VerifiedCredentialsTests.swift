@@ -1,0 +1,94 @@
+import EventLoop
+import TestSupport
+import Testing
+import Users
+
+@Suite(.tags(.c)) struct VerifiedCredentialsTests {
+    private static let key = [UInt8](repeating: 7, count: 32)
+    private let alice = header("alice", "secret")
+    private let bob = header("bob", "secret")
+
+    @Test func aHeaderIsRememberedForAMinute() {
+        var verified = VerifiedCredentials(key: Self.key)
+        #expect(verified.name(of: alice, generation: 1, now: second(0)) == nil)
+        verified.remember(alice, name: "alice", generation: 1, now: second(0))
+        // Asking makes it no longer.
+        for moment in [0, 30, 59] as [Int64] {
+            #expect(verified.name(of: alice, generation: 1, now: second(moment)) == "alice")
+            #expect(verified.name(of: bob, generation: 1, now: second(moment)) == nil)
+        }
+        #expect(verified.name(of: alice, generation: 1, now: second(60)) == nil)
+        #expect(verified.count == 0)
+        verified.remember(alice, name: "alice", generation: 1, now: second(70))
+        #expect(verified.name(of: alice, generation: 1, now: second(129)) == "alice")
+    }
+
+    @Test func onlyTheSameHeaderIsKnown() {
+        var verified = VerifiedCredentials(key: Self.key)
+        verified.remember(alice, name: "alice", generation: 1, now: second(0))
+        for other in [alice + " ", String(alice.dropLast()), alice.lowercased(), "", header("alice", "Secret")] {
+            #expect(verified.name(of: other, generation: 1, now: second(1)) == nil)
+        }
+    }
+
+    @Test func otherUsersForgetAll() {
+        var verified = VerifiedCredentials(key: Self.key)
+        verified.remember(alice, name: "alice", generation: 1, now: second(0))
+        verified.remember(bob, name: "bob", generation: 1, now: second(0))
+        #expect(verified.name(of: bob, generation: 2, now: second(1)) == nil)
+        #expect(verified.count == 0)
+        #expect(verified.name(of: alice, generation: 2, now: second(1)) == nil)
+        // A check that began before the file was read again.
+        verified.remember(alice, name: "alice", generation: 1, now: second(2))
+        #expect(verified.count == 0)
+        #expect(verified.name(of: alice, generation: 1, now: second(2)) == nil)
+        #expect(verified.name(of: alice, generation: 2, now: second(2)) == nil)
+        verified.remember(alice, name: "alice", generation: 2, now: second(3))
+        #expect(verified.name(of: alice, generation: 2, now: second(4)) == "alice")
+        #expect(verified.name(of: alice, generation: 1, now: second(4)) == nil)
+    }
+
+    @Test func theOldestIsForgottenWhereThereAreTooMany() {
+        var verified = VerifiedCredentials(key: Self.key, limit: 3)
+        for number in 0..<100 {
+            let name = "user-\(number)"
+            verified.remember(header(name, "x"), name: name, generation: 1, now: second(0))
+            #expect(verified.count == min(number + 1, 3))
+        }
+        for number in 95..<100 {
+            let name = "user-\(number)"
+            let known = verified.name(of: header(name, "x"), generation: 1, now: second(1))
+            #expect(known == (number >= 97 ? name : nil))
+        }
+    }
+
+    @Test(arguments: [1, 2, 3]) func whatIsKnownIsWhatWasVerifiedAMinuteAgo(seed: Int) {
+        var random = SeededRandom(seed)
+        var verified = VerifiedCredentials(key: Self.key)
+        var moments: [String: Int64] = [:]
+        var generation = 1
+        for now in 0..<Int64(3000) {
+            let name = "user-\(random.below(40))"
+            if random.below(200) == 0 {
+                generation += 1
+                moments = [:]
+            }
+            let moment = moments[name]
+            let isKnown = moment.map { now - $0 < 60 } ?? false
+            let found = verified.name(of: header(name, "x"), generation: generation, now: second(now))
+            #expect(found == (isKnown ? name : nil))
+            if !isKnown, random.below(2) == 0 {
+                verified.remember(header(name, "x"), name: name, generation: generation, now: second(now))
+                moments[name] = now
+            }
+        }
+    }
+
+    @Test func neitherHeaderNorKeyIsKept() {
+        var verified = VerifiedCredentials(key: Self.key)
+        verified.remember(alice, name: "alice", generation: 1, now: second(0))
+        var dumped = ""
+        dump(verified, to: &dumped)
+        #expect(dumped.contains("headers: 1") && !dumped.contains("alice") && !dumped.contains("7"))
+    }
+}
