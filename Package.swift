@@ -7,6 +7,7 @@ import PackageDescription
 //   pure     values and decisions: no clock, no I/O, no C, no Foundation
 //   adapter  one wrapper for each C library; none knows what a push is
 //   hub      joins the push terms to the adapters
+//   shared   what services and commands have in common: requests written to Kafka, their results awaited
 //   service  worker, emulator; no service imports another
 //   wiring   Settings: files, environment and flags to each module's configuration
 //   console  the commands
@@ -98,6 +99,10 @@ let package = Package(
             dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "CurlHTTP", "HTTP1", "EventLoop"],
             swiftSettings: strict),
 
+        // shared
+        .target(
+            name: "Publishing", dependencies: ["PushModel", "ResultQuery", "EventLoop", "Kafka"], swiftSettings: strict),
+
         // service
         .target(
             name: "WorkerRuntime",
@@ -126,7 +131,7 @@ let package = Package(
             [
                 "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "ResultQuery",
                 "Replay", "Kafka", "SQLite",
-                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users",
+                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Publishing",
             ]),
 
         // bench
@@ -169,6 +174,7 @@ let package = Package(
         tests("HTTPServingTests", ["HTTPServing"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
+        tests("PublishingTests", ["Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
         tests(
             "WorkerRuntimeTests",
             [
@@ -185,6 +191,7 @@ let package = Package(
             [
                 "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "HTTPServing",
                 "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Crypto",
+                "Publishing",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],
@@ -194,7 +201,7 @@ let package = Package(
 // The layers above have neither threads nor C of their own, and the pure ones no test that a sanitizer could say anything about.
 if isSanitized {
     let left: Set = [
-        "Console", "Bench", "PushFan", "Replay", "ResultQuery", "FaultOracle", "FaultSuite", "FaultSuiteTests", "ConsoleTests",
+        "Console", "Bench", "PushFan", "Replay", "FaultOracle", "FaultSuite", "FaultSuiteTests", "ConsoleTests",
         "BenchTests",
         "PushModelTests", "PayloadsTests", "FanOutTests", "DeliveryTests", "HTTP1Tests", "ResultQueryTests", "ReplayTests",
     ]

@@ -36,9 +36,9 @@ import Testing
         // The result may come when the command listens: it writes after it has begun to.
         #expect(try eventually { try !broker.read("push.control.v1", count: 1).isEmpty })
         let end = state == "sent" ? #""success""# : #""cancelled","error":{"code":"cancelled","message":"cancelled"}"#
-        try broker.writeResults([
+        let result =
             #"{"schema_version":1,"request_id":"a","kind":"final","hub":"demo","state":"\#(state)","outcome":\#(end),"attempt_count":1,"at":"t"}"#
-        ])
+        try broker.writeResults([result], key: "a")
         let outcome = try command.value()
         #expect(outcome.code == code)
         #expect(outcome.lines.first?.contains(#""state":"\#(state)""#) == true)

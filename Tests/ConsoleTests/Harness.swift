@@ -86,11 +86,18 @@ final class Broker {
         return harness
     }
 
-    /// Writes values to the results topic.
-    func writeResults(_ values: [String], at timestamp: Int64? = nil) throws {
+    /// Writes values to the results topic; those that somebody waits for need their request's id as the key.
+    func writeResults(_ values: [String], key: String? = nil, at timestamp: Int64? = nil) throws {
         let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
         let topic = try producer.topic(named: "push.results.v1")
-        for value in values { try producer.produce(to: topic, key: nil, value: Array(value.utf8).span, timestamp: timestamp) }
+        for value in values {
+            if let key {
+                try producer.produce(
+                    to: topic, key: Array(key.utf8).span, value: Array(value.utf8).span, timestamp: timestamp)
+            } else {
+                try producer.produce(to: topic, key: nil, value: Array(value.utf8).span, timestamp: timestamp)
+            }
+        }
         try producer.flush(timeout: farDeadline)
         producer.close(timeout: .zero)
     }

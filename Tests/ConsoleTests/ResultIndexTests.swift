@@ -1,4 +1,5 @@
 import Foundation
+import Publishing
 import PushModel
 import ResultQuery
 import SQLite

@@ -140,27 +140,6 @@ import Testing
         #expect(written.text == "\rhalf\u{1B}[K\r\u{1B}[K")
     }
 
-    @Test func identifiersAreUlidsThatSortByTheirMaking() {
-        var identifiers = RequestIdentifier()
-        var generator = SystemRandomNumberGenerator()
-        let times: [Int64] = [1_795_262_400_000, 1_795_262_400_000, 1_795_262_399_000, 1_795_262_400_001]
-        let made = times.map { identifiers.next(now: $0, using: &generator) }
-        #expect(made == made.sorted())
-        #expect(Set(made).count == 4)
-        #expect(made.allSatisfy { $0.wholeMatch(of: #/[0-9A-HJKMNP-TV-Z]{26}/#) != nil })
-        // The first ten characters are the time: 1,795,262,400,000 in base 32.
-        #expect(made[0].hasPrefix("01M7YZMHG0"))
-    }
-
-    @Test func identifiersStillRiseWhenTheRandomPartIsFull() {
-        struct Ones: RandomNumberGenerator { mutating func next() -> UInt64 { .max } }
-        var identifiers = RequestIdentifier()
-        var ones = Ones()
-        let first = identifiers.next(now: 1, using: &ones)
-        let second = identifiers.next(now: 1, using: &ones)
-        #expect(first < second)
-    }
-
     @Test func jsonObjectsAreWrittenInOrder() {
         var object = JSONObject()
         object.add("a", "x\"\n")

@@ -25,8 +25,21 @@ import Testing
         defer { mock.close() }
         for number in 0..<10 { try mock.producer.write("\(number)", to: mock.topic, partition: Int32(number % 2)) }
         try mock.producer.flush(timeout: farDeadline)
-        let records = try readToEnd(try reader(mock, .offsets([0: 4, 1: 99])))
-        #expect(records.map(\.text) == ["8"])
+        let reader = try reader(mock, .offsets([0: 4, 1: 99]))
+        #expect(reader.positions == [0: 4, 1: 5])
+        #expect(try readToEnd(reader).map(\.text) == ["8"])
+        #expect(reader.positions == [0: 5, 1: 5])
+    }
+
+    @Test(arguments: [Int.min, 0, 1024, 32 << 20, .max]) func whateverIsReadAheadAllIsRead(readAhead: Int) throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        for number in 0..<100 { try mock.producer.write("\(number)", to: mock.topic) }
+        try mock.producer.flush(timeout: farDeadline)
+        let configuration = KafkaConfiguration(bootstrapServers: mock.bootstrapServers)
+        let reader = try TopicReader(
+            configuration, topic: "t", start: .beginning, timeout: farDeadline, readAhead: readAhead)
+        #expect(try readToEnd(reader).map(\.text) == (0..<100).map { "\($0)" })
     }
 
     @Test func aReaderAtTheEndSeesOnlyWhatComes() throws {

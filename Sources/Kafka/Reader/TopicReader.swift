@@ -64,11 +64,13 @@ public final class TopicReader {
     ///   - start: Where to start.
     ///   - stop: Where to stop; what lies behind is passed over.
     ///   - timeout: How long to wait for the brokers.
+    ///   - readAhead: The most bytes that are read ahead, 1 KiB – 2 GiB.
     /// - Throws: `isUnknownTopicOrPartition`, `isUnreachable`, `isAuthentication`, or a configuration that was refused.
     public convenience init(
-        _ configuration: KafkaConfiguration, topic: String, start: Start, stop: Stop = .never, timeout: Duration
+        _ configuration: KafkaConfiguration, topic: String, start: Start, stop: Stop = .never, timeout: Duration,
+        readAhead: Int = 256 << 20
     ) throws(KafkaError) {
-        try self.init(configuration, topic: topic, stop: stop)
+        try self.init(configuration, topic: topic, stop: stop, readAhead: readAhead)
         try startPartitions(at: start, timeout: timeout)
     }
 
@@ -82,7 +84,7 @@ public final class TopicReader {
     public convenience init(
         surveying topic: String, _ configuration: KafkaConfiguration, timeout: Duration
     ) throws(KafkaError) {
-        try self.init(configuration, topic: topic, stop: .end)
+        try self.init(configuration, topic: topic, stop: .end, readAhead: 256 << 20)
         let partitions = try newPartitions(timeout: timeout)
         bounds = try bounds(of: partitions, timeout: timeout)
         // The answer came with the topic's partitions.
@@ -91,8 +93,8 @@ public final class TopicReader {
         rd_kafka_mem_free(client.pointer, id)
     }
 
-    private init(_ configuration: KafkaConfiguration, topic: String, stop: Stop) throws(KafkaError) {
-        let settings = try ClientSettings(configuration, defaults: Self.defaults, fixed: Self.fixed)
+    private init(_ configuration: KafkaConfiguration, topic: String, stop: Stop, readAhead: Int) throws(KafkaError) {
+        let settings = try ClientSettings(configuration, defaults: Self.defaults(readAhead: readAhead), fixed: Self.fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
         client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
         topicIndex = try client.addTopic(topic)
@@ -107,14 +109,14 @@ public final class TopicReader {
         close()
     }
 
-    /// What is read ahead is limited to 256 MiB, and by nothing else.
+    /// What is read ahead is limited to so many bytes, and by nothing else.
     ///
     /// Whenever a limit is met, librdkafka 2.0 looks again after a second at most, however fast the queue was emptied meanwhile (2.2 has
     /// `fetch.queue.backoff.ms` for it). A million results of 1.2 KB took 9.2 s with 16 MiB, and take 2.3 s.
-    private static var defaults: [ClientSettings.Setting] {
+    private static func defaults(readAhead: Int) -> [ClientSettings.Setting] {
         [
-            ("fetch.wait.max.ms", "100"), ("fetch.error.backoff.ms", "100"), ("queued.max.messages.kbytes", "262144"),
-            ("queued.min.messages", "1000000"),
+            ("fetch.wait.max.ms", "100"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "1000000"),
+            ("queued.max.messages.kbytes", "\(min(max(1, readAhead / 1024), 2_097_151))"),
         ]
     }
 
@@ -134,6 +136,11 @@ public final class TopicReader {
     /// The offset at which the reading of each partition began.
     public var startOffsets: [Int32: Int64] {
         Dictionary(uniqueKeysWithValues: progress.enumerated().map { (Int32($0), $1.start) })
+    }
+
+    /// The offset at which each partition is read on.
+    public var positions: [Int32: Int64] {
+        Dictionary(uniqueKeysWithValues: progress.enumerated().map { (Int32($0), $1.position) })
     }
 
     /// The number of offsets still to be read up to there; some may hold no record.

@@ -1,5 +1,6 @@
 import Delivery
 import Kafka
+import Publishing
 import PushModel
 import Settings
 
@@ -9,7 +10,7 @@ extension Command {
         "cancel", .publishers, "Cancel requests that wait, for their moment or for a retry", operands: "ID...",
         maximumOperands: .max,
         examples: [
-            "pushfan cancel 01J8Z6Q7X1J3N5V7B9D1F3H5K7 --wait",
+            "pushfan cancel 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37 --wait",
             "pushfan cancel push.requests.v1:0:17 --reason 'wrong audience'",
             "pushfan cancel news-1 news-2 -o json",
         ],
@@ -34,15 +35,18 @@ enum CancelCommand {
         Interruption.catchSignals()
         let (producer, topic) = try invocation.writer(to: settings.kafka.topics.control, settings, timeout)
         defer { producer.close(timeout: .zero) }
-        let waiter = try invocation.resultWaiter(settings, timeout)
+        let follower = try invocation.resultFollower(settings, timeout)
+        defer { follower?.close() }
+        let published = PublishedRequests(capacity: records.count, follower)
+        for record in records { published.add(record.requestID) }
         do throws(KafkaError) {
             try write(records, producer, topic, invocation, timeout)
         } catch {
             throw invocation.failure(error, settings.kafka, to: "write to \(topic.name)")
         }
-        var requests = records.map { PublishedRequest(id: $0.requestID) }
-        invocation.streams.note("\(requests.count) cancellations written to \(topic.name)")
-        waiter?.wait(for: &requests, until: Deadline(after: timeout))
+        invocation.streams.note("\(records.count) cancellations written to \(topic.name)")
+        published.waitForResults(until: Deadline(after: timeout))
+        let requests = published.all
         try report(requests, invocation)
         return invocation.arguments.has("wait") ? conclude(requests, invocation) : .done
     }

@@ -1,4 +1,5 @@
 import Kafka
+import Publishing
 import Settings
 
 extension EnqueueCommand {
@@ -11,22 +12,25 @@ extension EnqueueCommand {
         Interruption.catchSignals()
         let (producer, topic) = try invocation.writer(to: settings.kafka.topics.requests, settings, timeout)
         defer { producer.close(timeout: .zero) }
-        let waiter = try invocation.resultWaiter(settings, timeout)
-        var published = try write(requests, plan, producer, topic, settings, timeout, invocation)
-        waiter?.wait(for: &published, until: Deadline(after: timeout))
+        let follower = try invocation.resultFollower(settings, timeout)
+        defer { follower?.close() }
+        let sent = PublishedRequests(capacity: requests.count * plan.copies, follower)
+        try write(requests, plan, producer, topic, settings, timeout, invocation, into: sent)
+        sent.waitForResults(until: Deadline(after: timeout))
+        let published = sent.all
         try report(published, topic.name, invocation)
         return conclude(published, planned: requests.count * plan.copies, invocation)
     }
 
     private static func write(
         _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ producer: Producer, _ topic: Producer.Topic,
-        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
-    ) throws(CommandFailure) -> [PublishedRequest] {
+        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation, into published: PublishedRequests
+    ) throws(CommandFailure) {
         var problem: KafkaError?
         do throws(KafkaError) {
-            var sender = RequestSender(plan, now: invocation.surroundings.now)
-            let published = try sender.send(requests, with: producer, to: topic, timeout: timeout)
-            if producer.failedDeliveries.count == 0 { return published }
+            var sender = RequestSender(plan, topic: topic.name, now: invocation.surroundings.now)
+            try sender.send(requests, with: producer, to: topic, timeout: timeout, into: published)
+            if producer.failedDeliveries.count == 0 { return }
         } catch {
             problem = error
         }

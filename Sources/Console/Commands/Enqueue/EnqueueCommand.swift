@@ -1,5 +1,5 @@
 import Kafka
-import PushModel
+import Publishing
 import Settings
 
 extension Command {
@@ -86,23 +86,21 @@ enum EnqueueCommand {
         _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
         let topic = try invocation.settings().kafka.topics.requests
-        var sender = RequestSender(plan, now: invocation.surroundings.now)
+        var sender = RequestSender(plan, topic: topic, now: invocation.surroundings.now)
         let format = invocation.arguments.format()
         var objects: [[UInt8]] = []
         for request in requests {
-            let id = sender.identify(request)
-            let headers = sender.headers(request, id: id, at: Timestamp(milliseconds: invocation.surroundings.now()))
-            let json = request.json(withID: id)
+            let record = sender.record(of: request)
             var object = JSONObject()
-            object.add("topic", topic)
-            object.add("key", request.recordKey)
-            object.add("headers", pairs: headers.map { ("\($0.name)", $0.value) })
-            object.add("value", raw: json.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
+            object.add("topic", record.topic)
+            object.add("key", record.key)
+            object.add("headers", pairs: record.headers)
+            object.add("value", raw: record.value.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
             objects.append(object.bytes)
             guard format == .table else { continue }
-            try invocation.streams.out("topic: \(topic)\nkey: \(request.recordKey.map { Sanitised.line($0) } ?? "none")")
-            for header in headers { try invocation.streams.out("\(header.name): \(Sanitised.line(header.value))") }
-            try invocation.streams.out("\n\(String(decoding: json, as: UTF8.self))\n")
+            try invocation.streams.out("topic: \(record.topic)\nkey: \(record.key.map { Sanitised.line($0) } ?? "none")")
+            for header in record.headers { try invocation.streams.out("\(header.name): \(Sanitised.line(header.value))") }
+            try invocation.streams.out("\n\(String(decoding: record.value, as: UTF8.self))\n")
         }
         if format != .table { try invocation.streams.out(format, Table(), objects) }
         invocation.streams.note("dry run: \(requests.count * plan.copies) requests, nothing was sent")

@@ -1,4 +1,5 @@
 import Kafka
+import Publishing
 import Settings
 
 extension Invocation {
@@ -20,15 +21,22 @@ extension Invocation {
         throw CommandFailure(.failed, "the topic \(name) is not known")
     }
 
-    /// Waits for results from now on, if that was asked for. Has to be there before anything is written, or they could come unseen.
+    /// Follows the results from now on, if that was asked for, until it is closed. Has to be there before anything is written, or they could
+    /// come unseen.
     ///
     /// - Throws: The topic of results cannot be read.
-    func resultWaiter(_ settings: Settings, _ timeout: Duration) throws(CommandFailure) -> ResultWaiter? {
+    func resultFollower(_ settings: Settings, _ timeout: Duration) throws(CommandFailure) -> ResultFollower? {
         guard arguments.has("wait") else { return nil }
+        var configuration = ResultFollower.Configuration(settings.kafkaConfiguration(), topic: settings.kafka.topics.results)
+        configuration.openTimeout = timeout
+        configuration.maximumWaiterCount = .max
+        let follower = ResultFollower(configuration)
         do throws(KafkaError) {
-            return try ResultWaiter(settings, timeout: timeout)
+            try FreshTopics.retrying { () throws(KafkaError) in try follower.waitUntilReading() }
         } catch {
+            follower.close()
             throw failure(error, settings.kafka, to: "read \(settings.kafka.topics.results)")
         }
+        return follower
     }
 }

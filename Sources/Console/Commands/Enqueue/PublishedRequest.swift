@@ -1,4 +1,6 @@
+import Dispatch
 import Kafka
+import Publishing
 import Synchronization
 
 /// A request that was handed to Kafka, and where it is.
@@ -31,39 +33,76 @@ struct PublishedRequest: Sendable {
     }
 }
 
-/// The requests of one run, in order, to which the delivery reports add their places.
+/// The requests of one run, in order, to which the delivery reports add their places, and a follower their results.
 final class PublishedRequests: Sendable {
+    private struct State {
+        var requests: [PublishedRequest] = []
+        /// How many have no result yet.
+        var openCount = 0
+    }
+
     /// Protects the list; nothing else is locked while it is held.
-    private let requests: Mutex<[PublishedRequest]>
+    private let state: Mutex<State>
+    private let follower: ResultFollower?
+    /// Raised when the last result has come.
+    private let completed = DispatchSemaphore(value: 0)
 
     /// No requests.
     ///
-    /// - Parameter capacity: How many are expected.
-    init(capacity: Int) {
-        var requests: [PublishedRequest] = []
-        requests.reserveCapacity(capacity)
-        self.requests = Mutex(requests)
+    /// - Parameters:
+    ///   - capacity: How many are expected.
+    ///   - follower: Waits for their results, until it is closed; nil if nobody wants to know them.
+    init(capacity: Int, _ follower: ResultFollower? = nil) {
+        var state = State()
+        state.requests.reserveCapacity(capacity)
+        self.state = Mutex(state)
+        self.follower = follower
     }
 
     /// All requests, as far as they are known.
-    var all: [PublishedRequest] { requests.withLock { $0 } }
+    var all: [PublishedRequest] { state.withLock { $0.requests } }
 
-    /// Adds the request with this identity.
+    /// Adds the request with this identity, whose result is awaited from now on.
     ///
     /// - Returns: What is to be told of its delivery.
+    @discardableResult
     func add(_ id: String) -> @Sendable (Producer.Delivery) -> Void {
-        let index = requests.withLock { requests -> Int in
-            requests.append(PublishedRequest(id: id))
-            return requests.count - 1
+        let index = state.withLock { state -> Int in
+            state.requests.append(PublishedRequest(id: id))
+            state.openCount += 1
+            return state.requests.count - 1
+        }
+        // A command waits by its own deadline, and then closes the follower. A wait that is refused ends without a result.
+        _ = try? follower?.expect(id, until: .never) { [self] ending in
+            if let result = ending.awaited.finalResult { note(result, of: index) }
         }
         return { [self] delivery in note(delivery, of: index) }
     }
 
+    /// Waits until every request has its final result; no longer than `deadline`, nor after a signal, nor where nobody lets the results be read.
+    func waitForResults(until deadline: Deadline) {
+        guard let follower else { return }
+        while state.withLock({ $0.openCount > 0 }), !deadline.hasPassed, !Interruption.isRequested {
+            if follower.problem?.isAuthorization == true { return }
+            let step = deadline.step.components.attoseconds / 1_000_000_000
+            _ = completed.wait(timeout: .now() + .nanoseconds(Int(step)))
+        }
+    }
+
     private func note(_ delivery: Producer.Delivery, of index: Int) {
         guard case .persisted(let partition, let offset) = delivery else { return }
-        requests.withLock { requests in
-            requests[index].partition = partition
-            requests[index].offset = offset
+        state.withLock { state in
+            state.requests[index].partition = partition
+            state.requests[index].offset = offset
         }
+    }
+
+    private func note(_ result: ResultRecord, of index: Int) {
+        let isLast = state.withLock { state -> Bool in
+            state.requests[index].result = result
+            state.openCount -= 1
+            return state.openCount == 0
+        }
+        if isLast { completed.signal() }
     }
 }

@@ -40,7 +40,7 @@ enum RequestFlags {
             Flag("priority", "WORD", "How urgent it is", choices: ["high", "normal", "low"]),
             Flag("option", "NAME=VALUE", "One of the contract's options, such as max_attempts=8", isRepeatable: true),
             Flag("label", "NAME=VALUE", "Is copied into the result", isRepeatable: true),
-            Flag("id", "ID", "The request's identity", default: "a new ULID"),
+            Flag("id", "ID", "The request's identity", default: "a new UUIDv7"),
             Flag("source", "TEXT", "Who publishes it"),
         ])
 

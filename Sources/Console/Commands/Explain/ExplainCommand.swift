@@ -1,4 +1,5 @@
 import Delivery
+import Publishing
 import PushModel
 
 extension Command {

@@ -4,6 +4,7 @@ import HubAuth
 import HubREST
 import Observability
 import Payloads
+import Publishing
 import PushModel
 import Settings
 

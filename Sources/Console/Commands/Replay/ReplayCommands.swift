@@ -65,8 +65,9 @@ extension Command {
         "replay status", .results, "Show how far a replay is, and what became of its requests", operands: "JOB",
         maximumOperands: 1,
         examples: [
-            "pushfan replay status 01J8Z6Q7X1J3N5V7B9D1F3H5K7", "pushfan replay status 01J8Z6Q7X1J3N5V7B9D1F3H5K7 -o json",
-            "pushfan replay status F3H5K7 --timeout 30s",
+            "pushfan replay status 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37",
+            "pushfan replay status 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37 -o json",
+            "pushfan replay status 8d5c37 --timeout 30s",
         ],
         groups: [.output([.table, .json]), .kafka(topics: ["results", "replays"], and: [shortTimeout])],
         readOn: "pushfan help replay pause, pushfan help replay leftovers", run: JobCommands.status)
@@ -88,8 +89,8 @@ extension Command {
         Command(
             "replay \(word)", .results, summary, operands: "JOB", maximumOperands: 1,
             examples: [
-                "pushfan replay \(word) 01J8Z6Q7X1J3N5V7B9D1F3H5K7", "pushfan replay \(word) F3H5K7 --actor ann",
-                "pushfan replay \(word) 01J8Z6Q7X1J3N5V7B9D1F3H5K7 --timeout 30s -o json",
+                "pushfan replay \(word) 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37", "pushfan replay \(word) 8d5c37 --actor ann",
+                "pushfan replay \(word) 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37 --timeout 30s -o json",
             ],
             groups: [
                 FlagGroup("Run", [Flag("actor", "NAME", "Who wants it", default: "the user's name")]), .output(),

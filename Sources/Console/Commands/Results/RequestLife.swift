@@ -1,4 +1,5 @@
 import Kafka
+import Publishing
 import PushModel
 import ResultQuery
 
@@ -69,12 +70,6 @@ struct RequestLife {
 }
 
 extension ResultRecord {
-    /// Whether the request repeated another one and was not sent.
-    fileprivate var isRepetition: Bool { state == ResultState.duplicate.rawValue }
-
-    /// Whether the request that it repeats has the same id. The message names what is at fault.
-    fileprivate var repeatsItsID: Bool { isRepetition && errorMessage?.hasPrefix("/id: ") == true }
-
     /// When the request was published, in milliseconds since 1970; when the result was written, if it does not say.
     fileprivate var publishedAt: Int64 {
         var document = JSONDocument()

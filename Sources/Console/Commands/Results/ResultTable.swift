@@ -1,3 +1,5 @@
+import Publishing
+
 /// Results as rows.
 enum ResultTable {
     private static let columns = [

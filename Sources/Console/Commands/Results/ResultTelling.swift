@@ -1,3 +1,4 @@
+import Publishing
 import PushModel
 import ResultQuery
 

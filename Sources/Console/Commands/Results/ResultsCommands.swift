@@ -1,4 +1,5 @@
 import Kafka
+import Publishing
 import PushModel
 import ResultQuery
 import SQLite
@@ -31,8 +32,8 @@ extension Command {
     static let resultsShow = Command(
         "results show", .results, "Show what became of one request", operands: "ID", maximumOperands: 1,
         examples: [
-            "pushfan results show push.requests.v1:0:0", "pushfan results show 01J8Z6Q7X1J3N5V7B9D1F3H5K7 --wait",
-            "pushfan results show 01J8Z6Q7X1J3N5V7B9D1F3H5K7 -o wide",
+            "pushfan results show push.requests.v1:0:0", "pushfan results show 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37 --wait",
+            "pushfan results show 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37 -o wide",
         ],
         groups: [
             FlagGroup(

@@ -1,5 +1,6 @@
 import FanOut
 import Kafka
+import Publishing
 import PushModel
 import Settings
 
@@ -31,15 +32,18 @@ enum AudienceCommand {
             try report(invocation, id, survey, state: "dry_run")
             return survey.faultCount > 0 ? .partlyFailed : .done
         }
-        let waiter = try invocation.resultWaiter(settings, timeout)
+        let follower = try invocation.resultFollower(settings, timeout)
+        defer { follower?.close() }
+        let published = PublishedRequests(capacity: 1, follower)
+        published.add(id)
         let draft = try AudienceRequest(invocation, id: id, at: now)
         var run = AudienceRun(
             invocation, settings, survey, planner, id: id, draft, digest: digest, publishedAt: now, timeout: timeout)
         try run.run()
-        var published = [PublishedRequest(id: id)]
-        if run.isComplete && run.writtenCount > 0 { waiter?.wait(for: &published, until: Deadline(after: timeout)) }
-        try report(invocation, id, survey, state: state(run), run, published[0].result)
-        return conclude(run, survey, published[0].result, invocation)
+        if run.isComplete && run.writtenCount > 0 { published.waitForResults(until: Deadline(after: timeout)) }
+        let result = published.all.first?.result
+        try report(invocation, id, survey, state: state(run), run, result)
+        return conclude(run, survey, result, invocation)
     }
 
     private static func state(_ run: AudienceRun) -> String {

@@ -1,4 +1,5 @@
 import FanOut
+import Publishing
 import PushModel
 import Settings
 

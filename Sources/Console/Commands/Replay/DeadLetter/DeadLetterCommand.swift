@@ -1,4 +1,5 @@
 import Kafka
+import Publishing
 import PushModel
 import Replay
 import ResultQuery

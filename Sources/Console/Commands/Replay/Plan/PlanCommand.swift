@@ -1,4 +1,5 @@
 import Glibc
+import Publishing
 import PushModel
 import Replay
 import ResultQuery

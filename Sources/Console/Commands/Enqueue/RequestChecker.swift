@@ -1,27 +1,5 @@
 import PushModel
-
-/// A request that was checked and waits to be written.
-struct OutgoingRequest: Sendable {
-    /// The request as JSON, complete but for an id that is to be made.
-    var json: [UInt8]
-    /// Its own id; nil when it has none.
-    var id: String?
-    /// Its own source.
-    var source: String?
-    /// Requests with one key keep their order.
-    var orderingKey: String?
-    /// Of requests with one key only the first is sent.
-    var dedupeKey: String?
-
-    /// The record's key: what is to be told as a repetition, or kept in order, must be in one partition.
-    var recordKey: String? { orderingKey ?? dedupeKey ?? id }
-
-    /// The JSON with `id` as its first member, unless it has one.
-    func json(withID id: String) -> [UInt8] {
-        guard self.id == nil, let brace = json.firstIndex(of: UInt8(ascii: "{")) else { return json }
-        return Array(json[...brace]) + Array("\"id\":\"\(id)\",".utf8) + json[(brace + 1)...]
-    }
-}
+import Publishing
 
 /// Something wrong with a request, and where it was given.
 struct InputFault: Sendable, Equatable {

@@ -1,41 +1,60 @@
-import Kafka
+public import Kafka
 import PushModel
 import ResultQuery
 
-/// One record of the results topic, as far as lists need it (message contract, section 3.6).
-struct ResultRecord: Sendable {
+/// One record of the results topic, as far as lists and those who wait need it (message contract, section 3.6).
+public struct ResultRecord: Sendable {
     /// The record's value.
-    let json: [UInt8]
-    /// Where the result stands.
-    let partition: Int32
-    let offset: Int64
+    public let json: [UInt8]
+    /// The partition in which the result stands.
+    public let partition: Int32
+    /// The result's offset there.
+    public let offset: Int64
     /// When it was written, in milliseconds since 1970.
-    let timestamp: Int64
+    public let timestamp: Int64
 
-    let requestID: String
-    let kind: String
-    let state: String
-    let outcome: String
-    let hub: String
-    let errorCode: String?
-    let errorMessage: String?
-    let replaySafety: String?
-    let attemptCount: Int64
-    let totalMilliseconds: Int64?
+    /// The request's id.
+    public let requestID: String
+    /// `final`, `interim` or `outcome`; `unknown` where it does not say.
+    public let kind: String
+    /// How the request stands; `unknown` where it does not say.
+    public let state: String
+    /// The class of what became of it; `unknown` where it does not say.
+    public let outcome: String
+    /// The hub's name; empty where it does not say.
+    public let hub: String
+    /// The error's code.
+    public let errorCode: String?
+    /// The error in a sentence.
+    public let errorMessage: String?
+    /// What a replay can do.
+    public let replaySafety: String?
+    /// The number of attempts.
+    public let attemptCount: Int64
+    /// How long the request took, in milliseconds.
+    public let totalMilliseconds: Int64?
     /// The platforms that were called, each once.
-    let platforms: [String]
-    let worker: String?
-    let at: String
+    public let platforms: [String]
+    /// The worker's name.
+    public let worker: String?
+    /// When it was written, as the worker says it; empty where it does not.
+    public let at: String
 
     /// Reads a record; nil for one that is no result.
-    init?(_ record: borrowing ConsumedRecord) {
+    public init?(_ record: borrowing ConsumedRecord) {
         guard let value = record.value else { return nil }
         let json = value.withUnsafeBufferPointer { Array($0) }
         self.init(json: json, partition: record.partition, offset: record.offset, timestamp: record.timestamp ?? 0)
     }
 
     /// Reads a value; nil for one that is no result. What a later version adds is kept in `json`.
-    init?(json: [UInt8], partition: Int32, offset: Int64, timestamp: Int64) {
+    ///
+    /// - Parameters:
+    ///   - json: The record's value.
+    ///   - partition: The partition in which it stands.
+    ///   - offset: Its offset there.
+    ///   - timestamp: When it was written, in milliseconds since 1970.
+    public init?(json: [UInt8], partition: Int32, offset: Int64, timestamp: Int64) {
         var document = JSONDocument()
         guard document.readResult(json.span) else { return nil }
         let root = document.root
@@ -69,10 +88,17 @@ struct ResultRecord: Sendable {
     }
 
     /// The value on one line; line ends can stand between JSON values only, never inside a string.
-    var line: [UInt8] { json.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 } }
+    public var line: [UInt8] { json.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 } }
+
+    /// Whether the request repeated another one and was not sent.
+    public var isRepetition: Bool { state == ResultState.duplicate.rawValue }
+
+    /// Whether the request that it repeats has the same id, so that there is, or was, another final result of this id. The message names
+    /// what is at fault.
+    public var repeatsItsID: Bool { isRepetition && errorMessage?.hasPrefix("/id: ") == true }
 
     /// An earlier result, or of two that were written at the same moment, one of them always.
-    static func isOlder(_ left: ResultRecord, _ right: ResultRecord) -> Bool {
+    public static func isOlder(_ left: ResultRecord, _ right: ResultRecord) -> Bool {
         (left.timestamp, left.partition, left.offset) < (right.timestamp, right.partition, right.offset)
     }
 }

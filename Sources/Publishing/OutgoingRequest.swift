@@ -1,0 +1,42 @@
+/// A request that was checked and waits to be written.
+public struct OutgoingRequest: Sendable {
+    /// The request as JSON, complete but for an id that is to be made.
+    public var json: [UInt8]
+    /// Its own id; nil when it has none.
+    public var id: String?
+    /// Its own source.
+    public var source: String?
+    /// Requests with one key keep their order.
+    public var orderingKey: String?
+    /// Of requests with one key only the first is sent.
+    public var dedupeKey: String?
+
+    /// A request and what its record is made of.
+    ///
+    /// - Parameters:
+    ///   - json: The request, with or without an id.
+    ///   - id: The id that stands in it.
+    ///   - source: The source that stands in it.
+    ///   - orderingKey: The ordering key that stands in it.
+    ///   - dedupeKey: The dedupe key that stands in it.
+    public init(
+        json: [UInt8], id: String? = nil, source: String? = nil, orderingKey: String? = nil, dedupeKey: String? = nil
+    ) {
+        self.json = json
+        self.id = id
+        self.source = source
+        self.orderingKey = orderingKey
+        self.dedupeKey = dedupeKey
+    }
+
+    /// The record's key: what is to be told as a repetition, or kept in order, must be in one partition.
+    public var recordKey: String? { orderingKey ?? dedupeKey ?? id }
+
+    /// The JSON with `id` as its first member, unless it has one.
+    ///
+    /// - Parameter id: Letters that JSON needs no escapes for.
+    public func json(withID id: String) -> [UInt8] {
+        guard self.id == nil, let brace = json.firstIndex(of: UInt8(ascii: "{")) else { return json }
+        return Array(json[...brace]) + Array("\"id\":\"\(id)\",".utf8) + json[(brace + 1)...]
+    }
+}

@@ -1,0 +1,74 @@
+public import Kafka
+public import PushModel
+
+/// A request as the record that is written to Kafka.
+public struct RequestRecord: Sendable {
+    /// The request's id, its own or a new one.
+    public let id: String
+    /// The name of the topic that it belongs to.
+    public let topic: String
+    /// The record's key; nil for none.
+    public let key: String?
+    /// The record's value: the request as JSON, with its id.
+    public let value: [UInt8]
+    /// The record's headers, in order.
+    public let headers: [(name: String, value: String)]
+
+    /// Hands the record to a producer, which writes it in the background.
+    ///
+    /// - Parameters:
+    ///   - producer: Writes it.
+    ///   - topic: The topic of that producer whose name is `topic`.
+    ///   - report: Told once what became of the record, unless this throws.
+    /// - Throws: The record was not taken: it is too large, the queue is full, the producer is closed.
+    public func write(
+        with producer: Producer, to topic: Producer.Topic, report: @escaping @Sendable (Producer.Delivery) -> Void
+    ) throws(KafkaError) {
+        var list = Kafka.RecordHeaders(capacity: headers.count)
+        for (name, value) in headers { list.append(name, value) }
+        if let key {
+            let bytes = Array(key.utf8)
+            try producer.produce(to: topic, key: bytes.span, value: value.span, headers: list, report: report)
+        } else {
+            try producer.produce(to: topic, key: nil, value: value.span, headers: list, report: report)
+        }
+    }
+}
+
+/// Makes records of requests, with the headers of a CloudEvent in binary mode (message contract, section 3.3).
+public struct RequestWriter: Sendable {
+    /// The `type` attribute of a request.
+    public static let eventType = "push.request.v1"
+
+    /// The name of the topic of requests.
+    public let topic: String
+    /// The source of requests that name none.
+    public let source: String
+    private var identifiers = RequestIdentifier()
+    private var generator = SystemRandomNumberGenerator()
+
+    /// A writer of records.
+    ///
+    /// - Parameters:
+    ///   - topic: The name of the topic that has the role of requests.
+    ///   - source: The source of requests that name none.
+    public init(topic: String, source: String) {
+        self.topic = topic
+        self.source = source
+    }
+
+    /// The record of a request, which gets a new id unless it has one.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - moment: The present moment.
+    public mutating func record(of request: OutgoingRequest, at moment: Timestamp) -> RequestRecord {
+        let id = request.id ?? identifiers.next(now: moment.milliseconds, using: &generator)
+        return RequestRecord(
+            id: id, topic: topic, key: request.recordKey, value: request.json(withID: id),
+            headers: [
+                ("content-type", "application/json"), ("ce_specversion", "1.0"), ("ce_id", id),
+                ("ce_source", request.source ?? source), ("ce_type", Self.eventType), ("ce_time", moment.text),
+            ])
+    }
+}

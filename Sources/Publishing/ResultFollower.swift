@@ -1,0 +1,267 @@
+public import EventLoop
+import Foundation
+public import Kafka
+import Synchronization
+
+/// Tells those who wait what became of their requests: one reader of the results topic, in one thread of its own, however many wait.
+///
+/// It reads from "now" on, without a group, what is committed. A result has its request's id as the record's key, so one that nobody waits
+/// for costs one look into a dictionary and is not read further. Nobody may wait before it reads for the first time; from then on nothing
+/// is missed: when its client breaks, another one goes on where it was.
+///
+/// The thread ends with `close()`, and keeps the follower until then.
+public final class ResultFollower: Sendable {
+    private enum Phase {
+        case opening, reading, ended
+    }
+
+    private struct State {
+        var waiters = Waiters()
+        var phase = Phase.opening
+        var isReading = false
+        var isClosed = false
+        var isToOpenAgain = false
+        var problem: KafkaError?
+        /// Those who wait for the end of the attempt to open.
+        var attempted: [DispatchSemaphore] = []
+    }
+
+    /// The longest wait for a record, so that a new deadline, or the end, is seen in time.
+    private static let step: Int64 = 100_000_000
+    /// How often the client is asked what it says about itself.
+    private static let lookInterval: Duration = .seconds(1)
+    /// How long the question for new partitions may take; deadlines are late by as much.
+    private static let refreshTimeout: Duration = .seconds(1)
+
+    /// Protects all of it; nothing else is locked while it is held, and nobody is told.
+    private let state = Mutex(State())
+    private let closing = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+    private let configuration: Configuration
+    private let open: @Sendable (TopicReader.Start) throws(KafkaError) -> any ResultSource
+
+    /// A follower that begins to read in a thread of its own. What cannot be opened is tried again until `close()`.
+    public convenience init(_ configuration: Configuration) {
+        self.init(configuration) { (start: TopicReader.Start) throws(KafkaError) -> any ResultSource in
+            try TopicReader(
+                configuration.kafka, topic: configuration.topic, start: start, timeout: configuration.openTimeout,
+                readAhead: configuration.readAhead)
+        }
+    }
+
+    /// A follower of what `open` returns, which is called in its thread.
+    init(
+        _ configuration: Configuration, open: @escaping @Sendable (TopicReader.Start) throws(KafkaError) -> any ResultSource
+    ) {
+        self.configuration = configuration
+        self.open = open
+        let thread = Thread { [self] in
+            work()
+            state.withLock { $0.phase = .ended }
+            ended.signal()
+        }
+        thread.name = "pushfan-results"
+        thread.start()
+    }
+
+    /// Whether the results topic was read at least once, so that one may wait.
+    public var isReading: Bool { state.withLock { $0.isReading } }
+
+    /// What was wrong last; nil while nothing is, as far as is known.
+    public var problem: KafkaError? { state.withLock { $0.problem } }
+
+    /// How many wait.
+    public var waiterCount: Int { state.withLock { $0.waiters.count } }
+
+    /// Waits until results are read, or the attempt to read them has failed; the next attempt begins by itself.
+    ///
+    /// - Throws: Why it has failed, as `TopicReader` throws it.
+    public func waitUntilReading() throws(KafkaError) {
+        let attempted = DispatchSemaphore(value: 0)
+        let isToWait = state.withLock { state -> Bool in
+            guard !state.isReading, !state.isClosed else { return false }
+            state.attempted.append(attempted)
+            return true
+        }
+        if isToWait { attempted.wait() }
+        let (isReading, problem) = state.withLock { state -> (Bool, KafkaError?) in (state.isReading, state.problem) }
+        guard !isReading else { return }
+        throw problem ?? .invalidArgument("the follower of results is closed")
+    }
+
+    /// Waits for the results of a request. To be called before the request is written, or its result could come unseen.
+    ///
+    /// - Parameters:
+    ///   - id: The request's id.
+    ///   - awaited: What is wanted.
+    ///   - deadline: When time is over; `never` for no limit but `close()`.
+    ///   - then: Called once, in the follower's thread or the one that closes it. It must not block, and must not close the follower.
+    /// - Returns: What `forget` needs.
+    /// - Throws: Nobody may wait now; `then` is not called.
+    @discardableResult
+    public func expect(
+        _ id: String, _ awaited: Awaited = Awaited(.finalResult), until deadline: MonotonicTime,
+        then: @escaping @Sendable (Ending) -> Void
+    ) throws(Refusal) -> Ticket {
+        let result = state.withLock { state -> Result<Ticket, Refusal> in
+            if state.isClosed { return .failure(.closed) }
+            if !state.isReading { return .failure(.notReading) }
+            if state.waiters.count >= configuration.maximumWaiterCount { return .failure(.full) }
+            return .success(state.waiters.add(id, awaited, until: deadline, then: then))
+        }
+        switch result {
+        case .success(let ticket): return ticket
+        case .failure(let refusal): throw refusal
+        }
+    }
+
+    /// Ends a wait without a word, for a request that was not written; does nothing if it has ended.
+    public func forget(_ ticket: Ticket) {
+        state.withLock { $0.waiters.forget(ticket) }
+    }
+
+    /// Tells all that wait, and ends the thread. Waits for its end, but not for an attempt to open; a second call tells nobody.
+    public func close() {
+        let (told, attempted, isToWait) = state.withLock { state -> ([Waiters.Told], [DispatchSemaphore], Bool) in
+            state.isClosed = true
+            defer { state.attempted = [] }
+            return (state.waiters.removeAll(), state.attempted, state.phase == .reading)
+        }
+        closing.signal()
+        for waiter in told { waiter.tell() }
+        for semaphore in attempted { semaphore.signal() }
+        guard isToWait else { return }
+        ended.wait()
+        // Whoever closes besides waits as well.
+        ended.signal()
+    }
+
+    /// Lets another client go on where this one is, as after a fatal error.
+    func openAgain() {
+        state.withLock { $0.isToOpenAgain = true }
+    }
+}
+
+// MARK: The thread
+
+extension ResultFollower {
+    private func work() {
+        var start = TopicReader.Start.end
+        while !state.withLock({ $0.isClosed }) {
+            do throws(KafkaError) {
+                let source = try open(start)
+                noteOpened()
+                follow(source)
+                start = .offsets(source.positions)
+                source.close()
+                state.withLock { if !$0.isClosed { $0.phase = .opening } }
+            } catch {
+                noteFailure(error)
+                expire()
+                _ = closing.wait(timeout: .now() + .milliseconds(200))
+            }
+        }
+    }
+
+    private func noteOpened() {
+        let attempted = state.withLock { state -> [DispatchSemaphore] in
+            state.isReading = true
+            state.problem = nil
+            if !state.isClosed { state.phase = .reading }
+            defer { state.attempted = [] }
+            return state.attempted
+        }
+        for semaphore in attempted { semaphore.signal() }
+    }
+
+    private func noteFailure(_ error: KafkaError) {
+        let attempted = state.withLock { state -> [DispatchSemaphore] in
+            state.problem = error
+            defer { state.attempted = [] }
+            return state.attempted
+        }
+        for semaphore in attempted { semaphore.signal() }
+    }
+
+    /// Reads until the follower is closed, or the client is broken.
+    private func follow(_ source: any ResultSource) {
+        var nextLook = MonotonicTime.now()
+        var nextRefresh = nextLook.advanced(by: configuration.refreshInterval)
+        while let deadline = expire() {
+            let now = MonotonicTime.now()
+            let wait = max(0, min(Self.step, deadline.nanoseconds(since: now)))
+            let found = source.read(timeout: .nanoseconds(wait)) { key, value, place in take(key, value, place) }
+            if isBroken(by: found) { return }
+            if now >= nextLook {
+                if isBroken(byEventsOf: source) { return }
+                nextLook = now.advanced(by: Self.lookInterval)
+            }
+            if now >= nextRefresh {
+                if isBroken(byRefreshing: source) { return }
+                nextRefresh = MonotonicTime.now().advanced(by: configuration.refreshInterval)
+            }
+        }
+    }
+
+    /// Tells those whose time is over.
+    ///
+    /// - Returns: The next deadline; nil when there is nothing to read any more.
+    @discardableResult
+    private func expire() -> MonotonicTime? {
+        let now = MonotonicTime.now()
+        let (told, next) = state.withLock { state -> ([Waiters.Told], MonotonicTime?) in
+            let told = state.waiters.expire(at: now)
+            let isToEnd = state.isClosed || state.isToOpenAgain
+            state.isToOpenAgain = false
+            return (told, isToEnd ? nil : state.waiters.nextDeadline)
+        }
+        for waiter in told { waiter.tell() }
+        return next
+    }
+
+    private func take(_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) {
+        let id = key.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+        guard state.withLock({ $0.waiters.contain(id) }),
+            let result = ResultRecord(
+                json: value.withUnsafeBufferPointer { Array($0) }, partition: place.partition, offset: place.offset,
+                timestamp: place.timestamp),
+            result.requestID == id
+        else { return }
+        let now = MonotonicTime.now()
+        let told = state.withLock { $0.waiters.take(result, at: now, patience: configuration.patience) }
+        for waiter in told { waiter.tell() }
+    }
+
+    private func isBroken(by found: ReadResult) -> Bool {
+        switch found {
+        case .error(let error):
+            state.withLock { $0.problem = error }
+            return error.isFatal
+        case .record, .endOfPartition:
+            state.withLock { $0.problem = nil }
+            return false
+        case .empty:
+            return false
+        }
+    }
+
+    private func isBroken(byEventsOf source: any ResultSource) -> Bool {
+        while let event = source.nextEvent() {
+            guard case .error(let error) = event else { continue }
+            state.withLock { $0.problem = error }
+            if error.isFatal { return true }
+        }
+        return false
+    }
+
+    private func isBroken(byRefreshing source: any ResultSource) -> Bool {
+        do throws(KafkaError) {
+            _ = try source.refreshPartitions(timeout: Self.refreshTimeout)
+            state.withLock { $0.problem = nil }
+            return false
+        } catch {
+            state.withLock { $0.problem = error }
+            return error.isFatal
+        }
+    }
+}

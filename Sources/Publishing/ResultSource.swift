@@ -1,0 +1,43 @@
+import Kafka
+
+/// Where a follower reads results; a `TopicReader`, but for tests of what no embedded broker can play. Used by one thread.
+protocol ResultSource: AnyObject {
+    /// Where the reading stands in each partition.
+    var positions: [Int32: Int64] { get }
+
+    /// Waits for the next record, and lets `body` look at its key and value, unless it lacks one of them.
+    func read(
+        timeout: Duration, _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) -> Void
+    ) -> ReadResult
+
+    /// Removes the next of what the client says about itself; nil if there is nothing.
+    func nextEvent() -> ClientEvent?
+
+    /// Asks whether the topic has got more partitions, and reads those from their beginning.
+    ///
+    /// - Returns: The number of partitions that were added.
+    /// - Throws: The brokers do not say.
+    func refreshPartitions(timeout: Duration) throws(KafkaError) -> Int
+
+    /// Stops reading.
+    func close()
+}
+
+/// Where and when a result was written.
+struct ResultPlace: Sendable {
+    let partition: Int32
+    let offset: Int64
+    /// Milliseconds since 1970.
+    let timestamp: Int64
+}
+
+extension TopicReader: ResultSource {
+    func read(
+        timeout: Duration, _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) -> Void
+    ) -> ReadResult {
+        read(timeout: timeout) { record in
+            guard let key = record.key, let value = record.value else { return }
+            body(key, value, ResultPlace(partition: record.partition, offset: record.offset, timestamp: record.timestamp ?? 0))
+        }
+    }
+}

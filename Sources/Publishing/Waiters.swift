@@ -1,0 +1,135 @@
+import EventLoop
+
+/// Who waits for the results of which requests, and until when; without clock and thread.
+struct Waiters {
+    typealias Then = @Sendable (ResultFollower.Ending) -> Void
+
+    /// One whose wait is over, to be told when nothing is locked.
+    struct Told {
+        fileprivate let then: Then
+        fileprivate let ending: ResultFollower.Ending
+
+        /// Tells it.
+        func tell() { then(ending) }
+    }
+
+    private struct Waiter {
+        let ticket: ResultFollower.Ticket
+        /// When time is over.
+        let until: MonotonicTime
+        /// When it is to be told at the latest, as it stands now.
+        var due: MonotonicTime
+        var awaited: Awaited
+        let then: Then
+
+        func told(_ reason: ResultFollower.Ending.Reason) -> Told {
+            Told(then: then, ending: ResultFollower.Ending(reason: reason, awaited: awaited))
+        }
+    }
+
+    /// By the request's id. Hardly ever do two wait for one.
+    private var waiters: [String: [Waiter]] = [:]
+    /// A deadline stays in it when its waiter has gone, or waits until another time; it is passed over when it comes.
+    private var deadlines = DeadlineHeap()
+    private var lastNumber: UInt64 = 0
+    /// How many wait.
+    private(set) var count = 0
+
+    /// The earliest moment at which somebody may have to be told.
+    var nextDeadline: MonotonicTime { deadlines.first?.due ?? .never }
+
+    /// The number of deadlines that are kept; at most 64 more than two for each that waits.
+    var deadlineCount: Int { deadlines.count }
+
+    /// Whether somebody waits for the results of a request.
+    func contain(_ id: String) -> Bool { waiters[id] != nil }
+
+    /// Adds one who waits.
+    mutating func add(
+        _ id: String, _ awaited: Awaited, until deadline: MonotonicTime, then: @escaping Then
+    ) -> ResultFollower.Ticket {
+        lastNumber += 1
+        let ticket = ResultFollower.Ticket(id: id, number: lastNumber)
+        waiters[id, default: []].append(
+            Waiter(ticket: ticket, until: deadline, due: deadline, awaited: awaited, then: then))
+        count += 1
+        note(deadline, ticket)
+        return ticket
+    }
+
+    /// Gives a result to those who wait for it.
+    ///
+    /// - Parameters:
+    ///   - result: The result.
+    ///   - now: The present moment.
+    ///   - patience: How long a `duplicate` waits for the result of the first record with its id.
+    /// - Returns: Those who know now what they wanted.
+    mutating func take(_ result: ResultRecord, at now: MonotonicTime, patience: Duration) -> [Told] {
+        guard let found = waiters[result.requestID] else { return [] }
+        var told: [Told] = []
+        var left: [Waiter] = []
+        var moved: [Waiter] = []
+        for var waiter in found {
+            let due: MonotonicTime
+            switch waiter.awaited.take(result) {
+            case .complete:
+                told.append(waiter.told(.complete))
+                continue
+            case .settling: due = min(waiter.due, now.advanced(by: patience))
+            case .incomplete: due = waiter.until
+            }
+            let isMoved = due != waiter.due
+            waiter.due = due
+            left.append(waiter)
+            if isMoved { moved.append(waiter) }
+        }
+        waiters[result.requestID] = left.isEmpty ? nil : left
+        count -= told.count
+        for waiter in moved { note(waiter.due, waiter.ticket) }
+        return told
+    }
+
+    /// Removes those whose time is over.
+    mutating func expire(at now: MonotonicTime) -> [Told] {
+        var told: [Told] = []
+        while let first = deadlines.first, first.due <= now {
+            deadlines.removeFirst()
+            guard let waiter = remove(first.ticket, due: first.due) else { continue }
+            told.append(waiter.told(waiter.awaited.standing == .settling ? .complete : .timeOver))
+        }
+        return told
+    }
+
+    /// Removes one who does not want to know any more.
+    mutating func forget(_ ticket: ResultFollower.Ticket) {
+        _ = remove(ticket, due: nil)
+    }
+
+    /// Removes all.
+    mutating func removeAll() -> [Told] {
+        let told = waiters.values.joined().map { $0.told(.closed) }
+        waiters.removeAll()
+        deadlines = DeadlineHeap()
+        count = 0
+        return told
+    }
+
+    /// Removes one who waits; only if it is to be told at `due`, unless that is nil.
+    private mutating func remove(_ ticket: ResultFollower.Ticket, due: MonotonicTime?) -> Waiter? {
+        guard var found = waiters[ticket.id], let index = found.firstIndex(where: { $0.ticket == ticket }),
+            due == nil || found[index].due == due
+        else { return nil }
+        let waiter = found.remove(at: index)
+        waiters[ticket.id] = found.isEmpty ? nil : found
+        count -= 1
+        return waiter
+    }
+
+    private mutating func note(_ due: MonotonicTime, _ ticket: ResultFollower.Ticket) {
+        guard due != .never else { return }
+        deadlines.push(DeadlineHeap.Entry(due: due, ticket: ticket))
+        guard deadlines.count > 2 * count + 64 else { return }
+        let kept = waiters.values.joined().filter { $0.due != .never }
+        deadlines = DeadlineHeap(kept.map { DeadlineHeap.Entry(due: $0.due, ticket: $0.ticket) })
+    }
+}

@@ -1,0 +1,41 @@
+import Publishing
+import PushModel
+import Testing
+
+/// What the record of a request is made of (message contract, section 3.3).
+@Suite struct RequestWriterTests {
+    private let moment = Timestamp(milliseconds: 1_795_262_400_000)
+
+    @Test func aRequestWithoutAnIdGetsOneEverywhere() {
+        var writer = RequestWriter(topic: "t", source: "/s")
+        let first = writer.record(of: OutgoingRequest(json: Array(#"{"a":1}"#.utf8)), at: moment)
+        let second = writer.record(of: OutgoingRequest(json: Array(#"{"a":1}"#.utf8)), at: moment)
+        #expect(first.id < second.id)
+        #expect(String(decoding: first.value, as: UTF8.self) == #"{"id":"\#(first.id)","a":1}"#)
+        #expect(first.key == nil)
+        #expect(first.topic == "t")
+        let headers = first.headers.map { "\($0.name)=\($0.value)" }
+        #expect(
+            headers == [
+                "content-type=application/json", "ce_specversion=1.0", "ce_id=\(first.id)", "ce_source=/s",
+                "ce_type=push.request.v1", "ce_time=2026-11-21T12:00:00.000Z",
+            ])
+    }
+
+    @Test func aRequestsOwnIdAndSourceStay() {
+        var writer = RequestWriter(topic: "t", source: "/s")
+        let json = Array(#"{"id":"own","source":"/mine"}"#.utf8)
+        let record = writer.record(of: OutgoingRequest(json: json, id: "own", source: "/mine"), at: moment)
+        #expect(record.id == "own")
+        #expect(record.value == json)
+        #expect(record.headers.contains { $0.name == "ce_id" && $0.value == "own" })
+        #expect(record.headers.contains { $0.name == "ce_source" && $0.value == "/mine" })
+    }
+
+    @Test(arguments: [
+        (nil, nil, nil, nil), ("i", nil, nil, "i"), ("i", "d", nil, "d"), ("i", "d", "o", "o"), (nil, nil, "o", "o"),
+    ] as [(String?, String?, String?, String?)])
+    func whatBelongsTogetherHasOneKey(id: String?, dedupe: String?, ordering: String?, key: String?) {
+        #expect(OutgoingRequest(json: [], id: id, orderingKey: ordering, dedupeKey: dedupe).recordKey == key)
+    }
+}

@@ -1,0 +1,102 @@
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import Publishing
+
+/// Who is told when, without clock and thread.
+@Suite struct WaitersTests {
+    private func at(_ nanoseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds) }
+
+    @Test func whoseTimeIsOverIsToldTheOthersAreNot() {
+        var waiters = Waiters()
+        let endings = Endings()
+        for (id, deadline) in [("late", 30), ("early", 10), ("middle", 20)] as [(String, Int64)] {
+            _ = waiters.add(id, Awaited(.finalResult), until: at(deadline), then: endings.note(id))
+        }
+        _ = waiters.add("never", Awaited(.finalResult), until: .never, then: endings.note("never"))
+        #expect(waiters.nextDeadline == at(10))
+        for waiter in waiters.expire(at: at(20)) { waiter.tell() }
+        #expect(endings.of("early").map(\.reason) == [.timeOver])
+        #expect(endings.of("middle").map(\.reason) == [.timeOver])
+        #expect(endings.idCount == 2)
+        #expect(waiters.count == 2)
+        #expect(waiters.nextDeadline == at(30))
+        for waiter in waiters.removeAll() { waiter.tell() }
+        #expect(endings.of("late").map(\.reason) == [.closed])
+        #expect(endings.of("never").map(\.reason) == [.closed])
+        #expect(waiters.count == 0 && waiters.nextDeadline == .never)
+    }
+
+    @Test func aRepetitionIsPatientAndTheFirstResultLengthensTheWaitAgain() throws {
+        var waiters = Waiters()
+        let endings = Endings()
+        _ = waiters.add("a", Awaited(.outcomes), until: at(1000), then: endings.note("a"))
+        #expect(waiters.take(try Results.record("sameID", of: "a"), at: at(0), patience: .nanoseconds(10)).isEmpty)
+        #expect(waiters.nextDeadline == at(10))
+        // A second one does not begin the patience again.
+        #expect(waiters.take(try Results.record("sameID", of: "a"), at: at(5), patience: .nanoseconds(10)).isEmpty)
+        #expect(waiters.take(try Results.record("sent1", of: "a"), at: at(6), patience: .nanoseconds(10)).isEmpty)
+        #expect(waiters.expire(at: at(999)).isEmpty)
+        for waiter in waiters.expire(at: at(1000)) { waiter.tell() }
+        #expect(endings.of("a").map(\.reason) == [.timeOver])
+        #expect(endings.states("a") == ["sent"])
+    }
+
+    @Test(arguments: [(10, 1000), (10, 5)] as [(Int64, Int64)])
+    func aRepetitionAloneCompletesTheWait(patience: Int64, deadline: Int64) throws {
+        var waiters = Waiters()
+        let endings = Endings()
+        _ = waiters.add("a", Awaited(.finalResult), until: at(deadline), then: endings.note("a"))
+        #expect(waiters.take(try Results.record("sameID", of: "a"), at: at(0), patience: .nanoseconds(patience)).isEmpty)
+        let end = min(patience, deadline)
+        #expect(waiters.expire(at: at(end - 1)).isEmpty)
+        for waiter in waiters.expire(at: at(end)) { waiter.tell() }
+        #expect(endings.of("a").map(\.reason) == [.complete])
+        #expect(endings.states("a") == ["duplicate"])
+        #expect(waiters.expire(at: .never).isEmpty)
+    }
+
+    @Test func twoMayWaitForOneRequest() throws {
+        var waiters = Waiters()
+        let endings = Endings()
+        let first = waiters.add("a", Awaited(.finalResult), until: at(10), then: endings.note("first"))
+        _ = waiters.add("a", Awaited(.finalResult), until: .never, then: endings.note("second"))
+        waiters.forget(first)
+        waiters.forget(first)
+        #expect(waiters.count == 1)
+        #expect(waiters.expire(at: at(10)).isEmpty)
+        for waiter in waiters.take(try Results.record("sent1", of: "a"), at: at(11), patience: .zero) { waiter.tell() }
+        #expect(endings.of("first").isEmpty)
+        #expect(endings.of("second").map(\.reason) == [.complete])
+        #expect(!waiters.contain("a") && waiters.count == 0)
+    }
+
+    @Test func deadlinesOfThoseWhoHaveGoneDoNotPileUp() throws {
+        var waiters = Waiters()
+        let result = try Results.record("sent1", of: "a")
+        for number in 0..<10_000 {
+            _ = waiters.add("a", Awaited(.finalResult), until: at(1_000_000 + Int64(number)), then: { _ in })
+            _ = waiters.take(result, at: at(0), patience: .zero)
+            #expect(waiters.deadlineCount <= 66)
+        }
+    }
+
+    @Test(arguments: 0..<8) func whateverTheOrderTheEarliestDeadlineComesFirst(seed: Int) {
+        var random = SeededRandom(seed)
+        var heap = DeadlineHeap()
+        var model: [Int64] = []
+        for number in 0..<500 {
+            if random.below(3) > 0 {
+                let due = Int64(random.below(100))
+                model.append(due)
+                heap.push(DeadlineHeap.Entry(due: at(due), ticket: ResultFollower.Ticket(id: "a", number: UInt64(number))))
+            } else {
+                heap.removeFirst()
+                if let least = model.min(), let index = model.firstIndex(of: least) { model.remove(at: index) }
+            }
+            #expect(heap.first?.due == model.min().map { at($0) })
+            #expect(heap.count == model.count)
+        }
+    }
+}
