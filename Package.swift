@@ -7,7 +7,7 @@ import PackageDescription
 //   pure     values and decisions: no clock, no I/O, no C, no Foundation
 //   adapter  one wrapper for each C library; none knows what a push is
 //   hub      joins the push terms to the adapters
-//   service  worker, emulator; no service imports another
+//   service  worker, emulator, gateway; no service imports another
 //   wiring   Settings: files, environment and flags to each module's configuration
 //   console  the commands
 //   bench    measures all of it, and is a command itself
@@ -110,6 +110,10 @@ let package = Package(
             name: "HubEmulator",
             dependencies: ["PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
             swiftSettings: strict),
+        .target(
+            name: "Gateway",
+            dependencies: ["PushModel", "FanOut", "Delivery", "Crypto", "Users", "HTTPServing", "HubREST"],
+            swiftSettings: strict),
 
         // wiring
         wrapper(
@@ -178,6 +182,11 @@ let package = Package(
         tests(
             "HubEmulatorTests",
             ["HubEmulator", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
+        tests(
+            "GatewayTests",
+            [
+                "Gateway", "PushModel", "Payloads", "FanOut", "Delivery", "Crypto", "HTTPServing", "HubREST",
+            ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "HubREST", "HubAuth", "CurlHTTP"]),
         tests(
