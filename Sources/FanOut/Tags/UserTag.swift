@@ -13,8 +13,11 @@ public struct UserTag: Sendable, Hashable {
         folded = UserTag.folded(text)
     }
 
-    /// ASCII in small letters; a tag has nothing else.
-    static func folded(_ text: String) -> String {
+    /// Whether a text is a user's tag; case does not matter.
+    public static func isSame(_ text: String, _ tag: UserTag) -> Bool { folded(text) == tag.folded }
+
+    /// ASCII letters in small: a tag has no others.
+    public static func folded(_ text: String) -> String {
         String(decoding: text.utf8.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 }
