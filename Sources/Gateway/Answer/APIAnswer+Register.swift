@@ -19,7 +19,7 @@ extension APIProblem {
 
     /// What a failed call about devices means to the one who made the call of the API.
     ///
-    /// - 503 when the hub has too much to do: it answered 429, 503 or 409, or 403 for its quota. `Retry-After` is the hub's.
+    /// - 503 when the hub has too much to do: it answered 429, 503 or 409. `Retry-After` is the hub's.
     /// - 500 when the call could not be made at all.
     /// - 400 for an id or a handle that no hub can have.
     /// - 502 for all else: it is not to be reached, refuses the key, or answers what nobody understands.

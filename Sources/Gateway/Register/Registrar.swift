@@ -59,13 +59,13 @@ public struct Registrar: Sendable {
         case end(Ending)
     }
 
-    private enum Task: Sendable {
+    private enum Purpose: Sendable {
         case create(newID: String, LookUpHandle?)
         case put(id: String, RegisterBody)
         case remove(id: String)
     }
 
-    private let task: Task
+    private let purpose: Purpose
     private let user: UserTag
     private let users: UserTag.Pattern
     /// What the hub has under the id, once it was read.
@@ -75,8 +75,8 @@ public struct Registrar: Sendable {
     private var ending: Ending?
     private var isRemovingRegistration = false
 
-    private init(_ task: Task, _ user: UserTag, _ users: UserTag.Pattern) {
-        self.task = task
+    private init(_ purpose: Purpose, _ user: UserTag, _ users: UserTag.Pattern) {
+        self.purpose = purpose
         self.user = user
         self.users = users
     }
@@ -117,7 +117,7 @@ public struct Registrar: Sendable {
 
     /// The first step.
     public func start() -> Step {
-        switch task {
+        switch purpose {
         case .create(let newID, nil): .end(.id(newID))
         case .create(_, let handle?): .ask(.find(handle: handle.text, platform: handle.platform))
         case .put(let id, _): Self.isPossible(id) ? .ask(.read(id: id)) : .end(.notFound)
@@ -135,7 +135,7 @@ public struct Registrar: Sendable {
             guard isRemovingRegistration, failure.status == 412 else { return .end(.failed(failure)) }
         }
         if ending != nil { return following() }
-        switch (task, reply) {
+        switch (purpose, reply) {
         case (.create(let newID, let handle?), .registrations(let list)):
             choose(among: list, of: handle, else: newID)
         case (.put(_, let body), .installation(let installation)):
@@ -238,7 +238,8 @@ extension Registrar {
 
     private mutating func write(_ body: RegisterBody, as id: String, beside list: [DeviceRegistration]) {
         // Of another user nothing is kept: templates have tags and texts of their own.
-        let kept = found.flatMap { isOwner(of: $0) || !$0.tags.contains(where: users.fits) ? $0 : nil }
+        var kept = found
+        if let found, !isOwner(of: found), found.tags.contains(where: { users.fits($0) }) { kept = nil }
         var wanted = kept ?? Installation(id: id, platform: .known(body.platform), pushChannel: body.handle)
         wanted.platform = .known(body.platform)
         wanted.pushChannel = body.handle
@@ -285,7 +286,9 @@ extension Registrar.Call: CustomStringConvertible, CustomDebugStringConvertible,
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-extension Registrar: CustomReflectable {
+extension Registrar: CustomStringConvertible, CustomReflectable {
+    /// The name alone.
+    public var description: String { "Registrar" }
     /// A mirror without children: there is a handle in them.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
