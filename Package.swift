@@ -8,7 +8,7 @@ import PackageDescription
 //   adapter  one wrapper for each C library; none knows what a push is
 //   hub      joins the push terms to the adapters
 //   shared   what services and commands have in common: requests written to Kafka, their results awaited
-//   service  worker, emulator; no service imports another
+//   service  worker, emulator, gateway; no service imports another
 //   wiring   Settings: files, environment and flags to each module's configuration
 //   console  the commands
 //   bench    measures all of it, and is a command itself
@@ -115,6 +115,10 @@ let package = Package(
             name: "HubEmulator",
             dependencies: ["PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
             swiftSettings: strict),
+        .target(
+            name: "Gateway",
+            dependencies: ["PushModel", "FanOut", "Delivery", "Crypto", "Users", "HTTPServing", "HubREST"],
+            swiftSettings: strict),
 
         // wiring
         wrapper(
@@ -184,6 +188,11 @@ let package = Package(
         tests(
             "HubEmulatorTests",
             ["HubEmulator", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
+        tests(
+            "GatewayTests",
+            [
+                "Gateway", "PushModel", "Payloads", "FanOut", "Delivery", "Crypto", "HTTPServing", "HubREST",
+            ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "HubREST", "HubAuth", "CurlHTTP"]),
         tests(

@@ -2,6 +2,7 @@ import CurlHTTP
 import Crypto
 import Delivery
 import EventLoop
+import FanOut
 import HTTP1
 import Observability
 import PushModel
@@ -54,7 +55,8 @@ extension WorkerLoop {
     }
 
     private func record(_ device: RefusedDevice, _ flight: Flight) {
-        guard let fingerprint = try? SHA256.hexadecimalDigest(of: Array(device.handle.utf8)) else {
+        let hashed = DeviceToken.hashedForm(of: device.handle, on: Platform(name: device.platform))
+        guard let fingerprint = try? SHA256.hexadecimalDigest(of: Array(hashed.utf8)) else {
             return noteDetailsFailure("no digest", flight)
         }
         let hub = ports[flight.port].name

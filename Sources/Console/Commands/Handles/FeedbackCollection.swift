@@ -1,5 +1,6 @@
 import Crypto
 import Delivery
+import FanOut
 import Kafka
 import PushModel
 import Settings
@@ -108,7 +109,8 @@ struct FeedbackCollection {
     ) throws(ReplayTrouble) {
         var found: [FoundHandle] = []
         for device in piece.devices where device.outcome.isHandleDead {
-            guard let fingerprint = try? SHA256.hexadecimalDigest(of: Array(device.handle.utf8)) else {
+            let hashed = DeviceToken.hashedForm(of: device.handle, on: Platform(name: device.platform))
+            guard let fingerprint = try? SHA256.hexadecimalDigest(of: Array(hashed.utf8)) else {
                 throw .final(CommandFailure(.failed, "the fingerprint of a handle cannot be computed"))
             }
             guard !seen.contains(fingerprint) else { continue }

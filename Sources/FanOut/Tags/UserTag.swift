@@ -1,0 +1,129 @@
+/// The tag by which all devices of one user are reached, made by one rule in registering and in sending.
+public struct UserTag: Sendable, Hashable {
+    /// What stands for the user in an audience's `users`: 1 to 120 characters that a tag may have.
+    public let form: String
+    /// The tag: `form` with what `hub.user_tag` has around it.
+    public let text: String
+    /// The tag in lower case: what is compared.
+    public let folded: String
+
+    fileprivate init(form: String, text: String) {
+        self.form = form
+        self.text = text
+        folded = UserTag.folded(text)
+    }
+
+    /// Whether a text is a user's tag; case does not matter.
+    public static func isSame(_ text: String, _ tag: UserTag) -> Bool { folded(text) == tag.folded }
+
+    /// ASCII letters in small: a tag has no others.
+    public static func folded(_ text: String) -> String {
+        String(decoding: text.utf8.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}
+
+extension UserTag {
+    /// How users' tags are made: `hub.user_tag`, such as `username:{user}`.
+    public struct Pattern: Sendable, Equatable {
+        /// Why a pattern cannot serve those who register devices.
+        public enum Problem: Error, Sendable, Equatable, CaseIterable {
+            /// It does not have `{user}` once.
+            case noPlace
+            /// It is `{user}` alone: every tag would be some user's.
+            case bare
+            /// It begins with `$`, and the hub keeps such tags to itself.
+            case reserved
+            /// It has a character that no tag may have.
+            case invalidCharacter
+            /// It leaves fewer than 66 characters for a name.
+            case tooLong
+        }
+
+        /// The characters that a name must be left at least: `h.` and 64 digits.
+        public static let leastNameLength = 66
+
+        /// What stands before the name.
+        public let prefix: String
+        /// What stands behind the name.
+        public let suffix: String
+        /// The most characters of a name that is its own tag form.
+        public var longestName: Int { HubTag.maxLength - prefix.utf8.count - suffix.utf8.count }
+
+        /// Checks a pattern.
+        ///
+        /// - Parameter text: Text with `{user}` in it once, and something around it that a tag may have.
+        /// - Throws: ``Problem``.
+        public init(_ text: String) throws(Problem) {
+            let parts = text.split(separator: "{user}", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2 else { throw .noPlace }
+            prefix = parts[0]
+            suffix = parts[1]
+            guard !prefix.isEmpty || !suffix.isEmpty else { throw .bare }
+            guard prefix.utf8.first != UInt8(ascii: "$") else { throw .reserved }
+            guard (prefix + suffix).utf8.allSatisfy({ $0.isTagCharacter }) else { throw .invalidCharacter }
+            guard longestName >= Self.leastNameLength else { throw .tooLong }
+        }
+
+        /// The tag of a user.
+        ///
+        /// A name that is legal as it stands is its own tag form. Any other, and one that looks like the form of another, becomes `x.` and
+        /// the hexadecimal digits of its UTF-8, and `h.` and its SHA-256 where that is too long. So no two names share a tag.
+        ///
+        /// - Parameters:
+        ///   - name: The user's name.
+        ///   - hexadecimalDigest: The SHA-256 as 64 small hexadecimal digits.
+        /// - Returns: The tag.
+        /// - Throws: What the digest throws.
+        public func tag<Failure: Error>(
+            of name: String, hexadecimalDigest: ([UInt8]) throws(Failure) -> [UInt8]
+        ) throws(Failure) -> UserTag {
+            let bytes = Array(name.utf8)
+            let isLegal = (1...longestName).contains(bytes.count) && bytes.allSatisfy { $0.isTagCharacter }
+            if isLegal && !Self.isEncoded(bytes) { return tag(ofForm: name) }
+            if 2 + 2 * bytes.count <= longestName { return tag(ofForm: "x." + Self.hexadecimal(bytes)) }
+            return tag(ofForm: "h." + String(decoding: try hexadecimalDigest(bytes), as: UTF8.self))
+        }
+
+        /// Whether a tag is a user's, whoever that is; case does not matter.
+        public func fits(_ tag: String) -> Bool {
+            let tag = UserTag.folded(tag)
+            return tag.utf8.count >= prefix.utf8.count + suffix.utf8.count && tag.hasPrefix(UserTag.folded(prefix))
+                && tag.hasSuffix(UserTag.folded(suffix))
+        }
+
+        private func tag(ofForm form: String) -> UserTag {
+            UserTag(form: form, text: prefix + form + suffix)
+        }
+
+        /// Whether a name has the shape of an encoded form: `x.` and bytes, or `h.` and a digest, in any case.
+        private static func isEncoded(_ name: [UInt8]) -> Bool {
+            guard name.count > 2, name[1] == UInt8(ascii: ".") else { return false }
+            let digits = name[2...]
+            let isHexadecimal = digits.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }
+            switch name[0] | 0x20 {
+            case UInt8(ascii: "x"): return isHexadecimal && digits.count.isMultiple(of: 2)
+            case UInt8(ascii: "h"): return isHexadecimal && digits.count == 64
+            default: return false
+            }
+        }
+
+        private static func hexadecimal(_ bytes: [UInt8]) -> String {
+            let digits = Array("0123456789abcdef".utf8)
+            return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        }
+    }
+}
+
+extension UserTag.Pattern.Problem: CustomStringConvertible {
+    /// One plain sentence about `hub.user_tag`.
+    public var description: String {
+        switch self {
+        case .noPlace: "the user's tag must contain {user} once"
+        case .bare: "the user's tag must have some text around {user}, or every tag would be some user's"
+        case .reserved: "a user's tag that begins with '$' is reserved by the hub"
+        case .invalidCharacter: "the user's tag has a character that no tag may have"
+        case .tooLong:
+            "the user's tag leaves fewer than \(UserTag.Pattern.leastNameLength) of \(HubTag.maxLength) characters for the name"
+        }
+    }
+}

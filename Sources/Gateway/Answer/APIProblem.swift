@@ -1,0 +1,213 @@
+public import PushModel
+internal import Users
+
+/// Why a call of the API does not get what it asks for; becomes `application/problem+json` (RFC 9457).
+///
+/// No text of it repeats a device handle, a tag or any other part of the call.
+public struct APIProblem: Error, Sendable, Equatable {
+    /// The kinds of problems that the API itself has; a send that failed has its result's code instead (`ErrorCode`).
+    public enum Code: String, Sendable, CaseIterable {
+        /// 400: the call cannot be understood, or asks for what is not allowed.
+        case invalidRequest = "invalid_request"
+        /// 401: no credentials, or wrong ones.
+        case unauthorized
+        /// 404: nothing is there, or it is somebody else's.
+        case notFound = "not_found"
+        /// 405.
+        case methodNotAllowed = "method_not_allowed"
+        /// 406: the caller accepts nothing that is offered.
+        case notAcceptable = "not_acceptable"
+        /// 413.
+        case bodyTooLarge = "body_too_large"
+        /// 415: the body is no JSON by its content type.
+        case unsupportedMediaType = "unsupported_media_type"
+        /// 429: this caller makes too many calls.
+        case tooManyRequests = "too_many_requests"
+        /// 503: the gateway as a whole has too much to do.
+        case overloaded
+        /// 503: the gateway is about to stop.
+        case stopping
+        /// 503: Kafka did not take the request; it is certainly not written.
+        case kafkaUnavailable = "kafka_unavailable"
+        /// 504: Kafka may have taken the request.
+        case kafkaUnanswered = "kafka_unanswered"
+        /// 504: the request was written, and its result did not come in time.
+        case resultPending = "result_pending"
+        /// 504: the hub took the request, and what became of it was not known in time.
+        case outcomePending = "outcome_pending"
+        /// 500: the gateway itself failed.
+        case `internal`
+    }
+
+    /// Whether the same call may be made again.
+    public enum Retry: String, Sendable, CaseIterable {
+        /// Nothing was done, or doing it twice is the same as once.
+        case safe
+        /// It may have been done: another send could ring twice.
+        case ambiguous
+        /// It would end the same way.
+        case never
+    }
+
+    /// The status, 400 to 599.
+    public var status: Int
+    /// The reason in one word: an `APIProblem.Code` or an `ErrorCode`.
+    public var code: String
+    /// A plain sentence.
+    public var detail: String
+    /// Whether the same call may be made again.
+    public var retry: Retry
+    /// What is wrong with the body, each fault with its JSON Pointer.
+    public var faults: [RequestFault] = []
+    /// When to try again, in milliseconds; nil when nobody knows.
+    public var retryAfter: Int64?
+    /// The request that was written, or may have been.
+    public var requestID: String?
+    /// The methods that the route has, for 405.
+    public var allowedMethods: [String] = []
+
+    /// A problem of the API.
+    public init(
+        _ status: Int, _ code: Code, _ detail: String, retry: Retry = .never, faults: [RequestFault] = [],
+        retryAfter: Int64? = nil, requestID: String? = nil
+    ) {
+        self.init(status, named: code.rawValue, detail, retry, requestID: requestID)
+        self.faults = faults
+        self.retryAfter = retryAfter
+    }
+
+    /// A problem that a result or the hub has a code for.
+    public init(_ status: Int, _ code: ErrorCode, _ detail: String, retry: Retry, requestID: String? = nil) {
+        self.init(status, named: code.rawValue, detail, retry, requestID: requestID)
+    }
+
+    private init(_ status: Int, named code: String, _ detail: String, _ retry: Retry, requestID: String?) {
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.retry = retry
+        self.requestID = requestID
+    }
+}
+
+extension APIProblem {
+    /// 400 with one sentence.
+    public static func invalid(_ detail: String) -> APIProblem { APIProblem(400, .invalidRequest, detail) }
+
+    /// 400 with the faults of a body.
+    public static func invalid(_ faults: [RequestFault]) -> APIProblem {
+        APIProblem(400, .invalidRequest, "The body is not what this call takes; errors names each fault.", faults: faults)
+    }
+
+    /// 401 with the challenge of RFC 7617.
+    public static let unauthorized = APIProblem(401, .unauthorized, "Log in with a name and its password.", retry: .safe)
+
+    /// 404; the same for what is not there and for what is somebody else's.
+    public static let notFound = APIProblem(404, .notFound, "There is nothing of yours here.")
+
+    /// 405.
+    ///
+    /// - Parameter methods: What the route has.
+    public static func methodNotAllowed(_ methods: [String]) -> APIProblem {
+        var problem = APIProblem(405, .methodNotAllowed, "This route has other methods.")
+        problem.allowedMethods = methods
+        return problem
+    }
+
+    /// 413.
+    ///
+    /// - Parameter limit: How many bytes are allowed.
+    public static func bodyTooLarge(limit: Int) -> APIProblem {
+        APIProblem(413, .bodyTooLarge, "The body has more than \(limit) bytes.")
+    }
+
+    /// 415.
+    public static let unsupportedMediaType = APIProblem(
+        415, .unsupportedMediaType, "The body must be JSON in UTF-8: Content-Type: application/json.")
+
+    /// 429.
+    ///
+    /// - Parameter wait: When to try again, in milliseconds.
+    public static func tooManyRequests(after wait: Int64) -> APIProblem {
+        APIProblem(429, .tooManyRequests, "You make too many calls.", retry: .safe, retryAfter: wait)
+    }
+
+    /// 503: more is waiting than can be done soon.
+    ///
+    /// - Parameter wait: When to try again, in milliseconds.
+    public static func overloaded(after wait: Int64) -> APIProblem {
+        APIProblem(503, .overloaded, "The gateway has too much to do at the moment.", retry: .safe, retryAfter: wait)
+    }
+
+    /// 503: the gateway stops before it has begun with the call.
+    public static let stopping = APIProblem(
+        503, .stopping, "The gateway is stopping.", retry: .safe, retryAfter: 1000)
+}
+
+extension APIAnswer {
+    /// The problem as `application/problem+json`.
+    public init(_ problem: APIProblem) {
+        self.init(status: problem.status, headers: ["Content-Type": "application/problem+json"], body: problem.json)
+        if problem.status == 401 { headers.append("WWW-Authenticate", BasicCredentials.challenge) }
+        if !problem.allowedMethods.isEmpty { headers.append("Allow", problem.allowedMethods.joined(separator: ", ")) }
+        if let wait = problem.retryAfterSeconds { headers.append("Retry-After", "\(wait)") }
+        if problem.status == 504, let id = problem.requestID { headers.append("Location", "/v1/requests/\(id)") }
+    }
+}
+
+extension APIProblem {
+    /// Whole seconds, at least one; RFC 9110, section 10.2.3, knows nothing smaller.
+    var retryAfterSeconds: Int64? {
+        retryAfter.map { max(1, $0 / 1000 + ($0 % 1000 > 0 ? 1 : 0)) }
+    }
+
+    /// The members of RFC 9457, and `code`, `retry`, `request_id` and `errors` beside them. There is no `type`, which means `about:blank`.
+    var json: [UInt8] {
+        var json = ByteWriter()
+        json.append("{\"title\":")
+        json.append(json: Self.title(of: status))
+        json.append(",\"status\":")
+        json.append(decimal: status)
+        json.append(",\"detail\":")
+        json.append(json: detail)
+        json.append(",\"code\":")
+        json.append(json: code)
+        json.append(",\"retry\":")
+        json.append(json: retry.rawValue)
+        if let requestID {
+            json.append(",\"request_id\":")
+            json.append(json: requestID)
+        }
+        for (index, fault) in faults.enumerated() {
+            json.append(index == 0 ? ",\"errors\":[" : ",")
+            json.append("{\"pointer\":")
+            json.append(json: fault.pointer)
+            json.append(",\"code\":")
+            json.append(json: fault.code.rawValue)
+            json.append(",\"detail\":")
+            json.append(json: fault.message)
+            json.append("}")
+        }
+        json.append(faults.isEmpty ? "}" : "]}")
+        return json.bytes
+    }
+
+    /// The phrases of RFC 9110, section 15.
+    private static func title(of status: Int) -> String {
+        switch status {
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 406: "Not Acceptable"
+        case 413: "Content Too Large"
+        case 415: "Unsupported Media Type"
+        case 429: "Too Many Requests"
+        case 500: "Internal Server Error"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        default: "Error"
+        }
+    }
+}

@@ -1,0 +1,31 @@
+internal import HTTPServing
+internal import PushModel
+
+/// What bodies of `/api` have in common.
+enum JSONBody {
+    /// The most bytes that a body of `/api` may have.
+    static let maximumByteCount = 64 << 10
+
+    /// Whether a body may be JSON by its `Content-Type`; one that is missing says nothing against it.
+    static func isAdmitted(_ contentType: String?) -> Bool {
+        guard let contentType, !contentType.isEmpty else { return true }
+        let type = contentType.split(separator: ";", omittingEmptySubsequences: false).first ?? ""
+        let word = String(type.filter { $0 != " " && $0 != "\t" })
+        return word.equalsIgnoringCase("application/json") || word.equalsIgnoringCase("text/json")
+    }
+
+    /// Reads a body.
+    ///
+    /// - Throws: 413, 415, and 400 for what is no JSON. The place of the fault is told, and nothing that stands there.
+    static func read(_ body: [UInt8], contentType: String?) throws(APIProblem) -> JSONDocument {
+        guard body.count <= maximumByteCount else { throw .bodyTooLarge(limit: maximumByteCount) }
+        guard isAdmitted(contentType) else { throw .unsupportedMediaType }
+        var document = JSONDocument()
+        do throws(JSONError) {
+            try document.read(body.span)
+        } catch {
+            throw .invalid("The body is no JSON: \(error.reason.rawValue) at byte \(error.offset).")
+        }
+        return document
+    }
+}

@@ -1,0 +1,64 @@
+internal import PushModel
+
+/// What a result says that the answer to a send depends on (message contract, section 3.6).
+struct SendResult: Sendable, Equatable {
+    /// One call to the hub.
+    struct Call: Sendable, Equatable {
+        /// Its place in the request's plan, from 0.
+        var index: Int64
+        /// The hub's format name.
+        var platform: String
+        /// Whether the hub accepted it.
+        var isAccepted: Bool
+        /// Why it is no success.
+        var code: ErrorCode?
+        /// The id under which the hub's telemetry knows it.
+        var notificationID: String?
+    }
+
+    /// It is the result of one call whose outcome was followed, and not the final one.
+    let isOutcome: Bool
+    let state: ResultState
+    let code: ErrorCode?
+    let replaySafety: ReplaySafety
+    let calls: [Call]
+
+    /// Reads a result.
+    ///
+    /// - Parameter json: The record's value.
+    /// - Returns: Nil for what is neither a final nor an outcome result.
+    init?(reading json: [UInt8]) {
+        var document = JSONDocument()
+        do { try document.read(json.span) } catch { return nil }
+        let root = document.root
+        guard let kind = Self.text("kind", of: root, in: document), kind == "final" || kind == "outcome" else { return nil }
+        isOutcome = kind == "outcome"
+        state = Self.text("state", of: root, in: document).flatMap(ResultState.init(rawValue:)) ?? .unknown
+        replaySafety =
+            Self.text("replay_safety", of: root, in: document).flatMap(ReplaySafety.init(rawValue:)) ?? .ambiguous
+        if let error = document.member("error", of: root) {
+            // What a later version calls by a new word is a failure all the same.
+            code = Self.text("code", of: error, in: document).flatMap(ErrorCode.init(rawValue:)) ?? .internal
+        } else {
+            code = nil
+        }
+        var calls: [Call] = []
+        if let sends = document.member("sends", of: root) {
+            document.forEachElement(of: sends) { send in
+                calls.append(
+                    Call(
+                        index: document.member("index", of: send).flatMap { document.integer(at: $0) } ?? Int64(calls.count),
+                        platform: Self.text("platform", of: send, in: document) ?? "",
+                        isAccepted: Self.text("outcome", of: send, in: document) == Outcome.success.rawValue,
+                        code: Self.text("error_code", of: send, in: document).flatMap(ErrorCode.init(rawValue:)),
+                        notificationID: Self.text("notification_id", of: send, in: document)))
+            }
+        }
+        self.calls = calls
+    }
+
+    private static func text(_ name: StaticString, of node: JSONDocument.Node, in document: JSONDocument) -> String? {
+        guard let member = document.member(name, of: node), document.kind(of: member) == .string else { return nil }
+        return document.string(document.text(of: member))
+    }
+}

@@ -1,0 +1,294 @@
+public import FanOut
+public import HubREST
+public import PushModel
+
+/// Decides what has to be asked and told the hub for one call of `/api/register`: facts in, calls out, at the end an answer.
+///
+/// It calls nobody. Whoever uses it makes the calls in the order in which they are asked for, one call of the API on an id at a time, and
+/// hands back what the hub said:
+///
+///     var step = registrar.start()
+///     while case .ask(let call) = step { step = registrar.next(after: perform(call)) }
+///
+/// An installation belongs to the user whose tag it has. Whoever else brings the handle that it has now holds the device, and takes it
+/// over. What is new is written before what is old is removed, so that a failure between the two leaves a device that rings.
+public struct Registrar: Sendable {
+    /// One call to the hub, by a method of `RegistrationClient`. Each may be made again without harm.
+    public enum Call: Sendable, Equatable {
+        /// `registrations(of:on:)`.
+        case find(handle: String, platform: Platform?)
+        /// `installation(_:)`.
+        case read(id: String)
+        /// `put(_:)`.
+        case write(Installation)
+        /// `deleteInstallation(_:)`.
+        case removeInstallation(id: String)
+        /// `deleteRegistration(_:etag:)`.
+        case removeRegistration(id: String, etag: String?)
+    }
+
+    /// What the hub said to a call.
+    public enum Reply: Sendable, Equatable {
+        /// To `find`.
+        case registrations([DeviceRegistration])
+        /// To `read`; nil when there is none.
+        case installation(Installation?)
+        /// It is written or removed.
+        case done
+        /// The call failed.
+        case failed(RegistrationFailure)
+    }
+
+    /// How the call of the API ends.
+    public enum Ending: Sendable, Equatable {
+        /// The id for the device.
+        case id(String)
+        /// It is registered, or removed.
+        case done
+        /// The id cannot be, or is somebody else's.
+        case notFound
+        /// The hub did not do what was needed.
+        case failed(RegistrationFailure)
+    }
+
+    /// What comes next.
+    public enum Step: Sendable, Equatable {
+        /// Make this call.
+        case ask(Call)
+        /// Answer.
+        case end(Ending)
+    }
+
+    private enum Purpose: Sendable {
+        case create(newID: String, LookUpHandle?)
+        case put(id: String, RegisterBody)
+        case remove(id: String)
+    }
+
+    private let purpose: Purpose
+    private let user: UserTag
+    private let users: UserTag.Pattern
+    /// What the hub has under the id, once it was read.
+    private var found: Installation?
+    /// The calls that are left, once it is decided how it ends.
+    private var left: [Call] = []
+    private var ending: Ending?
+    private var isRemovingRegistration = false
+
+    private init(_ purpose: Purpose, _ user: UserTag, _ users: UserTag.Pattern) {
+        self.purpose = purpose
+        self.user = user
+        self.users = users
+    }
+
+    /// `POST /api/register`: finds the id that a device has, or gives it a new one.
+    ///
+    /// - Parameters:
+    ///   - handle: The device's handle, if the app told it.
+    ///   - newID: A random UUID, for a device that has none yet.
+    ///   - user: Who is logged in.
+    ///   - users: How users' tags are made.
+    public static func creating(
+        for handle: LookUpHandle?, newID: String, user: UserTag, users: UserTag.Pattern
+    ) -> Registrar {
+        Registrar(.create(newID: newID, handle), user, users)
+    }
+
+    /// `PUT /api/register/{id}`: registers a device, or changes it.
+    ///
+    /// - Parameters:
+    ///   - id: The id, with its percent escapes decoded.
+    ///   - body: The device.
+    ///   - user: Who is logged in.
+    ///   - users: How users' tags are made.
+    public static func writing(_ id: String, _ body: RegisterBody, user: UserTag, users: UserTag.Pattern) -> Registrar {
+        Registrar(.put(id: id, body), user, users)
+    }
+
+    /// `DELETE /api/register/{id}`.
+    ///
+    /// - Parameters:
+    ///   - id: The id, with its percent escapes decoded.
+    ///   - user: Who is logged in.
+    ///   - users: How users' tags are made.
+    public static func removing(_ id: String, user: UserTag, users: UserTag.Pattern) -> Registrar {
+        Registrar(.remove(id: id), user, users)
+    }
+
+    /// The first step.
+    public func start() -> Step {
+        switch purpose {
+        case .create(let newID, nil): .end(.id(newID))
+        case .create(_, let handle?): .ask(.find(handle: handle.text, platform: handle.platform))
+        case .put(let id, _): Self.isPossible(id) ? .ask(.read(id: id)) : .end(.notFound)
+        // What cannot be there is not there any more.
+        case .remove(let id): Self.isPossible(id) ? .ask(.read(id: id)) : .end(.done)
+        }
+    }
+
+    /// The next step.
+    ///
+    /// - Parameter reply: What the hub said to the call of the step before.
+    public mutating func next(after reply: Reply) -> Step {
+        if case .failed(let failure) = reply {
+            // A registration that was changed since it was listed is not the one that was to be removed.
+            guard isRemovingRegistration, failure.status == 412 else { return .end(.failed(failure)) }
+        }
+        if ending != nil { return following() }
+        switch (purpose, reply) {
+        case (.create(let newID, let handle?), .registrations(let list)):
+            choose(among: list, of: handle, else: newID)
+        case (.put(_, let body), .installation(let installation)):
+            guard mayWrite(body, over: installation) else { return .end(.notFound) }
+            found = installation
+            return .ask(.find(handle: body.handle, platform: body.platform))
+        case (.put(let id, let body), .registrations(let list)):
+            write(body, as: id, beside: list)
+        case (.remove(let id), .installation(let installation)):
+            guard let installation else { return .end(.done) }
+            guard isOwner(of: installation) else { return .end(.notFound) }
+            left = [.removeInstallation(id: id)]
+            ending = .done
+        default:
+            // The reply to another call.
+            return .end(.failed(RegistrationFailure(.unreadable(.otherDocument), code: .internal)))
+        }
+        return following()
+    }
+
+    private mutating func following() -> Step {
+        guard !left.isEmpty else { return .end(ending ?? .done) }
+        let call = left.removeFirst()
+        if case .removeRegistration = call { isRemovingRegistration = true } else { isRemovingRegistration = false }
+        return .ask(call)
+    }
+
+    /// Whether an installation can have this id: the hub makes a tag of it, and dots alone are no segment of a path (RFC 3986, 5.2.4).
+    private static func isPossible(_ id: String) -> Bool {
+        (try? HubTag.installation(id)) != nil && id.contains { $0 != "." }
+    }
+}
+
+// MARK: - POST
+
+extension Registrar {
+    /// Keeps one installation of the handle, the user's own if there is one, else the hub's first, and removes the others.
+    private mutating func choose(among list: [DeviceRegistration], of handle: LookUpHandle, else newID: String) {
+        let known = list.filter { Self.has($0, handle.text) }
+        let usable = known.filter { registration in registration.installationID.map(Self.isSendable) ?? false }
+        let own = usable.first { registration in registration.tags.contains { UserTag.isSame($0, user) } }
+        let kept = (own ?? usable.first)?.installationID
+        left = Self.removals(known, beside: kept)
+        ending = .id(kept ?? newID)
+    }
+
+    /// Whether an app can put the id into a path as it stands: the tutorials' apps escape nothing.
+    private static func isSendable(_ id: String) -> Bool {
+        isPossible(id)
+            && id.utf8.allSatisfy {
+                switch $0 {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+                default: false
+                }
+            }
+    }
+
+    /// What of a handle's registrations makes the device ring twice: other installations, and the native registrations of an older back
+    /// end. Templates that an app registered itself stay.
+    ///
+    /// - Parameter id: The installation that stays; nil leaves all of them.
+    private static func removals(_ list: [DeviceRegistration], beside id: String?) -> [Call] {
+        var calls: [Call] = []
+        for registration in list {
+            if let other = registration.installationID {
+                guard let id, other.lowercased() != id.lowercased() else { continue }
+                let call = Call.removeInstallation(id: other)
+                if !calls.contains(call) { calls.append(call) }
+            } else if !registration.isTemplate {
+                calls.append(.removeRegistration(id: registration.id, etag: registration.etag))
+            }
+        }
+        return calls
+    }
+
+    /// Whether a registration has a handle. The hub was asked for no other; but one that passed over the filter would lose devices here.
+    private static func has(_ registration: DeviceRegistration, _ handle: String) -> Bool {
+        guard let platform = registration.platform, let theirs = registration.handle else { return false }
+        // Of a browser the list has the endpoint alone.
+        if platform == .browser { return handle.contains(theirs) }
+        return DeviceToken.identity(of: theirs, on: platform) == DeviceToken.identity(of: handle, on: platform)
+    }
+}
+
+// MARK: - PUT and DELETE
+
+extension Registrar {
+    private func isOwner(of installation: Installation) -> Bool {
+        installation.tags.contains { UserTag.isSame($0, user) }
+    }
+
+    /// Whether the user may write an id: nobody has it yet, the user has it, or holds the device that has it.
+    private func mayWrite(_ body: RegisterBody, over installation: Installation?) -> Bool {
+        guard let installation else { return true }
+        if isOwner(of: installation) { return true }
+        let theirs = installation.knownPlatform ?? body.platform
+        return DeviceToken.identity(of: installation.pushChannel, on: theirs)
+            == DeviceToken.identity(of: body.handle, on: body.platform)
+    }
+
+    private mutating func write(_ body: RegisterBody, as id: String, beside list: [DeviceRegistration]) {
+        // Of another user nothing is kept: templates have tags and texts of their own.
+        var kept = found
+        if let found, !isOwner(of: found), found.tags.contains(where: { users.fits($0) }) { kept = nil }
+        var wanted = kept ?? Installation(id: id, platform: .known(body.platform), pushChannel: body.handle)
+        wanted.platform = .known(body.platform)
+        wanted.pushChannel = body.handle
+        wanted.tags = [user.text] + body.tags
+        wanted.userID = user.form
+        wanted.isChannelExpired = false
+        let isThere = kept.map { Self.isSame($0, wanted) } ?? false
+        left = isThere ? [] : [.write(wanted)]
+        left += Self.removals(list.filter { Self.has($0, body.handle) }, beside: id)
+        ending = .done
+    }
+
+    /// Whether the hub has all that would be written. The order and the case of tags make no difference to it.
+    private static func isSame(_ found: Installation, _ wanted: Installation) -> Bool {
+        guard found.platform == wanted.platform, found.userID == wanted.userID, !found.isChannelExpired else { return false }
+        let isBrowser = wanted.platform == .known(.browser)
+        let channel = isBrowser ? DeviceToken.identity(of: found.pushChannel, on: .browser) : found.pushChannel
+        let tags = found.tags.filter { $0.utf8.first != UInt8(ascii: "$") }
+        return channel == wanted.pushChannel && Set(tags.map(UserTag.folded)) == Set(wanted.tags.map(UserTag.folded))
+    }
+}
+
+extension Installation {
+    fileprivate var knownPlatform: Platform? {
+        guard case .known(let platform) = platform else { return nil }
+        return platform
+    }
+}
+
+extension Registrar.Call: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What it does; the handle is a secret.
+    public var description: String {
+        switch self {
+        case .find: "find"
+        case .read: "read"
+        case .write: "write"
+        case .removeInstallation: "remove an installation"
+        case .removeRegistration: "remove a registration"
+        }
+    }
+    /// As `description`.
+    public var debugDescription: String { description }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension Registrar: CustomStringConvertible, CustomReflectable {
+    /// The name alone.
+    public var description: String { "Registrar" }
+    /// A mirror without children: there is a handle in them.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

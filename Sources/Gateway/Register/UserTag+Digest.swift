@@ -1,0 +1,12 @@
+public import Crypto
+public import FanOut
+
+extension UserTag.Pattern {
+    /// The tag of a user.
+    ///
+    /// - Parameter name: The name as the users file has it, or as somebody wrote it to send to.
+    /// - Throws: `CryptoError` when OpenSSL cannot compute the digest of a long name.
+    public func tag(of name: String) throws(CryptoError) -> UserTag {
+        try tag(of: name) { (bytes) throws(CryptoError) in try SHA256.hexadecimalDigest(of: bytes) }
+    }
+}
