@@ -7,7 +7,7 @@ import PackageDescription
 //   pure     values and decisions: no clock, no I/O, no C, no Foundation
 //   adapter  one wrapper for each C library; none knows what a push is
 //   hub      joins the push terms to the adapters
-//   service  worker, emulator; no service imports another
+//   service  worker, gateway, emulator; no service imports another
 //   wiring   Settings: files, environment and flags to each module's configuration
 //   console  the commands
 //   bench    measures all of it, and is a command itself
@@ -107,6 +107,12 @@ let package = Package(
             ],
             swiftSettings: strict + [.define("PUSHFAN_FAILPOINTS", .when(traits: ["Failpoints"]))]),
         .target(
+            name: "Gateway",
+            dependencies: [
+                "PushModel", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP", "HTTPServing", "Users", "Crypto",
+            ],
+            swiftSettings: strict),
+        .target(
             name: "HubEmulator",
             dependencies: ["PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
             swiftSettings: strict),
@@ -116,7 +122,7 @@ let package = Package(
             "Settings",
             [
                 "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "HubAuth", "Kafka", "HubREST", "CurlHTTP",
-                "WorkerRuntime",
+                "WorkerRuntime", "Gateway",
                 "Observability",
             ]),
 
@@ -141,8 +147,8 @@ let package = Package(
         .executableTarget(
             name: "PushFan",
             dependencies: [
-                "Bench", "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery",
-                "Observability",
+                "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut",
+                "Delivery", "Observability",
                 "Kafka", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop",
             ],
             swiftSettings: strict),
@@ -178,8 +184,14 @@ let package = Package(
         tests(
             "HubEmulatorTests",
             ["HubEmulator", "HubREST", "CurlHTTP", "EventLoop", "Delivery", "HubAuth", "HTTPServing", "PushModel", "FanOut"]),
+        tests(
+            "GatewayTests",
+            [
+                "Gateway", "HubEmulator", "HubREST", "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Crypto",
+                "Observability", "EventLoop",
+            ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
-        tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "HubREST", "HubAuth", "CurlHTTP"]),
+        tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),
         tests(
             "ConsoleTests",
             [
