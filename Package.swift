@@ -112,12 +112,15 @@ let package = Package(
             ],
             swiftSettings: strict + [.define("PUSHFAN_FAILPOINTS", .when(traits: ["Failpoints"]))]),
         .target(
-            name: "HubEmulator",
-            dependencies: ["PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
+            name: "Gateway",
+            dependencies: [
+                "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP", "HTTPServing",
+                "Users", "Crypto",
+            ],
             swiftSettings: strict),
         .target(
-            name: "Gateway",
-            dependencies: ["PushModel", "FanOut", "Delivery", "Crypto", "Users", "HTTPServing", "HubREST"],
+            name: "HubEmulator",
+            dependencies: ["PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
             swiftSettings: strict),
 
         // wiring
@@ -125,7 +128,7 @@ let package = Package(
             "Settings",
             [
                 "CYAML", "PushModel", "FanOut", "Payloads", "Delivery", "HubAuth", "Kafka", "HubREST", "CurlHTTP",
-                "WorkerRuntime",
+                "WorkerRuntime", "Gateway",
                 "Observability",
             ]),
 
@@ -150,8 +153,8 @@ let package = Package(
         .executableTarget(
             name: "PushFan",
             dependencies: [
-                "Bench", "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery",
-                "Observability",
+                "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut",
+                "Delivery", "Observability",
                 "Kafka", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop",
             ],
             swiftSettings: strict),
@@ -191,10 +194,11 @@ let package = Package(
         tests(
             "GatewayTests",
             [
-                "Gateway", "PushModel", "Payloads", "FanOut", "Delivery", "Crypto", "HTTPServing", "HubREST",
+                "Gateway", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST", "HubAuth", "CurlHTTP",
+                "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
-        tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "HubREST", "HubAuth", "CurlHTTP"]),
+        tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),
         tests(
             "ConsoleTests",
             [

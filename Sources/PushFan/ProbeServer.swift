@@ -2,7 +2,7 @@ import EventLoop
 import HTTPServing
 import Observability
 
-/// Serves `/livez`, `/readyz`, `/startupz`, `/metrics` and `/status`; nothing else, and nothing secret.
+/// Serves `/livez`, `/readyz`, `/startupz`, `/metrics` and, for a worker, `/status`; nothing else, and nothing secret.
 final class ProbeServer: Sendable {
     private let server: HTTPServer
 
@@ -11,14 +11,15 @@ final class ProbeServer: Sendable {
     /// - Parameters:
     ///   - listen: The address, such as `127.0.0.1:9464`; port 0 takes a free one.
     ///   - health: Answers the probes.
-    ///   - metrics: Is written out for every scrape.
-    ///   - status: Writes what the worker's loops know, as JSON.
-    init(listen: String, health: Health, metrics: PushfanMetrics, status: @escaping @Sendable () -> [UInt8]) {
+    ///   - metrics: Are written out for every scrape.
+    ///   - status: Writes what a worker's loops know, as JSON; nil for a process that has none.
+    init(listen: String, health: Health, metrics: MetricsRegistry, status: (@Sendable () -> [UInt8])? = nil) {
         let handler: @Sendable (HTTPServerRequest) -> HTTPServerResponse = { request in
-            request.path == "/status" && request.method == "GET"
-                ? HTTPServerResponse(
-                    status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"], body: status())
-                : Self.answer(request, health, metrics)
+            guard let status, request.path == "/status", request.method == "GET" else {
+                return Self.answer(request, health, metrics)
+            }
+            return HTTPServerResponse(
+                status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"], body: status())
         }
         var configuration = HTTPServerConfiguration(listen: listen)
         // Whoever connects here must not take the descriptors that calls and Kafka need. A probe is one short request.
@@ -34,14 +35,14 @@ final class ProbeServer: Sendable {
     func stop() { server.stop() }
 
     private static func answer(
-        _ request: HTTPServerRequest, _ health: Health, _ metrics: PushfanMetrics
+        _ request: HTTPServerRequest, _ health: Health, _ metrics: MetricsRegistry
     ) -> HTTPServerResponse {
         guard request.method == "GET" || request.method == "HEAD" else {
             return HTTPServerResponse(status: 405, headers: ["Allow": "GET, HEAD"])
         }
         if request.path == "/metrics" {
             var bytes: [UInt8] = []
-            metrics.registry.write(into: &bytes)
+            metrics.write(into: &bytes)
             return HTTPServerResponse(status: 200, headers: ["Content-Type": ExpositionWriter.contentType], body: bytes)
         }
         guard let probe = HealthProbe.allCases.first(where: { $0.path == request.path }) else {

@@ -62,21 +62,12 @@ struct WorkerProgram {
         log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
         DescriptorLimit.raise()
         ProcessFigures.begin()
-        metrics = PushfanMetrics(
-            build: BuildFacts(version: Program.version, commit: "", swift: Self.swiftVersion), process: ProcessFigures.read)
-    }
-
-    private static var swiftVersion: String {
-        #if swift(>=6.3)
-            "6.3"
-        #else
-            "6.2"
-        #endif
+        metrics = PushfanMetrics(build: .ofProgram, process: ProcessFigures.read)
     }
 
     func run() throws(CommandFailure) -> ExitCode {
         defer { signals.cancel() }
-        let probes = ProbeServer(listen: settings.listen.description, health: health, metrics: metrics) {
+        let probes = ProbeServer(listen: settings.listen.description, health: health, metrics: metrics.registry) {
             [status, hub = configuration.hubName] in status.json(version: Program.version, hub: hub)
         }
         do throws(HTTPServingError) {
@@ -122,6 +113,19 @@ struct WorkerProgram {
         } catch {
             throw CommandFailure(.configuration, "\(error)")
         }
+    }
+}
+
+extension BuildFacts {
+    /// What is running.
+    static var ofProgram: BuildFacts { BuildFacts(version: Program.version, commit: "", swift: swiftVersion) }
+
+    private static var swiftVersion: String {
+        #if swift(>=6.3)
+            "6.3"
+        #else
+            "6.2"
+        #endif
     }
 }
 

@@ -26,6 +26,14 @@ public enum Host {
         return String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
     }
 
+    /// How many bits a numeric address has (inet_pton(3)): 32 or 128; nil when it is none.
+    static func bitCount(ofAddress text: String) -> Int? {
+        var short = in_addr()
+        if inet_pton(AF_INET, text, &short) == 1 { return 32 }
+        var long = in6_addr()
+        return inet_pton(AF_INET6, text, &long) == 1 ? 128 : nil
+    }
+
     /// Reads a file of at most 1 MiB; a pipe without a writer reads as empty instead of holding the program up.
     ///
     /// - Parameter path: The file.

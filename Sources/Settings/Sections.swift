@@ -123,11 +123,33 @@ public struct WorkerSettings: Sendable {
 
 /// How the gateway serves apps and back ends.
 public struct GatewaySettings: Sendable {
+    /// Where it serves them.
+    public let listen: ListenAddress
     /// The file of the people who sign in with name and password.
     public let usersFile: String?
+    /// Whether everybody may sign in whose password is the name.
+    public let allowsDemoSignIn: Bool
+    /// Addresses, and ranges of them, of the proxies in front of it.
+    public let trustedProxies: [String]
+    /// How long a notification of an app waits for its result.
+    public let sendWait: Duration
+    /// Whether it waits for what became of its calls, too.
+    public let tracksOutcome: Bool
+    /// After which it is not sent any more.
+    public let sendLife: Duration
+    /// The tags that no app may give its own device.
+    public let reservedTags: [String]
 
-    init(_ values: SettingValues) {
+    init(_ values: SettingValues) throws(SettingsError) {
+        listen = try values.value(SettingsSchema.gatewayListen)
         usersFile = values[SettingsSchema.usersFile]
+        allowsDemoSignIn = try values.value(SettingsSchema.demoAuth)
+        trustedProxies = values[SettingsSchema.trustProxy] ?? []
+        let tracksOutcome = try values.value(SettingsSchema.gatewayTrackOutcome)
+        self.tracksOutcome = tracksOutcome
+        sendWait = values[SettingsSchema.sendWait] ?? (tracksOutcome ? .seconds(45) : .seconds(10))
+        sendLife = try values.value(SettingsSchema.sendLife)
+        reservedTags = values[SettingsSchema.reservedTags] ?? []
     }
 }
 

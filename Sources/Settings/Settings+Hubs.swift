@@ -137,12 +137,14 @@ extension Settings {
         }
     }
 
-    private func missing(_ key: String, _ expected: String) -> SettingProblem {
+    /// The problem of a key that must be set and is not.
+    func missing(_ key: String, _ expected: String) -> SettingProblem {
         let variable = SettingDefinition.variable(of: key)
         return SettingProblem(key, .builtIn, "is not set; set it or the variable \(variable)", expected: expected)
     }
 
-    private func origin(of key: String) -> SettingOrigin {
+    /// Where the value of a key came from.
+    func origin(of key: String) -> SettingOrigin {
         describe().first { $0.key == key }?.origin ?? .builtIn
     }
 }

@@ -69,7 +69,7 @@ public struct Settings: Sendable {
         defaultHub =
             values[SettingsSchema.defaultHub] ?? hub.name ?? (namedHubs.count == 1 ? namedHubs.first?.key : nil)
         retry = try RetrySettings(values)
-        gateway = GatewaySettings(values)
+        gateway = try GatewaySettings(values)
         listen = try values.value(SettingsSchema.listen)
         log = try LogSettings(
             level: values.value(SettingsSchema.logLevel), format: values.value(SettingsSchema.logFormat))

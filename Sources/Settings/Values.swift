@@ -24,6 +24,11 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         self.port = port
     }
 
+    /// Whether the host is this machine by its spelling alone: `localhost`, 127.0.0.0/8 or `::1`.
+    public var isLoopback: Bool {
+        host == "localhost" || host == "::1" || (host.hasPrefix("127.") && Host.bitCount(ofAddress: host) == 32)
+    }
+
     /// `host:port`, with brackets where the host is an IPv6 address.
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

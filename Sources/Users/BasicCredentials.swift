@@ -32,6 +32,9 @@ public struct BasicCredentials: Sendable {
         self.password = password
     }
 
+    /// Whether the password is the name, which somebody may have: that is all a demonstration asks for.
+    public var areOfDemonstration: Bool { UserName.isLegal(name) && password == Array(name.utf8) }
+
     /// Whether somebody may have this password: 1 to 1,024 bytes of UTF-8 without control characters, which no header may have.
     public static func isLegalPassword(_ password: [UInt8]) -> Bool {
         guard (1...maximumPasswordByteCount).contains(password.count) else { return false }

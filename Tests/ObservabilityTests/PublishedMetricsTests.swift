@@ -149,4 +149,31 @@ import Testing
         let names = text.matches(of: #/[#] TYPE ([a-z_]+)/#).map { String($0.output.1) }
         #expect(names == Self.published.map(\.name))
     }
+
+    /// The gateway's own, beside those of the process.
+    static let gateway: [(name: String, type: String)] = [
+        ("pushfan_gateway_requests_total", "counter"), ("pushfan_gateway_request_duration_seconds", "histogram"),
+        ("pushfan_gateway_ack_seconds", "histogram"), ("pushfan_gateway_sign_ins_total", "counter"),
+        ("pushfan_gateway_hub_calls_total", "counter"), ("pushfan_gateway_hub_call_duration_seconds", "histogram"),
+        ("pushfan_gateway_waiting_requests", "gauge"),
+    ]
+
+    @Test func theGatewaysMetricsAreThoseThatArePublished() throws {
+        let metrics = GatewayMetrics(build: BuildFacts(version: "1", commit: "c", swift: "6")) { ProcessReadings() }
+        metrics.requests.series(["notify", "200"]).increment()
+        metrics.requestDuration.series(["notify"]).observe(.milliseconds(12))
+        metrics.ack.series(["persisted"]).observe(.milliseconds(3))
+        metrics.signIns.series(["refused"]).increment()
+        metrics.hubCalls.series(["installation.get", "ok"]).increment()
+        metrics.hubCallDuration.series(["installation.get"]).observe(.milliseconds(5))
+        metrics.readWaiting { 3 }
+        var bytes: [UInt8] = []
+        metrics.registry.write(into: &bytes)
+        let text = String(decoding: bytes, as: UTF8.self)
+        let types = text.matches(of: #/[#] TYPE (pushfan_gateway_[a-z_]+ [a-z]+)/#).map { String($0.output.1) }
+        #expect(types == Self.gateway.map { "\($0.name) \($0.type)" })
+        #expect(text.contains("pushfan_gateway_waiting_requests 3\n"))
+        let (status, output) = try promtool(bytes)
+        #expect(output == "" && status == 0)
+    }
 }

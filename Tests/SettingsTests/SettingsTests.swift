@@ -42,7 +42,10 @@ import WorkerRuntime
         #expect(settings.hub.userTag == "username:{user}")
         #expect(settings.retry.maxAttempts == 4)
         #expect(settings.retry.base == .seconds(1) && settings.retry.cap == .seconds(60) && settings.retry.factor == 2)
-        #expect(settings.gateway.usersFile == nil)
+        #expect(settings.gateway.usersFile == nil && !settings.gateway.allowsDemoSignIn && !settings.gateway.tracksOutcome)
+        #expect(settings.gateway.listen.description == "127.0.0.1:8080" && settings.gateway.trustedProxies.isEmpty)
+        #expect(settings.gateway.sendWait == .seconds(10) && settings.gateway.sendLife == .seconds(3600))
+        #expect(settings.gateway.reservedTags.isEmpty)
         #expect(settings.listen.description == "127.0.0.1:9464")
         #expect(settings.log.level == .info && settings.log.format == .auto)
         #expect(settings.describe().allSatisfy { $0.origin == .builtIn })
@@ -103,6 +106,7 @@ import WorkerRuntime
         ("kafka.properties", "PUSHFAN_KAFKA_PROPERTIES"), ("worker.id", "PUSHFAN_WORKER_ID"), ("hub.name", "PUSHFAN_HUB_NAME"),
         ("hub.connection_string", "PUSHFAN_HUB_CONNECTION_STRING"), ("listen", "PUSHFAN_LISTEN"),
         ("kafka.topics.requests", "PUSHFAN_KAFKA_TOPICS_REQUESTS"), ("gateway.users_file", "PUSHFAN_GATEWAY_USERS_FILE"),
+        ("gateway.send_wait", "PUSHFAN_GATEWAY_SEND_WAIT"), ("gateway.listen", "PUSHFAN_GATEWAY_LISTEN"),
     ]
 
     @Test(arguments: names) func keyHasItsVariable(_ key: String, _ variable: String) throws {

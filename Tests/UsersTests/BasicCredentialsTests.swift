@@ -68,6 +68,15 @@ import Testing
         #expect(BasicCredentials.isLegalPassword(password) == isLegal)
     }
 
+    @Test(
+        arguments: [
+            ("alice", "alice", true), ("Zoë", "Zoë", true), ("Zo\u{EB}", "Zoe\u{308}", false), ("alice", "Alice", false),
+            ("alice", "", false), ("", "", false), (" a", " a", false), ("a\u{85}", "a\u{85}", false),
+        ] as [(String, String, Bool)])
+    func demonstrationsAskForALegalNameTwice(name: String, password: String, isOne: Bool) throws {
+        #expect(try credentials(name, password).areOfDemonstration == isOne)
+    }
+
     @Test func noPasswordIsShown() throws {
         let credentials = try credentials("alice", "hunter2")
         var dumped = ""

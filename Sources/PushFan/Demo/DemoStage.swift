@@ -59,7 +59,7 @@ final class DemoStage {
     var emulatorURL: String { "http://\(hub.address.map(\.description) ?? "")" }
 
     func serveProbes() throws -> HTTPServer.Address {
-        let server = ProbeServer(listen: "127.0.0.1:0", health: health, metrics: metrics, status: status)
+        let server = ProbeServer(listen: "127.0.0.1:0", health: health, metrics: metrics.registry, status: status)
         probes = server
         return try server.start()
     }

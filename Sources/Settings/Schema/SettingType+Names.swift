@@ -1,3 +1,4 @@
+import FanOut
 import Observability
 
 extension SettingType where Value == String {
@@ -33,6 +34,31 @@ extension SettingType where Value == String {
     static var month: SettingType {
         text("a year and a month such as 2020-06") { (text) throws(SettingFault) -> String in
             guard text.wholeMatch(of: #/20[0-9]{2}-(0[1-9]|1[0-2])/#) != nil else { throw SettingFault("is not a month") }
+            return text
+        }
+    }
+
+    /// A tag that a device may have, and none that the hub reserves.
+    static var tag: SettingType {
+        text("a tag: 1 to \(HubTag.maxLength) letters, digits, '_', '@', '#', '.', ':' and '-'") {
+            (text) throws(SettingFault) -> String in
+            guard text.utf8.count <= HubTag.maxLength else { throw SettingFault("is too long") }
+            guard SettingLetters.consists(text, ofLettersDigitsAnd: "_@#.:-") else {
+                throw SettingFault("contains a character that no tag may have")
+            }
+            return text
+        }
+    }
+
+    /// The address of a peer, or a range of addresses (RFC 4632, 3.1).
+    static var peerAddress: SettingType {
+        text("an address such as 10.0.0.5, or a range such as 10.0.0.0/8") { (text) throws(SettingFault) -> String in
+            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let bitCount = Host.bitCount(ofAddress: parts[0]) else { throw SettingFault("is not an address") }
+            guard parts.count > 1 else { return text }
+            guard parts[1].utf8.allSatisfy(SettingLetters.isDigit), let length = Int(parts[1]), length <= bitCount else {
+                throw SettingFault("is not a range of addresses")
+            }
             return text
         }
     }

@@ -162,10 +162,30 @@ public enum SettingsSchema {
     static let usersFile = SettingKey(
         "gateway.users_file", .line("the path of a file"),
         "The file of the people who sign in with name and password, which `pushfan users set` writes.")
+    static let gatewayListen = SettingKey(
+        "gateway.listen", .address, default: "127.0.0.1:8080",
+        "Where the gateway serves apps; port 0 takes a free one.")
+    static let demoAuth = SettingKey(
+        "gateway.demo_auth", .boolean, default: "false",
+        "Whether everybody may sign in whose password is the name; on a loopback address only, for demonstrations.")
+    static let trustProxy = SettingKey(
+        "gateway.trust_proxy", .list(of: .peerAddress),
+        "The proxies that end TLS in front of the gateway; without one it listens on a loopback address only.")
+    static let sendWait = SettingKey(
+        "gateway.send_wait", .duration(.seconds(1) ... .seconds(300)),
+        "How long a notification of an app waits for its result; 10s by default, 45s with gateway.track_outcome.")
+    static let gatewayTrackOutcome = SettingKey(
+        "gateway.track_outcome", .boolean, default: "false",
+        "Whether a notification of an app waits for what became of its calls, too; Standard tier only.")
+    static let sendLife = SettingKey(
+        "gateway.send_ttl", .duration(.seconds(1) ... .seconds(2_419_200)), default: "1h",
+        "After which a notification of an app is not sent any more.")
+    static let reservedTags = SettingKey(
+        "gateway.reserved_tags", .list(of: .tag), "The tags that no app may give its own device.")
 
     static let listen = SettingKey(
         "listen", .address, default: "127.0.0.1:9464",
-        "Where /livez, /readyz, /startupz and /metrics are; port 0 takes a free one.")
+        "Where /livez, /readyz, /startupz and /metrics are; port 0 takes a free one. The gateway's default is 127.0.0.1:9465.")
     static let logLevel = SettingKey(
         "log.level", .word(LogLevel.allCases.map { ($0.word, $0) }), default: "info", "The lowest level that is logged.")
     static let logFormat =
@@ -190,8 +210,9 @@ public enum SettingsSchema {
             platforms.definition, userTag.definition, trackOutcome.definition, outcomeDeadline.definition, proxy.definition,
             defaultHub.definition, tenantHubs.definition,
             maxAttempts.definition, retryBase.definition,
-            retryFactor.definition, retryCap.definition, usersFile.definition, listen.definition, logLevel.definition,
-            logFormat.definition,
+            retryFactor.definition, retryCap.definition, gatewayListen.definition, usersFile.definition, demoAuth.definition,
+            trustProxy.definition, sendWait.definition, gatewayTrackOutcome.definition, sendLife.definition,
+            reservedTags.definition, listen.definition, logLevel.definition, logFormat.definition,
         ]
 
     /// The keys that name topics.

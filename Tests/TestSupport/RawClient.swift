@@ -1,15 +1,23 @@
 import Glibc
 
 /// A blocking TCP connection to a loopback server; every wait ends after ten seconds.
-final class RawClient {
-    struct Failure: Error { let call: String, code: Int32 }
+public final class RawClient {
+    /// A call of the system that failed, and its number.
+    public struct Failure: Error {
+        /// The call.
+        public let call: String
+        /// The system's number for the error.
+        public let code: Int32
+    }
 
     private let descriptor: Int32
-    private(set) var received: [UInt8] = []
+    /// What came and was not taken yet.
+    public private(set) var received: [UInt8] = []
     /// How the last read ended: 0 for an orderly end, else the error's number.
-    private(set) var ending: Int32?
+    public private(set) var ending: Int32?
 
-    init(port: Int) throws {
+    /// Connects.
+    public init(port: Int) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -31,9 +39,11 @@ final class RawClient {
 
     deinit { close(descriptor) }
 
-    func send(_ text: String) { send(Array(text.utf8)) }
+    /// Sends a text.
+    public func send(_ text: String) { send(Array(text.utf8)) }
 
-    func send(_ bytes: [UInt8]) {
+    /// Sends bytes.
+    public func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -46,7 +56,7 @@ final class RawClient {
     ///
     /// - Parameter toHEAD: Whether it answers HEAD: no body comes then, whatever length the head says.
     /// - Returns: Its parts; the status is 0 when no answer came.
-    func answer(toHEAD: Bool = false) -> (status: Int, head: String, body: [UInt8]) {
+    public func answer(toHEAD: Bool = false) -> (status: Int, head: String, body: [UInt8]) {
         var end: Int?
         while end == nil {
             end = received.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound
@@ -66,7 +76,7 @@ final class RawClient {
     }
 
     /// Reads until the connection ends.
-    func rest() -> [UInt8] {
+    public func rest() -> [UInt8] {
         while read() {}
         return received
     }

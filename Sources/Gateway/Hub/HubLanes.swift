@@ -1,0 +1,77 @@
+import Dispatch
+import Foundation
+
+/// A few threads that call the hub, each with connections of its own. Work for one id is done in the order in which it was given.
+final class HubLanes: Sendable {
+    /// Uses the hub and waits for its answers.
+    typealias Work = @Sendable (HubCaller) -> Void
+
+    /// How many lanes there are.
+    static let count = 4
+    /// How much work may wait in one lane: at 5 ms for a call, some 2 s of it.
+    static let limit = 256
+
+    private let lanes: [HubLane]
+
+    /// Makes lanes whose threads do not run yet; work waits until they do.
+    ///
+    /// - Parameters:
+    ///   - limit: How much work may wait in one lane.
+    ///   - makeCaller: Makes what one lane calls the hub with.
+    /// - Throws: What `makeCaller` throws.
+    init(limit: Int = HubLanes.limit, _ makeCaller: () throws -> HubCaller) throws {
+        lanes = try (0..<Self.count).map { _ in HubLane(try makeCaller(), limit: limit) }
+    }
+
+    /// Starts the threads; they hold their lanes until ``stop()``.
+    func start() {
+        for (index, lane) in lanes.enumerated() { lane.start(name: "pushfan-hub-\(index + 1)") }
+    }
+
+    /// Gives work to the lane of an id; never waits.
+    ///
+    /// - Parameters:
+    ///   - id: What the work is about.
+    ///   - work: Is called on the lane's thread.
+    /// - Returns: False when the lane is full or has ended; then it is never called.
+    func put(for id: String, _ work: @escaping Work) -> Bool {
+        lanes[Int(UInt(bitPattern: id.hashValue) % UInt(lanes.count))].put(work)
+    }
+
+    /// Ends the threads, and waits up to 1 s for the calls that are under way; work that waits is dropped.
+    func stop() {
+        let deadline = DispatchTime.now() + .seconds(1)
+        for lane in lanes { lane.close() }
+        for lane in lanes { lane.waitForEnd(until: deadline) }
+    }
+}
+
+/// One thread and what waits for it.
+///
+/// `@unchecked Sendable`: `caller` is made before the thread is, and only the thread that ``start(name:)`` makes touches it; that is
+/// called once. Everything else is Sendable by itself.
+private final class HubLane: @unchecked Sendable {
+    private let caller: HubCaller
+    private let queue: BoundedQueue<HubLanes.Work>
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(_ caller: HubCaller, limit: Int) {
+        self.caller = caller
+        queue = BoundedQueue(limit: limit)
+    }
+
+    func start(name: String) {
+        let thread = Thread { [self] in
+            while let work = queue.take() { work(caller) }
+            ended.signal()
+        }
+        thread.name = name
+        thread.start()
+    }
+
+    func put(_ work: @escaping HubLanes.Work) -> Bool { queue.put(work) }
+
+    func close() { queue.close() }
+
+    func waitForEnd(until deadline: DispatchTime) { _ = ended.wait(timeout: deadline) }
+}

@@ -1,0 +1,69 @@
+import HubREST
+import Observability
+import Synchronization
+
+/// Knows how the hub is, from what became of the last call, and tells it to log and health.
+final class HubWatch: Sendable {
+    private struct State {
+        /// Nil until a call was made.
+        var isWell: Bool?
+        var isLooking = false
+    }
+
+    private let check: HealthCheck
+    private let log: Log
+    /// Nothing else is locked while it is held.
+    private let state = Mutex(State())
+
+    /// A watch that has heard of no call yet.
+    init(_ services: GatewayServices) {
+        check = services.health.check("hub", for: .ready, until: "the hub was not asked yet")
+        log = services.log
+    }
+
+    /// Notes what became of a call; nil is success.
+    func note(_ failure: RegistrationFailure?) {
+        if failure?.cause == .unusable { return }
+        let trouble = failure.flatMap(Self.trouble)
+        let wasWell = state.withLock { state -> Bool? in
+            defer { state.isWell = trouble == nil }
+            return state.isWell
+        }
+        if let trouble {
+            check.fail(trouble)
+            if wasWell != false { log.warning(.hubConnection, "the hub cannot be used", [.reason: .string(trouble)]) }
+        } else {
+            check.pass()
+            if wasWell != true { log.info(.hubConnection, "the hub answers") }
+        }
+    }
+
+    /// Whether somebody should ask the hub how it is: the last call did not tell that it is well, and nobody asks already.
+    func beginLook() -> Bool {
+        state.withLock { state -> Bool in
+            guard state.isWell != true, !state.isLooking else { return false }
+            state.isLooking = true
+            return true
+        }
+    }
+
+    /// Whoever was told to ask has an answer, or has given up.
+    func endLook() {
+        state.withLock { $0.isLooking = false }
+    }
+
+    /// Why no call can succeed for now; nil where the hub has just refused this one, or asks to wait.
+    private static func trouble(_ failure: RegistrationFailure) -> String? {
+        switch failure.cause {
+        case .unanswered, .unsigned, .system: return failure.description
+        case .unreadable, .unusable: return nil
+        case .refused:
+            switch failure.status ?? 0 {
+            case 401, 403: return failure.code == .hubThrottled ? nil : "\(failure); is the key right, and does its policy have Listen?"
+            // An installation that is not there is no refusal.
+            case 404, 500...502, 504...599: return failure.description
+            default: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+public import CurlHTTP
+public import HubREST
+public import Kafka
+
+/// Everything that a gateway is told when it starts.
+public struct GatewayConfiguration: Sendable {
+    /// The program's version.
+    public var version: String
+    /// Where apps are served: `host:port`, IPv6 in brackets; port 0 takes a free one. Default `127.0.0.1:8080`.
+    public var listen = "127.0.0.1:8080"
+    /// The file of the people who sign in; nil where only the rule of demonstrations lets somebody in.
+    public var usersFile: String?
+    /// Whether everybody may sign in whose password is the name, default no.
+    public var allowsDemoSignIn = false
+    /// Addresses, and ranges of them, of the proxies in front.
+    public var trustedProxies: [String] = []
+    /// How long a notification of an app waits for its result, default 10 s.
+    public var sendWait = Duration.seconds(10)
+    /// Whether it waits for the outcomes of its calls, too; default no.
+    public var tracksOutcome = false
+    /// After which it is not sent any more, default 1 h.
+    public var sendLife = Duration.seconds(3600)
+    /// The tags that no app may give its own device.
+    public var reservedTags: [String] = []
+    /// The tag of a user, with `{user}` for the name, as the workers have it.
+    public var userTag = "username:{user}"
+    /// The hub's name, as requests have it.
+    public var hubName: String
+    /// The hub, and whose rights to use: Listen for registrations.
+    public var hub: HubConfiguration
+    /// How to reach it.
+    public var connections: ConnectionPoolConfiguration
+    /// How long one call of the hub may take, default 30 s.
+    public var hubTimeout = Duration.seconds(30)
+    /// Brokers and client properties.
+    public var kafka: KafkaConfiguration
+    /// Requests are written here.
+    public var requestsTopic = "push.requests.v1"
+    /// Results are read from here.
+    public var resultsTopic = "push.results.v1"
+
+    /// A gateway with the defaults.
+    public init(
+        version: String, hubName: String, hub: HubConfiguration, connections: ConnectionPoolConfiguration, kafka: KafkaConfiguration
+    ) {
+        self.version = version
+        self.hubName = hubName
+        self.hub = hub
+        self.connections = connections
+        self.kafka = kafka
+    }
+}
+
+/// Why a gateway cannot start; no secret is in it.
+public enum GatewayFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// It cannot work with these settings.
+    case configuration(String)
+    /// Something on this machine failed.
+    case system(String)
+
+    /// What has happened, in plain words.
+    public var description: String {
+        switch self {
+        case .configuration(let reason), .system(let reason): reason
+        }
+    }
+}

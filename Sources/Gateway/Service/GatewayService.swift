@@ -1,0 +1,152 @@
+import Crypto
+import EventLoop
+public import HTTPServing
+import HubREST
+import Observability
+import Synchronization
+import Users
+
+/// Serves apps: signs their users in, and answers the routes of `/api`.
+///
+/// Two server threads read requests; one thread checks passwords, and four call the hub. Whatever waits is a suspended connection and
+/// no thread.
+public final class GatewayService: Sendable {
+    /// Connections at a time; each has a pool of 20 KiB, and most of them wait for an answer.
+    private static let maximumConnections = 8192
+    /// File descriptors that it may need at most: those of connections and of the lanes, and 128 for everything else.
+    public static let descriptorsNeeded = maximumConnections + 256
+    /// An id that no device has, for asking the hub how it is.
+    private static let nobody = "pushfan-gateway-readiness"
+
+    private let configuration: GatewayConfiguration
+    private let services: GatewayServices
+    private let watch: HubWatch
+    private let lanes: HubLanes
+    private let signIn: SignIn
+    private let server: HTTPServer
+    private let isStopped = Atomic<Bool>(false)
+
+    /// Makes a gateway that does not serve yet. The users file is read; nobody else is asked.
+    ///
+    /// - Parameters:
+    ///   - configuration: What it is told.
+    ///   - services: What it reports to.
+    /// - Throws: ``GatewayFailure``: it cannot work with the settings, or the system refuses a descriptor.
+    public convenience init(_ configuration: GatewayConfiguration, _ services: GatewayServices) throws(GatewayFailure) {
+        try self.init(configuration, services) { APIEndpoints(configuration: configuration, lanes: $0) }
+    }
+
+    /// Makes one whose routes of `/api` answer what `makeEndpoints` makes.
+    init(
+        _ configuration: GatewayConfiguration, _ services: GatewayServices, _ makeEndpoints: (HubLanes) -> any Endpoints
+    ) throws(GatewayFailure) {
+        let watch = HubWatch(services)
+        let users = try Self.users(configuration, services)
+        let signIn: SignIn
+        do throws(CryptoError) {
+            signIn = try SignIn(users, allowsDemo: configuration.allowsDemoSignIn, services)
+        } catch {
+            throw GatewayFailure.system(error.description)
+        }
+        let lanes: HubLanes
+        do {
+            lanes = try HubLanes {
+                let client = try RegistrationClient(
+                    configuration.hub, configuration.connections, userAgent: "pushfan/\(configuration.version)",
+                    timeout: configuration.hubTimeout, now: { WallClock.millisecondsSince1970() })
+                return HubCaller(client, watch, services)
+            }
+        } catch {
+            throw GatewayFailure.configuration("the hub cannot be called with these settings: \(error)")
+        }
+        let routes = Routes(signIn: signIn, endpoints: makeEndpoints(lanes), services: services)
+        let server = HTTPServer(Self.serving(configuration.listen)) { request, responder in
+            routes.answer(request, responder)
+        }
+        services.metrics.readWaiting { [weak server] in server?.waitingCount }
+        self.configuration = configuration
+        self.services = services
+        self.watch = watch
+        self.lanes = lanes
+        self.signIn = signIn
+        self.server = server
+    }
+
+    /// Serves from now on, whether or not the hub and Kafka are there.
+    ///
+    /// - Returns: The bound address, with the real port where 0 was asked for.
+    /// - Throws: ``GatewayFailure/configuration(_:)`` when the address cannot be listened on; then nothing runs.
+    @discardableResult
+    public func start() throws(GatewayFailure) -> HTTPServer.Address {
+        let address: HTTPServer.Address
+        do throws(HTTPServingError) {
+            address = try server.start()
+        } catch {
+            throw GatewayFailure.configuration("gateway.listen: \(error)")
+        }
+        signIn.start()
+        lanes.start()
+        services.log.info(.listening, "apps are served", [.address: .string(address.description)])
+        if configuration.allowsDemoSignIn {
+            services.log.warning(
+                .configurationDoubtful, "everybody may sign in whose password is the name", [.setting: "gateway.demo_auth"])
+        }
+        lookAtHub()
+        return address
+    }
+
+    /// Takes no new connections, waits for the answers to those that came, and ends; what it answers meanwhile ends its connection.
+    ///
+    /// Blocks for `limit` at most, and then for a few seconds; a second call does nothing. Called after ``start()``.
+    ///
+    /// - Parameter limit: How long to wait for answers; the rest gets 503 then. Default 10 s.
+    public func stop(within limit: Duration = .seconds(10)) {
+        guard !isStopped.exchange(true, ordering: .relaxed) else { return }
+        services.health.beginDraining()
+        server.stop(within: limit)
+        signIn.stop()
+        lanes.stop()
+    }
+
+    /// Asks the hub how it is, unless the last call has told that it is well. To be called every few seconds; waits for nothing.
+    public func lookAtHub() {
+        guard watch.beginLook() else { return }
+        let isPut = lanes.put(for: Self.nobody) { [watch] caller in
+            // What came of it is noted by the caller.
+            _ = try? caller.perform(.getInstallation(id: GatewayService.nobody))
+            watch.endLook()
+        }
+        if !isPut { watch.endLook() }
+    }
+
+    private static func serving(_ listen: String) -> HTTPServerConfiguration {
+        var serving = HTTPServerConfiguration(listen: listen)
+        serving.threadCount = 2
+        serving.maximumConnections = maximumConnections
+        // A name and a password of the longest in base64 have 1.7 KiB.
+        serving.maximumHeaderByteCount = 8 << 10
+        serving.maximumBodyByteCount = 64 << 10
+        serving.refusal = { Refusal(status: $0).response }
+        return serving
+    }
+
+    private static func users(
+        _ configuration: GatewayConfiguration, _ services: GatewayServices
+    ) throws(GatewayFailure) -> UsersSource? {
+        guard let path = configuration.usersFile else { return nil }
+        do throws(UsersError) {
+            return try UsersSource(path, now: services.now()) { [log = services.log] report in
+                switch report {
+                case .read(let count):
+                    log.info(.configurationLoaded, "the users file was read again", [.count: LogValue(count)])
+                case .kept(let reason):
+                    log.error(
+                        .configurationLoaded, "the users file cannot be used; the users from before stay",
+                        [.reason: .string(reason.description)])
+                }
+            }
+        } catch {
+            throw GatewayFailure.configuration("gateway.users_file: '\(path)' \(error)")
+        }
+    }
+}

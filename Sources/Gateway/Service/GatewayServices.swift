@@ -1,0 +1,21 @@
+public import EventLoop
+public import Observability
+
+/// What a gateway reports to, and its clock.
+public struct GatewayServices: Sendable {
+    /// The program's metrics.
+    public var metrics: GatewayMetrics
+    /// The program's log.
+    public var log: Log
+    /// The program's health.
+    public var health: Health
+    /// What the gateway takes for the present.
+    public var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }
+
+    /// The services of one gateway.
+    public init(metrics: GatewayMetrics, log: Log, health: Health) {
+        self.metrics = metrics
+        self.log = log
+        self.health = health
+    }
+}

@@ -1,0 +1,34 @@
+import EventLoop
+import HTTPServing
+
+/// Answers one request once, from any thread, and counts the answer.
+///
+/// Whoever drops the last reference without an answer has answered 500.
+final class Reply: Sendable {
+    private let responder: Responder
+    private let route: String
+    private let services: GatewayServices
+    private let started: MonotonicTime
+
+    /// The reply to a request that has just come.
+    ///
+    /// - Parameters:
+    ///   - responder: The server's.
+    ///   - route: The route's label.
+    ///   - services: Metrics and clock.
+    init(_ responder: Responder, route: String, _ services: GatewayServices) {
+        self.responder = responder
+        self.route = route
+        self.services = services
+        started = services.now()
+    }
+
+    deinit { answer(Refusal.failed.response) }
+
+    /// Answers; what comes after the first answer, or after the server's own, is ignored and not counted.
+    func answer(_ response: HTTPServerResponse) {
+        guard responder.answer(response) else { return }
+        services.metrics.requests.series([route, String(response.status)]).increment()
+        services.metrics.requestDuration.series([route]).observe(nanoseconds: services.now().nanoseconds(since: started))
+    }
+}

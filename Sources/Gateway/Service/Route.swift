@@ -1,0 +1,59 @@
+import HTTPServing
+
+/// The routes of a gateway.
+enum Route: Sendable, Equatable {
+    /// `GET /`, without signing in.
+    case welcome
+    /// `POST /api/register`.
+    case newRegistration
+    /// `PUT /api/register/{id}`; the id is decoded and not looked at.
+    case putRegistration(id: String)
+    /// `DELETE /api/register/{id}`.
+    case deleteRegistration(id: String)
+    /// `POST /api/notifications`.
+    case notify
+
+    /// Where a request leads.
+    enum Match: Sendable, Equatable {
+        case route(Route)
+        /// The path has other methods, as `Allow` names them.
+        case otherMethods(String)
+        case nowhere
+
+        /// A short word, safe as a metric's label.
+        var label: String {
+            switch self {
+            case .route(.welcome): "welcome"
+            case .route(.newRegistration): "register.new"
+            case .route(.putRegistration): "register.put"
+            case .route(.deleteRegistration): "register.delete"
+            case .route(.notify): "notify"
+            case .otherMethods, .nowhere: "none"
+            }
+        }
+    }
+
+    /// Finds the route of a request.
+    ///
+    /// - Parameters:
+    ///   - method: The method as sent; methods have a case (RFC 9110, 9.1).
+    ///   - path: The path as sent, escapes and all.
+    static func match(_ method: String, _ path: Substring) -> Match {
+        let pieces = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let routes: [(method: String, route: Route)]
+        if pieces == ["", ""] {
+            routes = [("GET", .welcome), ("HEAD", .welcome)]
+        } else if pieces == ["", "api", "register"] {
+            routes = [("POST", .newRegistration)]
+        } else if pieces == ["", "api", "notifications"] {
+            routes = [("POST", .notify)]
+        } else if pieces.count == 4, pieces.starts(with: ["", "api", "register"]), !pieces[3].isEmpty {
+            let id = PercentEncoding.decoded(pieces[3])
+            routes = [("PUT", .putRegistration(id: id)), ("DELETE", .deleteRegistration(id: id))]
+        } else {
+            return .nowhere
+        }
+        if let found = routes.first(where: { $0.method == method }) { return .route(found.route) }
+        return .otherMethods(routes.map { $0.method }.joined(separator: ", "))
+    }
+}

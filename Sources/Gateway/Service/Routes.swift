@@ -1,0 +1,33 @@
+import HTTPServing
+
+/// Finds the route of each request, has its caller sign in, and hands it on.
+struct Routes: Sendable {
+    /// What a browser shows.
+    static let welcome = "pushfan gateway\nApps register at /api/register and notify at /api/notifications.\n"
+
+    let signIn: SignIn
+    let endpoints: any Endpoints
+    let services: GatewayServices
+
+    /// Answers a request, now or later; waits for nothing.
+    func answer(_ request: HTTPServerRequest, _ responder: Responder) {
+        let match = Route.match(request.method, request.rawPath)
+        let reply = Reply(responder, route: match.label, services)
+        switch match {
+        case .nowhere: reply.answer(Refusal.notFound.response)
+        case .otherMethods(let allow): reply.answer(Refusal.methodNotAllowed(allow: allow).response)
+        case .route(.welcome): reply.answer(.text(Self.welcome))
+        case .route(let route):
+            // Of two headers nobody could say which one counts.
+            let authorization = request.headers.count(of: "Authorization") == 1 ? request.headers["Authorization"] : nil
+            signIn.check(authorization) { [endpoints] outcome in
+                switch outcome {
+                case .signedIn(let caller):
+                    endpoints.answer(APICall(route: route, request: request, caller: caller, reply: reply))
+                case .refused: reply.answer(Refusal.unauthenticated.response)
+                case .overloaded: reply.answer(Refusal.overloaded.response)
+                }
+            }
+        }
+    }
+}

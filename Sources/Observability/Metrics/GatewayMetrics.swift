@@ -1,0 +1,54 @@
+/// Every metric of a gateway, under its published name.
+///
+/// The names are a contract with dashboards and alerts. The labels are `route`, `status`, `outcome`, `operation` and `code`; all have
+/// few values, never a user, a tag or a device.
+public struct GatewayMetrics: Sendable {
+    /// Writes all of this as text.
+    public let registry: MetricsRegistry
+
+    /// Requests answered, by route and status. Those that a stop answers, and heads that are refused, do not count.
+    public let requests: Family<Counter, 2>
+    /// From a request to its answer, by route.
+    public let requestDuration: Family<Histogram, 1>
+    /// From giving a record to Kafka's client to its delivery report, by what that says (`persisted`, `not_persisted`,
+    /// `possibly_persisted`).
+    public let ack: Family<Histogram, 1>
+    /// Credentials looked at, by outcome: `remembered`, `verified`, `demonstration`, `refused`, `overloaded`.
+    public let signIns: Family<Counter, 1>
+    /// Hub calls, by operation and code: `ok`, the status of a refusal, or why there is no answer.
+    public let hubCalls: Family<Counter, 2>
+    /// How long a hub call takes, by operation.
+    public let hubCallDuration: Family<Histogram, 1>
+
+    /// Declares every metric.
+    ///
+    /// - Parameters:
+    ///   - registry: Where to declare them; once for each registry.
+    ///   - build: What is running.
+    ///   - process: Reads the process's own figures; called for each exposition.
+    public init(
+        registry: MetricsRegistry = MetricsRegistry(), build: BuildFacts, process: @escaping @Sendable () -> ProcessReadings
+    ) {
+        self.registry = registry
+        PushfanMetrics.declare(build, in: registry)
+        requests = registry.counters("gateway_requests_total", "Requests answered.", ["route", "status"])
+        requestDuration = registry.durations(
+            "gateway_request_duration_seconds", "From a request to its answer.", ["route"], Histogram.journeyBounds)
+        ack = registry.durations(
+            "gateway_ack_seconds", "From a record to its delivery report.", ["outcome"], Histogram.requestBounds)
+        signIns = registry.counters("gateway_sign_ins_total", "Credentials looked at.", ["outcome"])
+        hubCalls = registry.counters("gateway_hub_calls_total", "Hub calls, by code.", ["operation", "code"])
+        hubCallDuration = registry.durations(
+            "gateway_hub_call_duration_seconds", "How long a hub call takes.", ["operation"], Histogram.requestBounds)
+        PushfanMetrics.declare(process, in: registry)
+    }
+
+    /// Declares how many requests wait for their answers; once.
+    ///
+    /// - Parameter read: Gives the number, for each exposition; nil for none.
+    public func readWaiting(_ read: @escaping @Sendable () -> Int?) {
+        registry.reading("pushfan_gateway_waiting_requests", help: "Requests that wait for their answers.", type: .gauge) {
+            read().map { Double($0) }
+        }
+    }
+}

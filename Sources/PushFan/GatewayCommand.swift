@@ -1,0 +1,123 @@
+import Console
+import Dispatch
+import EventLoop
+import Gateway
+import HTTPServing
+import Observability
+import Settings
+
+extension Command {
+    /// `pushfan gateway`: serves apps until it is told to stop.
+    static let gateway = Command(
+        "gateway", .operators, "Serve apps over HTTP: sign users in, register their devices, send notifications",
+        examples: [
+            "pushfan gateway --users-file /etc/pushfan/users",
+            "PUSHFAN_CONFIG=Config/pushfan.yaml pushfan gateway --users-file users --gateway.listen 127.0.0.1:0",
+            "pushfan gateway --demo-auth true --listen 127.0.0.1:0",
+        ],
+        groups: [
+            FlagGroup(
+                "Serving",
+                FlagGroup.settings([
+                    ("users-file", "FILE", "gateway.users_file"), ("demo-auth", "BOOL", "gateway.demo_auth"),
+                    ("trust-proxy", "LIST", "gateway.trust_proxy"), ("send-wait", "DURATION", "gateway.send_wait"),
+                    ("hub-name", "NAME", "hub.name"),
+                ])),
+            .kafka(topics: ["requests", "results"]),
+            FlagGroup(
+                "Reporting",
+                FlagGroup.settings([
+                    ("listen", "HOST:PORT", "listen"), ("log-level", "LEVEL", "log.level"),
+                    ("log-format", "FORMAT", "log.format"),
+                ])),
+        ],
+        readOn: "Config/pushfan.yaml, section gateway; pushfan help users set",
+        run: { (invocation) throws(CommandFailure) in try GatewayProgram(invocation).run() })
+}
+
+/// A gateway together with its probes, its log and the signals that stop it.
+struct GatewayProgram {
+    private let stop = StopRequest()
+    private let signals: SignalHandler
+    private let settings: Settings
+    private let configuration: GatewayConfiguration
+    private let services: GatewayServices
+
+    init(_ invocation: Invocation) throws(CommandFailure) {
+        // From here on a signal means an orderly end, however early it comes.
+        signals = try SignalHandler { [stop] in stop.ask() }
+        settings = try invocation.settings()
+        do throws(SettingsError) {
+            configuration = try settings.gatewayConfiguration(version: Program.version)
+        } catch {
+            throw CommandFailure(
+                .configuration, error.description,
+                hint: "`pushfan config show --origin` lists every setting and where it comes from")
+        }
+        DescriptorLimit.raise()
+        ProcessFigures.begin()
+        services = GatewayServices(
+            metrics: GatewayMetrics(build: .ofProgram, process: ProcessFigures.read),
+            log: Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal), health: Health())
+    }
+
+    func run() throws(CommandFailure) -> ExitCode {
+        defer { signals.cancel() }
+        let log = services.log
+        let probes = ProbeServer(listen: settings.gatewayProbes, health: services.health, metrics: services.metrics.registry)
+        let service: GatewayService
+        do throws(GatewayFailure) {
+            service = try GatewayService(configuration, services)
+        } catch {
+            throw CommandFailure(error)
+        }
+        do throws(HTTPServingError) {
+            let address = try probes.start()
+            log.info(.listening, "probes and metrics are served", [.address: .string(address.description)])
+        } catch {
+            throw CommandFailure(
+                .configuration, "listen: \(error)", hint: "give another address with --listen; port 0 takes a free one")
+        }
+        defer { probes.stop() }
+        log.info(
+            .started, "a gateway starts", [.version: .string(Program.version), .hub: .string(configuration.hubName)])
+        if let limit = DescriptorLimit.current(), limit.soft < GatewayService.descriptorsNeeded {
+            log.warning(
+                .configurationDoubtful,
+                "fewer file descriptors may be open than may be needed: raise LimitNOFILE= or `ulimit -Hn`",
+                [.count: LogValue(GatewayService.descriptorsNeeded), .reason: .string("\(limit.soft) may be open")])
+        }
+        try serve(service)
+        log.info(.stopped, "the gateway has stopped")
+        log.flushSuppressed()
+        return .done
+    }
+
+    /// Serves until a signal comes.
+    private func serve(_ service: GatewayService) throws(CommandFailure) {
+        do throws(GatewayFailure) {
+            try service.start()
+        } catch {
+            throw CommandFailure(error)
+        }
+        let timer = RepeatingTimer(every: .seconds(5)) { [log = services.log] in
+            log.flushSuppressed()
+            service.lookAtHub()
+        }
+        defer { timer.cancel() }
+        let ended = DispatchSemaphore(value: 0)
+        stop.reaches { ended.signal() }
+        ended.wait()
+        services.log.info(.draining, "the gateway takes no new connections, and answers what waits")
+        service.stop()
+    }
+}
+
+extension CommandFailure {
+    fileprivate init(_ failure: GatewayFailure) {
+        switch failure {
+        case .configuration(let reason): self.init(.configuration, reason)
+        case .system(let reason): self.init(.failed, reason)
+        }
+    }
+}

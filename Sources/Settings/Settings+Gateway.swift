@@ -1,0 +1,109 @@
+import FanOut
+public import Gateway
+import HubAuth
+import HubREST
+
+/// From settings to what a gateway is told.
+extension Settings {
+    /// Where a gateway serves health and metrics. Its default is not the worker's, so that both run on one machine.
+    public var gatewayProbes: String { origin(of: "listen") == .builtIn ? "127.0.0.1:9465" : listen.description }
+
+    /// Everything that a gateway is told.
+    ///
+    /// - Parameter version: The program's version.
+    /// - Returns: The configuration; what it points at was not contacted.
+    /// - Throws: `SettingsError` naming every key that is missing or wrong, or with which a gateway cannot work.
+    public func gatewayConfiguration(version: String) throws(SettingsError) -> GatewayConfiguration {
+        var problems = signInProblems() + userTagProblems()
+        guard let settings = gatewayHub(&problems), let hub = usable(settings, &problems), problems.isEmpty else {
+            throw SettingsError(problems: problems)
+        }
+        var configuration = GatewayConfiguration(
+            version: version, hubName: settings.routeName ?? hub.hub.text, hub: hub,
+            connections: connections(to: hub.endpoint, like: settings), kafka: kafkaConfiguration())
+        configuration.listen = gateway.listen.description
+        configuration.usersFile = gateway.usersFile
+        configuration.allowsDemoSignIn = gateway.allowsDemoSignIn
+        configuration.trustedProxies = gateway.trustedProxies
+        configuration.sendWait = gateway.sendWait
+        configuration.tracksOutcome = gateway.tracksOutcome
+        configuration.sendLife = gateway.sendLife
+        configuration.reservedTags = gateway.reservedTags
+        configuration.userTag = self.hub.userTag
+        configuration.hubTimeout = settings.requestTimeout
+        configuration.requestsTopic = kafka.topics.requests
+        configuration.resultsTopic = kafka.topics.results
+        return configuration
+    }
+
+    /// The one hub that a gateway serves; nil, and a problem, when there is none or more than one.
+    private func gatewayHub(_ problems: inout [SettingProblem]) -> HubSettings? {
+        let key = "default_hub"
+        guard let name = defaultHub else {
+            if allHubs.count > 1 { problems.append(missing(key, "the name of the hub that the gateway serves")) }
+            return allHubs.count > 1 ? nil : allHubs.first
+        }
+        if let hub = self.hub(named: name) { return hub }
+        problems.append(
+            SettingProblem(
+                key, origin(of: key), "\(SettingText.shown(name)) is a spread of hubs, and a gateway serves one hub",
+                expected: "the name of a hub"))
+        return nil
+    }
+
+    /// What the hub's client is told; nil, and problems, when it cannot be.
+    private func usable(_ hub: HubSettings, _ problems: inout [SettingProblem]) -> HubConfiguration? {
+        do throws(SettingsError) {
+            return try hubConfiguration(of: hub)
+        } catch {
+            problems += error.problems
+            return nil
+        }
+    }
+
+    /// Passwords must not travel in clear text, and somebody must be able to sign in.
+    private func signInProblems() -> [SettingProblem] {
+        var problems: [SettingProblem] = []
+        let address = SettingText.shown(gateway.listen.description)
+        if gateway.usersFile == nil && !gateway.allowsDemoSignIn {
+            problems.append(missing("gateway.users_file", "the path of the file that `pushfan users set` writes"))
+        }
+        if !gateway.listen.isLoopback && gateway.allowsDemoSignIn {
+            problems.append(
+                SettingProblem(
+                    "gateway.demo_auth", origin(of: "gateway.demo_auth"),
+                    "is for loopback addresses only, and gateway.listen is \(address)", expected: "false"))
+        }
+        if !gateway.listen.isLoopback && gateway.trustedProxies.isEmpty {
+            problems.append(
+                SettingProblem(
+                    "gateway.listen", origin(of: "gateway.listen"),
+                    "\(address) is no loopback address, and passwords would come in clear text",
+                    expected: "a loopback address, or gateway.trust_proxy with the proxy that ends TLS"))
+        }
+        return problems
+    }
+
+    /// Every user has a tag of this pattern, also one whose name is written as a hash, which has 66 characters.
+    private func userTagProblems() -> [SettingProblem] {
+        let pattern = hub.userTag
+        let around = pattern.utf8.count - "{user}".utf8.count
+        let message: String
+        if pattern.hasPrefix("$") {
+            message = "begins with '$', as the tags do that the hub sets itself"
+        } else if (try? HubTag(pattern.replacing("{user}", with: "u"))) == nil {
+            message = "makes no tag that a device may have"
+        } else if around == 0 {
+            message = "has nothing but {user}, so that any tag could be a user's"
+        } else if around > HubTag.maxLength - 66 {
+            message = "leaves fewer than 66 characters for a user"
+        } else {
+            return []
+        }
+        return [
+            SettingProblem(
+                "hub.user_tag", origin(of: "hub.user_tag"), "\(SettingText.shown(pattern)) \(message)",
+                expected: "for a gateway, a tag such as username:{user}")
+        ]
+    }
+}

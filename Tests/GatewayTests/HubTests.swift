@@ -1,0 +1,138 @@
+import Dispatch
+import EventLoop
+import HubEmulator
+import HubREST
+import Observability
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+@Suite(.tags(.threads, .c)) struct HubTests {
+    /// What lanes have done, in order.
+    private final class Done: Sendable {
+        private let ids = Mutex<[String]>([])
+        private let arrivals = DispatchSemaphore(value: 0)
+
+        func add(_ id: String) {
+            ids.withLock { $0.append(id) }
+            arrivals.signal()
+        }
+
+        /// All of it, once there are `count`.
+        func wait(for count: Int) throws -> [String] {
+            let limit = DispatchTime.now() + .seconds(Int(farDeadline.components.seconds))
+            for _ in 0..<count {
+                let hasArrived = arrivals.wait(timeout: limit) == .success
+                try #require(hasArrived)
+            }
+            return ids.withLock { $0 }
+        }
+    }
+
+    /// Lanes whose callers nobody uses.
+    private func makeLanes(limit: Int) throws -> HubLanes {
+        let services = TestServices().services
+        let watch = HubWatch(services)
+        let configuration = try TestGateway.configuration(nil, demo: true, hub: TestGateway.hubThatIsAway)
+        return try HubLanes(limit: limit) {
+            let client = try RegistrationClient(
+                configuration.hub, configuration.connections, userAgent: "pushfan/test", timeout: farDeadline, now: { 0 })
+            return HubCaller(client, watch, services)
+        }
+    }
+
+    /// Serves a hub and a gateway of it.
+    private func serving(
+        key: String? = nil, faults: [String] = [], _ body: (EmulatedHub, TestGateway) throws -> Void
+    ) throws {
+        var configuration = HubEmulatorConfiguration()
+        configuration.listen = "127.0.0.1:0"
+        configuration.faults = try faults.map { try Fault(parsing: $0) }
+        let hub = try EmulatedHub(configuration)
+        _ = try hub.start()
+        defer { hub.stop(within: .zero) }
+        var connection = hub.connectionString
+        if let key, let place = connection.firstRange(of: "SharedAccessKey=") {
+            connection = String(connection[..<place.upperBound]) + key
+        }
+        try body(hub, try TestGateway(demo: true, hub: connection))
+    }
+
+    @Test func workForOneIDIsDoneInItsOrder() throws {
+        let lanes = try makeLanes(limit: 1000)
+        lanes.start()
+        defer { lanes.stop() }
+        let done = Done()
+        for round in 0..<50 {
+            for id in 0..<20 {
+                let isPut = lanes.put(for: "id-\(id)") { _ in done.add("\(id) \(round)") }
+                #expect(isPut)
+            }
+        }
+        let all = try done.wait(for: 1000)
+        for id in 0..<20 { #expect(all.filter { $0.hasPrefix("\(id) ") } == (0..<50).map { "\(id) \($0)" }) }
+    }
+
+    /// The threads are not started before the lane is full.
+    @Test func aFullLaneTakesNoMoreUntilItHasRoom() throws {
+        let lanes = try makeLanes(limit: 3)
+        let done = Done()
+        for index in 0..<3 {
+            let isPut = lanes.put(for: "a") { _ in done.add("\(index)") }
+            #expect(isPut)
+        }
+        let isTooMuchPut = lanes.put(for: "a") { _ in done.add("too much") }
+        #expect(!isTooMuchPut)
+        lanes.start()
+        #expect(try done.wait(for: 3) == ["0", "1", "2"])
+        let isNextPut = lanes.put(for: "a") { _ in done.add("3") }
+        #expect(isNextPut)
+        #expect(try done.wait(for: 1) == ["0", "1", "2", "3"])
+        lanes.stop()
+        let isLatePut = lanes.put(for: "a") { _ in done.add("too late") }
+        #expect(!isLatePut)
+    }
+
+    @Test func aGatewayServesWhileTheHubIsAwayAndSaysSo() throws {
+        let gateway = try TestGateway(demo: true)
+        #expect(try gateway.ask(request("POST", "/api/register", [basic("alice", "alice")])).status == 200)
+        #expect(eventually { gateway.services.readiness.contains("failing hub: the hub does not answer") })
+        #expect(eventually { gateway.services.log.text.contains("the hub cannot be used") })
+        #expect(gateway.services.metrics.contains("hub_calls_total{operation=\"installation.get\",code="))
+    }
+
+    @Test func aHubThatComesBackMakesItReady() throws {
+        try serving(faults: ["status=500,count=1"]) { _, gateway in
+            #expect(eventually { gateway.services.readiness.contains("the hub answers 500") })
+            #expect(
+                eventually {
+                    gateway.service.lookAtHub()
+                    return gateway.services.readiness.isEmpty
+                })
+            #expect(eventually { gateway.services.log.text.contains("the hub answers\"") })
+            let metrics = gateway.services.metrics
+            #expect(metrics.contains("hub_calls_total{operation=\"installation.get\",code=\"500\"} 1\n"))
+            #expect(metrics.contains("hub_calls_total{operation=\"installation.get\",code=\"ok\"} 1\n"))
+        }
+    }
+
+    @Test func aHubThatIsWellIsAskedOnce() throws {
+        try serving { hub, gateway in
+            #expect(eventually { gateway.services.readiness.isEmpty })
+            for _ in 0..<5 { gateway.service.lookAtHub() }
+            gateway.service.stop(within: .zero)
+            #expect(hub.calls().count == 1)
+        }
+    }
+
+    @Test func aKeyThatIsRefusedIsNamedAndNotShown() throws {
+        try serving(key: "CANARYkey") { _, gateway in
+            #expect(eventually { gateway.services.readiness.contains("does its policy have Listen?") })
+            for text in [gateway.services.readiness, gateway.services.log.text, gateway.services.metrics] {
+                #expect(!text.contains("CANARY"))
+            }
+        }
+    }
+}

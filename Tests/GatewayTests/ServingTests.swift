@@ -1,0 +1,113 @@
+import Foundation
+import HTTPServing
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+@Suite(.tags(.threads, .c)) struct ServingTests {
+    /// Lets every call fall.
+    private struct ForgettingEndpoints: Endpoints {
+        func answer(_ call: APICall) {}
+    }
+
+    @Test func theFirstPageNeedsNobody() throws {
+        let gateway = try TestGateway(demo: true)
+        let page = try gateway.ask(request("GET", "/"))
+        #expect(page.status == 200)
+        #expect(page.head.contains("Content-Type: text/plain; charset=utf-8\r\n"))
+        #expect(page.body.count { $0 == UInt8(ascii: "\n") } == 2)
+        let client = try RawClient(port: gateway.port)
+        client.send(request("HEAD", "/"))
+        #expect(client.answer(toHEAD: true).status == 200)
+    }
+
+    static let routes: [(method: String, path: String, match: Route.Match)] = [
+        ("GET", "/", .route(.welcome)), ("HEAD", "/", .route(.welcome)), ("POST", "/api/register", .route(.newRegistration)),
+        ("PUT", "/api/register/4f1c-a", .route(.putRegistration(id: "4f1c-a"))),
+        ("PUT", "/api/register/a%2Fb%20c", .route(.putRegistration(id: "a/b c"))),
+        ("DELETE", "/api/register/4f1c-a", .route(.deleteRegistration(id: "4f1c-a"))),
+        ("POST", "/api/notifications", .route(.notify)), ("POST", "/", .otherMethods("GET, HEAD")),
+        ("GET", "/api/register", .otherMethods("POST")), ("post", "/api/register", .otherMethods("POST")),
+        ("POST", "/api/register/x", .otherMethods("PUT, DELETE")), ("OPTIONS", "/api/notifications", .otherMethods("POST")),
+        ("PUT", "/api/register/", .nowhere), ("PUT", "/api/register/a/b", .nowhere), ("GET", "/api", .nowhere),
+        ("GET", "//", .nowhere), ("POST", "/api/register?x", .nowhere), ("GET", "", .nowhere), ("OPTIONS", "*", .nowhere),
+        ("GET", "/v1/requests", .nowhere), ("GET", "/api/notifications/", .nowhere),
+    ]
+
+    @Test(arguments: routes) func methodAndPathLeadToARoute(_ row: (method: String, path: String, match: Route.Match)) {
+        #expect(Route.match(row.method, row.path[...]) == row.match)
+    }
+
+    @Test(
+        arguments: [
+            ("GET", "/nothing", 404, nil), ("GET", "/api/register", 405, "POST"), ("GET", "/api/register?handle=x", 405, "POST"),
+            ("POST", "/api/register/x", 405, "PUT, DELETE"), ("DELETE", "/", 405, "GET, HEAD"),
+        ] as [(String, String, Int, String?)])
+    func whatThereIsNotIsToldWithoutSigningIn(method: String, path: String, status: Int, allow: String?) throws {
+        let gateway = try TestGateway(demo: true)
+        let answer = try gateway.ask(request(method, path))
+        #expect(answer.status == status)
+        #expect(answer.head.contains("Content-Type: application/problem+json\r\n"))
+        #expect(answer.head.contains("Allow: \(allow ?? "")\r\n") == (allow != nil))
+        #expect(eventually { gateway.services.metrics.contains("requests_total{route=\"none\",status=\"\(status)\"} 1\n") })
+    }
+
+    @Test(
+        arguments: [
+            (["Content-Length: 3", "Transfer-Encoding: chunked"], 400, "invalid_request"),
+            (["Content-Length: 70000"], 413, "body_too_large"),
+            (["X-A: " + String(repeating: "a", count: 10_000)], 431, "header_too_large"),
+        ] as [([String], Int, String)])
+    func whatTheServerRefusesIsAProblemToo(fields: [String], status: Int, code: String) throws {
+        let gateway = try TestGateway(demo: true)
+        let answer = try gateway.ask(request("POST", "/api/register", fields))
+        #expect(answer.status == status)
+        #expect(answer.head.contains("Content-Type: application/problem+json\r\n"))
+        let problem = try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
+        #expect(problem["status"] as? Int == status)
+        #expect(problem["code"] as? String == code)
+        #expect((problem["detail"] as? String)?.isEmpty == false)
+    }
+
+    @Test func aCallThatNobodyAnswersEndsWith500() throws {
+        let gateway = try TestGateway(demo: true, endpoints: ForgettingEndpoints())
+        let answer = try gateway.ask(request("POST", "/api/notifications", [basic("alice", "alice")]))
+        #expect(answer.status == 500)
+        #expect(String(decoding: answer.body, as: UTF8.self).contains(#""code":"internal""#))
+        #expect(eventually { gateway.services.metrics.contains("requests_total{route=\"notify\",status=\"500\"} 1\n") })
+    }
+
+    @Test func endpointsGetTheRouteTheRequestAndTheCaller() throws {
+        let held = HeldCalls()
+        let gateway = try TestGateway(demo: true, endpoints: held)
+        let client = try RawClient(port: gateway.port)
+        client.send(
+            request("PUT", "/api/register/i%2D1?a=b+c", [basic("alice", "alice"), "X-A: b"], body: #"{"Platform":"apns"}"#))
+        let call = try held.next()
+        #expect(call.route == .putRegistration(id: "i-1") && call.caller == Caller(name: "alice"))
+        #expect(call.request.percentDecodedQuery.first?.value == "b+c")
+        #expect(String(decoding: call.request.body, as: UTF8.self) == #"{"Platform":"apns"}"#)
+        #expect(gateway.services.metrics.contains("pushfan_gateway_waiting_requests 1\n"))
+        call.reply.answer(.text("done"))
+        // Only the first answer counts.
+        call.reply.answer(.text("again"))
+        #expect(String(decoding: client.answer().body, as: UTF8.self) == "done")
+        #expect(gateway.services.metrics.contains("requests_total{route=\"register.put\",status=\"200\"} 1\n"))
+    }
+
+    @Test func settingsWithWhichItCannotWorkAreNamed() throws {
+        let services = TestServices()
+        let hub = TestGateway.hubThatIsAway
+        var configuration = try TestGateway.configuration(nil, demo: true, hub: hub)
+        configuration.usersFile = "/no/such/file"
+        let missing = #expect(throws: GatewayFailure.self) { try GatewayService(configuration, services.services) }
+        #expect(missing == .configuration("gateway.users_file: '/no/such/file' does not exist"))
+        let gateway = try TestGateway(demo: true)
+        configuration = try TestGateway.configuration(nil, demo: true, hub: hub)
+        configuration.listen = "127.0.0.1:\(gateway.port)"
+        let second = try GatewayService(configuration, TestServices().services)
+        let taken = #expect(throws: GatewayFailure.self) { try second.start() }
+        #expect(taken == .configuration("gateway.listen: cannot listen on \(configuration.listen): Address already in use"))
+    }
+}

@@ -1,0 +1,137 @@
+import CurlHTTP
+import Gateway
+import HubAuth
+import HubREST
+import Settings
+import Testing
+
+/// What a gateway is told, and with which settings there is none.
+@Suite struct GatewaySettingsTests {
+    private static let connection = "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=n;SharedAccessKey=canary"
+    private static let base = [
+        "PUSHFAN_HUB_CONNECTION_STRING": connection, "PUSHFAN_HUB_NAME": "shop", "PUSHFAN_GATEWAY_USERS_FILE": "/run/users",
+    ]
+
+    private func gateway(_ more: [String: String] = [:], file: String? = nil) throws -> GatewayConfiguration {
+        try load(Self.base.merging(more) { $1 }, file: file).gatewayConfiguration(version: "1")
+    }
+
+    @Test func defaultsAreThoseOfTheFile() throws {
+        let configuration = try gateway()
+        #expect(configuration.listen == "127.0.0.1:8080")
+        #expect(configuration.usersFile == "/run/users" && !configuration.allowsDemoSignIn)
+        #expect(configuration.trustedProxies.isEmpty && configuration.reservedTags.isEmpty)
+        #expect(configuration.sendWait == .seconds(10) && !configuration.tracksOutcome)
+        #expect(configuration.sendLife == .seconds(3600))
+        #expect(configuration.userTag == "username:{user}")
+        #expect(configuration.hubName == "shop" && configuration.hub.hub.text == "shop")
+        #expect(configuration.connections.host == "shop.servicebus.windows.net")
+        #expect(configuration.requestsTopic == "push.requests.v1" && configuration.resultsTopic == "push.results.v1")
+        #expect(try load().gatewayProbes == "127.0.0.1:9465")
+        #expect(try load(["PUSHFAN_LISTEN": "127.0.0.1:9464"]).gatewayProbes == "127.0.0.1:9464")
+    }
+
+    @Test func everySettingReachesTheGateway() throws {
+        let configuration = try gateway(
+            ["PUSHFAN_HUB_USER_TAG": "u-{user}", "PUSHFAN_HUB_REQUEST_TIMEOUT": "7s"],
+            file: """
+                gateway:
+                  listen: 0.0.0.0:80
+                  trust_proxy: [10.0.0.5, 10.1.0.0/16, "::1"]
+                  track_outcome: true
+                  send_ttl: 10m
+                  reserved_tags: vip,staff
+                """)
+        #expect(configuration.listen == "0.0.0.0:80")
+        #expect(configuration.trustedProxies == ["10.0.0.5", "10.1.0.0/16", "::1"])
+        #expect(configuration.tracksOutcome && configuration.sendWait == .seconds(45))
+        #expect(configuration.sendLife == .seconds(600))
+        #expect(configuration.reservedTags == ["vip", "staff"])
+        #expect(configuration.userTag == "u-{user}" && configuration.hubTimeout == .seconds(7))
+        let wait = try gateway(["PUSHFAN_GATEWAY_TRACK_OUTCOME": "true", "PUSHFAN_GATEWAY_SEND_WAIT": "20s"])
+        #expect(wait.sendWait == .seconds(20))
+    }
+
+    static let hubs: [(file: String, hub: String)] = [
+        ("hubs: {eu: {}}", "shop"), ("hubs: {eu: {}}\ndefault_hub: eu", "eu"),
+        ("hubs: {eu: {}, us: {}}\nspreads: {all: [eu, us]}\ndefault_hub: us", "us"),
+    ]
+
+    @Test(arguments: hubs) func theDefaultHubIsServed(file: String, hub: String) throws {
+        let configuration = try gateway(file: file)
+        #expect(configuration.hubName == hub && configuration.hub.hub.text == hub)
+    }
+
+    static let rules: [(variables: [String: String], file: String?, problems: [String])] = [
+        (
+            ["PUSHFAN_GATEWAY_USERS_FILE": ""], nil,
+            ["gateway.users_file: is not set; set it or the variable PUSHFAN_GATEWAY_USERS_FILE"]
+        ),
+        (["PUSHFAN_GATEWAY_LISTEN": "0.0.0.0:8080"], nil, ["gateway.listen: \"0.0.0.0:8080\" is no loopback address"]),
+        (["PUSHFAN_GATEWAY_LISTEN": "[::]:8080"], nil, ["gateway.listen: \"[::]:8080\" is no loopback address"]),
+        (["PUSHFAN_GATEWAY_LISTEN": "127.example.com:80"], nil, ["gateway.listen: \"127.example.com:80\" is no loopback"]),
+        (
+            [
+                "PUSHFAN_GATEWAY_LISTEN": "10.0.0.1:80", "PUSHFAN_GATEWAY_DEMO_AUTH": "true",
+                "PUSHFAN_GATEWAY_TRUST_PROXY": "10.0.0.5",
+            ], nil, ["PUSHFAN_GATEWAY_DEMO_AUTH: gateway.demo_auth: is for loopback addresses only"]
+        ),
+        (
+            ["PUSHFAN_GATEWAY_LISTEN": "10.0.0.1:80", "PUSHFAN_GATEWAY_DEMO_AUTH": "true"], nil,
+            ["gateway.demo_auth: is for loopback addresses only", "gateway.listen: \"10.0.0.1:80\" is no loopback address"]
+        ),
+        (["PUSHFAN_HUB_USER_TAG": "$UserId:{user}"], nil, ["hub.user_tag: \"$UserId:{user}\" begins with '$'"]),
+        (["PUSHFAN_HUB_USER_TAG": "{user}"], nil, ["hub.user_tag: \"{user}\" has nothing but {user}"]),
+        (["PUSHFAN_HUB_USER_TAG": "a{{user}}"], nil, ["hub.user_tag: \"a{{user}}\" makes no tag"]),
+        (
+            ["PUSHFAN_HUB_USER_TAG": String(repeating: "a", count: 55) + "{user}"], nil,
+            ["leaves fewer than 66 characters for a user"]
+        ),
+        (
+            ["PUSHFAN_HUB_NAME": ""], "hubs: {eu: {}, us: {}}\nspreads: {all: [eu, us]}\ndefault_hub: all",
+            ["default_hub: \"all\" is a spread of hubs, and a gateway serves one hub"]
+        ),
+        (["PUSHFAN_HUB_NAME": ""], "hubs: {eu: {}, us: {}}", ["default_hub: is not set"]),
+        (["PUSHFAN_HUB_NAME": ""], nil, ["hub.name: is not set"]),
+        (["PUSHFAN_HUB_CONNECTION_STRING": "canary"], nil, ["hub.connection_string: "]),
+        (
+            ["PUSHFAN_HUB_NAME": "", "PUSHFAN_HUB_USER_TAG": "{user}", "PUSHFAN_GATEWAY_LISTEN": "10.0.0.1:80"], nil,
+            ["gateway.listen: ", "hub.user_tag: ", "hub.name: "]
+        ),
+    ]
+
+    @Test(arguments: rules)
+    func withoutARuleThereIsNoGateway(variables: [String: String], file: String?, problems: [String]) throws {
+        let error = try #require(throws: SettingsError.self) { try gateway(variables, file: file) }
+        let found = error.problems.map(\.description)
+        #expect(found.count == problems.count, "\(found)")
+        for (found, expected) in zip(found, problems) { #expect(found.contains(expected)) }
+        #expect(!error.description.contains("canary"))
+    }
+
+    static let good: [[String: String]] = [
+        ["PUSHFAN_GATEWAY_USERS_FILE": "", "PUSHFAN_GATEWAY_DEMO_AUTH": "true"], ["PUSHFAN_GATEWAY_LISTEN": "localhost:0"],
+        ["PUSHFAN_GATEWAY_LISTEN": "[::1]:0"], ["PUSHFAN_GATEWAY_LISTEN": "127.1.2.3:80"],
+        ["PUSHFAN_GATEWAY_LISTEN": "0.0.0.0:80", "PUSHFAN_GATEWAY_TRUST_PROXY": "10.0.0.0/8,fd00::/8"],
+        ["PUSHFAN_HUB_USER_TAG": String(repeating: "a", count: 54) + "{user}"],
+    ]
+
+    @Test(arguments: good) func withTheRulesThereIsOne(variables: [String: String]) throws {
+        #expect(throws: Never.self) { try gateway(variables) }
+    }
+
+    static let wrong: [(variable: String, value: String, fault: String)] = [
+        ("TRUST_PROXY", "proxy.example", "\"proxy.example\" is not an address"), ("TRUST_PROXY", "10.0.0.0/33", "is not a range"),
+        ("TRUST_PROXY", "10.0.0.0/", "is not a range"), ("TRUST_PROXY", "10.0.0.0/8/8", "is not a range"),
+        ("TRUST_PROXY", "10.0.0.1,10.0.0.1", "names \"10.0.0.1\" twice"), ("RESERVED_TAGS", "a b", "no tag may have"),
+        ("RESERVED_TAGS", "$UserId:{a}", "no tag may have"), ("RESERVED_TAGS", String(repeating: "a", count: 121), "is too long"),
+        ("SEND_WAIT", "999ms", "is out of range"), ("SEND_WAIT", "6m", "is out of range"), ("SEND_TTL", "0s", "is out of range"),
+        ("SEND_TTL", "673h", "is out of range"), ("DEMO_AUTH", "yes", "is none of the words"),
+        ("LISTEN", "8080", "is not an address"),
+    ]
+
+    @Test(arguments: wrong) func whatIsNoValueIsNamed(variable: String, value: String, fault: String) {
+        let found = problems(["PUSHFAN_GATEWAY_\(variable)": value])
+        #expect(found.count == 1 && found[0].contains(fault), "\(found)")
+    }
+}
