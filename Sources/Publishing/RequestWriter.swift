@@ -63,12 +63,14 @@ public struct RequestWriter: Sendable {
     ///   - request: The request.
     ///   - moment: The present moment.
     public mutating func record(of request: OutgoingRequest, at moment: Timestamp) -> RequestRecord {
+        var time = ByteWriter()
+        time.append(moment)
         let id = request.id ?? identifiers.next(now: moment.milliseconds, using: &generator)
         return RequestRecord(
             id: id, topic: topic, key: request.recordKey, value: request.json(withID: id),
             headers: [
                 ("content-type", "application/json"), ("ce_specversion", "1.0"), ("ce_id", id),
-                ("ce_source", request.source ?? source), ("ce_type", Self.eventType), ("ce_time", moment.text),
+                ("ce_source", request.source ?? source), ("ce_type", Self.eventType), ("ce_time", time.text),
             ])
     }
 }

@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func theOtherKeyIsTriedWhenTheFirstIsRefused() throws {
-        try calling(key: "d3Jvbmc=", secondary: HubEmulatorConfiguration.defaultPolicy.key) { hub, client in
+        try calling(key: "d3Jvbmc=", secondary: HubEmulatorConfiguration.defaultPolicy.key) { (hub, client) throws in
             #expect(try client.installation("i") == nil)
             #expect(hub.calls().map(\.status) == [401, 401, 404])
             #expect(try client.installation("i") == nil)

@@ -1,5 +1,6 @@
 import CRDKafka
 import Dispatch
+import EventLoop
 import Synchronization
 import TestSupport
 import Testing
