@@ -185,7 +185,7 @@ let package = Package(
         tests(
             "GatewayTests",
             [
-                "Gateway", "PushModel", "Payloads", "FanOut", "Delivery", "Crypto", "HTTPServing", "HubREST",
+                "Gateway", "PushModel", "Payloads", "FanOut", "Delivery", "CurlHTTP", "HTTPServing", "HubREST",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "HubREST", "HubAuth", "CurlHTTP"]),
