@@ -7,7 +7,7 @@ extension APIAnswer {
         switch ending {
         case .id(let id): self = .registration(id)
         case .done: self = .done
-        case .notFound: self = APIAnswer(.notFound)
+        case .notFound: self = APIAnswer(APIProblem.notFound)
         case .failed(let failure): self = APIAnswer(APIProblem(failure))
         }
     }

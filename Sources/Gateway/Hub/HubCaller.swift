@@ -1,5 +1,6 @@
 import EventLoop
 import HubREST
+import Observability
 import PushModel
 
 /// Calls the hub about devices, counts the calls, and notes how the hub is. Each method waits for its answer.

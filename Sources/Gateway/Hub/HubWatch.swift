@@ -1,5 +1,6 @@
 import HubREST
 import Observability
+import PushModel
 import Synchronization
 
 /// Knows how the hub is, from what became of the last call, and tells it to log and health.

@@ -1,4 +1,5 @@
 public import Delivery
+internal import HTTPServing
 internal import PushModel
 
 /// Decides what a send is answered with: its results in, status and body out (the tutorials' "Abandoned or Unknown is a failure").
@@ -21,9 +22,15 @@ public struct SendOutcome: Sendable {
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
+    /// How one call ended; without a code, with devices that were reached.
+    private struct End {
+        let platform: String
+        let code: ErrorCode?
+    }
+
     private let requestID: String
     private let tracksOutcome: Bool
-    private var final: SendResult?
+    private var conclusion: SendResult?
     private var hasDuplicate = false
     /// The outcomes by the index of their calls.
     private var outcomes: [Int64: SendResult] = [:]
@@ -48,8 +55,8 @@ public struct SendOutcome: Sendable {
             if let call = result.calls.first { outcomes[call.index] = result }
         } else if result.state == .duplicate {
             hasDuplicate = true
-        } else if final == nil {
-            final = result
+        } else if conclusion == nil {
+            conclusion = result
         }
         return answerIfKnown
     }
@@ -57,11 +64,11 @@ public struct SendOutcome: Sendable {
     /// What is to be done when the time is over (`gateway.send_wait`).
     public func atLimit() -> Limit {
         if let answer = answerIfKnown { return .answer(answer) }
-        guard let final else {
+        guard let result = conclusion else {
             // The first one with this id was sent, or will be.
             return .answer(hasDuplicate ? success([]) : resultPending)
         }
-        let ids = open(of: final).compactMap(\.notificationID)
+        let ids = unknown(in: result).compactMap(\.notificationID)
         return ids.isEmpty ? .answer(outcomePending(nil)) : .ask(ids)
     }
 
@@ -69,43 +76,43 @@ public struct SendOutcome: Sendable {
     ///
     /// - Parameter telemetry: What the hub told of the notifications that `atLimit` named; one that is missing was not told of.
     public func answer(telemetry: [String: NotificationTelemetry]) -> APIAnswer {
-        guard let final else { return resultPending }
-        var ends = known(of: final)
-        for call in open(of: final) {
+        guard let result = conclusion else { return resultPending }
+        var ends = known(in: result)
+        for call in unknown(in: result) {
             let told = call.notificationID.flatMap { telemetry[$0] }
-            ends.append((call.platform, Self.end(of: told)))
+            ends.append(End(platform: call.platform, code: Self.code(of: told)))
         }
-        return answer(final, ends)
+        return answer(result, ends)
     }
 
     // MARK: What is known
 
     private var answerIfKnown: APIAnswer? {
-        guard let final else { return nil }
-        guard final.state == .sent || final.state == .partial else { return failure(final.code, final.replaySafety) }
-        guard tracksOutcome else { return answer(final, []) }
-        let ends = known(of: final)
-        let isFailed = ends.contains { Self.gravity($0.end) == .failed }
-        return isFailed || open(of: final).isEmpty ? answer(final, ends) : nil
+        guard let result = conclusion else { return nil }
+        guard result.state == .sent || result.state == .partial else { return failure(result.code, result.replaySafety) }
+        guard tracksOutcome else { return answer(result, []) }
+        let ends = known(in: result)
+        let isFailed = ends.contains { Self.gravity($0.code) == .failed }
+        return isFailed || unknown(in: result).isEmpty ? answer(result, ends) : nil
     }
 
     /// The calls that the hub accepted and whose outcome is not known.
-    private func open(of final: SendResult) -> [SendResult.Call] {
-        final.calls.filter { $0.isAccepted && outcomes[$0.index] == nil }
+    private func unknown(in result: SendResult) -> [SendResult.Call] {
+        result.calls.filter { $0.isAccepted && outcomes[$0.index] == nil }
     }
 
     /// How the calls ended whose outcome is known.
-    private func known(of final: SendResult) -> [(platform: String, end: ErrorCode?)] {
-        final.calls.compactMap { call in
+    private func known(in result: SendResult) -> [End] {
+        result.calls.compactMap { (call) -> End? in
             guard call.isAccepted, let outcome = outcomes[call.index] else { return nil }
             // Where some devices were reached, the others' refusals are no failure of the send.
             let isReached = outcome.state == .sent || outcome.state == .partial
-            return (call.platform, isReached ? nil : outcome.code ?? .internal)
+            return End(platform: call.platform, code: isReached ? nil : outcome.code ?? .internal)
         }
     }
 
     /// What telemetry says that nobody has followed to its end.
-    private static func end(of telemetry: NotificationTelemetry?) -> ErrorCode? {
+    private static func code(of telemetry: NotificationTelemetry?) -> ErrorCode? {
         guard let telemetry else { return .telemetryMissing }
         switch telemetry.state {
         case .completed:
@@ -119,8 +126,8 @@ public struct SendOutcome: Sendable {
         }
     }
 
-    private static func gravity(_ end: ErrorCode?) -> Gravity {
-        switch end {
+    private static func gravity(_ code: ErrorCode?) -> Gravity {
+        switch code {
         case nil, .telemetryUnavailable, .nothingCounted, .noTarget: .done
         case .telemetryMissing, .telemetryUnanswered, .telemetryUnfinished: .pending
         default: .failed
@@ -130,19 +137,19 @@ public struct SendOutcome: Sendable {
     // MARK: Answers
 
     /// The answer to a send that the hub accepted at least a part of.
-    private func answer(_ final: SendResult, _ ends: [(platform: String, end: ErrorCode?)]) -> APIAnswer {
-        let worst = ends.max { Self.gravity($0.end) < Self.gravity($1.end) }
-        switch worst.map({ Self.gravity($0.end) }) ?? .done {
-        case .failed: return failure(worst?.end, .ambiguous)
-        case .pending: return outcomePending(worst?.end)
+    private func answer(_ result: SendResult, _ ends: [End]) -> APIAnswer {
+        let worst = ends.max { (left, right) in Self.gravity(left.code) < Self.gravity(right.code) }
+        switch worst.map({ Self.gravity($0.code) }) ?? .done {
+        case .failed: return failure(worst?.code, .ambiguous)
+        case .pending: return outcomePending(worst?.code)
         case .done:
-            let refused = final.calls.filter { !$0.isAccepted }.map { ($0.platform, $0.code ?? ErrorCode.internal) }
-            let named = ends.compactMap { platform, end in end.map { (platform, $0) } }
-            return success(refused + named, final.state)
+            let refused = result.calls.filter { !$0.isAccepted }.map { End(platform: $0.platform, code: $0.code ?? .internal) }
+            return success(refused + ends.filter { $0.code != nil }, result.state)
         }
     }
 
-    private func success(_ named: [(platform: String, code: ErrorCode)], _ state: ResultState = .duplicate) -> APIAnswer {
+    /// 200; the body names the calls with a code.
+    private func success(_ named: [End], _ state: ResultState = .duplicate) -> APIAnswer {
         var json = ByteWriter()
         json.append("{\"request_id\":")
         json.append(json: requestID)
@@ -153,7 +160,7 @@ public struct SendOutcome: Sendable {
             json.append("{\"platform\":")
             json.append(json: end.platform)
             json.append(",\"code\":")
-            json.append(json: end.code.rawValue)
+            json.append(json: (end.code ?? .internal).rawValue)
             json.append("}")
         }
         json.append(named.isEmpty ? "}" : "]}")

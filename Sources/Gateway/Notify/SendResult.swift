@@ -45,12 +45,13 @@ struct SendResult: Sendable, Equatable {
         var calls: [Call] = []
         if let sends = document.member("sends", of: root) {
             document.forEachElement(of: sends) { send in
+                let place = document.member("index", of: send).flatMap { document.integer(at: $0) }
+                let outcome = Self.text("outcome", of: send, in: document)
+                let code = Self.text("error_code", of: send, in: document)
                 calls.append(
                     Call(
-                        index: document.member("index", of: send).flatMap { document.integer(at: $0) } ?? Int64(calls.count),
-                        platform: Self.text("platform", of: send, in: document) ?? "",
-                        isAccepted: Self.text("outcome", of: send, in: document) == Outcome.success.rawValue,
-                        code: Self.text("error_code", of: send, in: document).flatMap(ErrorCode.init(rawValue:)),
+                        index: place ?? Int64(calls.count), platform: Self.text("platform", of: send, in: document) ?? "",
+                        isAccepted: outcome == Outcome.success.rawValue, code: code.flatMap { ErrorCode(rawValue: $0) },
                         notificationID: Self.text("notification_id", of: send, in: document)))
             }
         }

@@ -1,5 +1,6 @@
 import EventLoop
 import HTTPServing
+import Observability
 
 /// Answers one request once, from any thread, and counts the answer.
 ///

@@ -1,0 +1,74 @@
+import FanOut
+import Gateway
+import HubREST
+import PushModel
+
+/// A hub that keeps installations and registrations in memory, and counts what it is asked.
+struct ModelHub {
+    var installations: [String: Installation] = [:]
+    var registrations: [DeviceRegistration] = []
+    /// The calls, in order.
+    private(set) var calls: [Registrar.Call] = []
+    /// The reply to calls of this kind, in place of what the hub would say.
+    var failure: (kind: String, reply: Registrar.Reply)?
+
+    /// Makes a registrar's calls until it answers.
+    mutating func run(_ registrar: Registrar) -> Registrar.Ending {
+        var registrar = registrar
+        calls = []
+        var step = registrar.start()
+        while true {
+            switch step {
+            case .end(let ending): return ending
+            case .ask(let call):
+                calls.append(call)
+                step = registrar.next(after: reply(to: call))
+            }
+        }
+    }
+
+    /// The names of the calls, in order.
+    var names: [String] { calls.map(\.description) }
+
+    private mutating func reply(to call: Registrar.Call) -> Registrar.Reply {
+        if let failure, failure.kind == call.description { return failure.reply }
+        switch call {
+        case .find(let handle, let platform): return .registrations(registrations(of: handle, platform))
+        case .read(let id): return .installation(installations[id])
+        case .write(let installation): installations[installation.id] = installation
+        case .removeInstallation(let id): installations[id] = nil
+        case .removeRegistration(let id, _): registrations.removeAll { $0.id == id }
+        }
+        return .done
+    }
+
+    private func registrations(of handle: String, _ platform: Platform?) -> [DeviceRegistration] {
+        let derived = installations.values.sorted { $0.id < $1.id }.map { installation in
+            var known: Platform?
+            if case .known(let platform) = installation.platform { known = platform }
+            return DeviceRegistration(
+                id: "of-\(installation.id)", etag: "1", platform: known, handle: installation.pushChannel,
+                tags: ["$InstallationId:{\(installation.id)}"] + installation.tags)
+        }
+        return (derived + registrations).filter { registration in
+            guard platform == nil || registration.platform == platform else { return false }
+            let theirs = registration.handle ?? ""
+            return registration.platform == .apple ? theirs.uppercased() == handle.uppercased() : theirs == handle
+        }
+    }
+}
+
+/// The people and rules of the tests.
+struct People {
+    let users: UserTag.Pattern
+    let rules: TagRules
+    let alice: UserTag
+    let bob: UserTag
+
+    init(_ pattern: String = "username:{user}") throws {
+        users = try UserTag.Pattern(pattern)
+        rules = TagRules(users: users, reserved: ["staff"])
+        alice = try users.tag(of: "alice")
+        bob = try users.tag(of: "bob")
+    }
+}
