@@ -63,7 +63,9 @@ struct DeviceTokenTests {
         let other = #"{ "auth": "x", "expirationTime": null, "endpoint": "https:\/\/push.example/1", "p256dh": "BN" }"#
         #expect(try DeviceToken.normalForm(form, on: .browser) == form)
         #expect(try DeviceToken.normalForm(other, on: .browser) == form)
-        for handle in ["https://push.example/1", "[]", "{}", #"{"endpoint":"e","p256dh":"k"}"#, #"{"endpoint":"","p256dh":"k","auth":"a"}"#] {
+        for handle in [
+            "https://push.example/1", "[]", "{}", #"{"endpoint":"e","p256dh":"k"}"#, #"{"endpoint":"","p256dh":"k","auth":"a"}"#,
+        ] {
             #expect(try problem(handle, on: .browser) == .noSubscription)
         }
     }

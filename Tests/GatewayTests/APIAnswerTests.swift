@@ -39,7 +39,10 @@ struct APIAnswerTests {
         #expect(answer.headers["WWW-Authenticate"] == #"Basic realm="pushfan", charset="UTF-8""#)
     }
 
-    @Test(arguments: [(0, "1"), (1, "1"), (999, "1"), (1000, "1"), (1001, "2"), (3_600_000, "3600"), (Int64.max, "9223372036854776")])
+    @Test(
+        arguments: [
+            (0, "1"), (1, "1"), (999, "1"), (1000, "1"), (1001, "2"), (3_600_000, "3600"), (.max, "9223372036854776"),
+        ] as [(Int64, String)])
     func waitsAreToldInWholeSeconds(_ milliseconds: Int64, seconds: String) {
         #expect(APIAnswer(APIProblem.overloaded(after: milliseconds)).headers["Retry-After"] == seconds)
     }

@@ -36,16 +36,18 @@ struct NotifyRequestTests {
     }
 
     private static let message = NotificationText.message(from: "alice", text: "Hi")
-    private static let toast = #"<toast><visual><binding template="ToastText01"><text id="1">"#
-    private static let end = "</text></binding></visual></toast>"
+    private static let opening = #"<toast><visual><binding template="ToastText01"><text id="1">"#
+    private static let closing = "</text></binding></visual></toast>"
+
+    private static func toast(_ text: String) -> String { opening + text + closing }
 
     @Test(arguments: [
         (message, .apple, #"{"aps":{"alert":"From alice: Hi"}}"#), (message, .fcmv1, #"{"message":{"data":{"message":"From alice: Hi"}}}"#),
-        (message, .windows, toast + "From alice: Hi" + end), (.own("Hi"), .apple, #"{"aps":{"alert":"Hi"}}"#),
-        (.own("Hi"), .fcmv1, #"{"message":{"data":{"message":"Hi"}}}"#), (.own("Hi"), .windows, toast + "Hi" + end),
+        (message, .windows, toast("From alice: Hi")), (.own("Hi"), .apple, #"{"aps":{"alert":"Hi"}}"#),
+        (.own("Hi"), .fcmv1, #"{"message":{"data":{"message":"Hi"}}}"#), (.own("Hi"), .windows, toast("Hi")),
         (.greeting(user: "alice"), .apple, #"{"aps":{"alert":"Hello"}}"#),
         (.greeting(user: "alice"), .fcmv1, #"{"message":{"data":{"msg":"Hello"}}}"#),
-        (.greeting(user: "alice"), .windows, toast + "Hello, alice" + end),
+        (.greeting(user: "alice"), .windows, toast("Hello, alice")),
         (.secure(id: "s-1"), .apple, #"{"aps":{"content-available":1},"secureId":"s-1"}"#),
         (.secure(id: "s-1"), .fcmv1, #"{"message":{"data":{"secureId":"s-1"}}}"#), (.secure(id: "s-1"), .windows, "s-1"),
     ] as [(NotificationText, Platform, String)])
@@ -69,7 +71,8 @@ struct NotifyRequestTests {
             #expect(document.childCount(of: document.root) == 1)
             #expect(json.contains(#"\"badge\":9"#))
         }
-        #expect(bodies[2].hasPrefix(Self.toast + "From a&quot;&lt;b: &lt;&amp;&apos;&quot;&gt; \\ ") && bodies[2].hasSuffix(Self.end))
+        let beginning = Self.opening + "From a&quot;&lt;b: &lt;&amp;&apos;&quot;&gt; \\ "
+        #expect(bodies[2].hasPrefix(beginning) && bodies[2].hasSuffix(Self.closing))
     }
 
     @Test(arguments: 0..<100) func everyTextComesThroughUnchanged(seed: Int) throws {
@@ -112,7 +115,8 @@ struct NotifyRequestTests {
 
     @Test func withoutAPlatformAllOfThemAreAddressed() throws {
         let all: PlatformSet = [PlatformSet(.apple), PlatformSet(.fcmv1), PlatformSet(.windows)]
-        #expect(FanOutPlanner().platforms(of: try read(request(.greeting(user: "alice")))) == all)
+        let read = try read(request(.greeting(user: "alice")))
+        #expect(FanOutPlanner().platforms(of: read) == all)
     }
 
     @Test func aLabelHoldsSixtyFourCharacters() throws {

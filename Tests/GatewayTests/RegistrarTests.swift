@@ -18,8 +18,8 @@ struct RegistrarTests {
     }
 
     private func create(_ handle: String?, as user: UserTag, newID: String = "new") throws -> Registrar {
-        let handle = try handle.map { (text) throws in try LookUpHandle(text) }
-        return .creating(for: handle, newID: newID, user: user, users: people.users)
+        let known = try handle.map { try LookUpHandle($0) }
+        return .creating(for: known, newID: newID, user: user, users: people.users)
     }
 
     private func put(_ id: String, _ body: RegisterBody, as user: UserTag) -> Registrar {

@@ -28,9 +28,9 @@ struct SendOutcomeTests {
     private func tracked() -> SendOutcome { SendOutcome(requestID: "r-1", tracksOutcome: true) }
 
     @Test(arguments: [
-        ("sent", nil, 200), ("partial", "hub_throttled", 200), ("failed", "hub_unavailable", 500), ("rejected", "payload_too_large", 500),
-        ("expired", "expired_in_queue", 500), ("cancelled", "cancelled", 500), ("failed", "hub_forbidden", 500), ("failed", "a_new_code", 500),
-        ("a_new_state", nil, 500),
+        ("sent", nil, 200), ("partial", "hub_throttled", 200), ("failed", "hub_unavailable", 500),
+        ("rejected", "payload_too_large", 500), ("expired", "expired_in_queue", 500), ("cancelled", "cancelled", 500),
+        ("failed", "hub_forbidden", 500), ("failed", "a_new_code", 500), ("a_new_state", nil, 500),
     ] as [(String, String?, Int)])
     func aFinalResultIsAnswered(_ state: String, code: String?, status: Int) throws {
         var send = SendOutcome(requestID: "r-1")

@@ -97,7 +97,7 @@ extension UserTag {
 
         /// Whether a name has the shape of an encoded form: `x.` and bytes, or `h.` and a digest, in any case.
         private static func isEncoded(_ name: [UInt8]) -> Bool {
-            guard name.count > 2, name[1] == UInt8(ascii: ".") else { return false }
+            guard name.count >= 2, name[1] == UInt8(ascii: ".") else { return false }
             let digits = name[2...]
             let isHexadecimal = digits.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }
             switch name[0] | 0x20 {
