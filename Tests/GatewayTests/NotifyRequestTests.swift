@@ -121,7 +121,8 @@ struct NotifyRequestTests {
 
     @Test func aLabelHoldsSixtyFourCharacters() throws {
         let read = try read(request(Self.message, from: String(repeating: "é", count: 100)))
-        let sender = try #require(read.document.member("from", of: try #require(read.labels)))
+        let labels = try #require(read.labels)
+        let sender = try #require(read.document.member("from", of: labels))
         #expect(read.document.text(of: sender).count == 64)
     }
 }

@@ -34,7 +34,8 @@ struct SendOutcomeTests {
     ] as [(String, String?, Int)])
     func aFinalResultIsAnswered(_ state: String, code: String?, status: Int) throws {
         var send = SendOutcome(requestID: "r-1")
-        let answer = try #require(send.take(ended(state, code)))
+        let taken = send.take(ended(state, code))
+        let answer = try #require(taken)
         #expect(answer.status == status)
         #expect(text(answer).contains(#""request_id":"r-1""#))
         if status == 500, let code, let known = ErrorCode(rawValue: code) {
@@ -98,7 +99,8 @@ struct SendOutcomeTests {
     func anOutcomeIsAnswered(_ state: String, code: String?, status: Int) throws {
         var outcome = tracked()
         #expect(outcome.take(ended("sent", sends: [send(0)])) == nil)
-        let answer = try #require(outcome.take(self.outcome(0, state, code)))
+        let taken = outcome.take(self.outcome(0, state, code))
+        let answer = try #require(taken)
         #expect(answer.status == status)
         if let code, state != "partial", ErrorCode(rawValue: code) != nil { #expect(text(answer).contains(code)) }
     }

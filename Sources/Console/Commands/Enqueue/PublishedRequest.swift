@@ -1,3 +1,4 @@
+import EventLoop
 import Dispatch
 import Kafka
 import Publishing
