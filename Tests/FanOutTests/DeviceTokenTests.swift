@@ -15,13 +15,15 @@ struct DeviceTokenTests {
         #expect(try DeviceToken.normalForm(handle, on: .apple) == form)
     }
 
-    @Test(arguments: [
-        ("", .empty), ("<>", .empty), (" ", .empty), ("6", .oddDigitCount), ("6f2", .oddDigitCount), ("6g", .notHexadecimal),
-        ("6f2a-01", .notHexadecimal), ("６f", .notHexadecimal), (String(repeating: "a", count: 514), .tooLong),
-        (String(repeating: "a", count: 513), .tooLong), (String(repeating: " ", count: 5000), .tooLong),
-        ("{length = 32, bytes = 0x740f4707 bebcf74f ... e6a1 }", .elided), ("{LENGTH=32,BYTES=0X740F4707BEBCF74F...E6A1}", .elided),
-        ("{length=32,bytes=0x740f…e6a1}", .elided),
-    ] as [(String, DeviceToken.Problem)])
+    @Test(
+        arguments: [
+            ("", .empty), ("<>", .empty), (" ", .empty), ("6", .oddDigitCount), ("6f2", .oddDigitCount), ("6g", .notHexadecimal),
+            ("6f2a-01", .notHexadecimal), ("６f", .notHexadecimal), (String(repeating: "a", count: 514), .tooLong),
+            (String(repeating: "a", count: 513), .tooLong), (String(repeating: " ", count: 5000), .tooLong),
+            ("{length = 32, bytes = 0x740f4707 bebcf74f ... e6a1 }", .elided),
+            ("{LENGTH=32,BYTES=0X740F4707BEBCF74F...E6A1}", .elided),
+            ("{length=32,bytes=0x740f…e6a1}", .elided),
+        ] as [(String, DeviceToken.Problem)])
     func whatIsNoAppleTokenIsRefused(_ handle: String, expected: DeviceToken.Problem) throws {
         #expect(try problem(handle, on: .apple) == expected)
     }

@@ -24,7 +24,8 @@ struct UserTagTests {
     }
 
     @Test(arguments: [
-        ("é", "x.c3a9"), ("a b", "x.612062"), ("bob+x@example.org", "x.626f622b78406578616d706c652e6f7267"), ("", "x."), ("x.", "x.782e"),
+        ("é", "x.c3a9"), ("a b", "x.612062"), ("bob+x@example.org", "x.626f622b78406578616d706c652e6f7267"), ("", "x."),
+        ("x.", "x.782e"),
         ("지은", "x.eca780ec9d80"),
     ])
     func anyOtherNameIsEncoded(_ name: String, form: String) throws {
@@ -64,10 +65,13 @@ struct UserTagTests {
         }
     }
 
-    @Test(arguments: [
-        ("username:", .noPlace), ("{user}:{user}", .noPlace), ("", .noPlace), ("{user}", .bare), ("$UserId:{{user}}", .reserved),
-        ("user name:{user}", .invalidCharacter), ("{user}=", .invalidCharacter), (String(repeating: "p", count: 55) + "{user}", .tooLong),
-    ] as [(String, UserTag.Pattern.Problem)])
+    @Test(
+        arguments: [
+            ("username:", .noPlace), ("{user}:{user}", .noPlace), ("", .noPlace), ("{user}", .bare),
+            ("$UserId:{{user}}", .reserved),
+            ("user name:{user}", .invalidCharacter), ("{user}=", .invalidCharacter),
+            (String(repeating: "p", count: 55) + "{user}", .tooLong),
+        ] as [(String, UserTag.Pattern.Problem)])
     func patternsThatCannotServeAreRefused(_ text: String, problem: UserTag.Pattern.Problem) {
         #expect(throws: problem) { try UserTag.Pattern(text) }
     }
@@ -104,13 +108,15 @@ struct TagRulesTests {
     }
 
     @Test func legalTagsAreKeptOnceAndTheUsersOwnIsLeftOut() {
-        let checked = rules.check(["World", "username:alice", "world", "a@b#c", "USERNAME:ALICE", "from"], of: alice, at: "/Tags")
+        let checked = rules.check(
+            ["World", "username:alice", "world", "a@b#c", "USERNAME:ALICE", "from"], of: alice, at: "/Tags")
         #expect(checked.tags == ["World", "a@b#c", "from"])
         #expect(checked.faults.isEmpty)
     }
 
     @Test(arguments: [
-        "username:bob", "UserName:Bob", "username:", "from:alice", "FROM:x", "$InstallationId:{4f1c}", "$UserId:{bob}", "$x", "admins",
+        "username:bob", "UserName:Bob", "username:", "from:alice", "FROM:x", "$InstallationId:{4f1c}", "$UserId:{bob}", "$x",
+        "admins",
         "Beta:Internal", "", "a b", "a+b", "é", "a,b", String(repeating: "x", count: 121),
     ])
     func reservedAndIllegalTagsAreFaults(_ tag: String) {

@@ -9,16 +9,18 @@ struct NotifyQueryTests {
         return try NotifyQuery(request.percentDecodedQuery, isAlwaysSecure: isAlwaysSecure)
     }
 
-    @Test(arguments: [
-        ("", nil, nil, false), ("pns=apns&to_tag=bob", .apple, "bob", false), ("PNS=APNS&To_Tag=Bob", .apple, "Bob", false),
-        ("pns=gcm&to_tag=bob", .fcmv1, "bob", false), ("pns=fcm&to_tag=bob", .fcmv1, "bob", false),
-        ("pns=fcmV1&to_tag=bob", .fcmv1, "bob", false), ("pns=wns&to_tag=bob", .windows, "bob", false),
-        // A plus is a plus, and only %xx is decoded.
-        ("pns=wns&to_tag=bob+x@example.org", .windows, "bob+x@example.org", false), ("pns=wns&to_tag=a%20b%2Bc", .windows, "a b+c", false),
-        ("pns=wns&to_tag=%ED%95%9C", .windows, "한", false), ("pns=wns&to_tag=bob&x=1&y", .windows, "bob", false),
-        ("secure=true", nil, nil, true), ("Secure=TRUE&to_tag=bob", nil, "bob", true), ("secure=false", nil, nil, false),
-        ("pns=&to_tag=", nil, nil, false), ("pns=wns&to_tag=a=b", .windows, "a=b", false),
-    ] as [(String, Platform?, String?, Bool)])
+    @Test(
+        arguments: [
+            ("", nil, nil, false), ("pns=apns&to_tag=bob", .apple, "bob", false), ("PNS=APNS&To_Tag=Bob", .apple, "Bob", false),
+            ("pns=gcm&to_tag=bob", .fcmv1, "bob", false), ("pns=fcm&to_tag=bob", .fcmv1, "bob", false),
+            ("pns=fcmV1&to_tag=bob", .fcmv1, "bob", false), ("pns=wns&to_tag=bob", .windows, "bob", false),
+            // A plus is a plus, and only %xx is decoded.
+            ("pns=wns&to_tag=bob+x@example.org", .windows, "bob+x@example.org", false),
+            ("pns=wns&to_tag=a%20b%2Bc", .windows, "a b+c", false),
+            ("pns=wns&to_tag=%ED%95%9C", .windows, "한", false), ("pns=wns&to_tag=bob&x=1&y", .windows, "bob", false),
+            ("secure=true", nil, nil, true), ("Secure=TRUE&to_tag=bob", nil, "bob", true), ("secure=false", nil, nil, false),
+            ("pns=&to_tag=", nil, nil, false), ("pns=wns&to_tag=a=b", .windows, "a=b", false),
+        ] as [(String, Platform?, String?, Bool)])
     func queriesAreRead(_ query: String, platform: Platform?, recipient: String?, isSecure: Bool) throws {
         let read = try read(query)
         #expect(read.platform == platform && read.recipient == recipient && read.isSecure == isSecure)

@@ -14,7 +14,8 @@ struct NotifyRequestTests {
     ) throws -> NotifyRequest {
         let users = try People().users
         return NotifyRequest(
-            id: "0190-1", to: try users.tag(of: recipient), from: try users.tag(of: sender), text, on: platform, createdAt: Self.noon,
+            id: "0190-1", to: try users.tag(of: recipient), from: try users.tag(of: sender), text, on: platform,
+            createdAt: Self.noon,
             timeToLive: 3_600_000, tracksOutcome: tracksOutcome)
     }
 
@@ -41,16 +42,18 @@ struct NotifyRequestTests {
 
     private static func toast(_ text: String) -> String { opening + text + closing }
 
-    @Test(arguments: [
-        (message, .apple, #"{"aps":{"alert":"From alice: Hi"}}"#), (message, .fcmv1, #"{"message":{"data":{"message":"From alice: Hi"}}}"#),
-        (message, .windows, toast("From alice: Hi")), (.own("Hi"), .apple, #"{"aps":{"alert":"Hi"}}"#),
-        (.own("Hi"), .fcmv1, #"{"message":{"data":{"message":"Hi"}}}"#), (.own("Hi"), .windows, toast("Hi")),
-        (.greeting(user: "alice"), .apple, #"{"aps":{"alert":"Hello"}}"#),
-        (.greeting(user: "alice"), .fcmv1, #"{"message":{"data":{"msg":"Hello"}}}"#),
-        (.greeting(user: "alice"), .windows, toast("Hello, alice")),
-        (.secure(id: "s-1"), .apple, #"{"aps":{"content-available":1},"secureId":"s-1"}"#),
-        (.secure(id: "s-1"), .fcmv1, #"{"message":{"data":{"secureId":"s-1"}}}"#), (.secure(id: "s-1"), .windows, "s-1"),
-    ] as [(NotificationText, Platform, String)])
+    @Test(
+        arguments: [
+            (message, .apple, #"{"aps":{"alert":"From alice: Hi"}}"#),
+            (message, .fcmv1, #"{"message":{"data":{"message":"From alice: Hi"}}}"#),
+            (message, .windows, toast("From alice: Hi")), (.own("Hi"), .apple, #"{"aps":{"alert":"Hi"}}"#),
+            (.own("Hi"), .fcmv1, #"{"message":{"data":{"message":"Hi"}}}"#), (.own("Hi"), .windows, toast("Hi")),
+            (.greeting(user: "alice"), .apple, #"{"aps":{"alert":"Hello"}}"#),
+            (.greeting(user: "alice"), .fcmv1, #"{"message":{"data":{"msg":"Hello"}}}"#),
+            (.greeting(user: "alice"), .windows, toast("Hello, alice")),
+            (.secure(id: "s-1"), .apple, #"{"aps":{"content-available":1},"secureId":"s-1"}"#),
+            (.secure(id: "s-1"), .fcmv1, #"{"message":{"data":{"secureId":"s-1"}}}"#), (.secure(id: "s-1"), .windows, "s-1"),
+        ] as [(NotificationText, Platform, String)])
     func devicesGetTheTutorialsTexts(_ text: NotificationText, platform: Platform, expected: String) throws {
         #expect(try body(text, on: platform).body == expected)
     }

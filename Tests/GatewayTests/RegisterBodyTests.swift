@@ -36,16 +36,18 @@ struct RegisterBodyTests {
         #expect(body == RegisterBody(platform: platform, handle: "cd:x", tags: ["World"]))
     }
 
-    @Test(arguments: [
-        (#"{"Platform":"mpns","Handle":"h"}"#, ["/Platform"]), (#"{"Platform":"foo","Handle":"h"}"#, ["/Platform"]),
-        (#"{"Handle":"h"}"#, ["/Platform"]), (#"{"Platform":"apns"}"#, ["/Handle"]), ("{}", ["/Platform", "/Handle"]),
-        (#"{"Platform":1,"Handle":null}"#, ["/Platform", "/Handle"]), (#"{"Platform":"apns","Handle":""}"#, ["/Handle"]),
-        (#"{"platform":"apns","handle":"xyz"}"#, ["/handle"]), (#"{"Platform":"wns","Handle":"a b"}"#, ["/Handle"]),
-        (#"{"Platform":"wns","Handle":"h","Tags":"World"}"#, ["/Tags"]), (#"{"Platform":"wns","Handle":"h","Tags":[1]}"#, ["/Tags/0"]),
-        (#"{"Platform":"wns","Handle":"h","tags":["ok","username:bob","a b"]}"#, ["/tags/1", "/tags/2"]),
-        (#"{"Platform":"wns","Handle":"h","Tags":["Staff"]}"#, ["/Tags/0"]),
-        (#"{"Platform":"wns","platform":"apns","Handle":"h"}"#, ["/platform"]), ("[]", [""]), ("\"x\"", [""]),
-    ] as [(String, [String])])
+    @Test(
+        arguments: [
+            (#"{"Platform":"mpns","Handle":"h"}"#, ["/Platform"]), (#"{"Platform":"foo","Handle":"h"}"#, ["/Platform"]),
+            (#"{"Handle":"h"}"#, ["/Platform"]), (#"{"Platform":"apns"}"#, ["/Handle"]), ("{}", ["/Platform", "/Handle"]),
+            (#"{"Platform":1,"Handle":null}"#, ["/Platform", "/Handle"]), (#"{"Platform":"apns","Handle":""}"#, ["/Handle"]),
+            (#"{"platform":"apns","handle":"xyz"}"#, ["/handle"]), (#"{"Platform":"wns","Handle":"a b"}"#, ["/Handle"]),
+            (#"{"Platform":"wns","Handle":"h","Tags":"World"}"#, ["/Tags"]),
+            (#"{"Platform":"wns","Handle":"h","Tags":[1]}"#, ["/Tags/0"]),
+            (#"{"Platform":"wns","Handle":"h","tags":["ok","username:bob","a b"]}"#, ["/tags/1", "/tags/2"]),
+            (#"{"Platform":"wns","Handle":"h","Tags":["Staff"]}"#, ["/Tags/0"]),
+            (#"{"Platform":"wns","platform":"apns","Handle":"h"}"#, ["/platform"]), ("[]", [""]), ("\"x\"", [""]),
+        ] as [(String, [String])])
     func whatIsWrongIsToldWithItsPlace(_ json: String, pointers: [String]) throws {
         let problem = try problem(json)
         #expect(problem.status == 400 && problem.faults.map(\.pointer) == pointers)
@@ -85,10 +87,11 @@ struct RegisterBodyTests {
         HTTPServerRequest(method: "POST", target: "/api/register?\(query)").percentDecodedQuery
     }
 
-    @Test(arguments: [
-        ("handle=6f2a", "6F2A", Platform.apple), ("Handle=%3C6f2a%3E", "6F2A", .apple), ("handle=cd:A+b", "cd:A+b", nil),
-        ("handle=6f2", "6f2", nil),
-    ] as [(String, String, Platform?)])
+    @Test(
+        arguments: [
+            ("handle=6f2a", "6F2A", Platform.apple), ("Handle=%3C6f2a%3E", "6F2A", .apple), ("handle=cd:A+b", "cd:A+b", nil),
+            ("handle=6f2", "6f2", nil),
+        ] as [(String, String, Platform?)])
     func handlesAreReadFromTheQuery(_ query: String, text: String, platform: Platform?) throws {
         let handle = try #require(try LookUpHandle.read(items(query)))
         #expect(handle.text == text && handle.platform == platform)
@@ -98,7 +101,9 @@ struct RegisterBodyTests {
         for query in ["", "handle", "handle=", "x=1"] { #expect(try LookUpHandle.read(items(query)) == nil) }
     }
 
-    @Test(arguments: ["handle=%7BLENGTH=32,BYTES=0XCAFE...E6A1%7D", "handle=a%20CAFE", "handle=CAFE&handle=CAFE", "handle=%3C%3E%20"])
+    @Test(arguments: [
+        "handle=%7BLENGTH=32,BYTES=0XCAFE...E6A1%7D", "handle=a%20CAFE", "handle=CAFE&handle=CAFE", "handle=%3C%3E%20",
+    ])
     func impossibleHandlesAreRefusedWithoutBeingRepeated(_ query: String) throws {
         let problem = try #require(throws: APIProblem.self) { try LookUpHandle.read(items(query)) }
         #expect(problem.status == 400 && !problem.detail.contains("CAFE"))

@@ -27,11 +27,12 @@ struct SendOutcomeTests {
 
     private func tracked() -> SendOutcome { SendOutcome(requestID: "r-1", tracksOutcome: true) }
 
-    @Test(arguments: [
-        ("sent", nil, 200), ("partial", "hub_throttled", 200), ("failed", "hub_unavailable", 500),
-        ("rejected", "payload_too_large", 500), ("expired", "expired_in_queue", 500), ("cancelled", "cancelled", 500),
-        ("failed", "hub_forbidden", 500), ("failed", "a_new_code", 500), ("a_new_state", nil, 500),
-    ] as [(String, String?, Int)])
+    @Test(
+        arguments: [
+            ("sent", nil, 200), ("partial", "hub_throttled", 200), ("failed", "hub_unavailable", 500),
+            ("rejected", "payload_too_large", 500), ("expired", "expired_in_queue", 500), ("cancelled", "cancelled", 500),
+            ("failed", "hub_forbidden", 500), ("failed", "a_new_code", 500), ("a_new_state", nil, 500),
+        ] as [(String, String?, Int)])
     func aFinalResultIsAnswered(_ state: String, code: String?, status: Int) throws {
         var send = SendOutcome(requestID: "r-1")
         let taken = send.take(ended(state, code))
@@ -90,12 +91,14 @@ struct SendOutcomeTests {
 
     // MARK: Outcomes
 
-    @Test(arguments: [
-        ("sent", nil, 200), ("partial", "devices_refused", 200), ("failed", "devices_refused", 500), ("failed", "hub_abandoned", 500),
-        ("failed", "hub_state_unknown", 500), ("failed", "hub_canceled", 500), ("failed", "no_target", 200),
-        ("failed", "nothing_counted", 200), ("unknown", "telemetry_unavailable", 200), ("failed", "telemetry_missing", 504),
-        ("failed", "telemetry_unanswered", 504), ("failed", "telemetry_unfinished", 504), ("failed", "a_new_code", 500),
-    ] as [(String, String?, Int)])
+    @Test(
+        arguments: [
+            ("sent", nil, 200), ("partial", "devices_refused", 200), ("failed", "devices_refused", 500),
+            ("failed", "hub_abandoned", 500),
+            ("failed", "hub_state_unknown", 500), ("failed", "hub_canceled", 500), ("failed", "no_target", 200),
+            ("failed", "nothing_counted", 200), ("unknown", "telemetry_unavailable", 200), ("failed", "telemetry_missing", 504),
+            ("failed", "telemetry_unanswered", 504), ("failed", "telemetry_unfinished", 504), ("failed", "a_new_code", 500),
+        ] as [(String, String?, Int)])
     func anOutcomeIsAnswered(_ state: String, code: String?, status: Int) throws {
         var outcome = tracked()
         #expect(outcome.take(ended("sent", sends: [send(0)])) == nil)
@@ -132,10 +135,11 @@ struct SendOutcomeTests {
         #expect(outcome.take(self.outcome(0, "sent"))?.status == 200)
     }
 
-    @Test(arguments: [
-        (NotificationState.enqueued, 504), (.scheduled, 504), (.processing, 504), (.other("New"), 504), (.unknown, 500),
-        (.abandoned, 500), (.canceled, 500), (.noTargetFound, 200), (.completed, 200),
-    ] as [(NotificationState, Int)])
+    @Test(
+        arguments: [
+            (NotificationState.enqueued, 504), (.scheduled, 504), (.processing, 504), (.other("New"), 504), (.unknown, 500),
+            (.abandoned, 500), (.canceled, 500), (.noTargetFound, 200), (.completed, 200),
+        ] as [(NotificationState, Int)])
     func atTheLimitTheHubIsAsked(_ state: NotificationState, status: Int) {
         var outcome = tracked()
         _ = outcome.take(ended("sent", sends: [send(0, id: "n-0"), send(1, id: "n-1")]))

@@ -8,27 +8,29 @@ import Testing
         return try words.map { awaited.take(try Results.record($0, of: "a")) }
     }
 
-    @Test(arguments: [
-        ([], []), (["sent1"], [.complete]), (["failed"], [.complete]), (["sent1", "outcome0"], [.complete, .complete]),
-        (["interim", "outcome0", "sent1"], [.incomplete, .incomplete, .complete]), (["strange"], [.complete]),
-        (["sameKey"], [.complete]), (["sameID"], [.settling]), (["sameID", "sent1"], [.settling, .complete]),
-        (["sent1", "sameID"], [.complete, .complete]), (["sameID", "sameID"], [.settling, .settling]),
-    ] as [([String], [Awaited.Standing])])
+    @Test(
+        arguments: [
+            ([], []), (["sent1"], [.complete]), (["failed"], [.complete]), (["sent1", "outcome0"], [.complete, .complete]),
+            (["interim", "outcome0", "sent1"], [.incomplete, .incomplete, .complete]), (["strange"], [.complete]),
+            (["sameKey"], [.complete]), (["sameID"], [.settling]), (["sameID", "sent1"], [.settling, .complete]),
+            (["sent1", "sameID"], [.complete, .complete]), (["sameID", "sameID"], [.settling, .settling]),
+        ] as [([String], [Awaited.Standing])])
     func theFinalResultIsKnown(words: [String], expected: [Awaited.Standing]) throws {
         #expect(try standings(.finalResult, words) == expected)
     }
 
-    @Test(arguments: [
-        (["sent0"], [.complete]), (["failed"], [.complete]), (["parts"], [.complete]), (["strange"], [.complete]),
-        (["negative"], [.complete]), (["endless"], [.incomplete]),
-        (["sent2", "outcome0", "outcome1"], [.incomplete, .incomplete, .complete]),
-        (["outcome1", "sent2", "outcome0"], [.incomplete, .incomplete, .complete]),
-        (["sent2", "outcome0", "outcome0", "outcome1"], [.incomplete, .incomplete, .incomplete, .complete]),
-        (["sent1", "elsewhere0", "callless", "outcome0"], [.incomplete, .incomplete, .incomplete, .complete]),
-        (["sameID", "sent1", "outcome0"], [.settling, .incomplete, .complete]), (["sameKey"], [.complete]),
-        (["sent1", "sameID", "outcome0"], [.incomplete, .incomplete, .complete]),
-        (["outcome0", "sameID", "sent1"], [.incomplete, .settling, .complete]),
-    ] as [([String], [Awaited.Standing])])
+    @Test(
+        arguments: [
+            (["sent0"], [.complete]), (["failed"], [.complete]), (["parts"], [.complete]), (["strange"], [.complete]),
+            (["negative"], [.complete]), (["endless"], [.incomplete]),
+            (["sent2", "outcome0", "outcome1"], [.incomplete, .incomplete, .complete]),
+            (["outcome1", "sent2", "outcome0"], [.incomplete, .incomplete, .complete]),
+            (["sent2", "outcome0", "outcome0", "outcome1"], [.incomplete, .incomplete, .incomplete, .complete]),
+            (["sent1", "elsewhere0", "callless", "outcome0"], [.incomplete, .incomplete, .incomplete, .complete]),
+            (["sameID", "sent1", "outcome0"], [.settling, .incomplete, .complete]), (["sameKey"], [.complete]),
+            (["sent1", "sameID", "outcome0"], [.incomplete, .incomplete, .complete]),
+            (["outcome0", "sameID", "sent1"], [.incomplete, .settling, .complete]),
+        ] as [([String], [Awaited.Standing])])
     func theOutcomesOfAllCallsAreKnown(words: [String], expected: [Awaited.Standing]) throws {
         #expect(try standings(.outcomes, words) == expected)
     }

@@ -32,9 +32,10 @@ import Testing
         #expect(record.headers.contains { $0.name == "ce_source" && $0.value == "/mine" })
     }
 
-    @Test(arguments: [
-        (nil, nil, nil, nil), ("i", nil, nil, "i"), ("i", "d", nil, "d"), ("i", "d", "o", "o"), (nil, nil, "o", "o"),
-    ] as [(String?, String?, String?, String?)])
+    @Test(
+        arguments: [
+            (nil, nil, nil, nil), ("i", nil, nil, "i"), ("i", "d", nil, "d"), ("i", "d", "o", "o"), (nil, nil, "o", "o"),
+        ] as [(String?, String?, String?, String?)])
     func whatBelongsTogetherHasOneKey(id: String?, dedupe: String?, ordering: String?, key: String?) {
         #expect(OutgoingRequest(json: [], id: id, orderingKey: ordering, dedupeKey: dedupe).recordKey == key)
     }

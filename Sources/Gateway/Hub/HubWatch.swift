@@ -60,7 +60,8 @@ final class HubWatch: Sendable {
         case .unreadable, .unusable: return nil
         case .refused:
             switch failure.status ?? 0 {
-            case 401, 403: return failure.code == .hubThrottled ? nil : "\(failure); is the key right, and does its policy have Listen?"
+            case 401, 403:
+                return failure.code == .hubThrottled ? nil : "\(failure); is the key right, and does its policy have Listen?"
             // An installation that is not there is no refusal.
             case 404, 500...502, 504...599: return failure.description
             default: return nil

@@ -41,7 +41,8 @@ public struct GatewayConfiguration: Sendable {
 
     /// A gateway with the defaults.
     public init(
-        version: String, hubName: String, hub: HubConfiguration, connections: ConnectionPoolConfiguration, kafka: KafkaConfiguration
+        version: String, hubName: String, hub: HubConfiguration, connections: ConnectionPoolConfiguration,
+        kafka: KafkaConfiguration
     ) {
         self.version = version
         self.hubName = hubName
