@@ -35,6 +35,7 @@ public struct OutgoingRequest: Sendable {
     /// The JSON with `id` as its first member, unless it has one.
     ///
     /// - Parameter id: Letters that JSON needs no escapes for.
+    /// - Returns: The bytes of the record.
     public func json(withID id: String) -> [UInt8] {
         guard self.id == nil, let brace = json.firstIndex(of: UInt8(ascii: "{")) else { return json }
         return Array(json[...brace]) + Array("\"id\":\"\(id)\",".utf8) + json[(brace + 1)...]

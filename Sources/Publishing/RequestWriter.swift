@@ -62,6 +62,7 @@ public struct RequestWriter: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - moment: The present moment.
+    /// - Returns: What is written to Kafka.
     public mutating func record(of request: OutgoingRequest, at moment: Timestamp) -> RequestRecord {
         var time = ByteWriter()
         time.append(moment)

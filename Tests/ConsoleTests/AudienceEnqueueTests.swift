@@ -15,8 +15,7 @@ struct AudienceEnqueueTests {
         let stage = try ReplayStage()
         let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? ""))
         let names = ["requests-own", "parents"].map { "\(stage.name).\($0)" }
-        _ = try admin.createTopics(
-            names.map { NewTopic(name: $0, partitionCount: 3, replicationFactor: 1) }, timeout: farDeadline)
+        try admin.createKnown(names.map { NewTopic(name: $0, partitionCount: 3, replicationFactor: 1) })
         var harness = Harness()
         harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = ReplayStage.realBrokers
         harness.environment["PUSHFAN_KAFKA_TOPICS_REQUESTS"] = stage.requests

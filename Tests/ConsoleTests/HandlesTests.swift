@@ -34,8 +34,8 @@ struct HandlesTests {
                 if let cluster = broker?.cluster {
                     try cluster.createTopic("\(name).\(role)", partitions: count)
                 } else {
-                    _ = try TopicAdmin(kafka).createTopics(
-                        [NewTopic(name: "\(name).\(role)", partitionCount: count, replicationFactor: 1)], timeout: farDeadline)
+                    try TopicAdmin(kafka).createKnown(
+                        [NewTopic(name: "\(name).\(role)", partitionCount: count, replicationFactor: 1)])
                 }
             }
         }

@@ -11,6 +11,7 @@ enum Results {
     /// - Parameters:
     ///   - word: What it says: `sent` and the number of accepted calls, `outcome` and the call's index, and so on.
     ///   - id: The request's id.
+    /// - Returns: The record's value.
     static func json(_ word: String, of id: String) -> String {
         let number = Int(word.drop { !$0.isNumber }) ?? 0
         let members =

@@ -53,6 +53,7 @@ public enum DeviceToken {
     /// - Parameters:
     ///   - handle: A handle, in whatever form.
     ///   - platform: Its platform; nil for one that pushfan does not know.
+    /// - Returns: A text that is the same for the same device.
     public static func identity(of handle: String, on platform: Platform?) -> String {
         guard let platform else { return handle }
         do { return try normalForm(handle, on: platform) } catch { return handle }
@@ -63,6 +64,7 @@ public enum DeviceToken {
     /// - Parameters:
     ///   - handle: A handle, as the hub or a push service tells it.
     ///   - platform: Its platform; nil for one that pushfan does not know.
+    /// - Returns: The text whose UTF-8 is hashed.
     public static func hashedForm(of handle: String, on platform: Platform?) -> String {
         platform == .apple ? identity(of: handle, on: platform) : handle
     }

@@ -24,6 +24,7 @@ public struct APIAnswer: Sendable, Equatable {
     /// character of the body.
     ///
     /// - Parameter id: The id.
+    /// - Returns: The answer.
     public static func registration(_ id: String) -> APIAnswer {
         var body = ByteWriter()
         body.append(json: id)

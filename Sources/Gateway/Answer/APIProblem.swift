@@ -109,6 +109,7 @@ extension APIProblem {
     /// 405.
     ///
     /// - Parameter methods: What the route has.
+    /// - Returns: The problem.
     public static func methodNotAllowed(_ methods: [String]) -> APIProblem {
         var problem = APIProblem(405, .methodNotAllowed, "This route has other methods.")
         problem.allowedMethods = methods
@@ -118,6 +119,7 @@ extension APIProblem {
     /// 413.
     ///
     /// - Parameter limit: How many bytes are allowed.
+    /// - Returns: The problem.
     public static func bodyTooLarge(limit: Int) -> APIProblem {
         APIProblem(413, .bodyTooLarge, "The body has more than \(limit) bytes.")
     }
@@ -129,6 +131,7 @@ extension APIProblem {
     /// 429.
     ///
     /// - Parameter wait: When to try again, in milliseconds.
+    /// - Returns: The problem.
     public static func tooManyRequests(after wait: Int64) -> APIProblem {
         APIProblem(429, .tooManyRequests, "You make too many calls.", retry: .safe, retryAfter: wait)
     }
@@ -136,6 +139,7 @@ extension APIProblem {
     /// 503: more is waiting than can be done soon.
     ///
     /// - Parameter wait: When to try again, in milliseconds.
+    /// - Returns: The problem.
     public static func overloaded(after wait: Int64) -> APIProblem {
         APIProblem(503, .overloaded, "The gateway has too much to do at the moment.", retry: .safe, retryAfter: wait)
     }

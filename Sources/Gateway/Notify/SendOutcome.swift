@@ -75,6 +75,7 @@ public struct SendOutcome: Sendable {
     /// The answer after the limit.
     ///
     /// - Parameter telemetry: What the hub told of the notifications that `atLimit` named; one that is missing was not told of.
+    /// - Returns: The answer to the app.
     public func answer(telemetry: [String: NotificationTelemetry]) -> APIAnswer {
         guard let result = conclusion else { return resultPending }
         var ends = known(in: result)
@@ -204,6 +205,7 @@ extension APIProblem {
     /// 504: Kafka may have the request.
     ///
     /// - Parameter requestID: The request's id.
+    /// - Returns: The problem, which names the request.
     public static func perhapsWritten(_ requestID: String) -> APIProblem {
         APIProblem(
             504, .kafkaUnanswered,

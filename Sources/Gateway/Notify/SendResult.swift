@@ -23,10 +23,9 @@ struct SendResult: Sendable, Equatable {
     let replaySafety: ReplaySafety
     let calls: [Call]
 
-    /// Reads a result.
+    /// Reads a result; nil for what is neither a final nor an outcome result.
     ///
     /// - Parameter json: The record's value.
-    /// - Returns: Nil for what is neither a final nor an outcome result.
     init?(reading json: [UInt8]) {
         var document = JSONDocument()
         do { try document.read(json.span) } catch { return nil }

@@ -48,6 +48,7 @@ public struct RegisterBody: Sendable, Equatable {
     ///
     /// - Parameter word: `apns`, `fcm`, `gcm`, `fcmv1`, `wns` or `browser`, in any case. The three words for Android are one: the hub's
     ///   `gcm` is a format whose service has ended.
+    /// - Returns: The platform; nil for one that an app cannot register with.
     public static func platform(_ word: String) -> Platform? {
         switch word.lowercased() {
         case "apns": .apple

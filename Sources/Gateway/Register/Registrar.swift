@@ -88,6 +88,7 @@ public struct Registrar: Sendable {
     ///   - newID: A random UUID, for a device that has none yet.
     ///   - user: Who is logged in.
     ///   - users: How users' tags are made.
+    /// - Returns: The call at its beginning.
     public static func creating(
         for handle: LookUpHandle?, newID: String, user: UserTag, users: UserTag.Pattern
     ) -> Registrar {
@@ -101,6 +102,7 @@ public struct Registrar: Sendable {
     ///   - body: The device.
     ///   - user: Who is logged in.
     ///   - users: How users' tags are made.
+    /// - Returns: The call at its beginning.
     public static func writing(_ id: String, _ body: RegisterBody, user: UserTag, users: UserTag.Pattern) -> Registrar {
         Registrar(.put(id: id, body), user, users)
     }
@@ -111,6 +113,7 @@ public struct Registrar: Sendable {
     ///   - id: The id, with its percent escapes decoded.
     ///   - user: Who is logged in.
     ///   - users: How users' tags are made.
+    /// - Returns: The call at its beginning.
     public static func removing(_ id: String, user: UserTag, users: UserTag.Pattern) -> Registrar {
         Registrar(.remove(id: id), user, users)
     }
@@ -129,6 +132,7 @@ public struct Registrar: Sendable {
     /// The next step.
     ///
     /// - Parameter reply: What the hub said to the call of the step before.
+    /// - Returns: What to ask the hub next, or how the call ends.
     public mutating func next(after reply: Reply) -> Step {
         if case .failed(let failure) = reply {
             // A registration that was changed since it was listed is not the one that was to be removed.
@@ -196,7 +200,10 @@ extension Registrar {
     /// What of a handle's registrations makes the device ring twice: other installations, and the native registrations of an older back
     /// end. Templates that an app registered itself stay.
     ///
-    /// - Parameter id: The installation that stays; nil leaves all of them.
+    /// - Parameters:
+    ///   - list: All registrations of the handle.
+    ///   - id: The installation that stays; nil leaves all of them.
+    /// - Returns: The calls that remove them.
     private static func removals(_ list: [DeviceRegistration], beside id: String?) -> [Call] {
         var calls: [Call] = []
         for registration in list {

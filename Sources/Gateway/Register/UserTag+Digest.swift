@@ -6,6 +6,7 @@ extension UserTag.Pattern {
     ///
     /// - Parameter name: The name as the users file has it, or as somebody wrote it to send to.
     /// - Throws: `CryptoError` when OpenSSL cannot compute the digest of a long name.
+    /// - Returns: The tag that registering and sending have in common.
     public func tag(of name: String) throws(CryptoError) -> UserTag {
         try tag(of: name) { (bytes) throws(CryptoError) in try SHA256.hexadecimalDigest(of: bytes) }
     }
