@@ -44,7 +44,7 @@ import Testing
         let (client, first) = try Self.keptConnection(server)
         first.reset()
         // The reset has come, but the pool has not been told.
-        #expect(try !client.loop.poller.wait(until: .now().advanced(by: .seconds(20))).isEmpty)
+        #expect(try !client.loop.poller.wait(until: .now().advanced(by: farDeadline)).isEmpty)
         let (reading, _) = try client.exchange([Self.created[...]], with: server)
         #expect(Self.isCreated(reading))
         #expect(client.loop.pool.connectionsOpened == 2)

@@ -59,7 +59,7 @@ final class PoolLoop {
     }
 
     /// One exchange from start to end.
-    func exchange(_ id: Int = 1, _ request: [UInt8] = request(), within limit: Duration = .seconds(20)) throws -> Completion? {
+    func exchange(_ id: Int = 1, _ request: [UInt8] = request(), within limit: Duration = farDeadline) throws -> Completion? {
         submit(id, request, within: limit)
         return try completions(1).first
     }

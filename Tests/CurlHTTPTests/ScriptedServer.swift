@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// A TCP server on a free loopback port whose connections do what their scripts say, each on a thread of its own.
 final class ScriptedServer: Sendable {
@@ -74,7 +75,7 @@ final class ScriptedServer: Sendable {
     private func waitFor(gate: Int) -> Bool {
         gateOpened.lock()
         defer { gateOpened.unlock() }
-        let deadline = Date(timeIntervalSinceNow: 20)
+        let deadline = Date(timeIntervalSinceNow: Double(farDeadline.components.seconds))
         while !isOpen(gate: gate) { if !gateOpened.wait(until: deadline) { return isOpen(gate: gate) } }
         return true
     }

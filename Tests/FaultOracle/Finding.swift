@@ -22,7 +22,7 @@ public enum Invariant: String, Sendable, CaseIterable {
     case repeatedCalls = "repeated hub calls"
     /// No single kill repeats more calls than were in its window.
     case repeatedCallsPerKill = "repeated hub calls beyond the window of their kill"
-    /// Work goes on soon after the last fault.
+    /// How soon work goes on after a fault: told, not judged.
     case resumption = "milliseconds to the next result"
     /// A hub that is down is left in peace.
     case outageCalls = "calls per second and worker in an outage"

@@ -35,7 +35,7 @@ extension Oracle {
         guard result.state != .sent, result.state != .partial, result.safety == .safe || result.safety == .pointless
         else { return nil }
         let untold = calls.contains { call in
-            !evidence.disturbances.contains { $0.repeatsCalls && $0.until >= call.at && $0.at <= result.at }
+            !evidence.disturbances.contains { $0.repeatsCalls && $0.mayHaveMade(call.at) && $0.at <= result.at }
         }
         return untold ? "\(result.state.rawValue), but the hub took it" : nil
     }
@@ -141,7 +141,13 @@ extension Disturbance {
     var repeatsCalls: Bool { kind != .drain }
 
     /// Whether a call of that moment can be one that is made again because of it: far longer before it, the call was committed.
-    func canRepeat(_ call: Int64) -> Bool { call <= until && call >= at - Self.longestTurn }
+    func canRepeat(_ call: Int64) -> Bool { mayHaveMade(call) && call >= at - Self.longestTurn }
+
+    /// Whether the worker can have made a call that the hub recorded at that moment.
+    func mayHaveMade(_ call: Int64) -> Bool { until >= call - Self.answerTime }
+
+    /// How long after a kill the hub may record a call that the killed worker made, milliseconds.
+    private static let answerTime: Int64 = 1000
 
     /// More than the time from a call to its commit on the busiest machine, milliseconds.
     private static let longestTurn: Int64 = 10_000

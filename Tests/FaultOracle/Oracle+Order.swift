@@ -1,8 +1,5 @@
 /// Requests that share ordering keys.
 extension Oracle {
-    /// How long after a kill the hub may record a call that the killed worker made, milliseconds.
-    private static let answerTime: Int64 = 1000
-
     /// Requests that were called although one ahead of them, with the same key, was called after that.
     ///
     /// Only what was in flight, or finished and not committed, when a worker was killed is called again, and it is called again in its
@@ -31,6 +28,6 @@ extension Oracle {
 
     /// Whether a worker was killed between a call and the one that should have come before it.
     private func isRepetition(of first: Int64, at late: Int64) -> Bool {
-        evidence.disturbances.contains { $0.repeatsCalls && $0.until >= first - Self.answerTime && $0.at <= late }
+        evidence.disturbances.contains { $0.repeatsCalls && $0.mayHaveMade(first) && $0.at <= late }
     }
 }

@@ -44,8 +44,9 @@ public struct Oracle: Sendable {
             examples: missing == 0 ? [] : ["\(evidence.published) were published, \(evidence.inputs.count) are there"])
     }
 
+    /// Told and not judged: a busy machine takes its time. Whether work goes on at all, the scenario's deadline says.
     func resumption() -> Finding? {
-        evidence.resumption.map { Finding(.resumption, measured: Double($0), allowed: 15_000) }
+        evidence.resumption.map { Finding(.resumption, measured: Double($0), allowed: .infinity) }
     }
 
     /// Calls, and attempts to connect, in the outage.

@@ -66,25 +66,27 @@ import Testing
         try mock.producer.flush(timeout: farDeadline)
         mock.cluster.failNext(apiKey: 2, codes: [6, 5, 6])
         #expect(try readToEnd(try reader(mock, .beginning)).map(\.text) == ["a"])
-        mock.cluster.failNext(apiKey: 2, codes: [Int32](repeating: 6, count: 1000))
-        // With slow answers the last question finds no time for one.
-        for slowness: Duration in [.zero, .milliseconds(100)] {
-            mock.cluster.setBroker(1, roundTripTime: slowness)
-            let error = #expect(throws: KafkaError.self) {
-                _ = try reader(mock, .beginning, timeout: .seconds(2))
-            }
-            #expect(error?.name == "NOT_LEADER_FOR_PARTITION", "\(slowness)")
-        }
     }
 
-    @Test func anUnreachableClusterIsATypedErrorInTime() throws {
+    /// With slow answers the last question finds no time for one. In 20 s one of the others does.
+    @Test(arguments: [Duration.zero, .milliseconds(100)])
+    func aPartitionWithoutALeaderIsToldWhenTimeIsUp(slowness: Duration) throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        mock.cluster.failNext(apiKey: 2, codes: [Int32](repeating: 6, count: 10_000))
+        mock.cluster.setBroker(1, roundTripTime: slowness)
+        let error = #expect(throws: KafkaError.self) {
+            _ = try reader(mock, .beginning, timeout: .seconds(20))
+        }
+        #expect(error?.name == "NOT_LEADER_FOR_PARTITION")
+    }
+
+    @Test func anUnreachableClusterIsATypedError() throws {
         let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1")
-        let start = ContinuousClock.now
         let error = #expect(throws: KafkaError.self) {
             try TopicAdmin(configuration).describe(topics: ["t"], timeout: .seconds(1))
         }
         #expect(error?.isUnreachable == true)
-        #expect(ContinuousClock.now - start < .seconds(5))
         let create = #expect(throws: KafkaError.self) {
             try TopicAdmin(configuration).createTopics([NewTopic(name: "t")], timeout: .milliseconds(300))
         }
@@ -102,7 +104,7 @@ import Testing
     }
 
     private func reader(
-        _ mock: Mock, _ start: TopicReader.Start, timeout: Duration = .seconds(10)
+        _ mock: Mock, _ start: TopicReader.Start, timeout: Duration = farDeadline
     ) throws -> TopicReader {
         let configuration = KafkaConfiguration(
             bootstrapServers: mock.bootstrapServers, properties: [.init(key: "fetch.wait.max.ms", value: "5")])

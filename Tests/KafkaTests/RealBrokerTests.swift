@@ -35,8 +35,8 @@ struct RealBrokerTests {
         return (producer, topic)
     }
 
-    private func join(instance: String? = nil) throws -> Loop {
-        let loop = try Loop(configuration.bootstrapServers, group: name, instance: instance)
+    private func join(instance: String? = nil, sessionTimeout: Duration = .seconds(6)) throws -> Loop {
+        let loop = try Loop(configuration.bootstrapServers, group: name, instance: instance, sessionTimeout: sessionTimeout)
         try loop.consumer.subscribe([name])
         try loop.run { loop.assignedCount > 0 && !loop.consumer.assignment.isEmpty }
         return loop
@@ -181,8 +181,10 @@ struct RealBrokerTests {
 
     @Test func aMemberWithANameComesBackWithoutARebalance() throws {
         try makeTopic(partitions: 2)
-        let stays = try join(instance: "stays")
-        let goes = try Loop(configuration.bootstrapServers, group: name, instance: "goes")
+        // Longer than any pause of a busy machine: the one that goes has to come back before it is over.
+        let session = Duration.seconds(45)
+        let stays = try join(instance: "stays", sessionTimeout: session)
+        let goes = try Loop(configuration.bootstrapServers, group: name, instance: "goes", sessionTimeout: session)
         try goes.consumer.subscribe([name])
         try stays.run {
             _ = try? goes.turn()
@@ -191,7 +193,7 @@ struct RealBrokerTests {
         let owned = goes.consumer.assignment
         let generation = try stays.consumer.group.metadata().generation
         #expect(goes.consumer.close(timeout: farDeadline))
-        let back = try join(instance: "goes")
+        let back = try join(instance: "goes", sessionTimeout: session)
         #expect(back.consumer.assignment == owned)
         _ = try stays.turn()
         #expect(stays.revokedCount <= 1, "only the arrival of the second member may have caused a rebalance")

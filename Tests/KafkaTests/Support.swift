@@ -61,6 +61,9 @@ final class WakeUp {
         for descriptor in descriptors { Glibc.close(descriptor) }
     }
 
+    /// Waits for what must come, until something was written, and reads it away; returns the number of bytes.
+    func wait() -> Int { wait(milliseconds: Int32(farDeadline.components.seconds) * 1000) }
+
     /// Waits until something was written, and reads it away; returns the number of bytes.
     func wait(milliseconds: Int32) -> Int {
         var request = pollfd(fd: descriptors[0], events: Int16(POLLIN), revents: 0)
@@ -85,13 +88,13 @@ final class Loop {
 
     init(
         _ bootstrapServers: String, group: String = "g", instance: String? = nil, reportsPartitionEnd: Bool = false,
-        properties: [KafkaConfiguration.Property] = []
+        sessionTimeout: Duration = .seconds(6), properties: [KafkaConfiguration.Property] = []
     ) throws {
         let quick = [KafkaConfiguration.Property(key: "fetch.wait.max.ms", value: "5")]
         consumer = try Consumer(
             KafkaConfiguration(bootstrapServers: bootstrapServers, properties: quick + properties), groupID: group,
             instanceID: instance,
-            sessionTimeout: .seconds(6), reportsPartitionEnd: reportsPartitionEnd, wakeUpFileDescriptor: wakeUp.writeEnd)
+            sessionTimeout: sessionTimeout, reportsPartitionEnd: reportsPartitionEnd, wakeUpFileDescriptor: wakeUp.writeEnd)
     }
 
     deinit {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A blocking TCP connection to a loopback server; every wait ends after ten seconds.
+/// A blocking TCP connection to a loopback server; no wait is longer than `farDeadline`.
 public final class RawClient {
     /// A call of the system that failed, and its number.
     public struct Failure: Error {
@@ -19,7 +19,7 @@ public final class RawClient {
     /// Connects.
     public init(port: Int) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: Int(farDeadline.components.seconds), tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -134,10 +134,11 @@ struct CancelTests {
             (Array("cancel/stopped".utf8), Array("{".utf8)),
         ])
         try bench.cancel(["again"], at: now - 60_000)
-        let worker = try bench.startWorker()
+        // What is stopped waits in memory, and its time does not come: nobody moves the clock on.
+        let worker = try bench.startWorker { $0.topics.delays = [] }
         for name in ["sent", "again"] { try bench.publish(Self.request(name)) }
         try bench.results(2)
-        try bench.publish(Self.request("stopped", in: 9_000))
+        try bench.publish(Self.request("stopped", in: 1_800_000))
         try bench.cancel(["stopped"])
         try bench.results(3)
         try worker.stop()

@@ -195,15 +195,17 @@ struct GroupTests {
 
     @Test func whatTheGroupHasGivenToOthersIsNotOfferedUntilTimeIsUp() throws {
         let bench = try Bench(.embedded, partitions: 1)
-        bench.hub.arm([try Fault(parsing: "delay=3s")])
+        bench.gate.close()
         try bench.publish(all: Self.requests(0..<1))
         let first = try bench.startWorker("w1") {
             Bench.takeover(&$0)
             $0.drainTimeout = .seconds(300)
         }
-        #expect(eventually { !bench.hub.calls().isEmpty })
+        #expect(eventually { bench.metric("pushfan_inflight_sends") == 1 })
         // The embedded broker refuses what the first one commits while another joins, and then gives its partition away.
         let second = try bench.startWorker("w2", change: Bench.takeover)
+        #expect(eventually { bench.logLines.all.contains { $0.contains("partitions are taken away") } })
+        bench.gate.open()
         // The first alone, and then both: the first has come back, long before its time is up.
         #expect(
             eventually { bench.logLines.all.count { $0.contains("partitions were assigned") } >= 3 })
@@ -269,11 +271,12 @@ struct GroupTests {
         try bench.publish(all: Self.requests(0..<1))
         let worker = try bench.startWorker { $0.committerTimeout = .seconds(1) }
         try bench.results(1)
-        bench.hub.arm([try Fault(parsing: "delay=700ms")])
+        bench.gate.close()
         try bench.publish(all: Self.requests(1..<5))
-        #expect(eventually { bench.hub.calls().count == 5 })
+        #expect(eventually { bench.metric("pushfan_inflight_sends") == 4 })
         // The next commit waits for the broker's answer longer than the worker allows.
         bench.cluster?.setBroker(1, roundTripTime: .seconds(8))
+        bench.gate.open()
         #expect(eventually { bench.logLines.all.contains { $0.contains("does not end") } })
         bench.cluster?.setBroker(1, roundTripTime: .zero)
         #expect(try eventually { try bench.committed()?.offset == 5 })

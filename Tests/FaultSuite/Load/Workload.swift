@@ -59,8 +59,14 @@ struct Workload: Sendable {
     /// Before when the request of a number must not be sent, milliseconds since 1970: 11 to 20 s after it is published.
     func moment(of number: Int) -> Int64? {
         guard waitEvery > 0, number % waitEvery == waitEvery - 1 else { return nil }
-        return beginning + Int64(number * 1000 / (rate ?? 1000)) + 11_000 + Int64(number % 7) * 1500
+        return due(number) + 11_000 + Int64(number % 7) * 1500
     }
+
+    /// When the record of a number is published at the earliest, milliseconds since 1970.
+    func due(_ number: Int) -> Int64 { beginning + Int64(number * 1000 / (rate ?? 1000)) }
+
+    /// Whether the record of a number is neither flawed nor unreadable.
+    func isSound(_ number: Int) -> Bool { !isNth(number, flawedEvery) && !isNth(number, unreadableEvery) }
 
     /// The ordering key of the request of a number; nil for none.
     func key(of number: Int) -> Int? { keys > 0 && number % 2 == 0 ? number / 2 % keys : nil }

@@ -28,7 +28,7 @@ extension Catalogue {
     }
 
     /// A static member never says that it leaves: its partitions rest until its session ends, and when it was to lead a rebalance,
-    /// so do all others' until then. Two sessions of 10 s can follow each other, hence the limit.
+    /// so do all others' until then. Two sessions of 10 s can follow each other.
     private static let churnOfStrangers = Scenario(
         "churn-strangers", "nor does a group that ever new workers join and leave for good"
     ) { stage in
@@ -50,7 +50,6 @@ extension Catalogue {
         scenario.spareWorkers = 40
         scenario.workload = Workload(12_000, rate: 300)
         scenario.deadline = .seconds(240)
-        scenario.limits = [.resumption: 25_000]
     }
 
     private static let spares = Scenario(

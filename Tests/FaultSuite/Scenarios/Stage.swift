@@ -30,7 +30,7 @@ final class Stage: Sendable {
         var commandKills = 0
         var outage: Outage?
         var pauses: [(begin: Int64, wait: Int64)] = []
-        var secondHubOutage: Int64?
+        var secondHubOutage: ClosedRange<Int64>?
     }
 
     private let state: Mutex<State>
@@ -239,11 +239,11 @@ final class Stage: Sendable {
     /// When the hub asked for rest, and for how long, milliseconds.
     var pauses: [(begin: Int64, wait: Int64)] { state.withLock { $0.pauses } }
 
-    /// Takes down that the second hub is out from now on.
-    func noteSecondHubOutage() { state.withLock { $0.secondHubOutage = Clock.now() } }
+    /// Takes down a time in which the second hub was out, milliseconds since 1970.
+    func noteSecondHubOutage(_ span: ClosedRange<Int64>) { state.withLock { $0.secondHubOutage = span } }
 
-    /// When the second hub went out, milliseconds since 1970.
-    var secondHubOutage: Int64? { state.withLock { $0.secondHubOutage } }
+    /// A time in which the second hub was out, milliseconds since 1970.
+    var secondHubOutage: ClosedRange<Int64>? { state.withLock { $0.secondHubOutage } }
 
     /// Takes down that the hub answered nobody.
     func noteOutage(_ outage: Outage) { state.withLock { $0.outage = outage } }
