@@ -32,6 +32,7 @@ final class ScriptedServer: Sendable {
 
     private struct State {
         var accepted = 0
+        var closed = 0
         var requests: [String] = []
         var gates: Set<Int> = []
         var sockets: Set<Int32> = []
@@ -63,6 +64,8 @@ final class ScriptedServer: Sendable {
     }
 
     var accepted: Int { state.withLock { $0.accepted } }
+    /// How many connections this side has closed; on loopback the other one has been told by then.
+    var closed: Int { state.withLock { $0.closed } }
     var requests: [String] { state.withLock { $0.requests } }
 
     func open(gate: Int) {
@@ -120,6 +123,7 @@ final class ScriptedServer: Sendable {
             }
             self?.state.withLock { _ = $0.sockets.remove(socket) }
             close(socket)
+            self?.state.withLock { $0.closed += 1 }
         }
     }
 
