@@ -115,7 +115,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP", "HTTPServing",
-                "Users", "Crypto",
+                "Users", "Crypto", "Publishing",
             ],
             swiftSettings: strict),
         .target(
@@ -195,7 +195,7 @@ let package = Package(
             "GatewayTests",
             [
                 "Gateway", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST", "HubAuth", "CurlHTTP",
-                "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop",
+                "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop", "Publishing",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),

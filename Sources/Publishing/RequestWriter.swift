@@ -57,6 +57,13 @@ public struct RequestWriter: Sendable {
         self.source = source
     }
 
+    /// A new id, greater than those before, for a request that is to name its own.
+    ///
+    /// - Parameter moment: The present moment.
+    public mutating func newID(at moment: Timestamp) -> String {
+        identifiers.next(now: moment.milliseconds, using: &generator)
+    }
+
     /// The record of a request, which gets a new id unless it has one.
     ///
     /// - Parameters:
@@ -66,7 +73,7 @@ public struct RequestWriter: Sendable {
     public mutating func record(of request: OutgoingRequest, at moment: Timestamp) -> RequestRecord {
         var time = ByteWriter()
         time.append(moment)
-        let id = request.id ?? identifiers.next(now: moment.milliseconds, using: &generator)
+        let id = request.id ?? newID(at: moment)
         return RequestRecord(
             id: id, topic: topic, key: request.recordKey, value: request.json(withID: id),
             headers: [

@@ -155,7 +155,7 @@ import Testing
         ("pushfan_gateway_requests_total", "counter"), ("pushfan_gateway_request_duration_seconds", "histogram"),
         ("pushfan_gateway_ack_seconds", "histogram"), ("pushfan_gateway_sign_ins_total", "counter"),
         ("pushfan_gateway_hub_calls_total", "counter"), ("pushfan_gateway_hub_call_duration_seconds", "histogram"),
-        ("pushfan_gateway_waiting_requests", "gauge"),
+        ("pushfan_gateway_waiting_requests", "gauge"), ("pushfan_gateway_waiting_sends", "gauge"),
     ]
 
     @Test func theGatewaysMetricsAreThoseThatArePublished() throws {
@@ -167,12 +167,14 @@ import Testing
         metrics.hubCalls.series(["installation.get", "ok"]).increment()
         metrics.hubCallDuration.series(["installation.get"]).observe(.milliseconds(5))
         metrics.readWaiting { 3 }
+        metrics.readWaitingSends { 2 }
         var bytes: [UInt8] = []
         metrics.registry.write(into: &bytes)
         let text = String(decoding: bytes, as: UTF8.self)
         let types = text.matches(of: #/[#] TYPE (pushfan_gateway_[a-z_]+ [a-z]+)/#).map { String($0.output.1) }
         #expect(types == Self.gateway.map { "\($0.name) \($0.type)" })
         #expect(text.contains("pushfan_gateway_waiting_requests 3\n"))
+        #expect(text.contains("pushfan_gateway_waiting_sends 2\n"))
         let (status, output) = try promtool(bytes)
         #expect(output == "" && status == 0)
     }

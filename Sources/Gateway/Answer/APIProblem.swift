@@ -1,4 +1,4 @@
-internal import HTTPServing
+public import HTTPServing
 public import PushModel
 internal import Users
 
@@ -22,6 +22,8 @@ public struct APIProblem: Error, Sendable, Equatable {
         case bodyTooLarge = "body_too_large"
         /// 415: the body is no JSON by its content type.
         case unsupportedMediaType = "unsupported_media_type"
+        /// 431.
+        case headerTooLarge = "header_too_large"
         /// 429: this caller makes too many calls.
         case tooManyRequests = "too_many_requests"
         /// 503: the gateway as a whole has too much to do.
@@ -38,6 +40,8 @@ public struct APIProblem: Error, Sendable, Equatable {
         case outcomePending = "outcome_pending"
         /// 500: the gateway itself failed.
         case `internal`
+        /// 501: this version of the gateway does not do it.
+        case notImplemented = "not_implemented"
     }
 
     /// Whether the same call may be made again.
@@ -103,8 +107,8 @@ extension APIProblem {
     /// 401 with the challenge of RFC 7617.
     public static let unauthorized = APIProblem(401, .unauthorized, "Log in with a name and its password.", retry: .safe)
 
-    /// 404; the same for what is not there and for what is somebody else's.
-    public static let notFound = APIProblem(404, .notFound, "There is nothing of yours here.")
+    /// 404; the same for a route that is not there, for what is not there, and for what is somebody else's.
+    public static let notFound = APIProblem(404, .notFound, "There is nothing here, or nothing of yours.")
 
     /// 405.
     ///
@@ -144,9 +148,29 @@ extension APIProblem {
         APIProblem(503, .overloaded, "The gateway has too much to do at the moment.", retry: .safe, retryAfter: wait)
     }
 
-    /// 503: the gateway stops before it has begun with the call.
+    /// 500: whether anything was done is not known.
+    public static let failed = APIProblem(
+        500, Code.internal, "The call was not answered; it may have been carried out.", retry: .ambiguous)
+
+    /// 503: the gateway stops, whether or not it has begun with the call.
     public static let stopping = APIProblem(
-        503, .stopping, "The gateway is stopping.", retry: .safe, retryAfter: 1000)
+        503, .stopping, "The gateway is stopping; the call may have been carried out.", retry: .ambiguous, retryAfter: 1000)
+
+    /// What an HTTP server answers by itself, before anybody has looked at the call or in place of somebody who did not answer.
+    ///
+    /// - Parameter status: The server's status.
+    public static func ofServer(_ status: Int) -> APIProblem {
+        switch status {
+        case 400: .invalid("The request is not valid HTTP.")
+        case 413: .bodyTooLarge(limit: JSONBody.maximumByteCount)
+        case 431: APIProblem(431, .headerTooLarge, "The header fields are too long together.")
+        case 503: .stopping
+        default: .failed
+        }
+    }
+
+    /// The problem as the server sends it.
+    public var response: HTTPServerResponse { APIAnswer(self).response }
 }
 
 extension APIAnswer {
@@ -156,7 +180,6 @@ extension APIAnswer {
         if problem.status == 401 { headers.append("WWW-Authenticate", BasicCredentials.challenge) }
         if !problem.allowedMethods.isEmpty { headers.append("Allow", problem.allowedMethods.joined(separator: ", ")) }
         if let wait = problem.retryAfterSeconds { headers.append("Retry-After", "\(wait)") }
-        if problem.status == 504, let id = problem.requestID { headers.append("Location", "/v1/requests/\(id)") }
     }
 }
 
@@ -208,7 +231,9 @@ extension APIProblem {
         case 413: "Content Too Large"
         case 415: "Unsupported Media Type"
         case 429: "Too Many Requests"
+        case 431: "Request Header Fields Too Large"
         case 500: "Internal Server Error"
+        case 501: "Not Implemented"
         case 502: "Bad Gateway"
         case 503: "Service Unavailable"
         case 504: "Gateway Timeout"

@@ -1,12 +1,16 @@
+import Delivery
 import EventLoop
 import HubREST
 import Observability
 import PushModel
 
-/// Calls the hub about devices, counts the calls, and notes how the hub is. Each method waits for its answer.
+/// Calls the hub about devices and notifications, counts the calls, and notes how the hub is. Each method waits for its answer.
 ///
 /// Usable from one thread at a time: that of its lane.
 final class HubCaller {
+    /// How long all questions about one send may take.
+    private static let telemetryLimit = Duration.seconds(5)
+
     private let client: RegistrationClient
     private let watch: HubWatch
     private let services: GatewayServices
@@ -39,25 +43,76 @@ final class HubCaller {
         }
     }
 
+    /// Makes a registrar's calls until it knows how it ends.
+    func run(_ registrar: Registrar) -> Registrar.Ending {
+        var registrar = registrar
+        var step = registrar.start()
+        while true {
+            switch step {
+            case .end(let ending): return ending
+            case .ask(let call): step = registrar.next(after: reply(to: call))
+            }
+        }
+    }
+
+    /// What the hub tells of notifications, within a few seconds for all of them together; one that is missing was not told of.
+    func telemetry(of ids: [String]) -> [String: NotificationTelemetry] {
+        let deadline = MonotonicTime.now().advanced(by: Self.telemetryLimit)
+        var told: [String: NotificationTelemetry] = [:]
+        for id in ids {
+            let left = Duration.nanoseconds(deadline.nanoseconds(since: .now()))
+            guard left > .zero else { break }
+            do throws(RegistrationFailure) {
+                // A hub below the Standard tier, or a policy without Send, refuses it; that does not keep anybody from registering.
+                told[id] = try counted("telemetry.get", isWatched: false) {
+                    () throws(RegistrationFailure) -> NotificationTelemetry? in
+                    try client.telemetry(of: id, within: left)
+                }
+            } catch {
+                services.log.info(
+                    .outcomesUnavailable, "the hub does not tell of a notification", [.reason: .string(error.description)])
+            }
+        }
+        return told
+    }
+
+    private func reply(to call: Registrar.Call) -> Registrar.Reply {
+        do throws(RegistrationFailure) {
+            switch call {
+            case .find(let handle, let platform): return .registrations(try registrations(of: handle, on: platform))
+            case .read(let id):
+                guard case .installation(let found) = try perform(.getInstallation(id: id)) else { return .installation(nil) }
+                return .installation(found)
+            case .write(let installation): _ = try perform(.putInstallation(installation))
+            case .removeInstallation(let id): _ = try perform(.deleteInstallation(id: id))
+            case .removeRegistration(let id, let etag): _ = try perform(.deleteRegistration(id: id, etag: etag))
+            }
+            return .done
+        } catch {
+            return .failed(error)
+        }
+    }
+
     private func counted<Value>(
-        _ operation: String, _ call: () throws(RegistrationFailure) -> Value
+        _ operation: String, isWatched: Bool = true, _ call: () throws(RegistrationFailure) -> Value
     ) throws(RegistrationFailure) -> Value {
         let started = services.now()
         do throws(RegistrationFailure) {
             let value = try call()
-            note(operation, since: started, nil)
+            count(operation, since: started, nil)
+            if isWatched { watch.note(nil) }
             return value
         } catch {
-            note(operation, since: started, error)
+            count(operation, since: started, error)
+            if isWatched { watch.note(error) }
             throw error
         }
     }
 
-    private func note(_ operation: String, since started: MonotonicTime, _ failure: RegistrationFailure?) {
+    private func count(_ operation: String, since started: MonotonicTime, _ failure: RegistrationFailure?) {
         let code = failure.map { failure in failure.status.map { String($0) } ?? failure.code.rawValue } ?? "ok"
         services.metrics.hubCalls.series([operation, code]).increment()
         let taken = services.now().nanoseconds(since: started)
         services.metrics.hubCallDuration.series([operation]).observe(nanoseconds: taken)
-        watch.note(failure)
     }
 }

@@ -1,14 +1,16 @@
 public import Delivery
 internal import HTTPServing
 internal import PushModel
+public import Publishing
 
-/// Decides what a send is answered with: its results in, status and body out (the tutorials' "Abandoned or Unknown is a failure").
+/// Decides what a send is answered with: what is known of it in, status and body out (the tutorials' "Abandoned or Unknown is a
+/// failure").
 ///
-/// A send is done when its final result is there and, if outcomes are followed, that of every call which the hub accepted. Of several
-/// outcomes the worst decides. Of two final results of one request, the one that is no `duplicate` counts.
+/// Which results count, and whether more are to come, is what `Awaited` decides. Here the final result is judged and, where outcomes were
+/// awaited, those of the calls that the hub accepted; of several the worst decides.
 public struct SendOutcome: Sendable {
-    /// What is to be done when no time is left.
-    public enum Limit: Sendable, Equatable {
+    /// What is to be done.
+    public enum Step: Sendable, Equatable {
         /// Answer.
         case answer(APIAnswer)
         /// Ask the hub for its telemetry of these notifications (`GET /messages/{id}`), and answer what `answer(telemetry:)` says.
@@ -30,51 +32,46 @@ public struct SendOutcome: Sendable {
 
     private let requestID: String
     private let tracksOutcome: Bool
-    private var conclusion: SendResult?
-    private var hasDuplicate = false
+    private let conclusion: SendResult?
     /// The outcomes by the index of their calls.
     private var outcomes: [Int64: SendResult] = [:]
 
-    /// A send of which nothing is known yet.
+    /// Judges a send.
     ///
     /// - Parameters:
     ///   - requestID: The request's id.
-    ///   - tracksOutcome: Whether the outcomes of its calls are awaited (`gateway.track_outcome`).
-    public init(requestID: String, tracksOutcome: Bool = false) {
+    ///   - awaited: What is known of it, now that nothing more is waited for.
+    public init(requestID: String, _ awaited: Awaited) {
         self.requestID = requestID
-        self.tracksOutcome = tracksOutcome
+        tracksOutcome = awaited.goal == .outcomes
+        conclusion = awaited.finalResult.flatMap { SendResult(reading: $0.json) }
+        for record in awaited.outcomes {
+            guard let result = SendResult(reading: record.json), let call = result.calls.first else { continue }
+            outcomes[call.index] = result
+        }
     }
 
-    /// Takes a result of the request.
-    ///
-    /// - Parameter json: The record's value. What is no result, or an interim one, changes nothing.
-    /// - Returns: The answer; nil while there is more to wait for.
-    public mutating func take(_ json: [UInt8]) -> APIAnswer? {
-        guard let result = SendResult(reading: json) else { return nil }
-        if result.isOutcome {
-            if let call = result.calls.first { outcomes[call.index] = result }
-        } else if result.state == .duplicate {
-            hasDuplicate = true
-        } else if conclusion == nil {
-            conclusion = result
+    /// What is to be done: the hub is asked only where the answer depends on calls whose outcome is not known.
+    public var step: Step {
+        guard let result = conclusion else { return .answer(resultPending) }
+        switch result.state {
+        // The first one with its id or key was sent, or will be.
+        case .duplicate: return .answer(success([], .duplicate))
+        case .sent, .partial: break
+        default: return .answer(failure(result.code, result.replaySafety))
         }
-        return answerIfKnown
-    }
-
-    /// What is to be done when the time is over (`gateway.send_wait`).
-    public func atLimit() -> Limit {
-        if let answer = answerIfKnown { return .answer(answer) }
-        guard let result = conclusion else {
-            // The first one with this id was sent, or will be.
-            return .answer(hasDuplicate ? success([]) : resultPending)
-        }
-        let ids = unknown(in: result).compactMap(\.notificationID)
+        guard tracksOutcome else { return .answer(answer(result, [])) }
+        let ends = known(in: result)
+        let open = unknown(in: result)
+        let isFailed = ends.contains { Self.gravity($0.code) == .failed }
+        if isFailed || open.isEmpty { return .answer(answer(result, ends)) }
+        let ids = open.compactMap(\.notificationID)
         return ids.isEmpty ? .answer(outcomePending(nil)) : .ask(ids)
     }
 
-    /// The answer after the limit.
+    /// The answer after the hub was asked.
     ///
-    /// - Parameter telemetry: What the hub told of the notifications that `atLimit` named; one that is missing was not told of.
+    /// - Parameter telemetry: What the hub told of the notifications that `step` named; one that is missing was not told of.
     /// - Returns: The answer to the app.
     public func answer(telemetry: [String: NotificationTelemetry]) -> APIAnswer {
         guard let result = conclusion else { return resultPending }
@@ -87,15 +84,6 @@ public struct SendOutcome: Sendable {
     }
 
     // MARK: What is known
-
-    private var answerIfKnown: APIAnswer? {
-        guard let result = conclusion else { return nil }
-        guard result.state == .sent || result.state == .partial else { return failure(result.code, result.replaySafety) }
-        guard tracksOutcome else { return answer(result, []) }
-        let ends = known(in: result)
-        let isFailed = ends.contains { Self.gravity($0.code) == .failed }
-        return isFailed || unknown(in: result).isEmpty ? answer(result, ends) : nil
-    }
 
     /// The calls that the hub accepted and whose outcome is not known.
     private func unknown(in result: SendResult) -> [SendResult.Call] {
@@ -150,7 +138,7 @@ public struct SendOutcome: Sendable {
     }
 
     /// 200; the body names the calls with a code.
-    private func success(_ named: [End], _ state: ResultState = .duplicate) -> APIAnswer {
+    private func success(_ named: [End], _ state: ResultState) -> APIAnswer {
         var json = ByteWriter()
         json.append("{\"request_id\":")
         json.append(json: requestID)
@@ -201,6 +189,16 @@ extension APIProblem {
     /// 503: Kafka certainly does not have the request.
     public static let notWritten = APIProblem(
         503, .kafkaUnavailable, "The request could not be written to Kafka; nothing is sent.", retry: .safe, retryAfter: 1000)
+
+    /// 503: nobody would hear of the request's result, so it is not written.
+    public static let resultsUnread = APIProblem(
+        503, .kafkaUnavailable, "Results are not read from Kafka yet; nothing is sent.", retry: .safe, retryAfter: 1000)
+
+    /// 413: no platform takes such a text.
+    public static let textTooLong = APIProblem(413, .bodyTooLarge, "The text is too long for a notification.")
+
+    /// 501: the text would be shown to those who are not to read it.
+    public static let noSecurePush = APIProblem(501, .notImplemented, "This gateway has no secure push; nothing is sent.")
 
     /// 504: Kafka may have the request.
     ///

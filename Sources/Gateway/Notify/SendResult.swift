@@ -16,22 +16,18 @@ struct SendResult: Sendable, Equatable {
         var notificationID: String?
     }
 
-    /// It is the result of one call whose outcome was followed, and not the final one.
-    let isOutcome: Bool
     let state: ResultState
     let code: ErrorCode?
     let replaySafety: ReplaySafety
     let calls: [Call]
 
-    /// Reads a result; nil for what is neither a final nor an outcome result.
+    /// Reads a result; nil for what is no JSON.
     ///
     /// - Parameter json: The record's value.
     init?(reading json: [UInt8]) {
         var document = JSONDocument()
         do { try document.read(json.span) } catch { return nil }
         let root = document.root
-        guard let kind = Self.text("kind", of: root, in: document), kind == "final" || kind == "outcome" else { return nil }
-        isOutcome = kind == "outcome"
         state = Self.text("state", of: root, in: document).flatMap(ResultState.init(rawValue:)) ?? .unknown
         replaySafety =
             Self.text("replay_safety", of: root, in: document).flatMap(ReplaySafety.init(rawValue:)) ?? .ambiguous

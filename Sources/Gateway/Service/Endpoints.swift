@@ -1,4 +1,6 @@
+import FanOut
 import HTTPServing
+import Kafka
 
 /// A request of `/api` whose caller has signed in.
 struct APICall: Sendable {
@@ -16,20 +18,52 @@ struct APICall: Sendable {
 protocol Endpoints: Sendable {
     /// Answers a call, before it returns or later; waits for nothing. Called on any thread.
     func answer(_ call: APICall)
+    /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
+    func start()
+    /// Ends it; calls that still wait are answered. Called when no more calls come, before the lanes end.
+    func stop()
+}
+
+extension Endpoints {
+    func start() {}
+    func stop() {}
 }
 
 /// The endpoints of a gateway: pure values decide, the hub's lanes and Kafka's client carry out.
 struct APIEndpoints: Endpoints {
-    let configuration: GatewayConfiguration
-    let lanes: HubLanes
+    private let register: RegisterRoute
+    private let notify: NotifyRoute
+    private let sending: Sending
+
+    /// Makes endpoints that send nothing yet.
+    ///
+    /// - Throws: ``GatewayFailure/configuration(_:)``: settings with which nobody can be registered, or Kafka's client refuses.
+    init(_ configuration: GatewayConfiguration, _ lanes: HubLanes, _ services: GatewayServices) throws(GatewayFailure) {
+        let users: UserTag.Pattern
+        do throws(UserTag.Pattern.Problem) {
+            users = try UserTag.Pattern(configuration.userTag)
+        } catch {
+            throw GatewayFailure.configuration("hub.user_tag: \(error)")
+        }
+        do throws(KafkaError) {
+            sending = try Sending(configuration, lanes, services)
+        } catch {
+            throw GatewayFailure.configuration("the Kafka client cannot work with these settings: \(error)")
+        }
+        let rules = TagRules(users: users, reserved: configuration.reservedTags)
+        register = RegisterRoute(users: users, rules: rules, lanes: lanes)
+        notify = NotifyRoute(configuration, users: users, sending)
+    }
 
     func answer(_ call: APICall) {
         switch call.route {
-        // The registrar decides; its hub calls go to the lane of the id.
-        case .newRegistration, .putRegistration, .deleteRegistration: call.reply.answer(Refusal.notServed.response)
-        // One record through Kafka; its result decides.
-        case .notify: call.reply.answer(Refusal.notServed.response)
-        case .welcome: call.reply.answer(Refusal.notFound.response)
+        case .newRegistration, .putRegistration, .deleteRegistration: register.answer(call)
+        case .notify: notify.answer(call)
+        case .welcome: call.reply.answer(APIProblem.notFound)
         }
     }
+
+    func start() { sending.start() }
+
+    func stop() { sending.stop() }
 }

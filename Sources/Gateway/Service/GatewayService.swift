@@ -8,8 +8,8 @@ import Users
 
 /// Serves apps: signs their users in, and answers the routes of `/api`.
 ///
-/// Two server threads read requests; one thread checks passwords, and four call the hub. Whatever waits is a suspended connection and
-/// no thread.
+/// Two server threads read requests; one thread checks passwords, four call the hub, one writes to Kafka and one reads results. Whatever
+/// waits is a suspended connection and no thread.
 public final class GatewayService: Sendable {
     /// Connections at a time; each has a pool of 20 KiB, and most of them wait for an answer.
     private static let maximumConnections = 8192
@@ -23,22 +23,26 @@ public final class GatewayService: Sendable {
     private let watch: HubWatch
     private let lanes: HubLanes
     private let signIn: SignIn
+    private let endpoints: any Endpoints
     private let server: HTTPServer
     private let isStopped = Atomic<Bool>(false)
 
-    /// Makes a gateway that does not serve yet. The users file is read; nobody else is asked.
+    /// Makes a gateway that does not serve yet. The users file is read; nobody is waited for.
     ///
     /// - Parameters:
     ///   - configuration: What it is told.
     ///   - services: What it reports to.
     /// - Throws: ``GatewayFailure``: it cannot work with the settings, or the system refuses a descriptor.
     public convenience init(_ configuration: GatewayConfiguration, _ services: GatewayServices) throws(GatewayFailure) {
-        try self.init(configuration, services) { APIEndpoints(configuration: configuration, lanes: $0) }
+        try self.init(configuration, services) { (lanes) throws(GatewayFailure) -> any Endpoints in
+            try APIEndpoints(configuration, lanes, services)
+        }
     }
 
     /// Makes one whose routes of `/api` answer what `makeEndpoints` makes.
     init(
-        _ configuration: GatewayConfiguration, _ services: GatewayServices, _ makeEndpoints: (HubLanes) -> any Endpoints
+        _ configuration: GatewayConfiguration, _ services: GatewayServices,
+        _ makeEndpoints: (HubLanes) throws(GatewayFailure) -> any Endpoints
     ) throws(GatewayFailure) {
         let watch = HubWatch(services)
         let users = try Self.users(configuration, services)
@@ -59,7 +63,8 @@ public final class GatewayService: Sendable {
         } catch {
             throw GatewayFailure.configuration("the hub cannot be called with these settings: \(error)")
         }
-        let routes = Routes(signIn: signIn, endpoints: makeEndpoints(lanes), services: services)
+        let endpoints = try makeEndpoints(lanes)
+        let routes = Routes(signIn: signIn, endpoints: endpoints, services: services)
         let server = HTTPServer(Self.serving(configuration.listen)) { request, responder in
             routes.answer(request, responder)
         }
@@ -69,6 +74,7 @@ public final class GatewayService: Sendable {
         self.watch = watch
         self.lanes = lanes
         self.signIn = signIn
+        self.endpoints = endpoints
         self.server = server
     }
 
@@ -86,6 +92,7 @@ public final class GatewayService: Sendable {
         }
         signIn.start()
         lanes.start()
+        endpoints.start()
         services.log.info(.listening, "apps are served", [.address: .string(address.description)])
         if configuration.allowsDemoSignIn {
             services.log.warning(
@@ -104,7 +111,9 @@ public final class GatewayService: Sendable {
         guard !isStopped.exchange(true, ordering: .relaxed) else { return }
         services.health.beginDraining()
         server.stop(within: limit)
+        // From here on nobody hears an answer; what comes later in this order may still be used by what comes earlier.
         signIn.stop()
+        endpoints.stop()
         lanes.stop()
     }
 
@@ -125,8 +134,8 @@ public final class GatewayService: Sendable {
         serving.maximumConnections = maximumConnections
         // A name and a password of the longest in base64 have 1.7 KiB.
         serving.maximumHeaderByteCount = 8 << 10
-        serving.maximumBodyByteCount = 64 << 10
-        serving.refusal = { Refusal(status: $0).response }
+        serving.maximumBodyByteCount = JSONBody.maximumByteCount
+        serving.refusal = { APIProblem.ofServer($0).response }
         return serving
     }
 

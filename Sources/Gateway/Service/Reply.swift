@@ -24,7 +24,7 @@ final class Reply: Sendable {
         started = services.now()
     }
 
-    deinit { answer(Refusal.failed.response) }
+    deinit { answer(APIProblem.failed) }
 
     /// Answers; what comes after the first answer, or after the server's own, is ignored and not counted.
     func answer(_ response: HTTPServerResponse) {
@@ -32,4 +32,10 @@ final class Reply: Sendable {
         services.metrics.requests.series([route, String(response.status)]).increment()
         services.metrics.requestDuration.series([route]).observe(nanoseconds: services.now().nanoseconds(since: started))
     }
+
+    /// Answers; what comes after the first answer is ignored.
+    func answer(_ answer: APIAnswer) { self.answer(answer.response) }
+
+    /// Answers; what comes after the first answer is ignored.
+    func answer(_ problem: APIProblem) { answer(problem.response) }
 }

@@ -16,8 +16,8 @@ enum Route: Sendable, Equatable {
     /// Where a request leads.
     enum Match: Sendable, Equatable {
         case route(Route)
-        /// The path has other methods, as `Allow` names them.
-        case otherMethods(String)
+        /// The path has other methods.
+        case otherMethods([String])
         case nowhere
 
         /// A short word, safe as a metric's label.
@@ -55,6 +55,6 @@ enum Route: Sendable, Equatable {
             return .nowhere
         }
         if let found = routes.first(where: { $0.method == method }) { return .route(found.route) }
-        return .otherMethods(routes.map { $0.method }.joined(separator: ", "))
+        return .otherMethods(routes.map { $0.method })
     }
 }

@@ -14,8 +14,8 @@ struct Routes: Sendable {
         let match = Route.match(request.method, request.rawPath)
         let reply = Reply(responder, route: match.label, services)
         switch match {
-        case .nowhere: reply.answer(Refusal.notFound.response)
-        case .otherMethods(let allow): reply.answer(Refusal.methodNotAllowed(allow: allow).response)
+        case .nowhere: reply.answer(APIProblem.notFound)
+        case .otherMethods(let methods): reply.answer(APIProblem.methodNotAllowed(methods))
         case .route(.welcome): reply.answer(.text(Self.welcome))
         case .route(let route):
             // Of two headers nobody could say which one counts.
@@ -24,8 +24,8 @@ struct Routes: Sendable {
                 switch outcome {
                 case .signedIn(let caller):
                     endpoints.answer(APICall(route: route, request: request, caller: caller, reply: reply))
-                case .refused: reply.answer(Refusal.unauthenticated.response)
-                case .overloaded: reply.answer(Refusal.overloaded.response)
+                case .refused: reply.answer(APIProblem.unauthorized)
+                case .overloaded: reply.answer(APIProblem.overloaded(after: 1000))
                 }
             }
         }

@@ -1,10 +1,11 @@
 public import CurlHTTP
+public import Delivery
 internal import EventLoop
 internal import HTTP1
 internal import HubAuth
 public import PushModel
 
-/// Writes and reads what one hub knows of devices, call by call: each method waits for its answer.
+/// Writes and reads what one hub knows of devices, and asks what became of notifications, call by call: each method waits for its answer.
 ///
 /// Nothing is tried again but with a new token after a 401. Usable from one thread at a time, because it has connections and a token.
 public final class RegistrationClient {
@@ -106,24 +107,59 @@ public final class RegistrationClient {
     /// - Returns: What the hub says.
     /// - Throws: ``RegistrationFailure``.
     public func perform(_ call: RegistrationCall) throws(RegistrationFailure) -> RegistrationReply {
-        let deadline = MonotonicTime.now().advanced(by: timeout)
+        let answer = try ask(within: timeout) { () throws(HubAuthError) -> UInt64? in
+            try client.write(call, now: now() / 1000, into: &request)
+        }
+        return try RegistrationReply(answer, to: call, now: now())
+    }
+
+    /// What the hub tells of a notification (hub-protocol, section 5.3); nil when it knows nothing of it, or not yet.
+    ///
+    /// - Parameters:
+    ///   - notificationID: The id that the hub gave the send.
+    ///   - limit: How long it may take, with connecting and a second token; never longer than any call.
+    /// - Throws: ``RegistrationFailure``; a refusal where the hub is below the Standard tier, or the policy lacks the right.
+    public func telemetry(
+        of notificationID: String, within limit: Duration
+    ) throws(RegistrationFailure) -> NotificationTelemetry? {
+        let id = Array(notificationID.utf8)
+        let answer = try ask(within: min(limit, timeout)) { () throws(HubAuthError) -> UInt64? in
+            try client.writeTelemetryRequest(of: id.span, now: now() / 1000, into: &request)
+        }
+        switch answer.status {
+        case 200: break
+        case 404: return nil
+        default: throw RegistrationFailure(refusal: answer, now: now())
+        }
+        do throws(TelemetryFault) {
+            return try NotificationTelemetry(reading: answer.body)
+        } catch {
+            throw RegistrationFailure(RegistrationFault(error), in: answer, now: now())
+        }
+    }
+
+    /// Sends what `write` writes, and waits for the answer.
+    private func ask(
+        within limit: Duration, _ write: () throws(HubAuthError) -> UInt64?
+    ) throws(RegistrationFailure) -> Answer {
+        let deadline = MonotonicTime.now().advanced(by: limit)
         while true {
-            let token = try write(call)
+            let token = try signed(write)
             let answer = try exchange(until: deadline)
             if answer.status != 401 {
                 client.accepted(token: token)
             } else if client.rejected(token: token).allowsRetry {
                 continue
             }
-            return try RegistrationReply(answer, to: call, now: now())
+            return answer
         }
     }
 
-    /// Writes the request; gives the number of its token.
-    private func write(_ call: RegistrationCall) throws(RegistrationFailure) -> UInt64 {
+    /// Writes a request; gives the number of its token.
+    private func signed(_ write: () throws(HubAuthError) -> UInt64?) throws(RegistrationFailure) -> UInt64 {
         let token: UInt64?
         do throws(HubAuthError) {
-            token = try client.write(call, now: now() / 1000, into: &request)
+            token = try write()
         } catch {
             throw RegistrationFailure(.unsigned(error), code: .internal)
         }

@@ -51,4 +51,13 @@ public struct GatewayMetrics: Sendable {
             read().map { Double($0) }
         }
     }
+
+    /// Declares how many sends wait for their results; once.
+    ///
+    /// - Parameter read: Gives the number, for each exposition; nil for none.
+    public func readWaitingSends(_ read: @escaping @Sendable () -> Int?) {
+        registry.reading("pushfan_gateway_waiting_sends", help: "Sends that wait for their results.", type: .gauge) {
+            read().map { Double($0) }
+        }
+    }
 }

@@ -1,0 +1,183 @@
+import Dispatch
+import EventLoop
+import Foundation
+import Kafka
+import Publishing
+import Synchronization
+
+/// Writes requests to Kafka and tells what became of each: an idempotent producer, and the thread that serves it. Who writes waits for
+/// nothing.
+///
+/// It may begin while no broker is there. A producer that has failed for good is replaced; what was handed to it is told first.
+final class RequestProducer: Sendable {
+    /// How long the client tries to write a record, unless the user's properties say something else: somebody waits for it.
+    private static let defaults = [KafkaConfiguration.Property(key: "message.timeout.ms", value: "5000")]
+    /// The longest wait for something to be served, so that the end is seen in time.
+    private static let step = Duration.milliseconds(100)
+    /// How often the brokers are asked for the topic while something is wrong, and for how long each time.
+    private static let lookInterval = Duration.seconds(1)
+    private static let lookTimeout = Duration.milliseconds(500)
+
+    private struct State {
+        var producer: Producer
+        var topic: Producer.Topic
+        /// What was wrong last.
+        var problem: KafkaError?
+        /// Whether the brokers are to be asked for the topic: they were not yet, or something was wrong since.
+        var isToLook = true
+        var isToOpenAgain = false
+        var isStarted = false
+        var isStopped = false
+    }
+
+    private let configuration: KafkaConfiguration
+    private let topic: String
+    /// Protects all of it; nothing else is locked while it is held, and nobody is told.
+    private let state: Mutex<State>
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// Makes one whose thread does not run yet; records wait until it does.
+    ///
+    /// - Parameters:
+    ///   - kafka: The brokers and the user's properties.
+    ///   - topic: The name of the topic of requests.
+    /// - Throws: A configuration that was refused.
+    init(_ kafka: KafkaConfiguration, topic: String) throws(KafkaError) {
+        var configuration = kafka
+        configuration.properties = Self.defaults + kafka.properties
+        let (producer, handle) = try Self.open(configuration, topic)
+        self.configuration = configuration
+        self.topic = topic
+        state = Mutex(State(producer: producer, topic: handle))
+    }
+
+    /// What was wrong last; nil while nothing is, as far as is known.
+    var problem: KafkaError? { state.withLock { $0.problem } }
+
+    /// Starts the thread; it holds `self` until ``stop()``. To be called once.
+    ///
+    /// - Parameter turn: Is called in the thread several times a second, once the brokers were asked for the first time.
+    func start(turn: @escaping @Sendable () -> Void) {
+        state.withLock { $0.isStarted = true }
+        let thread = Thread { [self] in
+            work(turn)
+            ended.signal()
+        }
+        thread.name = "pushfan-requests"
+        thread.start()
+    }
+
+    /// Hands a record to the client, which writes it in the background.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - report: Told once what became of it, unless this throws.
+    /// - Throws: The record was not taken.
+    func write(
+        _ record: RequestRecord, report: @escaping @Sendable (Producer.Delivery) -> Void
+    ) throws(KafkaError) {
+        let (producer, topic) = state.withLock { state -> (Producer, Producer.Topic) in (state.producer, state.topic) }
+        do throws(KafkaError) {
+            try record.write(with: producer, to: topic) { [self] delivery in
+                note(delivery)
+                report(delivery)
+            }
+        } catch {
+            note(error)
+            throw error
+        }
+    }
+
+    /// Ends the thread, and waits for records that are on their way, together up to 3 s; what is left then is told as it is known.
+    func stop() {
+        let (producer, isToWait) = state.withLock { state -> (Producer, Bool) in
+            defer { state.isStopped = true }
+            return (state.producer, state.isStarted && !state.isStopped)
+        }
+        if isToWait { _ = ended.wait(timeout: .now() + .seconds(2)) }
+        producer.close(timeout: .seconds(1))
+    }
+
+    /// Lets another producer take the place of this one, as after a fatal error.
+    func openAgain() {
+        state.withLock { $0.isToOpenAgain = true }
+    }
+
+    private static func open(
+        _ configuration: KafkaConfiguration, _ topic: String
+    ) throws(KafkaError) -> (Producer, Producer.Topic) {
+        let producer = try Producer(configuration, transactionalID: nil, enqueueTimeout: .zero)
+        return (producer, try producer.topic(named: topic))
+    }
+
+    // MARK: What is known of Kafka
+
+    private func note(_ delivery: Producer.Delivery) {
+        switch delivery {
+        case .persisted: state.withLock { $0.problem = nil }
+        case .notPersisted(let error), .possiblyPersisted(let error): note(error)
+        }
+    }
+
+    private func note(_ error: KafkaError) {
+        // That it does not take this record says nothing of the next one; and one that is closed is not asked any more.
+        guard !error.refusesRecords, !error.isClosed else { return }
+        state.withLock { state in
+            state.problem = error
+            state.isToLook = true
+            if error.isFatal { state.isToOpenAgain = true }
+        }
+    }
+
+    // MARK: The thread
+
+    private func work(_ turn: @Sendable () -> Void) {
+        var nextLook = MonotonicTime.now()
+        while let producer = state.withLock({ state -> Producer? in state.isStopped ? nil : state.producer }) {
+            try? producer.poll(timeout: Self.step)
+            while let event = producer.nextEvent() {
+                guard case .error(let error) = event else { continue }
+                // One broker of several that is away is the client's own affair.
+                if error.isFatal || error.isAuthentication || error.isAllBrokersDown { note(error) }
+            }
+            if state.withLock({ $0.isToOpenAgain }) {
+                replace(producer)
+            } else if MonotonicTime.now() >= nextLook, state.withLock({ $0.isToLook }) {
+                look(producer)
+                nextLook = MonotonicTime.now().advanced(by: Self.lookInterval)
+            }
+            turn()
+        }
+    }
+
+    private func look(_ producer: Producer) {
+        do throws(KafkaError) {
+            _ = try producer.warmUp(topics: [topic], timeout: Self.lookTimeout)
+            state.withLock { state in
+                state.problem = nil
+                state.isToLook = false
+            }
+        } catch {
+            note(error)
+        }
+    }
+
+    /// Puts another producer in the place of this one, which tells what it still has to tell.
+    private func replace(_ old: Producer) {
+        do throws(KafkaError) {
+            let (producer, handle) = try Self.open(configuration, topic)
+            state.withLock { state in
+                state.producer = producer
+                state.topic = handle
+                state.isToLook = true
+            }
+            old.close(timeout: .zero)
+            // Not before: what the old one has told last is why it was replaced.
+            state.withLock { $0.isToOpenAgain = false }
+        } catch {
+            // The next record that the old one refuses asks for it again.
+            state.withLock { $0.isToOpenAgain = false }
+            note(error)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import EventLoop
+import Kafka
+import Observability
+import Publishing
+import PushModel
+import Synchronization
+
+/// Sends requests through Kafka, and answers each when its result is known. No thread waits with a request.
+///
+/// Somebody waits for the result of a request before it is written, so that none comes unseen. Until results are read for the first time,
+/// nothing is sent.
+final class Sending: Sendable {
+    /// The source of the requests (CloudEvents, `source`).
+    static let source = "/pushfan/gateway"
+
+    private let producer: RequestProducer
+    private let results: ResultFollower.Configuration
+    private let follower = Mutex<ResultFollower?>(nil)
+    private let writer: Mutex<RequestWriter>
+    private let lanes: HubLanes
+    private let goal: Awaited.Goal
+    private let wait: Duration
+    private let services: GatewayServices
+    private let check: HealthCheck
+    /// Whether Kafka could be used when it was looked at last; nil before.
+    private let wasWell = Mutex<Bool?>(nil)
+
+    /// Makes one that sends nothing yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: What the gateway is told.
+    ///   - lanes: Where the hub is asked for telemetry.
+    ///   - services: Log, metrics, health and clock.
+    /// - Throws: A configuration that Kafka's client refuses.
+    init(_ configuration: GatewayConfiguration, _ lanes: HubLanes, _ services: GatewayServices) throws(KafkaError) {
+        producer = try RequestProducer(configuration.kafka, topic: configuration.requestsTopic)
+        results = ResultFollower.Configuration(configuration.kafka, topic: configuration.resultsTopic)
+        writer = Mutex(RequestWriter(topic: configuration.requestsTopic, source: Self.source))
+        self.lanes = lanes
+        goal = configuration.tracksOutcome ? .outcomes : .finalResult
+        wait = configuration.sendWait
+        self.services = services
+        check = services.health.check("kafka", for: .ready, until: "Kafka was not asked yet")
+    }
+
+    /// Begins to read results, whether or not Kafka is there. To be called once.
+    func start() {
+        let reader = ResultFollower(results)
+        follower.withLock { $0 = reader }
+        services.metrics.readWaitingSends { [weak reader] in reader?.waiterCount }
+        producer.start { [self] in look(reader) }
+    }
+
+    /// Ends it: whoever still waits is answered 503, and records that are on their way are written. Takes some seconds at most.
+    func stop() {
+        follower.withLock { $0 }?.close()
+        producer.stop()
+    }
+
+    /// Lets another producer take the place of this one, as after a fatal error.
+    func openAgain() { producer.openAgain() }
+
+    /// Writes a request and answers once it is known what became of it, or time is over; waits for nothing.
+    ///
+    /// - Parameters:
+    ///   - reply: Takes the answer.
+    ///   - makeRequest: Makes the request of its id and the present moment.
+    func send(_ reply: Reply, _ makeRequest: (_ id: String, _ moment: Timestamp) -> NotifyRequest) {
+        guard let follower = self.follower.withLock({ $0 }) else { return reply.answer(APIProblem.resultsUnread) }
+        let moment = Timestamp(milliseconds: WallClock.millisecondsSince1970())
+        let id = writer.withLock { $0.newID(at: moment) }
+        let request = OutgoingRequest(json: makeRequest(id, moment).json, id: id)
+        let record = writer.withLock { $0.record(of: request, at: moment) }
+        let ticket: ResultFollower.Ticket
+        do throws(ResultFollower.Refusal) {
+            let deadline = MonotonicTime.now().advanced(by: wait)
+            ticket = try follower.expect(id, Awaited(goal), until: deadline) { [lanes] ending in
+                Sending.conclude(id, ending, lanes, reply)
+            }
+        } catch {
+            switch error {
+            case .notReading: return reply.answer(APIProblem.resultsUnread)
+            case .full: return reply.answer(APIProblem.overloaded(after: 1000))
+            case .closed: return reply.answer(APIProblem.stopping)
+            }
+        }
+        write(record, reply) { follower.forget(ticket) }
+    }
+
+    /// Writes a record, and answers unless it is written.
+    private func write(_ record: RequestRecord, _ reply: Reply, forget: @escaping @Sendable () -> Void) {
+        let (id, started) = (record.id, services.now())
+        do throws(KafkaError) {
+            try producer.write(record) { [services] delivery in
+                let taken = services.now().nanoseconds(since: started)
+                services.metrics.ack.series([delivery.label]).observe(nanoseconds: taken)
+                guard let problem = delivery.problem(id) else { return }
+                forget()
+                reply.answer(problem)
+            }
+        } catch {
+            forget()
+            reply.answer(error.refusesRecords ? APIProblem.textTooLong : APIProblem.notWritten)
+        }
+    }
+
+    /// Answers what is known at the end of a wait; where outcomes are missing, the hub is asked first.
+    private static func conclude(_ id: String, _ ending: ResultFollower.Ending, _ lanes: HubLanes, _ reply: Reply) {
+        if ending.reason == .closed { return reply.answer(APIProblem.stopping) }
+        let outcome = SendOutcome(requestID: id, ending.awaited)
+        switch outcome.step {
+        case .answer(let answer): reply.answer(answer)
+        case .ask(let notifications):
+            let isPut = lanes.put(for: id) { caller in
+                reply.answer(outcome.answer(telemetry: caller.telemetry(of: notifications)))
+            }
+            if !isPut { reply.answer(outcome.answer(telemetry: [:])) }
+        }
+    }
+
+    /// Tells health and log how Kafka is.
+    private func look(_ follower: ResultFollower) {
+        if let problem = producer.problem ?? Self.problem(of: follower) {
+            check.fail(problem.description)
+            guard note(isWell: false) else { return }
+            services.log.warning(.brokerConnection, "Kafka cannot be used", [.reason: .string(problem.description)])
+        } else if !follower.isReading {
+            check.fail("results are not read yet")
+        } else {
+            check.pass()
+            guard note(isWell: true) else { return }
+            services.log.info(.brokerConnection, "requests can be written, and results are read")
+        }
+    }
+
+    /// Notes whether Kafka can be used; returns whether that is news.
+    private func note(isWell: Bool) -> Bool {
+        wasWell.withLock { state -> Bool in
+            defer { state = isWell }
+            return state != isWell
+        }
+    }
+
+    /// What keeps results from being read; that one broker of several is away does not.
+    private static func problem(of follower: ResultFollower) -> KafkaError? {
+        guard let problem = follower.problem else { return nil }
+        let isOneBroker = problem.isUnreachable && !problem.isAllBrokersDown && !problem.isTimeout
+        return isOneBroker && follower.isReading ? nil : problem
+    }
+}
+
+extension Producer.Delivery {
+    /// A short word, safe as a metric's label.
+    fileprivate var label: String {
+        switch self {
+        case .persisted: "persisted"
+        case .notPersisted: "not_persisted"
+        case .possiblyPersisted: "possibly_persisted"
+        }
+    }
+
+    /// What the client of the API is told of a record that is not certainly written; nil for one that is.
+    fileprivate func problem(_ id: String) -> APIProblem? {
+        switch self {
+        case .persisted: nil
+        case .notPersisted(let error): error.refusesRecords ? APIProblem.textTooLong : APIProblem.notWritten
+        case .possiblyPersisted: APIProblem.perhapsWritten(id)
+        }
+    }
+}

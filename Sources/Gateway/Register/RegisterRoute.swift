@@ -1,0 +1,43 @@
+import FanOut
+import Foundation
+import HTTPServing
+
+/// Serves `/api/register`: a registrar decides, and its calls are made on a lane of the hub.
+struct RegisterRoute: Sendable {
+    let users: UserTag.Pattern
+    let rules: TagRules
+    let lanes: HubLanes
+
+    /// Answers a call of `/api/register`, now or later; waits for nothing.
+    func answer(_ call: APICall) {
+        do throws(APIProblem) {
+            let (registrar, key) = try self.registrar(for: call)
+            // What needs no hub waits for no lane.
+            if case .end(let ending) = registrar.start() { return call.reply.answer(APIAnswer(ending)) }
+            let isPut = lanes.put(for: key) { caller in call.reply.answer(APIAnswer(caller.run(registrar))) }
+            guard isPut else { throw APIProblem.overloaded(after: 1000) }
+        } catch {
+            call.reply.answer(error)
+        }
+    }
+
+    /// What decides about a call, and what its lane is chosen by: calls on one id, and those for one handle, are made in their order.
+    private func registrar(for call: APICall) throws(APIProblem) -> (Registrar, key: String) {
+        let user = try users.tag(of: call.caller.name)
+        let request = call.request
+        switch call.route {
+        case .newRegistration:
+            let handle = try LookUpHandle.read(request.percentDecodedQuery)
+            let newID = UUID().uuidString.lowercased()
+            return (Registrar.creating(for: handle, newID: newID, user: user, users: users), key: handle?.text ?? newID)
+        case .putRegistration(let id):
+            let type = request.headers["Content-Type"]
+            let body = try RegisterBody(reading: request.body, contentType: type, of: user, by: rules)
+            return (Registrar.writing(id, body, user: user, users: users), key: id)
+        case .deleteRegistration(let id):
+            return (Registrar.removing(id, user: user, users: users), key: id)
+        case .welcome, .notify:
+            throw APIProblem.notFound
+        }
+    }
+}
