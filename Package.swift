@@ -194,8 +194,8 @@ let package = Package(
         tests(
             "GatewayTests",
             [
-                "Gateway", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST", "HubAuth", "CurlHTTP",
-                "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop",
+                "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST", "HubAuth",
+                "CurlHTTP", "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),

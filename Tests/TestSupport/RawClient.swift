@@ -1,6 +1,6 @@
 import Glibc
 
-/// A blocking TCP connection to a loopback server; every wait ends after ten seconds.
+/// A blocking TCP connection to a loopback server; every wait ends after a limit.
 public final class RawClient {
     /// A call of the system that failed, and its number.
     public struct Failure: Error {
@@ -17,10 +17,14 @@ public final class RawClient {
     public private(set) var ending: Int32?
 
     /// Connects.
-    public init(port: Int) throws {
+    ///
+    /// - Parameters:
+    ///   - port: The server's.
+    ///   - limit: How long each wait for bytes may take, whole seconds; default 10 s.
+    public init(port: Int, limit: Duration = .seconds(10)) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var longest = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &longest, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = (UInt16(exactly: port) ?? 0).bigEndian
