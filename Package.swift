@@ -194,8 +194,8 @@ let package = Package(
         tests(
             "GatewayTests",
             [
-                "Gateway", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST", "HubAuth", "CurlHTTP",
-                "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop", "Publishing",
+                "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST", "HubAuth",
+                "CurlHTTP", "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop", "Publishing",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),

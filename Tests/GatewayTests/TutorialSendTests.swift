@@ -1,0 +1,96 @@
+import HTTPServing
+import HubEmulator
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// The tutorials' apps send over real HTTP, through gateway, Kafka, worker and hub, and the right devices ring.
+@Suite(.tags(.threads, .c)) struct TutorialSendTests {
+    private let stage: AppStage
+
+    init() throws { stage = try AppStage.shared.get() }
+
+    @Test func theUsersDevicesOfThePlatformRingAndNoOthers() throws {
+        let (alice, bob, carol) = (stage.word("alice"), stage.word("bob"), stage.word("carol"))
+        let phones = try (0..<2).map { _ in try stage.phone(of: bob) }
+        let (android, windows) = (try stage.android(of: bob), try stage.windows(of: bob))
+        let others = [try stage.phone(of: carol), try stage.phone(of: alice)]
+        let sender = others[1]
+        #expect(try sender.send("Hi", to: bob, on: ["apns"]) == [200])
+        #expect(phones.map { stage.rungCount($0.handle) } == [1, 1])
+        #expect(stage.rungCount(android.handle) == 0 && stage.rungCount(windows.channel) == 0)
+        #expect(try sender.send("Hi", to: bob, on: ["wns", "gcm"]) == [200, 200])
+        for phone in phones { #expect(stage.rung(phone.handle).map(\.alert) == ["From \(alice): Hi"]) }
+        #expect(stage.rung(android.handle).map { $0.data("message") } == ["From \(alice): Hi"])
+        let toast = try #require(stage.rung(windows.channel).first)
+        #expect(stage.rungCount(windows.channel) == 1 && toast.headers["X-WNS-Type"] == "wns/toast")
+        #expect(
+            toast.body.contains(#"<binding template="ToastText01"><text id="1">From \#(alice): Hi</text></binding>"#))
+        #expect(others.allSatisfy { stage.rungCount($0.handle) == 0 })
+    }
+
+    @Test func whateverIsTypedArrivesUnchanged() throws {
+        let user = stage.word("alice")
+        let (phone, android, windows) = (try stage.phone(of: user), try stage.android(of: user), try stage.windows(of: user))
+        let typed = #"a < b & \"c\" 'd' \\ é 🎉 \n"#
+        let statuses = try phone.send(typed, to: user, on: ["apns", "gcm", "wns"])
+        #expect(statuses == [200, 200, 200])
+        let text = "From \(user): a < b & \"c\" 'd' \\ é 🎉 \n"
+        #expect(stage.rung(phone.handle).map(\.alert) == [text])
+        #expect(stage.rung(android.handle).map { $0.data("message") } == [text])
+        let toast = try #require(stage.rung(windows.channel).first)
+        #expect(toast.body.contains("a &lt; b &amp; ") && toast.body.contains("é 🎉"))
+    }
+
+    @Test(arguments: ["say \"hi\"", "a\\", "a\nb"]) func whatIsNoStringIsRefusedAndRingsNobody(text: String) throws {
+        let user = stage.word("alice")
+        let app = try stage.phone(of: user)
+        #expect(try app.send(text, to: user, on: ["apns"]) == [400])
+        #expect(try app.send("then", to: user, on: ["apns"]) == [200])
+        #expect(stage.rung(app.handle).map(\.alert) == ["From \(user): then"])
+    }
+
+    @Test func aBarePostRingsTheCallersOwnDevicesOnEveryPlatform() throws {
+        let (alice, bob) = (stage.word("alice"), stage.word("bob"))
+        let (phone, android, windows) = (try stage.phone(of: alice), try stage.android(of: alice), try stage.windows(of: alice))
+        let other = try stage.phone(of: bob)
+        #expect(try phone.sendToMyself() == 200)
+        #expect(stage.rung(phone.handle).map(\.alert) == ["Hello"])
+        #expect(stage.rung(android.handle).map { $0.data("msg") } == ["Hello"])
+        #expect(stage.rung(windows.channel).count == 1 && stage.rung(windows.channel)[0].body.contains("Hello, \(alice)"))
+        #expect(stage.rungCount(other.handle) == 0)
+    }
+
+    @Test func ofThreePlatformsTheOneThatFailsIsToldAlone() throws {
+        let (alice, bob) = (stage.word("alice"), stage.word("bob"))
+        let (phone, android, windows) = (try stage.phone(of: bob), try stage.android(of: bob), try stage.windows(of: bob))
+        stage.hub.arm([try Fault(parsing: "status=400,format=apple,tags=username:\(bob)")], replacing: false)
+        let sender = try stage.phone(of: alice)
+        #expect(try sender.send("Hi", to: bob, on: ["wns", "gcm", "apns"]) == [200, 200, 500])
+        #expect([phone.handle, android.handle, windows.channel].map { stage.rungCount($0) } == [0, 1, 1])
+    }
+
+    /// What the hub tells of a notification, and what the app is told.
+    static let outcomes: [(script: String?, status: Int, says: String?)] = [
+        ("state=Abandoned", 500, "hub_abandoned"), ("state=Unknown", 500, "hub_state_unknown"),
+        ("state=Completed,apple.WrongToken=1", 500, "devices_refused"), ("state=NoTargetFound", 200, "no_target"),
+        ("state=Completed,counts=none", 200, "nothing_counted"), ("state=Completed,apple.Success=1", 200, nil), (nil, 200, nil),
+    ]
+
+    @Test(arguments: outcomes) func abandonedOrUnknownIsAFailure(row: (script: String?, status: Int, says: String?)) throws {
+        let user = stage.word("alice")
+        let app = try stage.phone(of: user)
+        if let script = row.script {
+            stage.hub.script([try TelemetryScript(parsing: "\(script),tags=username:\(user)")], replacing: false)
+        }
+        let session = AppSession(port: stage.trackingPort)
+        let answer = try session.call(
+            "POST", "/api/notifications?pns=apns&to_tag=\(user)", [basic(user, user), "Content-Type: application/json"], #""Hi""#)
+        #expect(answer.status == row.status)
+        let hasCode = answer.body.contains(#""code":"#)
+        #expect(hasCode == (row.says != nil))
+        if let code = row.says { #expect(answer.body.contains(#""code":"\#(code)""#)) }
+        #expect(stage.rungCount(app.handle) == 1)
+    }
+}
