@@ -45,12 +45,13 @@ struct SendOutcomeTests {
         return answer
     }
 
-    @Test(arguments: [
-        ("sent", nil, 200), ("partial", "hub_throttled", 200), ("failed", "hub_unavailable", 500),
-        ("rejected", "payload_too_large", 500), ("expired", "expired_in_queue", 500), ("cancelled", "cancelled", 500),
-        ("failed", "hub_forbidden", 500), ("failed", "a_new_code", 500), ("a_new_state", nil, 500),
-        ("duplicate", "duplicate", 200),
-    ] as [(String, String?, Int)])
+    @Test(
+        arguments: [
+            ("sent", nil, 200), ("partial", "hub_throttled", 200), ("failed", "hub_unavailable", 500),
+            ("rejected", "payload_too_large", 500), ("expired", "expired_in_queue", 500), ("cancelled", "cancelled", 500),
+            ("failed", "hub_forbidden", 500), ("failed", "a_new_code", 500), ("a_new_state", nil, 500),
+            ("duplicate", "duplicate", 200),
+        ] as [(String, String?, Int)])
     func aFinalResultIsAnswered(_ state: String, code: String?, status: Int) throws {
         let answer = try self.answer(to: [ended(state, code)])
         #expect(answer.status == status)
@@ -119,10 +120,11 @@ struct SendOutcomeTests {
         #expect(answer.status == 200)
     }
 
-    @Test(arguments: [
-        (NotificationState.enqueued, 504), (.scheduled, 504), (.processing, 504), (.other("New"), 504), (.unknown, 500),
-        (.abandoned, 500), (.canceled, 500), (.noTargetFound, 200), (.completed, 200),
-    ] as [(NotificationState, Int)])
+    @Test(
+        arguments: [
+            (NotificationState.enqueued, 504), (.scheduled, 504), (.processing, 504), (.other("New"), 504), (.unknown, 500),
+            (.abandoned, 500), (.canceled, 500), (.noTargetFound, 200), (.completed, 200),
+        ] as [(NotificationState, Int)])
     func theHubIsAskedForOutcomesThatAreNotKnown(_ state: NotificationState, status: Int) throws {
         let sent = ended("sent", sends: [send(0, id: "n-0"), send(1, id: "n-1")])
         let outcome = try self.outcome(of: [sent, self.outcome(0, "sent")], .outcomes)
