@@ -136,7 +136,7 @@ import Testing
         let notification = try self.notification(of: gateway.hub)
         try prepare()
         let services = TestServices()
-        let lanes = try makeLanes(gateway.configuration, services.services)
+        let lanes = try hubLanes(of: gateway.configuration, services.services)
         lanes.start()
         defer { lanes.stop() }
         let call = #"{"index":0,"platform":"apple","outcome":"success","notification_id":"\#(notification)"}"#

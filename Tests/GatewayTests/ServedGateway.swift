@@ -78,8 +78,8 @@ final class ServedGateway {
 }
 
 /// Lanes of a gateway's hub whose threads do not run yet.
-func makeLanes(
-    _ configuration: GatewayConfiguration, _ services: GatewayServices, limit: Int = HubLanes.limit
+func hubLanes(
+    of configuration: GatewayConfiguration, _ services: GatewayServices, limit: Int = HubLanes.limit
 ) throws -> HubLanes {
     let watch = HubWatch(services)
     return try HubLanes(limit: limit) {
