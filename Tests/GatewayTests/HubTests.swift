@@ -33,14 +33,8 @@ import Testing
 
     /// Lanes whose callers nobody uses.
     private func makeLanes(limit: Int) throws -> HubLanes {
-        let services = TestServices().services
-        let watch = HubWatch(services)
         let configuration = try TestGateway.configuration(nil, demo: true, hub: TestGateway.hubThatIsAway)
-        return try HubLanes(limit: limit) {
-            let client = try RegistrationClient(
-                configuration.hub, configuration.connections, userAgent: "pushfan/test", timeout: farDeadline, now: { 0 })
-            return HubCaller(client, watch, services)
-        }
+        return try hubLanes(of: configuration, TestServices().services, limit: limit)
     }
 
     /// Serves a hub and a gateway of it.

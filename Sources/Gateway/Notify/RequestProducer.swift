@@ -54,6 +54,9 @@ final class RequestProducer: Sendable {
     /// What was wrong last; nil while nothing is, as far as is known.
     var problem: KafkaError? { state.withLock { $0.problem } }
 
+    /// The producer that writes now.
+    var current: Producer { state.withLock { $0.producer } }
+
     /// Starts the thread; it holds `self` until ``stop()``. To be called once.
     ///
     /// - Parameter turn: Is called in the thread several times a second, once the brokers were asked for the first time.

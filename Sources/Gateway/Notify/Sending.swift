@@ -105,7 +105,7 @@ final class Sending: Sendable {
     }
 
     /// Answers what is known at the end of a wait; where outcomes are missing, the hub is asked first.
-    private static func conclude(_ id: String, _ ending: ResultFollower.Ending, _ lanes: HubLanes, _ reply: Reply) {
+    static func conclude(_ id: String, _ ending: ResultFollower.Ending, _ lanes: HubLanes, _ reply: Reply) {
         if ending.reason == .closed { return reply.answer(APIProblem.stopping) }
         let outcome = SendOutcome(requestID: id, ending.awaited)
         switch outcome.step {

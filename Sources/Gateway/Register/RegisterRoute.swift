@@ -21,7 +21,7 @@ struct RegisterRoute: Sendable {
         }
     }
 
-    /// What decides about a call, and what its lane is chosen by: calls on one id, and those for one handle, are made in their order.
+    /// What decides about a call, and what its lane is chosen by: calls on one id, and calls for one handle, keep their order.
     private func registrar(for call: APICall) throws(APIProblem) -> (Registrar, key: String) {
         let user = try users.tag(of: call.caller.name)
         let request = call.request

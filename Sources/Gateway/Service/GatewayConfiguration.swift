@@ -26,7 +26,7 @@ public struct GatewayConfiguration: Sendable {
     public var userTag = "username:{user}"
     /// The hub's name, as requests have it.
     public var hubName: String
-    /// The hub, and whose rights to use: Listen for registrations.
+    /// The hub, and whose rights to use: Listen for registrations, Send for telemetry.
     public var hub: HubConfiguration
     /// How to reach it.
     public var connections: ConnectionPoolConfiguration
