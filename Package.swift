@@ -194,8 +194,9 @@ let package = Package(
         tests(
             "GatewayTests",
             [
-                "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST", "HubAuth",
-                "CurlHTTP", "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop",
+                "WorkerRuntime",
+                "Gateway", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST", "HubAuth", "CurlHTTP",
+                "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),
