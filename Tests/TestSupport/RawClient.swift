@@ -21,6 +21,7 @@ public final class RawClient {
     /// - Parameters:
     ///   - port: The server's.
     ///   - limit: How long each wait for bytes may take, whole seconds; default 10 s.
+    /// - Throws: ``Failure``.
     public init(port: Int, limit: Duration = .seconds(10)) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var longest = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
