@@ -35,13 +35,14 @@ struct Demo {
     }
 
     func run() throws -> ExitCode {
-        try streams.out("pushfan \(Program.version): broker, worker, notification hub and devices, all inside this process.")
+        try streams.out("pushfan \(Program.version): broker, worker, gateway, hub and devices, all inside this process.")
         try streams.out("Nothing leaves this machine, and no phone rings.\n")
         try streams.flush()
         let stage = try DemoStage()
         defer { stage.close() }
         try streams.out("  broker   \(stage.cluster.bootstrapServers) (embedded: results at least once)")
         try streams.out("  hub      \(stage.emulatorURL)/demo (emulated), \(stage.hub.devices().count) devices registered")
+        try streams.out("  gateway  \(stage.gateway.url) (everybody signs in whose password is the name)")
         try streams.out("  worker   joins its consumer group; the embedded broker takes about 3 s for that\n")
         try streams.flush()
         var table = Table("request", "what", "state", "hub calls", "attempts", "devices", "ms")
@@ -52,12 +53,15 @@ struct Demo {
                 "\(outcome.milliseconds)")
         }
         for line in table.lines(streams.traits) { try streams.out(line) }
+        try DemoApps(stage, streams).play()
         if keeps { try keep(stage) }
         return .done
     }
 
     private func keep(_ stage: DemoStage) throws {
         let address = try stage.serveProbes()
+        let api = "\(stage.gateway.url)/api"
+        let token = try DemoNews.token(stage.emulatorURL, DemoStage.sendPolicy, lifetime: 86_400)
         try streams.out(
             """
 
@@ -70,6 +74,15 @@ struct Demo {
               curl -s \(stage.emulatorURL)/devices
               curl -s -X PUT \(stage.emulatorURL)/faults -d '["status=429,retry-after=2,count=3"]'
               curl -s http://\(address)/metrics
+
+            An app registers a phone of fay's, and gus sends to her; somebody with a key of the hub sends to a category:
+
+              id=$(curl -s -u fay:fay -X POST '\(api)/register?handle=C0FFEE00' | tr -d '"')
+              curl -s -u fay:fay -X PUT \(api)/register/$id --json '{"Platform":"apns","Handle":"C0FFEE00","Tags":[]}'
+              curl -s -u gus:gus '\(api)/notifications?pns=apns&to_tag=fay' --json '"Hello from curl"'
+              curl -s '\(stage.emulatorURL)/demo/messages?api-version=2020-06' \\
+                -H 'ServiceBusNotification-Format: template' -H 'ServiceBusNotification-Tags: Politics' \\
+                -H 'Authorization: \(token)' --json '{"messageParam":"Breaking news from curl"}'
 
             Ctrl-C ends it.
             """)

@@ -9,14 +9,21 @@ import Kafka
 import Observability
 import WorkerRuntime
 
-/// The demo's parts: the embedded broker, the emulated hub with devices, and a worker on a thread of its own.
+/// The demo's parts: the embedded broker, the emulated hub with devices, a worker on a thread of its own, and a gateway.
 final class DemoStage {
+    /// What an app may have of the hub's keys: it registers devices, and opens this demo's hub alone.
+    static let listenPolicy = HubEmulatorPolicy(
+        name: "DefaultListenSharedAccessSignature", key: "ZGVtby1saXN0ZW4ta2V5LW5vLXNlY3JldC1hdC1hbGw=", rights: .listen)
+    /// What somebody has who sends through the hub itself.
+    static let sendPolicy = HubEmulatorConfiguration.defaultPolicy
+
     let cluster: MockCluster
     let hub: EmulatedHub
     let producer: Producer
     let requests: Producer.Topic
     let results: TopicReader
     let topics = WorkerConfiguration.Topics()
+    let gateway: DemoGateway
     private let worker: Worker
     private let workerEnded = DispatchSemaphore(value: 0)
     private let health: Health
@@ -31,12 +38,18 @@ final class DemoStage {
         }
         var emulator = HubEmulatorConfiguration()
         emulator.listen = "127.0.0.1:0"
+        emulator.policies.append(Self.listenPolicy)
         emulator.faults = [try Fault(parsing: "status=429,retry-after=1,count=1,tags=username:carol")]
         hub = try EmulatedHub(emulator)
         _ = try hub.start()
         for device in DemoDevice.all { try hub.register(device.emulated) }
         let kafka = cluster.configuration
-        let configuration = try Self.workerConfiguration(kafka, hub, topics)
+        let connection = try ConnectionString(parsing: hub.connectionString)
+        let hubConfiguration = HubConfiguration(
+            endpoint: connection.endpoint, hub: try HubName("demo"), credential: connection.credential)
+        let connections = ConnectionPoolConfiguration(
+            scheme: .http, host: connection.endpoint.host, port: UInt16(clamping: connection.endpoint.effectivePort))
+        let configuration = Self.workerConfiguration(kafka, hubConfiguration, connections, topics)
         metrics = PushfanMetrics(
             build: BuildFacts(version: configuration.version, commit: "", swift: ""), process: ProcessFigures.read)
         health = Health()
@@ -50,6 +63,7 @@ final class DemoStage {
             workerEnded.signal()
         }
         thread.start()
+        gateway = try DemoGateway(kafka, hubConfiguration, connections, topics)
         producer = try Producer(kafka, transactionalID: nil)
         requests = try producer.warmUp(topics: [topics.requests], timeout: .seconds(10))[0]
         results = try TopicReader(kafka, topic: topics.results, start: .beginning, timeout: .seconds(10))
@@ -65,6 +79,7 @@ final class DemoStage {
     }
 
     func close() {
+        gateway.stop()
         probes?.stop()
         worker.stop()
         _ = workerEnded.wait(timeout: .now() + .seconds(5))
@@ -75,19 +90,17 @@ final class DemoStage {
     }
 
     private static func workerConfiguration(
-        _ kafka: KafkaConfiguration, _ hub: EmulatedHub, _ topics: WorkerConfiguration.Topics
-    ) throws -> WorkerConfiguration {
-        let connection = try ConnectionString(parsing: hub.connectionString)
-        let hubConfiguration = HubConfiguration(
-            endpoint: connection.endpoint, hub: try HubName("demo"), credential: connection.credential)
-        let connections = ConnectionPoolConfiguration(
-            scheme: .http, host: connection.endpoint.host, port: UInt16(clamping: connection.endpoint.effectivePort))
+        _ kafka: KafkaConfiguration, _ hub: HubConfiguration, _ connections: ConnectionPoolConfiguration,
+        _ topics: WorkerConfiguration.Topics
+    ) -> WorkerConfiguration {
         var configuration = WorkerConfiguration(
-            workerID: "demo", version: "demo", kafka: kafka, hub: hubConfiguration, connections: connections)
+            workerID: "demo", version: "demo", kafka: kafka, hub: hub, connections: connections)
         configuration.topics = topics
         configuration.guarantee = .atLeastOnce
         configuration.start = .beginning
         configuration.sessionTimeout = .seconds(6)
+        // The emulator tells at once what became of a notification.
+        configuration.outcomes.firstWait = 500
         return configuration
     }
 }
@@ -117,8 +130,24 @@ struct DemoDevice {
             templates: ["news": #"{"message":{"notification":{"title":"News","body":"$(headline)"}}}"#]),
     ]
 
+    /// Devices whose apps register them through the gateway.
+    static let apps: [DemoDevice] = [
+        DemoDevice("fay-phone", "apns", String(repeating: "F4", count: 32), tags: []),
+        DemoDevice("fay-laptop", "wns", "https://wns2.notify.windows.com/?token=fay", tags: []),
+        DemoDevice("gus-phone", "fcm", "gus-registration-token", tags: []),
+    ]
+
+    /// Devices whose apps register templates at the hub, with their categories.
+    static let subscribers: [DemoDevice] = [
+        DemoDevice("hal-phone", "apns", String(repeating: "8A", count: 32), tags: ["Politics", "Science"]),
+        DemoDevice("ivy-phone", "apns", String(repeating: "1F", count: 32), tags: ["Science"]),
+    ]
+
+    /// Whose it is.
+    var user: String { String(name.prefix { $0 != "-" }) }
+
     /// The name of the device with `handle`.
     static func name(of handle: String) -> String {
-        all.first { $0.emulated.handle == handle }?.name ?? "a device"
+        (all + apps + subscribers).first { $0.emulated.handle == handle }?.name ?? "a device"
     }
 }

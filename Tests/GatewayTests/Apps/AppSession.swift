@@ -16,14 +16,10 @@ final class AppSession {
         self.port = port
     }
 
-    /// Makes one call.
+    /// Makes one call; the status is 0 when no answer came.
     ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - target: Path and query as they go over the wire; nothing is escaped here.
-    ///   - fields: The header fields besides `Host` and `Content-Length`.
-    ///   - body: The body; a call without one says that it has none.
-    /// - Returns: The status, 0 when no answer came; the head; the body as text.
+    /// Nothing in the target is escaped here, and a call without a body says that it has none. The fields are those besides `Host` and
+    /// `Content-Length`.
     @discardableResult
     func call(
         _ method: String, _ target: String, _ fields: [String], _ body: String = ""

@@ -130,9 +130,7 @@ final class AppStage: Sendable {
     /// A word that no other test has: the name of a user, or a category.
     func word(_ stem: String) -> String { "\(stem)-\(numbers.wrappingAdd(1, ordering: .relaxed).newValue)" }
 
-    /// A token that no other device has.
-    ///
-    /// - Parameter byteCount: How long; Apple promises no length.
+    /// A token that no other device has; Apple promises no length.
     func token(byteCount: Int = 32) -> [UInt8] {
         let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
         return (0..<byteCount).map { place in UInt8(truncatingIfNeeded: (place + 1) &* 37 ^ (number >> (place % 4 * 8))) }
@@ -148,9 +146,7 @@ final class AppStage: Sendable {
         return app
     }
 
-    /// A new Android device of a user, signed in.
-    ///
-    /// - Parameter word: What the app calls its platform.
+    /// A new Android device of a user, signed in; its app calls its platform by the word.
     func android(of user: String, word: String = "gcm") throws -> AndroidApp {
         let app = AndroidApp(port, handle: "\(self.word("f")):APA91b_-", word: word)
         try app.logIn(user, user)

@@ -83,13 +83,9 @@ final class IOSApp {
         return try session.call("PUT", "/api/register/\(id)", fields + ["Content-Type: application/json"], json).status
     }
 
-    /// The button for sending: one call for each platform whose switch is on.
+    /// The button for sending: one call for each platform whose switch is on, of `wns`, `gcm` and `apns`; gives their statuses.
     ///
-    /// - Parameters:
-    ///   - text: What the user typed; nothing in it is escaped.
-    ///   - user: The recipient's name, as typed.
-    ///   - services: Of `wns`, `gcm` and `apns`, those that are on.
-    /// - Returns: The status of each call.
+    /// Nothing that was typed is escaped.
     func send(_ text: String, to user: String, on services: [String]) throws -> [Int] {
         try services.map { service in
             try session.call(

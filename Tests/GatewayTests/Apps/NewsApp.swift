@@ -124,11 +124,7 @@ final class HubSession {
         self.policy = policy
     }
 
-    /// Makes one call, signed for its own URL, with the scheme that tokens have.
-    ///
-    /// - Parameters:
-    ///   - path: The path below the hub's name.
-    ///   - query: The query.
+    /// Makes one call of a path below the hub's name, signed for its own URL with the scheme that tokens have.
     @discardableResult
     func call(
         _ method: String, _ path: String, _ query: String, _ fields: [String], _ body: String = ""

@@ -1,8 +1,25 @@
 import Glibc
 import HTTP1
 
-/// One GET over plain HTTP on a connection of its own; blocks until the answer is there or time is up.
-enum PlainRequest {
+/// One call over plain HTTP on a connection of its own; blocks until the answer is there or time is up.
+public enum PlainRequest {
+    /// Makes a call, and reads the answer.
+    ///
+    /// - Parameters:
+    ///   - method: A token such as `POST`.
+    ///   - url: `http://host:port/path?query`, percent-encoded.
+    ///   - fields: Header fields besides `Host`, `Connection` and `Content-Length`.
+    ///   - body: The body; all methods but GET say how long it is.
+    ///   - timeout: How long connecting, and each step after it, may take.
+    /// - Returns: The status and the body.
+    /// - Throws: `usage` for what cannot be asked, `unreachable` naming the address, `failed` for an answer that is no HTTP.
+    public static func call(
+        _ method: String, _ url: String, fields: [(name: String, value: String)] = [], body: [UInt8] = [], timeout: Duration
+    ) throws(CommandFailure) -> (status: Int, body: String) {
+        guard let target = HealthTarget(url: url) else { throw .usage("this is no URL that begins with http://") }
+        return try call(method, target, fields, body, timeout)
+    }
+
     /// Asks, and reads the answer.
     ///
     /// - Parameters:
@@ -11,14 +28,22 @@ enum PlainRequest {
     /// - Returns: The status and the body.
     /// - Throws: `unreachable` naming the address, or `failed` for an answer that is no HTTP.
     static func get(_ target: HealthTarget, timeout: Duration) throws(CommandFailure) -> (status: Int, body: String) {
+        try call("GET", target, [], [], timeout)
+    }
+
+    private static func call(
+        _ method: String, _ target: HealthTarget, _ fields: [(name: String, value: String)], _ body: [UInt8], _ timeout: Duration
+    ) throws(CommandFailure) -> (status: Int, body: String) {
         var request: [UInt8] = []
         do throws(RequestHead.Fault) {
-            try RequestHead.begin(method: "GET", target: Array(target.path.utf8), host: target.authority, into: &request)
+            try RequestHead.begin(method: method, target: Array(target.path.utf8), host: target.authority, into: &request)
             try RequestHead.field("Connection", "close", into: &request)
+            for field in fields { try RequestHead.field(field.name, field.value, into: &request) }
         } catch {
             throw .usage("the URL cannot be asked: \(error.rawValue)")
         }
-        RequestHead.end(contentLength: nil, into: &request)
+        RequestHead.end(contentLength: method == "GET" ? nil : body.count, into: &request)
+        request += body
         let socket = try connect(target, timeout)
         defer { close(socket) }
         guard request.withUnsafeBytes({ send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }) == request.count

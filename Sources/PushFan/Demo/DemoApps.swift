@@ -1,0 +1,74 @@
+import Console
+import Foundation
+import HubEmulator
+
+/// What apps do over HTTP: register and send at the gateway, and subscribe to news at the hub.
+struct DemoApps {
+    private let stage: DemoStage
+    private let streams: Streams
+    private let calls: DemoCalls
+
+    init(_ stage: DemoStage, _ streams: Streams) {
+        self.stage = stage
+        self.streams = streams
+        calls = DemoCalls(stage, streams)
+    }
+
+    func play() throws {
+        try stage.gateway.waitUntilReady()
+        try streams.out("\nAn app's back end: users sign in at the gateway, register devices, and send to one another.\n")
+        try api("fay", password: "wrong", "POST", "/register") { _ in "a wrong password" }
+        for device in DemoDevice.apps { try register(device) }
+        try send("gus", "apns", to: "fay", "Lunch?")
+        try send("gus", "wns", to: "fay", "Lunch?")
+        try api("fay", "POST", "/notifications")
+        // The hub gives up: nothing rings, and its telemetry says so.
+        stage.hub.script([
+            try TelemetryScript(parsing: "state=Abandoned,tags=username:gus,count=1"),
+            try TelemetryScript(parsing: "refuse=AbandonedNotificationMessages,device=gus-registration-token,count=1"),
+        ])
+        try send("fay", "fcm", to: "gus", "Where are you?")
+        try streams.out("\nBreaking news: apps register templates at the hub, with a Listen key; news go to categories.\n")
+        let news = DemoNews(stage, calls)
+        for device in DemoDevice.subscribers { try news.subscribe(device) }
+        try news.send("Breaking Politics News : it works", to: "Politics")
+        try news.send("Breaking News : in one expression", to: "Politics || Science")
+    }
+
+    private func register(_ device: DemoDevice) throws {
+        let handle = device.emulated.handle
+        let answer = try api(
+            device.user, "POST", "/register?handle=\(handle)", shown: "/register?handle=\(Self.short(handle, 20))"
+        ) { body in "id \(Self.short(Self.cut(body), 8))" }
+        guard answer.status == 200 else { throw CommandFailure(.failed, "the gateway did not give \(device.name) an id") }
+        let id = Self.cut(answer.body)
+        let json = #"{"Platform":"\#(device.emulated.platform)","Handle":"\#(handle)","Tags":[]}"#
+        try api(device.user, "PUT", "/register/\(id)", shown: "/register/\(Self.short(id, 8))", json) { _ in
+            "\(device.name) is registered"
+        }
+    }
+
+    private func send(_ user: String, _ service: String, to other: String, _ text: String) throws {
+        try api(user, "POST", "/notifications?pns=\(service)&to_tag=\(other)", "\"\(text)\"")
+    }
+
+    /// Makes a call of the gateway's API in a user's name.
+    @discardableResult
+    private func api(
+        _ user: String, password: String? = nil, _ method: String, _ path: String, shown: String? = nil, _ json: String = "",
+        comment: ((String) -> String)? = nil
+    ) throws -> (status: Int, body: String) {
+        let credentials = Data("\(user):\(password ?? user)".utf8).base64EncodedString()
+        var fields = [(name: "Authorization", value: "Basic \(credentials)")]
+        if !json.isEmpty { fields.append((name: "Content-Type", value: "application/json")) }
+        return try calls.make(
+            user, "\(method) /api\(shown ?? path)", method, "\(stage.gateway.url)/api\(path)", fields, json, comment: comment)
+    }
+
+    /// The text of a JSON string, as the tutorials' apps read it: the quotation marks are cut off.
+    private static func cut(_ body: String) -> String { String(body.dropFirst().dropLast()) }
+
+    private static func short(_ text: String, _ length: Int) -> String {
+        text.count > length ? "\(text.prefix(length))…" : text
+    }
+}
