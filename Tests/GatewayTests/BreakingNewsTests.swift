@@ -39,7 +39,7 @@ import Testing
     private func sends(_ categories: [String]) -> [RecordedCall] {
         stage.hub.calls().filter { call in
             guard let tags = call.tags, call.isAccepted, call.format == "template" else { return false }
-            return Set(tags.split(separator: " ").map(String.init)).isSuperset(of: categories)
+            return Set(tags.split(whereSeparator: { " |()".contains($0) }).map(String.init)).isSuperset(of: categories)
         }
     }
 

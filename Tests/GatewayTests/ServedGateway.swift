@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import HTTPServing
 import HubEmulator
 import HubREST
 import Kafka
