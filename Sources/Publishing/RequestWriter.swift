@@ -60,6 +60,7 @@ public struct RequestWriter: Sendable {
     /// A new id, greater than those before, for a request that is to name its own.
     ///
     /// - Parameter moment: The present moment.
+    /// - Returns: The id.
     public mutating func newID(at moment: Timestamp) -> String {
         identifiers.next(now: moment.milliseconds, using: &generator)
     }

@@ -145,6 +145,7 @@ final class ScriptedWorker {
     /// - Parameters:
     ///   - members: The members behind `request_id`.
     ///   - id: The request's id.
+    /// - Throws: `KafkaError`.
     func write(_ members: String, of id: String) throws {
         let json = #"{"schema_version":1,"request_id":"\#(id)",\#(members)}"#
         try producer.produce(to: results, key: Array(id.utf8).span, value: Array(json.utf8).span)

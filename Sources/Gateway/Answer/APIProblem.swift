@@ -159,6 +159,7 @@ extension APIProblem {
     /// What an HTTP server answers by itself, before anybody has looked at the call or in place of somebody who did not answer.
     ///
     /// - Parameter status: The server's status.
+    /// - Returns: The problem.
     public static func ofServer(_ status: Int) -> APIProblem {
         switch status {
         case 400: .invalid("The request is not valid HTTP.")

@@ -119,6 +119,7 @@ public final class RegistrationClient {
     ///   - notificationID: The id that the hub gave the send.
     ///   - limit: How long it may take, with connecting and a second token; never longer than any call.
     /// - Throws: ``RegistrationFailure``; a refusal where the hub is below the Standard tier, or the policy lacks the right.
+    /// - Returns: What the hub tells; nil when it does not know the notification.
     public func telemetry(
         of notificationID: String, within limit: Duration
     ) throws(RegistrationFailure) -> NotificationTelemetry? {
