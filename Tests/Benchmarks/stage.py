@@ -40,13 +40,14 @@ class Stage:
         } | (settings or {})
         self.hub = None
         self.workers = []
+        self.gateways = []
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        # The workers have calls to finish before the hub may go.
-        for group in (self.workers, [self.hub] if self.hub else []):
+        # Gateways have sends that wait for the workers, and the workers have calls to finish before the hub may go.
+        for group in (self.gateways, self.workers, [self.hub] if self.hub else []):
             for process in group:
                 process.terminate()
             for process in group:
@@ -76,8 +77,8 @@ class Stage:
             sys.exit("the emulator did not start")
         self.environment["PUSHFAN_HUB_CONNECTION_STRING"] = connection
 
-    def start_worker(self):
-        name = f"w{len(self.workers) + 1}"
+    def start_worker(self, name=None):
+        name = name or f"w{len(self.workers) + 1}"
         with open(self.work / f"{name}.log", "wb") as log:
             self.workers.append(subprocess.Popen(
                 [self.program, "worker"], env=self.environment | {"PUSHFAN_WORKER_ID": f"{self.run}-{name}"}, stdout=log, stderr=log))
