@@ -30,7 +30,7 @@ extension Command {
                 "Reporting",
                 FlagGroup.settings([("log-level", "LEVEL", "log.level"), ("log-format", "FORMAT", "log.format")])),
         ],
-        readOn: "README.md, section Operations; `pushfan config show --origin` lists every setting",
+        readOn: "page Operations, listed in README.md; `pushfan config show --origin` lists every setting",
         run: { (invocation) throws(CommandFailure) in try WorkerProgram(invocation).run() })
 }
 

@@ -19,7 +19,7 @@ extension Command {
                 ]),
             .output(), .kafka(topics: ["requests"]),
         ],
-        readOn: "README.md, section Operations", run: GroupAdoptCommand.run)
+        readOn: "page Operations, listed in README.md", run: GroupAdoptCommand.run)
 }
 
 private enum GroupAdoptCommand {
