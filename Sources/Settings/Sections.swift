@@ -29,6 +29,8 @@ public struct KafkaSettings: Sendable {
         public let handles: String
         /// Workers share a hub's rate by it.
         public let shares: String
+        /// The texts of secure push are kept here, encrypted.
+        public let secure: String
         /// Replays, and the collecting of dead handles, keep here how far they are.
         public let replays: String
     }
@@ -63,7 +65,8 @@ public struct KafkaSettings: Sendable {
             deadLetter: values.value(SettingsSchema.deadLetterTopic), control: values.value(SettingsSchema.controlTopic),
             parents: values.value(SettingsSchema.parentsTopic), held: values.value(SettingsSchema.heldTopic),
             handles: values.value(SettingsSchema.handlesTopic),
-            shares: values.value(SettingsSchema.sharesTopic), replays: values.value(SettingsSchema.replaysTopic))
+            shares: values.value(SettingsSchema.sharesTopic), secure: values.value(SettingsSchema.secureTopic),
+            replays: values.value(SettingsSchema.replaysTopic))
         guarantee = try values.value(SettingsSchema.guarantee)
         start = try values.value(SettingsSchema.start)
         sessionTimeout = try values.value(SettingsSchema.sessionTimeout)
@@ -137,6 +140,8 @@ public struct GatewaySettings: Sendable {
     public let tracksOutcome: Bool
     /// After which it is not sent any more.
     public let sendLife: Duration
+    /// Whether every notification of an app carries an id in place of its text, also one that does not ask for it.
+    public let isAlwaysSecure: Bool
     /// The tags that no app may give its own device.
     public let reservedTags: [String]
 
@@ -149,6 +154,7 @@ public struct GatewaySettings: Sendable {
         self.tracksOutcome = tracksOutcome
         sendWait = values[SettingsSchema.sendWait] ?? (tracksOutcome ? .seconds(45) : .seconds(10))
         sendLife = try values.value(SettingsSchema.sendLife)
+        isAlwaysSecure = try values.value(SettingsSchema.securePush)
         reservedTags = values[SettingsSchema.reservedTags] ?? []
     }
 }

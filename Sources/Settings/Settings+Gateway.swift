@@ -28,11 +28,13 @@ extension Settings {
         configuration.sendWait = gateway.sendWait
         configuration.tracksOutcome = gateway.tracksOutcome
         configuration.sendLife = gateway.sendLife
+        configuration.isAlwaysSecure = gateway.isAlwaysSecure
         configuration.reservedTags = gateway.reservedTags
         configuration.userTag = self.hub.userTag
         configuration.hubTimeout = settings.requestTimeout
         configuration.requestsTopic = kafka.topics.requests
         configuration.resultsTopic = kafka.topics.results
+        configuration.secureTopic = kafka.topics.secure
         return configuration
     }
 

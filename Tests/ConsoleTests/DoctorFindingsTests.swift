@@ -120,6 +120,16 @@ import Testing
         #expect(findings.first?.text.contains(name) == true)
     }
 
+    @Test func textsOfSecurePushGoSoonAfterADay() throws {
+        let names = try Settings.load(environment: [:]).kafka.topics
+        let role = try #require(TopicRole.all(names).first { $0.role == "secure" })
+        let topic = role.topic(partitions: 12, replication: 1)
+        #expect(topic.name == "push.secure.v1" && topic.partitionCount == 12)
+        let settings = topic.configuration.map { "\($0.key)=\($0.value)" }
+        #expect(settings == ["cleanup.policy=delete", "retention.ms=86400000", "segment.ms=3600000"])
+        #expect(role.problems([TopicSetting(name: "cleanup.policy", value: "compact")]).count == 1)
+    }
+
     @Test func shortRetentionIsWarnedOfUnlessNothingIsDeleted() throws {
         let short = ["cleanup.policy": "delete", "retention.ms": "3600000", "retention.bytes": "1000"]
         let found = TopicFindings.of(try Self.topic("results", Self.good, short), brokerCount: 3, Self.tool)

@@ -72,7 +72,7 @@ import Testing
         arguments: [
             ("/api/notifications?pns=apns", #""Hi""#, 400), ("/api/notifications?to_tag=bob", #""Hi""#, 400),
             ("/api/notifications?pns=mpns&to_tag=bob", #""Hi""#, 400), (path, "", 400), (path, "Hi", 400), (path, #""a"b""#, 400),
-            (path, #"{"a":1}"#, 400), ("/api/notifications?secure=true", #""Hi""#, 501), (path, #""Hi""#, 503),
+            (path, #"{"a":1}"#, 400), ("/api/notifications?secure=true", #""Hi""#, 503), (path, #""Hi""#, 503),
         ] as [(String, String, Int)])
     func whatIsNoCallIsToldWithoutKafka(path: String, body: String, status: Int) throws {
         let gateway = try ServedGateway(hasKafka: false)

@@ -32,6 +32,7 @@ final class ServedGateway {
             // One partition, so that a test meets requests in their order.
             try cluster.createTopic(configuration.requestsTopic, partitions: 1)
             try cluster.createTopic(configuration.resultsTopic, partitions: 2)
+            try cluster.createTopic(configuration.secureTopic, partitions: 2)
             configuration.kafka = cluster.configuration
         }
         configuration.sendWait = farDeadline

@@ -33,6 +33,8 @@ import Testing
         ("PUT", "/api/register/", .nowhere), ("PUT", "/api/register/a/b", .nowhere), ("GET", "/api", .nowhere),
         ("GET", "//", .nowhere), ("POST", "/api/register?x", .nowhere), ("GET", "", .nowhere), ("OPTIONS", "*", .nowhere),
         ("GET", "/v1/requests", .nowhere), ("GET", "/api/notifications/", .nowhere),
+        ("GET", "/api/notifications/a-_B", .route(.secureText(id: "a-_B"))),
+        ("POST", "/api/notifications/a", .otherMethods(["GET"])), ("GET", "/api/notifications/a/b", .nowhere),
     ]
 
     @Test(arguments: routes) func methodAndPathLeadToARoute(_ row: (method: String, path: String, match: Route.Match)) {

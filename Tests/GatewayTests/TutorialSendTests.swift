@@ -71,6 +71,24 @@ import Testing
         #expect([phone.handle, android.handle, windows.channel].map { stage.rungCount($0) } == [0, 1, 1])
     }
 
+    @Test func aSecurePushCarriesAnIDAndTheAppFetchesTheTextAtAnyGateway() throws {
+        let (alice, bob) = (stage.word("alice"), stage.word("bob"))
+        let (phone, android, windows) = (try stage.phone(of: bob), try stage.android(of: bob), try stage.windows(of: bob))
+        let answer = try AppSession(port: stage.port).call(
+            "POST", "/api/notifications?secure=true&to_tag=\(bob)", [basic(alice, alice), "Content-Type: application/json"],
+            #""Lunch?""#)
+        #expect(answer.status == 200, "\(answer.body)")
+        let id = try #require(stage.rung(android.handle).first?.data("secureId"))
+        let (ring, raw) = (try #require(stage.rung(phone.handle).first), try #require(stage.rung(windows.channel).first))
+        #expect(ring.alert == nil && ring.body.contains("content-available") && ring.body.contains(id))
+        #expect(ring.headers["apns-push-type"] == "background")
+        #expect(raw.body == id && raw.headers["X-WNS-Type"] == "wns/raw")
+        let session = AppSession(port: stage.trackingPort)
+        let text = try session.call("GET", "/api/notifications/\(id)", [basic(bob, bob)])
+        #expect(text.status == 200 && text.body == #"{"Payload":"From \#(alice): Lunch?"}"#)
+        #expect(try session.call("GET", "/api/notifications/\(id)", [basic(alice, alice)]).status == 404)
+    }
+
     /// What the hub tells of a notification, and what the app is told.
     static let outcomes: [(script: String?, status: Int, says: String?)] = [
         ("state=Abandoned", 500, "hub_abandoned"), ("state=Unknown", 500, "hub_state_unknown"),

@@ -23,6 +23,7 @@ import Testing
         #expect(configuration.trustedProxies.isEmpty && configuration.reservedTags.isEmpty)
         #expect(configuration.sendWait == .seconds(10) && !configuration.tracksOutcome)
         #expect(configuration.sendLife == .seconds(3600))
+        #expect(!configuration.isAlwaysSecure && configuration.secureTopic == "push.secure.v1")
         #expect(configuration.userTag == "username:{user}")
         #expect(configuration.hubName == "shop" && configuration.hub.hub.text == "shop")
         #expect(configuration.connections.host == "shop.servicebus.windows.net")
@@ -33,19 +34,23 @@ import Testing
 
     @Test func everySettingReachesTheGateway() throws {
         let configuration = try gateway(
-            ["PUSHFAN_HUB_USER_TAG": "u-{user}", "PUSHFAN_HUB_REQUEST_TIMEOUT": "7s"],
+            [
+                "PUSHFAN_HUB_USER_TAG": "u-{user}", "PUSHFAN_HUB_REQUEST_TIMEOUT": "7s", "PUSHFAN_KAFKA_TOPICS_SECURE": "texts",
+            ],
             file: """
                 gateway:
                   listen: 0.0.0.0:80
                   trust_proxy: [10.0.0.5, 10.1.0.0/16, "::1"]
                   track_outcome: true
                   send_ttl: 10m
+                  secure_push: always
                   reserved_tags: vip,staff
                 """)
         #expect(configuration.listen == "0.0.0.0:80")
         #expect(configuration.trustedProxies == ["10.0.0.5", "10.1.0.0/16", "::1"])
         #expect(configuration.tracksOutcome && configuration.sendWait == .seconds(45))
         #expect(configuration.sendLife == .seconds(600))
+        #expect(configuration.isAlwaysSecure && configuration.secureTopic == "texts")
         #expect(configuration.reservedTags == ["vip", "staff"])
         #expect(configuration.userTag == "u-{user}" && configuration.hubTimeout == .seconds(7))
         let wait = try gateway(["PUSHFAN_GATEWAY_TRACK_OUTCOME": "true", "PUSHFAN_GATEWAY_SEND_WAIT": "20s"])

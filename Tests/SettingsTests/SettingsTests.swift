@@ -16,6 +16,7 @@ import WorkerRuntime
         #expect(settings.kafka.topics.parents == "push.parents.v1")
         #expect(settings.kafka.topics.held == "push.held.v1")
         #expect(settings.kafka.topics.shares == "push.shares.v1")
+        #expect(settings.kafka.topics.secure == "push.secure.v1")
         #expect(settings.kafka.topics.requestsHigh == "push.requests-high.v1")
         #expect(settings.kafka.topics.requestsBulk == "push.requests-bulk.v1")
         #expect(
@@ -79,6 +80,7 @@ import WorkerRuntime
         #expect(settings.kafka.topics.parents == "app.parents.v3")
         #expect(settings.kafka.topics.held == "app.held.v3")
         #expect(settings.kafka.topics.shares == "app.shares.v3")
+        #expect(settings.kafka.topics.secure == "app.secure.v3")
         #expect(settings.kafka.topics.requestsHigh == "app.requests-high.v3")
         #expect(settings.kafka.topics.requestsBulk == "many")
         #expect(settings.kafka.topics.delays == ["app.delay-10s.v3", "minutes", "app.delay-10m.v3", "app.delay-1h.v3"])

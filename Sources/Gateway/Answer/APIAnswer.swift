@@ -31,6 +31,20 @@ public struct APIAnswer: Sendable, Equatable {
         return APIAnswer(status: 200, headers: ["Content-Type": "application/json; charset=utf-8"], body: body.bytes)
     }
 
+    /// 200 with the text of a secure push, as the tutorial's apps read it. No cache may keep it.
+    ///
+    /// - Parameter text: The text.
+    /// - Returns: The answer.
+    public static func payload(_ text: String) -> APIAnswer {
+        var body = ByteWriter()
+        body.append("{\"Payload\":")
+        body.append(json: text)
+        body.append("}")
+        return APIAnswer(
+            status: 200, headers: ["Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"],
+            body: body.bytes)
+    }
+
     /// The answer as the server sends it.
     public var response: HTTPServerResponse {
         HTTPServerResponse(status: status, headers: headers, body: body)

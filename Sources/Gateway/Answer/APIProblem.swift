@@ -40,8 +40,6 @@ public struct APIProblem: Error, Sendable, Equatable {
         case outcomePending = "outcome_pending"
         /// 500: the gateway itself failed.
         case `internal`
-        /// 501: this version of the gateway does not do it.
-        case notImplemented = "not_implemented"
     }
 
     /// Whether the same call may be made again.
@@ -234,7 +232,6 @@ extension APIProblem {
         case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
         case 500: "Internal Server Error"
-        case 501: "Not Implemented"
         case 502: "Bad Gateway"
         case 503: "Service Unavailable"
         case 504: "Gateway Timeout"

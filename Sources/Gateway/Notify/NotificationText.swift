@@ -70,7 +70,8 @@ public enum NotificationText: Sendable, Equatable {
         json.append(",\"content_type\":\"application/xml\",\"headers\":{\"X-WNS-Type\":\"wns/toast\"}}")
     }
 
-    private func sentence(for platform: Platform) -> String {
+    /// The words that a device of a platform shows; for a secure push, the id.
+    func sentence(for platform: Platform) -> String {
         switch self {
         case .message(let name, let text): "From \(name): \(text)"
         case .own(let text): text

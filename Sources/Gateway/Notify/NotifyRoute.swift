@@ -3,38 +3,68 @@ import FanOut
 import HTTPServing
 import PushModel
 
-/// Serves `POST /api/notifications`: reads the call, and has its request sent.
+/// Serves `/api/notifications`: reads a call and has its request sent, or gives the text of a secure push.
 struct NotifyRoute: Sendable {
     private let users: UserTag.Pattern
     private let sending: Sending
+    private let messages: SecureMessages
+    private let isAlwaysSecure: Bool
     private let tracksOutcome: Bool
     /// Milliseconds.
     private let timeToLive: Int64
 
-    init(_ configuration: GatewayConfiguration, users: UserTag.Pattern, _ sending: Sending) {
+    init(_ configuration: GatewayConfiguration, users: UserTag.Pattern, _ sending: Sending, _ messages: SecureMessages) {
         self.users = users
         self.sending = sending
+        self.messages = messages
+        isAlwaysSecure = configuration.isAlwaysSecure
         tracksOutcome = configuration.tracksOutcome
         timeToLive = MonotonicTime(nanoseconds: 0).advanced(by: configuration.sendLife).nanoseconds / 1_000_000
     }
 
     /// Answers a call of `POST /api/notifications`, now or later; waits for nothing.
+    ///
+    /// The text of a secure push is written first, because the id that is sent in its place says where it is.
     func answer(_ call: APICall) {
         do throws(APIProblem) {
-            let query = try NotifyQuery(call.request.percentDecodedQuery)
-            guard !query.isSecure else { throw APIProblem.noSecurePush }
+            let query = try NotifyQuery(call.request.percentDecodedQuery, isAlwaysSecure: isAlwaysSecure)
             let body = try NotifyBody.text(call.request.body, contentType: call.request.headers["Content-Type"])
             let text = try Self.text(body, query, from: call.caller)
             let sender = try users.tag(of: call.caller.name)
             let recipient: UserTag
             if let name = query.recipient { recipient = try users.tag(of: name) } else { recipient = sender }
-            sending.send(call.reply) { (id, moment) in
-                NotifyRequest(
-                    id: id, to: recipient, from: sender, text, on: query.platform, createdAt: moment, timeToLive: timeToLive,
-                    tracksOutcome: tracksOutcome)
+            let (reply, platform, deadline) = (call.reply, query.platform, sending.deadline)
+            guard query.isSecure else {
+                return send(text, to: recipient, from: sender, on: platform, for: timeToLive, until: deadline, reply)
+            }
+            messages.keep(SecureText(text.sentence(for: .apple), for: recipient), reply) { id in
+                send(
+                    .secure(id: id.text), to: recipient, from: sender, on: platform,
+                    for: min(timeToLive, SecureText.lifetime), until: deadline, reply)
             }
         } catch {
             call.reply.answer(error)
+        }
+    }
+
+    /// Answers a call of `GET /api/notifications/{id}`, now or later; waits for nothing.
+    func answer(_ call: APICall, textOf id: String) {
+        do throws(APIProblem) {
+            let user = try users.tag(of: call.caller.name)
+            messages.read(id, for: user, call.reply)
+        } catch {
+            call.reply.answer(error)
+        }
+    }
+
+    private func send(
+        _ text: NotificationText, to recipient: UserTag, from sender: UserTag, on platform: Platform?, for timeToLive: Int64,
+        until deadline: MonotonicTime, _ reply: Reply
+    ) {
+        sending.send(reply, until: deadline) { (id, moment) in
+            NotifyRequest(
+                id: id, to: recipient, from: sender, text, on: platform, createdAt: moment, timeToLive: timeToLive,
+                tracksOutcome: tracksOutcome)
         }
     }
 

@@ -5,8 +5,8 @@ import Kafka
 import Publishing
 import Synchronization
 
-/// Writes requests to Kafka and tells what became of each: an idempotent producer, and the thread that serves it. Who writes waits for
-/// nothing.
+/// Writes requests, and the texts of secure push, to Kafka and tells what became of each: an idempotent producer, and the thread that
+/// serves it. Who writes waits for nothing.
 ///
 /// It may begin while no broker is there. A producer that has failed for good is replaced; what was handed to it is told first.
 final class RequestProducer: Sendable {
@@ -89,6 +89,42 @@ final class RequestProducer: Sendable {
             note(error)
             throw error
         }
+    }
+
+    /// Hands a record without key for any topic to the client, which writes it in the background. The topic need not be there: health does
+    /// not ask for it.
+    ///
+    /// - Parameters:
+    ///   - value: The record's value.
+    ///   - topic: The topic's name.
+    ///   - report: Told once what became of it, unless this throws.
+    /// - Throws: The record was not taken.
+    func write(
+        _ value: [UInt8], to topic: String, report: @escaping @Sendable (Producer.Delivery) -> Void
+    ) throws(KafkaError) {
+        let producer = current
+        do throws(KafkaError) {
+            let handle = try producer.topic(named: topic)
+            try producer.produce(to: handle, key: nil, value: value.span) { [self] delivery in
+                note(delivery)
+                report(delivery)
+            }
+        } catch {
+            note(error)
+            throw error
+        }
+    }
+
+    /// How many partitions a topic has, as the brokers know it now. Waits for their answer.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic's name.
+    ///   - timeout: How long to wait.
+    /// - Returns: The count.
+    /// - Throws: No broker answered in time, or the topic is missing or not allowed.
+    func partitionCount(of topic: String, timeout: Duration) throws(KafkaError) -> Int32 {
+        let producer = current
+        return try producer.partitionCount(of: producer.topic(named: topic), timeout: timeout)
     }
 
     /// Ends the thread, and waits for records that are on their way, together up to 3 s; what is left then is told as it is known.

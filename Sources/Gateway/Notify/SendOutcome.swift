@@ -197,8 +197,13 @@ extension APIProblem {
     /// 413: no platform takes such a text.
     public static let textTooLong = APIProblem(413, .bodyTooLarge, "The text is too long for a notification.")
 
-    /// 501: the text would be shown to those who are not to read it.
-    public static let noSecurePush = APIProblem(501, .notImplemented, "This gateway has no secure push; nothing is sent.")
+    /// 500: the text of a secure push could not be encrypted.
+    public static let textNotSealed = APIProblem(
+        500, Code.internal, "The text could not be encrypted; nothing is sent.", retry: .safe)
+
+    /// 503: Kafka does not give the text of a secure push now.
+    public static let textUnread = APIProblem(
+        503, .kafkaUnavailable, "The text could not be read from Kafka.", retry: .safe, retryAfter: 1000)
 
     /// 504: Kafka may have the request.
     ///

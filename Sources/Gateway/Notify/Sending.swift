@@ -13,7 +13,8 @@ final class Sending: Sendable {
     /// The source of the requests (CloudEvents, `source`).
     static let source = "/pushfan/gateway"
 
-    private let producer: RequestProducer
+    /// Writes the requests.
+    let producer: RequestProducer
     private let results: ResultFollower.Configuration
     private let follower = Mutex<ResultFollower?>(nil)
     private let writer: Mutex<RequestWriter>
@@ -60,12 +61,18 @@ final class Sending: Sendable {
     /// Lets another producer take the place of this one, as after a fatal error.
     func openAgain() { producer.openAgain() }
 
+    /// When a call that comes now is answered at the latest.
+    var deadline: MonotonicTime { MonotonicTime.now().advanced(by: wait) }
+
     /// Writes a request and answers once it is known what became of it, or time is over; waits for nothing.
     ///
     /// - Parameters:
     ///   - reply: Takes the answer.
+    ///   - deadline: When time is over.
     ///   - makeRequest: Makes the request of its id and the present moment.
-    func send(_ reply: Reply, _ makeRequest: (_ id: String, _ moment: Timestamp) -> NotifyRequest) {
+    func send(
+        _ reply: Reply, until deadline: MonotonicTime, _ makeRequest: (_ id: String, _ moment: Timestamp) -> NotifyRequest
+    ) {
         guard let follower = self.follower.withLock({ $0 }) else { return reply.answer(APIProblem.resultsUnread) }
         let moment = Timestamp(milliseconds: WallClock.millisecondsSince1970())
         let id = writer.withLock { $0.newID(at: moment) }
@@ -73,7 +80,6 @@ final class Sending: Sendable {
         let record = writer.withLock { $0.record(of: request, at: moment) }
         let ticket: ResultFollower.Ticket
         do throws(ResultFollower.Refusal) {
-            let deadline = MonotonicTime.now().advanced(by: wait)
             ticket = try follower.expect(id, Awaited(goal), until: deadline) { [lanes] ending in
                 Sending.conclude(id, ending, lanes, reply)
             }

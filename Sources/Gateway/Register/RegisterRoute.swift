@@ -36,7 +36,7 @@ struct RegisterRoute: Sendable {
             return (Registrar.writing(id, body, user: user, users: users), key: id)
         case .deleteRegistration(let id):
             return (Registrar.removing(id, user: user, users: users), key: id)
-        case .welcome, .notify:
+        case .welcome, .notify, .secureText:
             throw APIProblem.notFound
         }
     }

@@ -19,6 +19,9 @@ final class BoundedQueue<Element: Sendable>: Sendable {
         self.limit = limit
     }
 
+    /// Whether nothing waits at this moment.
+    var isEmpty: Bool { state.withLock { $0.elements.isEmpty } }
+
     /// Puts one in behind the others; never waits.
     ///
     /// - Returns: False when the queue is full or closed; then nothing is kept.

@@ -34,6 +34,7 @@ struct APIEndpoints: Endpoints {
     private let register: RegisterRoute
     private let notify: NotifyRoute
     private let sending: Sending
+    private let messages: SecureMessages
 
     /// Makes endpoints that send nothing yet.
     ///
@@ -52,18 +53,26 @@ struct APIEndpoints: Endpoints {
         }
         let rules = TagRules(users: users, reserved: configuration.reservedTags)
         register = RegisterRoute(users: users, rules: rules, lanes: lanes)
-        notify = NotifyRoute(configuration, users: users, sending)
+        messages = SecureMessages(configuration, sending.producer, services.log)
+        notify = NotifyRoute(configuration, users: users, sending, messages)
     }
 
     func answer(_ call: APICall) {
         switch call.route {
         case .newRegistration, .putRegistration, .deleteRegistration: register.answer(call)
         case .notify: notify.answer(call)
+        case .secureText(let id): notify.answer(call, textOf: id)
         case .welcome: call.reply.answer(APIProblem.notFound)
         }
     }
 
-    func start() { sending.start() }
+    func start() {
+        sending.start()
+        messages.start()
+    }
 
-    func stop() { sending.stop() }
+    func stop() {
+        messages.stop()
+        sending.stop()
+    }
 }

@@ -20,6 +20,8 @@ public struct GatewayConfiguration: Sendable {
     public var tracksOutcome = false
     /// After which it is not sent any more, default 1 h.
     public var sendLife = Duration.seconds(3600)
+    /// Whether every notification of an app is a secure push, also one that does not ask for it; default no.
+    public var isAlwaysSecure = false
     /// The tags that no app may give its own device.
     public var reservedTags: [String] = []
     /// The tag of a user, with `{user}` for the name, as the workers have it.
@@ -38,6 +40,8 @@ public struct GatewayConfiguration: Sendable {
     public var requestsTopic = "push.requests.v1"
     /// Results are read from here.
     public var resultsTopic = "push.results.v1"
+    /// The texts of secure push are kept here, encrypted.
+    public var secureTopic = "push.secure.v1"
 
     /// A gateway with the defaults.
     public init(

@@ -8,8 +8,8 @@ import Users
 
 /// Serves apps: signs their users in, and answers the routes of `/api`.
 ///
-/// Two server threads read requests; one thread checks passwords, four call the hub, one writes to Kafka and one reads results. Whatever
-/// waits is a suspended connection and no thread.
+/// Two server threads read requests; one thread checks passwords, four call the hub, one writes to Kafka, one reads results and one the
+/// texts of secure push. Whatever waits is a suspended connection and no thread.
 public final class GatewayService: Sendable {
     /// Connections at a time; each has a pool of 20 KiB, and most of them wait for an answer.
     private static let maximumConnections = 8192

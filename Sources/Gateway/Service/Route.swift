@@ -12,6 +12,8 @@ enum Route: Sendable, Equatable {
     case deleteRegistration(id: String)
     /// `POST /api/notifications`.
     case notify
+    /// `GET /api/notifications/{id}`; the id is decoded and not looked at.
+    case secureText(id: String)
 
     /// Where a request leads.
     enum Match: Sendable, Equatable {
@@ -28,6 +30,7 @@ enum Route: Sendable, Equatable {
             case .route(.putRegistration): "register.put"
             case .route(.deleteRegistration): "register.delete"
             case .route(.notify): "notify"
+            case .route(.secureText): "notify.text"
             case .otherMethods, .nowhere: "none"
             }
         }
@@ -51,6 +54,8 @@ enum Route: Sendable, Equatable {
         } else if pieces.count == 4, pieces.starts(with: ["", "api", "register"]), !pieces[3].isEmpty {
             let id = PercentEncoding.decoded(pieces[3])
             routes = [("PUT", .putRegistration(id: id)), ("DELETE", .deleteRegistration(id: id))]
+        } else if pieces.count == 4, pieces.starts(with: ["", "api", "notifications"]), !pieces[3].isEmpty {
+            routes = [("GET", .secureText(id: PercentEncoding.decoded(pieces[3])))]
         } else {
             return .nowhere
         }

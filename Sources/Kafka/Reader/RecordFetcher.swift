@@ -125,6 +125,8 @@ public final class RecordFetcher {
         guard let records else { throw .closed }
         while ahead == nil, position <= offset, offset < end ?? .max {
             let result = records.read(waiting: 100) { record in
+                // The partition ends before the place where reading was to begin, so it began at the partition's start.
+                if record.offset < position { end = position }
                 position = record.offset + 1
                 if record.offset >= offset { ahead = FetchedRecord(record) }
             } onEnd: {

@@ -40,6 +40,9 @@ public enum SettingsSchema {
         "handles", nil, "The topic that lists dead device handles; named after kafka.topics.requests by default.")
     static let sharesTopic = topic(
         "shares", nil, "The topic by which workers share a hub's rate; named after kafka.topics.requests by default.")
+    static let secureTopic = topic(
+        "secure", nil,
+        "The topic that keeps the texts of secure push, encrypted; named after kafka.topics.requests by default.")
     static let replaysTopic = topic(
         "replays", "push.replays.v1", "The topic in which replays, and the collecting of dead handles, keep how far they are.")
     static let guarantee =
@@ -180,6 +183,12 @@ public enum SettingsSchema {
     static let sendLife = SettingKey(
         "gateway.send_ttl", .duration(.seconds(1) ... .seconds(2_419_200)), default: "1h",
         "After which a notification of an app is not sent any more.")
+    static let securePush =
+        SettingKey(
+            "gateway.secure_push", .word([(word: "on_request", value: false), (word: "always", value: true)]),
+            default: "on_request",
+            "Which notifications of apps carry an id in place of their text: those with `?secure=true`, or all of them."
+        ) as SettingKey<Bool>
     static let reservedTags = SettingKey(
         "gateway.reserved_tags", .list(of: .tag), "The tags that no app may give its own device.")
 
@@ -212,14 +221,14 @@ public enum SettingsSchema {
             maxAttempts.definition, retryBase.definition,
             retryFactor.definition, retryCap.definition, gatewayListen.definition, usersFile.definition, demoAuth.definition,
             trustProxy.definition, sendWait.definition, gatewayTrackOutcome.definition, sendLife.definition,
-            reservedTags.definition, listen.definition, logLevel.definition, logFormat.definition,
+            securePush.definition, reservedTags.definition, listen.definition, logLevel.definition, logFormat.definition,
         ]
 
     /// The keys that name topics.
     static let topics =
         [requestsTopic, requestsHighTopic, requestsBulkTopic, requestsOwnTopic] + delayTopics + [
             resultsTopic, deadLetterTopic, replaysTopic, controlTopic, parentsTopic, heldTopic, handlesTopic,
-            sharesTopic,
+            sharesTopic, secureTopic,
         ]
 
     /// The hub's words for platforms, and the names of the services behind them.
@@ -242,7 +251,7 @@ public enum SettingsSchema {
             (requestsOwnTopic.definition, family.lane("own")),
             (controlTopic.definition, family.topic("control")), (parentsTopic.definition, family.topic("parents")),
             (heldTopic.definition, family.topic("held")), (handlesTopic.definition, family.topic("handles")),
-            (sharesTopic.definition, family.topic("shares")),
+            (sharesTopic.definition, family.topic("shares")), (secureTopic.definition, family.topic("secure")),
         ] + zip(delayTopics, DelayLanes.names).map { ($0.definition, family.topic("delay-\($1)")) }
     }
 

@@ -39,6 +39,8 @@ struct TopicRole {
     var isPassing = false
     /// What is removed is looked for early.
     var isCleanedEarly = false
+    /// After so many hours a segment is no longer written to; nil for as long as the broker likes.
+    var segmentHours: Int?
     var kind = Kind.other
 
     /// Whether workers read it as members of their group.
@@ -81,6 +83,8 @@ struct TopicRole {
             TopicRole(
                 role: "shares", name: topics.shares, days: 1, recordByteCount: 4096, hasOnePartition: true, isPassing: true,
                 kind: .common),
+            // Texts of at most 64 KiB. Whole segments are removed, so what is older than a day is gone an hour or so later.
+            TopicRole(role: "secure", name: topics.secure, days: 1, recordByteCount: record / 8, segmentHours: 1),
             TopicRole(
                 role: "replays", name: topics.replays, days: 30, recordByteCount: record, isCompacted: true,
                 hasOnePartition: true),
@@ -97,6 +101,7 @@ struct TopicRole {
         if let days { properties.append(.init(key: "retention.ms", value: String(days * 86_400_000))) }
         // Only a segment that is no longer written to is compacted or goes.
         if isCompacted || isPassing { properties.append(.init(key: "segment.bytes", value: "16777216")) }
+        if let segmentHours { properties.append(.init(key: "segment.ms", value: String(segmentHours * 3_600_000))) }
         if isCleanedEarly { properties.append(.init(key: "min.cleanable.dirty.ratio", value: "0.1")) }
         if isPassing { properties.append(.init(key: "retention.bytes", value: "67108864")) }
         if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
