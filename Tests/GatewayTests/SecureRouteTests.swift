@@ -12,6 +12,11 @@ import Testing
     private static let sent = #""kind":"final","state":"sent","targets":{"accepted":1}"#
     private static let toBob = "?secure=true&to_tag=bob"
 
+    private struct Answer: Equatable {
+        let status: Int
+        let text: String
+    }
+
     /// Has a push sent; gives the id in it, and its request.
     private func push(
         _ gateway: ServedGateway, _ worker: ScriptedWorker, _ query: String = toBob, as user: String = "alice", body: String
@@ -24,10 +29,10 @@ import Testing
         return (String(rest.prefix(38)), request.json)
     }
 
-    private func read(_ gateway: ServedGateway, _ id: String, as user: String) throws -> (status: Int, text: String) {
+    private func read(_ gateway: ServedGateway, _ id: String, as user: String) throws -> Answer {
         let answer = try gateway.ask("GET", "/api/notifications/\(id)", as: user)
         #expect((answer.status == 200) == answer.head.contains("Cache-Control: no-store\r\n"))
-        return (answer.status, answer.text)
+        return Answer(status: answer.status, text: answer.text)
     }
 
     @Test func theUserAddressedReadsTheTextAndNobodyElse() throws {
@@ -64,8 +69,8 @@ import Testing
         let gateway = try ServedGateway()
         defer { gateway.stop() }
         let worker = try ScriptedWorker(gateway)
-        let other = try #require(SecureID(push(gateway, worker, body: #""one""#).id))
-        let id = try #require(SecureID(push(gateway, worker, body: #""two""#).id))
+        let texts = try ["one", "two"].map { text in try push(gateway, worker, body: "\"\(text)\"").id }
+        let (other, id) = (try #require(SecureID(texts[0])), try #require(SecureID(texts[1])))
         var secret = id.secret
         secret[15] ^= 1
         let changed = [

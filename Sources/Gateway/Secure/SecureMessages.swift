@@ -8,8 +8,8 @@ import Observability
 
 /// Keeps the texts of secure push in a topic of Kafka, encrypted, and gives each to the user whom it is for.
 ///
-/// Who writes waits for nothing. Reading is one thread's work; it opens a client of Kafka when somebody asks and none is open, and closes it
-/// when nobody asks any more. What a gateway wrote any other can read.
+/// Who writes waits for nothing. Reading is one thread's work; it opens a client of Kafka when somebody asks and none is open, and
+/// closes it when nobody asks any more. What a gateway wrote any other can read.
 final class SecureMessages: Sendable {
     /// How many calls may wait for the thread.
     private static let limit = 256
