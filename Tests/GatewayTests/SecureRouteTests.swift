@@ -1,6 +1,7 @@
 import Crypto
 import EventLoop
 import FanOut
+import HTTPServing
 import Kafka
 import TestSupport
 import Testing
