@@ -22,6 +22,7 @@ struct DemoApps {
         try send("gus", "apns", to: "fay", "Lunch?")
         try send("gus", "wns", to: "fay", "Lunch?")
         try api("fay", "POST", "/notifications")
+        try sendSecretly("gus", to: "fay", "The code is 4711")
         // The hub gives up: nothing rings, and its telemetry says so.
         stage.hub.script([
             try TelemetryScript(parsing: "state=Abandoned,tags=username:gus,count=1"),
@@ -50,6 +51,23 @@ struct DemoApps {
 
     private func send(_ user: String, _ service: String, to other: String, _ text: String) throws {
         try api(user, "POST", "/notifications?pns=\(service)&to_tag=\(other)", "\"\(text)\"")
+    }
+
+    /// Pushes an id in place of a text. The app that it wakes fetches the text; for anybody else there is none.
+    private func sendSecretly(_ user: String, to other: String, _ text: String) throws {
+        try api(user, "POST", "/notifications?secure=true&to_tag=\(other)", "\"\(text)\"")
+        let rung = stage.hub.devices().flatMap(\.rung)
+        guard let id = rung.compactMap({ Self.secretID($0.body) }).last else {
+            throw CommandFailure(.failed, "no device got the id of the text")
+        }
+        let path = "/notifications/\(id)"
+        try api(other, "GET", path, shown: "/notifications/\(Self.short(id, 8))") { body in body }
+        try api(user, "GET", path, shown: "/notifications/\(Self.short(id, 8))") { _ in "it is not the sender's to read" }
+    }
+
+    /// The id that a push carries; nil for a push with a text.
+    private static func secretID(_ body: String) -> String? {
+        (try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any])?["secureId"] as? String
     }
 
     /// Makes a call of the gateway's API in a user's name.

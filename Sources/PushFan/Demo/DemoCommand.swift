@@ -80,6 +80,9 @@ struct Demo {
               id=$(curl -s -u fay:fay -X POST '\(api)/register?handle=C0FFEE00' | tr -d '"')
               curl -s -u fay:fay -X PUT \(api)/register/$id --json '{"Platform":"apns","Handle":"C0FFEE00","Tags":[]}'
               curl -s -u gus:gus '\(api)/notifications?pns=apns&to_tag=fay' --json '"Hello from curl"'
+              curl -s -u gus:gus '\(api)/notifications?secure=true&to_tag=fay' --json '"The code is 4711"'
+              secret=$(curl -s \(stage.emulatorURL)/devices | grep -o 'secureId[^}]*' | grep -o '[A-Za-z0-9_-]\\{38\\}' | tail -n 1)
+              curl -s -u fay:fay \(api)/notifications/$secret
               curl -s '\(stage.emulatorURL)/demo/messages?api-version=2020-06' \\
                 -H 'ServiceBusNotification-Format: template' -H 'ServiceBusNotification-Tags: Politics' \\
                 -H 'Authorization: \(token)' --json '{"messageParam":"Breaking news from curl"}'
