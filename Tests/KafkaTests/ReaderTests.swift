@@ -103,6 +103,19 @@ import Testing
         #expect(description.topics == [.existing(partitionCount: 3)])
     }
 
+    /// Twelve seconds are more than the other clients wait for an answer.
+    @Test(.takesLong) func onlyItsOwnLimitEndsAQuestionToASlowBroker() throws {
+        let cluster = try MockCluster()
+        defer { cluster.close() }
+        try cluster.createTopic("t", partitions: 2)
+        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers))
+        _ = try admin.describe(topics: ["t"], timeout: farDeadline)
+        cluster.setBroker(1, roundTripTime: .seconds(12))
+        #expect(try admin.ends(of: [0, 1], in: "t", timeout: farDeadline) == [0, 0])
+        let error = #expect(throws: KafkaError.self) { try admin.ends(of: [0], in: "t", timeout: .seconds(1)) }
+        #expect(error?.isTimeout == true)
+    }
+
     private func reader(
         _ mock: Mock, _ start: TopicReader.Start, timeout: Duration = farDeadline
     ) throws -> TopicReader {

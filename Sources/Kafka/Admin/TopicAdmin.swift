@@ -15,12 +15,17 @@ public final class TopicAdmin {
     public init(_ configuration: KafkaConfiguration, seesUncommitted: Bool = false) throws(KafkaError) {
         var fixed = [("allow.auto.create.topics", "false")]
         if seesUncommitted { fixed.append(("isolation.level", "read_uncommitted")) }
-        let settings = try ClientSettings(configuration, defaults: [], fixed: fixed)
+        let settings = try ClientSettings(configuration, defaults: Self.defaults, fixed: fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_LOG) }
         // A consumer without a group: asking about a topic must not create it, which a producer cannot be kept from.
         client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
         events = try ClientQueue.main(of: client)
     }
+
+    /// Each call has a limit of its own. A shorter one of the connection would end a call with it, because of another request that the
+    /// client makes by itself: a broker answers a connection's requests in order (`socket.timeout.ms`, `socket.max.fails`). In milliseconds,
+    /// the most that rdkafka takes.
+    private static var defaults: [ClientSettings.Setting] { [("socket.timeout.ms", "300000")] }
 
     /// Asks the cluster about itself and about `topics`.
     ///
