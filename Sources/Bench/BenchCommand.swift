@@ -23,7 +23,6 @@ extension Command {
                         default: "2000"),
                 ] + FlagGroup.settings([("in-flight", "N", "worker.max_in_flight")]) + [
                     Flag("stages", nil, "Only the stages: no broker, no worker, a few seconds"),
-                    Flag("allocations", "N", "Only the heap allocations of a worker that takes N requests, as JSON"),
                     Flag("fixed", "N", "Only N requests through the stages, the same way every time, for instruction counters"),
                 ]),
             .output([.table, .json], and: [Flag("compare", "FILE", "Show ratios to an earlier run with -o json")]),
@@ -41,9 +40,6 @@ enum BenchCommand {
             if let count = try arguments.integer("fixed", in: 1...100_000_000) {
                 return try write(FixedRun.run(count), invocation)
             }
-            if let count = try arguments.integer("allocations", in: 1000...100_000) {
-                return try write(countAllocations(count, invocation), invocation)
-            }
             let earlier = try arguments.value("compare").map(ReportFile.read)
             let report = try measure(invocation)
             try write(report, earlier.map { Comparison(report, to: $0) }, invocation)
@@ -55,15 +51,6 @@ enum BenchCommand {
         } catch {
             throw CommandFailure(.failed, "the bench could not go on: \(error)")
         }
-    }
-
-    private static func countAllocations(_ count: Int, _ invocation: Invocation) throws -> AllocationFigure {
-        var plan = try plan(invocation)
-        plan.requests = count
-        guard let figure = try withBench(plan, invocation, { try $0.countAllocations(count) }) else {
-            throw CommandFailure(.failed, "allocations cannot be counted in this program")
-        }
-        return figure
     }
 
     private static func measure(_ invocation: Invocation) throws -> BenchReport {

@@ -128,7 +128,4 @@ extension WorkerConfiguration {
 
     /// The transactional id: `GROUP:WORKER`, or `GROUP:WORKER:LOOP`.
     var transactionalID: String { "\(groupID):\(instanceID)" }
-
-    /// The transactional id of versions before this one, which groups and workers of other names could have too.
-    var formerTransactionalID: String { "\(groupID)-\(workerID)" }
 }

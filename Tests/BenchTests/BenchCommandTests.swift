@@ -29,7 +29,7 @@ import Testing
         #expect(Command.bench.examples.count >= 3)
         #expect(page.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
         for flag in [
-            "--kafka", "--requests", "--in-flight", "--partitions", "--stages", "--allocations", "--compare", "--output",
+            "--kafka", "--requests", "--in-flight", "--partitions", "--stages", "--compare", "--output",
         ] {
             #expect(page.output.contains(flag))
         }
@@ -38,7 +38,6 @@ import Testing
     @Test(arguments: [
         "bench --requests 10", "bench --partitions 0", "bench --fixed 0", "bench --rate 1", "bench --compare /nowhere",
         "bench --requests 50000 --partitions 1", "bench extra", "bench -o ndjson",
-        "bench --allocations 10",
     ])
     func whatCannotBeMeasuredIsAUsageFailure(line: String) {
         let outcome = run(line)

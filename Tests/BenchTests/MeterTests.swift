@@ -3,27 +3,17 @@ import Testing
 @testable import Bench
 
 @Suite struct MeterTests {
-    private final class Box {
-        var value = 0
-    }
-
-    @Test func everyObjectAndEveryArrayIsCounted() throws {
-        var boxes: [Box] = []
-        boxes.reserveCapacity(100)
-        let count = try #require(AllocationCounter.count { for _ in 0..<100 { boxes.append(Box()) } })
-        // Other tests may run beside this one.
-        #expect(count >= 100)
-        #expect(boxes.count == 100)
-    }
-
-    @Test func aLibraryThatIsNotThereHasNoFunctions() {
-        #expect(ImportedFunctions(of: "libnothing-of-the-kind.so.9") == nil)
+    @Test func withoutTheShimTheWorkIsDoneAndNotCounted() {
+        var rounds = 0
+        let count = AllocationCounter.count { rounds += 1 }
+        #expect(count == nil)
+        #expect(rounds == 1)
     }
 
     @Test func theFixedRunTakesEveryRequestToItsResult() throws {
         let run = try FixedRun.run(100)
         #expect(run.requests == 100)
-        #expect(try #require(run.allocationsPerRequest) >= 0)
+        #expect(run.allocationsPerRequest == nil, "only the shim counts")
     }
 
     @Test func aPageGivesTheSumOfASeries() {

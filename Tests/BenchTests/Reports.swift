@@ -23,6 +23,6 @@ struct Figures {
     var report: BenchReport {
         BenchReport(
             version: "1", stages: stages, setting: setting, backlog: backlog, latency: latency,
-            allocations: AllocationFigure(own: 4, librdkafka: 10, libcurl: 0), advice: advice)
+            allocations: AllocationFigure(own: 4), advice: advice)
     }
 }

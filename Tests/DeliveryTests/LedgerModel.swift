@@ -134,7 +134,7 @@ struct LedgerModel {
 
     private mutating func commit() -> String? {
         let commit = ledger.commit()
-        if commit.metadata.utf8.count > 2733 { return "the metadata has \(commit.metadata.utf8.count) characters" }
+        if commit.metadata.utf8.count > 2735 { return "the metadata has \(commit.metadata.utf8.count) characters" }
         for offset in outbox where !published.insert(offset).inserted { return "\(offset) has two outcomes" }
         outbox.removeAll()
         for offset in inWork where offset < commit.offset { return "\(commit.offset) is committed while \(offset) is in work" }

@@ -217,7 +217,7 @@ struct OffsetLedgerTests {
         for offset in start + 1..<start + Int64(window) { ledger.finished(offset) }
         let commit = ledger.commit()
         #expect(commit.offset == start)
-        #expect(commit.metadata.utf8.count == 2733)
+        #expect(commit.metadata.utf8.count == 2735)
         #expect(distances(try FinishedOffsets(decoding: commit.metadata)) == Array(1..<16_384))
     }
 
@@ -231,6 +231,6 @@ struct OffsetLedgerTests {
         ledger.reachedEnd(.max)
         ledger.finished(offset)
         #expect(ledger.lowWaterMark <= ledger.position)
-        #expect(ledger.commit().metadata.utf8.count <= 2733)
+        #expect(ledger.commit().metadata.utf8.count <= 2735)
     }
 }

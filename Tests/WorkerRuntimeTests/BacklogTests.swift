@@ -82,9 +82,9 @@ import Testing
     }
 
     @Test func theFirstWaitOfAFlightIsFoundWithoutStaleOnes() {
-        var heap = TimerHeap()
+        var heap = MomentHeap<WaitingCall>()
         for (flight, due, generation) in [(1, 50, 7), (1, 30, 7), (1, 10, 6), (2, 5, 1), (3, 4, 0)] {
-            heap.add(.init(due: Int64(due), call: CallID(flight: flight, call: 0), generation: UInt32(generation)))
+            heap.add(WaitingCall(call: CallID(flight: flight, call: 0), generation: UInt32(generation)), at: Int64(due))
         }
         #expect(heap.firstDue(of: [1: 7, 2: 1, 9: 0]) == [1: 30, 2: 5])
     }

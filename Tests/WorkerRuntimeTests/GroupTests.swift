@@ -163,7 +163,7 @@ struct GroupTests {
         bench.cluster?.setBroker(1, isUp: true)
     }
 
-    @Test(arguments: [("9AAAA", true), ("1not base64", false)])
+    @Test(arguments: [("9AAAA", true), ("3::not base64", false)])
     func aPositionThatCannotBeReadStopsTheWorkerBeforeAnyRecord(_ metadata: String, _ isNewer: Bool) throws {
         let bench = try Bench(.quickest, partitions: 1)
         try bench.publish(all: Self.requests(0..<3))

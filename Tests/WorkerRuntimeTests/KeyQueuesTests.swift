@@ -84,21 +84,6 @@ import Testing
         queues.forget(held: true)
         #expect(queues.count == 1 && queues.heldCount == 0 && queues.byteCount == 0)
     }
-
-    @Test func momentsComeInTheirOrder() {
-        var heap = MomentHeap<Int>()
-        var generator = SeededRandom(3)
-        for number in 0..<500 { heap.add(number, at: Int64.random(in: 0..<100, using: &generator)) }
-        var last = Int64.min
-        var count = 0
-        while let first = heap.first {
-            let early = heap.removeDue(first - 1)
-            #expect(first >= last && early == nil)
-            last = first
-            if heap.removeDue(first) != nil { count += 1 }
-        }
-        #expect(count == 500)
-    }
 }
 
 /// One partition of requests, the partition of what is held of it, and their owner, who dies now and then with what it has not committed.

@@ -81,8 +81,6 @@ struct BacklogFigure: Codable, Equatable {
 struct AllocationFigure: Codable, Equatable {
     /// Those of the Swift runtime for our code.
     var own: Double
-    var librdkafka: Double
-    var libcurl: Double
 }
 
 /// How long requests took that came evenly.

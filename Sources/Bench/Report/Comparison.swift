@@ -35,7 +35,7 @@ struct Comparison: Codable, Equatable {
             ]
         }
         if let allocations = report.allocations {
-            figures += [("worker allocations", allocations.own), ("librdkafka allocations", allocations.librdkafka)]
+            figures.append(("worker allocations", allocations.own))
         }
         if let latency = report.latency {
             figures += [

@@ -58,8 +58,6 @@ struct ReportText {
         table.add("cores in use", number(backlog.processorShare), "of \(setting.processorCount)")
         if let allocations {
             table.add("allocations", number(allocations.own), "of our own/request, all threads of a worker")
-            table.add("  by librdkafka", number(allocations.librdkafka), "/request")
-            table.add("  by libcurl", number(allocations.libcurl), "/request")
         }
         table.add("peak memory", number(backlog.peakMemoryMebibytes), "MiB")
         table.add("in flight full", number(backlog.inFlightFullShare * 100), "% of the looks, limit \(setting.maxInFlight)")

@@ -36,14 +36,11 @@ struct CountedRun {
         }
         let deadline = MonotonicTime.now().advanced(by: Self.patience)
         try wait(for: count / 5, metrics, deadline)
-        guard AllocationCounter.isCounting else { return nil }
-        let (results, before) = (metrics.resultsPublished.value, AllocationCounter.counts)
-        try wait(for: count, metrics, deadline)
+        let results = metrics.resultsPublished.value
+        let made = try AllocationCounter.count { try wait(for: count, metrics, deadline) }
         let steady = Double(metrics.resultsPublished.value - results)
-        let made = AllocationCounter.counts - before
-        guard steady > 0 else { return nil }
-        return AllocationFigure(
-            own: Double(made.own) / steady, librdkafka: Double(made.kafka) / steady, libcurl: Double(made.curl) / steady)
+        guard let made, steady > 0 else { return nil }
+        return AllocationFigure(own: Double(made) / steady)
     }
 
     private func wait(for results: Int, _ metrics: PushfanMetrics, _ deadline: MonotonicTime) throws {

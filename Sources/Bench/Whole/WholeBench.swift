@@ -85,7 +85,8 @@ struct WholeBench {
     }
 
     /// Counts the allocations of a worker in this process that takes `count` requests; nil where they cannot be counted.
-    func countAllocations(_ count: Int) throws -> AllocationFigure? {
+    private func countAllocations(_ count: Int) throws -> AllocationFigure? {
+        guard AllocationCounter.made != nil else { return nil }
         say("counting the allocations of \(count) requests, with a worker in this process")
         let topics = try broker.makeTopics("counted", partitions: plan.partitions)
         let feed = try freshly {

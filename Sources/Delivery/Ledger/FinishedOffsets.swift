@@ -1,8 +1,8 @@
 /// The set of offsets that are finished above a low-water mark, as distances from it, and its text form.
 ///
-/// The text is the version character `1` and the base64 (RFC 4648) of the little-endian bitmap, trailing zero bytes cut; or `2`, the
-/// time of the latest record in decimal digits, `:` and that base64; or `3`, that time or nothing, `:`, `begun` in decimal digits, `:` and
-/// that base64. It travels in the metadata of a Kafka offset commit; an empty text means that nothing above the mark is finished.
+/// The text is the version character `3`, `latest`, `:`, `begun`, `:` and the base64 (RFC 4648) of the little-endian bitmap, trailing zero
+/// bytes cut. Both numbers are decimal digits, or nothing where they are not known. It travels in the metadata of a Kafka offset commit; an
+/// empty text means that nothing above the mark is finished, and that neither number is known.
 public struct FinishedOffsets: Sendable, Equatable {
     private var bytes: [UInt8] = []
     /// When the latest record was published that was read, milliseconds since 1970, 0 or more; nil when that is not known. It tells a
@@ -63,13 +63,10 @@ public struct FinishedOffsets: Sendable, Equatable {
 
     /// The text form; at most 2,759 characters.
     public func encoded() -> String {
-        let map = bytes.isEmpty ? "" : Base64.encode(bytes)
-        if let begun {
-            let time = latest.map { $0 >= 0 ? "\($0)" : "" } ?? ""
-            return "3\(time):\(min(max(0, begun), Self.mostBegun)):" + map
-        }
-        guard let latest, latest >= 0 else { return bytes.isEmpty ? "" : "1" + map }
-        return "2\(latest):" + map
+        let time = latest.map { $0 >= 0 ? "\($0)" : "" } ?? ""
+        let reach = begun.map { "\(min(max(0, $0), Self.mostBegun))" } ?? ""
+        guard !bytes.isEmpty || !time.isEmpty || !reach.isEmpty else { return "" }
+        return "3\(time):\(reach):" + Base64.encode(bytes)
     }
 
     /// Reads the text form.
@@ -78,19 +75,11 @@ public struct FinishedOffsets: Sendable, Equatable {
     ///   publishes results twice.
     public init(decoding text: String) throws(DecodingError) {
         guard let version = text.utf8.first else { return }
+        guard version == UInt8(ascii: "3") else { throw .unknownVersion }
         var map = text.utf8.dropFirst()
-        switch version {
-        case UInt8(ascii: "1"): break
-        case UInt8(ascii: "2"):
-            guard let time = try Self.number(from: &map) else { throw .malformed }
-            latest = time
-        case UInt8(ascii: "3"):
-            latest = try Self.number(from: &map)
-            guard let distance = try Self.number(from: &map), distance <= Self.mostBegun else { throw .malformed }
-            begun = distance
-        default: throw .unknownVersion
-        }
-        guard let decoded = Base64.decode(map), decoded.count <= OffsetLedger.maximumWindow / 8 else {
+        latest = try Self.number(from: &map)
+        begun = try Self.number(from: &map)
+        guard begun ?? 0 <= Self.mostBegun, let decoded = Base64.decode(map), decoded.count <= OffsetLedger.maximumWindow / 8 else {
             throw .malformed
         }
         bytes = decoded

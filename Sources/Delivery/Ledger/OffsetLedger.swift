@@ -5,7 +5,7 @@
 /// as finished as soon as a later one is seen. At most `window` offsets lie between the low-water mark and the next record to
 /// read, so the bitmap always fits the commit's metadata. One ledger lives as long as one assignment; its owner is the loop.
 public struct OffsetLedger: Sendable {
-    /// The most offsets a ledger can span, 16,384: 2,733 characters of metadata, under the broker's 4,096.
+    /// The most offsets a ledger can span, 16,384: at most 2,759 characters of metadata, under the broker's 4,096.
     public static let maximumWindow = 16_384
 
     /// The offsets that are believed; sums with a window stay within 64 bits.

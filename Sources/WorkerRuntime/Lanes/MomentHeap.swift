@@ -1,6 +1,6 @@
 /// What waits for moments: a binary heap, the earliest first.
 struct MomentHeap<Element> {
-    private var entries: [(due: Int64, element: Element)] = []
+    private(set) var entries: [(due: Int64, element: Element)] = []
 
     /// When the first one's moment is.
     var first: Int64? { entries.first?.due }

@@ -259,7 +259,7 @@ extension WorkerLoop {
         flight.calls[index].notBefore = notBefore
         ports[flight.port].waitingForRetry += 1
         if delayWaiting(flight) { return }
-        timers.add(.init(due: due, call: CallID(flight: flight.index, call: index), generation: flight.generation))
+        timers.add(WaitingCall(call: CallID(flight: flight.index, call: index), generation: flight.generation), at: due)
     }
 
     /// Puts calls whose wait is over into the queue; a wait taken in steps goes on.

@@ -96,7 +96,8 @@ final class WorkerLoop {
 
     // Requests in work.
     var flights = FlightPool()
-    var timers = TimerHeap()
+    /// By monotonic nanoseconds.
+    var timers = MomentHeap<WaitingCall>()
     var spareBuffers: [ByteWriter] = []
     var generator = QuickRandom()
 
@@ -283,7 +284,7 @@ final class WorkerLoop {
         if keyed <= now { return now }
         // Kafka wants to be polled several times a second, and health wants to see the loop turn.
         var wake = min(now + 200_000_000, portWake, keyed)
-        if let due = timers.nextDue { wake = min(wake, due) }
+        if let due = timers.first { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
         if offered == nil && !outbox.isEmpty {
             wake = min(wake, max(nextOffer, commits.due(waiting: outbox.records.count, now: now)))

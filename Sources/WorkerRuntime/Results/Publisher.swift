@@ -34,7 +34,6 @@ struct Publisher {
     private(set) var held: (topic: Producer.Topic, partitions: Int32)?
     /// The topic of dead handles, if it is there.
     private(set) var handles: Producer.Topic?
-    private var hasFencedFormerName = false
     /// The numbers of partitions of which every one was read by somebody, so that the group need not be asked again.
     private var surveyed: [Int] = []
     /// How often in a row the broker took this producer for an outdated one.
@@ -155,7 +154,6 @@ struct Publisher {
     private mutating func prepare() throws(KafkaError) {
         guard producer == nil else { return }
         let isTransactional = configuration.guarantee == .exactlyOnce
-        if isTransactional { try fenceFormerName() }
         let id = isTransactional ? configuration.transactionalID : nil
         let fresh = try Producer(kafka, transactionalID: id, transactionTimeout: configuration.transactionTimeout)
         let names = configuration.topics
@@ -173,21 +171,6 @@ struct Publisher {
         if isTransactional { try fresh.initTransactions(timeout: .seconds(30)) }
         (results, deadLetters) = (topics[0], topics[1])
         producer = fresh
-    }
-
-    /// Fences, once, what a version before this one may have left under this worker's name, and ends its open transaction.
-    private mutating func fenceFormerName() throws(KafkaError) {
-        guard !hasFencedFormerName else { return }
-        let former = try Producer(
-            kafka, transactionalID: configuration.formerTransactionalID, transactionTimeout: configuration.transactionTimeout)
-        defer { former.close(timeout: .zero) }
-        do throws(KafkaError) {
-            try former.initTransactions(timeout: .seconds(10))
-        } catch {
-            // Who may not use the name any more cannot have left anything lately.
-            guard error.isAuthorization else { throw error }
-        }
-        hasFencedFormerName = true
     }
 
     /// The partitions that nobody reads. The group is asked when numbers have changed only, so that it costs an idle fleet little.

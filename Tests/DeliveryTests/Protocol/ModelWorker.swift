@@ -192,7 +192,7 @@ extension ModelWorker {
             var ledger = held[index].ledger
             if goesAhead { for call in calls where call.held == index { ledger.finished(broker.offsets[call.record]) } }
             let commit = ledger.commit()
-            if commit.metadata.utf8.count > 2733 { broker.fail("the metadata has \(commit.metadata.utf8.count) characters") }
+            if commit.metadata.utf8.count > 2735 { broker.fail("the metadata has \(commit.metadata.utf8.count) characters") }
             positions.append((held[index].partition, commit))
             before.append(held[index].confirmed)
             held[index].isDirty = false

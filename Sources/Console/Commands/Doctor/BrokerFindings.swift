@@ -6,8 +6,8 @@ struct BrokerDemands: Equatable {
     var sessionTimeout = 10_000
     /// When a transaction is to be given up, in milliseconds.
     var transactionTimeout = 15_000
-    /// The longest text that travels with a committed position: the map of a full window, and the character of its version.
-    static let metadataByteCount = 1 + (OffsetLedger.maximumWindow / 8 + 2) / 3 * 4
+    /// The longest text that travels with a committed position: the map of a full window, and 27 characters before it (`FinishedOffsets`).
+    static let metadataByteCount = 27 + (OffsetLedger.maximumWindow / 8 + 2) / 3 * 4
 }
 
 /// Whether the brokers allow what our settings ask of them.

@@ -1,6 +1,5 @@
 import CurlHTTP
 import Delivery
-import EventLoop
 import HTTP1
 import HubAuth
 import HubREST
@@ -35,33 +34,18 @@ enum HubProbe {
             var client = try HubClient(hub, userAgent: "pushfan/\(Program.version)")
             var request = ByteWriter()
             _ = try client.writeTelemetryRequest(of: id.utf8.span, now: now / 1000, into: &request)
-            try exchange(request.bytes, settings.connections(to: hub.endpoint, like: own), now: now, timeout: timeout, &facts)
+            let peer = try WebPeer("the hub", settings.connections(to: hub.endpoint, like: own), timeout: timeout)
+            switch try peer.ask(request.bytes) {
+            case .answer(let answer): read(answer, now: now, &facts)
+            case .failure(let failure):
+                facts.outcome = .failed(reason: failure.reason.label, detail: Sanitised.line(failure.description))
+            }
+        } catch let failure as CommandFailure {
+            facts.outcome = .misconfigured(failure.message)
         } catch {
             facts.outcome = .misconfigured("the call cannot be made: \(Sanitised.line("\(error)"))")
         }
         return facts
-    }
-
-    private static func exchange(
-        _ request: [UInt8], _ configuration: ConnectionPoolConfiguration, now: Int64, timeout: Duration, _ facts: inout HubFacts
-    ) throws {
-        let poller = try Poller()
-        let pool = try ConnectionPool(configuration, poller: poller, tokenBase: 0)
-        defer { pool.close() }
-        let deadline = MonotonicTime.now().advanced(by: timeout)
-        pool.submit(id: 0, request: request, deadline: deadline)
-        while true {
-            if let completion = pool.nextCompletion() {
-                switch completion.outcome {
-                case .answer(let answer): read(answer, now: now, &facts)
-                case .failure(let failure):
-                    facts.outcome = .failed(reason: failure.reason.label, detail: Sanitised.line(failure.description))
-                }
-                return
-            }
-            for index in try poller.wait(until: min(pool.nextTimer ?? deadline, deadline)) { pool.handle(poller[index]) }
-            pool.handleTimers(.now())
-        }
     }
 
     private static func read(_ answer: Answer, now: Int64, _ facts: inout HubFacts) {

@@ -60,7 +60,12 @@ final class WebPeer {
         }
     }
 
-    private func ask(_ request: [UInt8]) throws(CommandFailure) -> Completion.Outcome {
+    /// Puts a question once, and waits for what becomes of it.
+    ///
+    /// - Parameter request: Head and body.
+    /// - Returns: The answer, or why there is none.
+    /// - Throws: The wait was interrupted or failed.
+    func ask(_ request: [UInt8]) throws(CommandFailure) -> Completion.Outcome {
         let deadline = MonotonicTime.now().advanced(by: timeout)
         pool.submit(id: 0, request: request, deadline: deadline)
         while true {
