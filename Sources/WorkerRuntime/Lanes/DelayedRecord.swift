@@ -17,7 +17,7 @@ final class DelayedRecord {
     let report: DeliveryReport
     /// The history as it was written.
     let text: ByteWriter
-    /// When the record is to be looked at.
+    /// When to check the record again.
     let look: Timestamp
 
     private init(
@@ -37,9 +37,9 @@ final class DelayedRecord {
     enum Reading {
         /// A request that waits.
         case request(DelayedRecord)
-        /// A call whose outcome is to be asked for.
+        /// A call whose outcome must be polled.
         case poll(OutcomePoll)
-        /// A record of another group, which shares the lane; with its name, unless it is a question.
+        /// A record of another group, which shares the lane; with its name, unless it is a poll.
         case foreign(String?)
         /// Nothing that pushfan has written.
         case invalid

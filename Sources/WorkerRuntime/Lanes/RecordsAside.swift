@@ -92,8 +92,8 @@ struct RecordsAside {
     private struct Queue {
         private var records: [Record?] = []
         private var head = 0
-        /// The moments since when records wait that no later record has waited as long as: the first is the earliest of all. So nobody
-        /// has to look through tens of thousands of records, each second, for the one that waits longest.
+        /// The moments since when records wait that no later record has waited as long as: the first is the earliest of all. So tens of
+        /// thousands of records need not be searched, each second, for the one that waits longest.
         private var moments: [Timestamp] = []
         private var momentHead = 0
 

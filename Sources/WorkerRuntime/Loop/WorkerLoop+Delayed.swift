@@ -113,11 +113,11 @@ extension WorkerLoop {
         let reason =
             "they belong to the group '\(owner)', and are left to it; if it is no more, `pushfan group adopt` takes them over"
         log.warning(
-            .requestDelayed, "requests of another group wait here",
+            .requestDelayed, "the topic holds records of another consumer group; skipping them",
             [.topic: .string(partitions[slot].id.topic), .reason: .string(reason)])
     }
 
-    /// Whether a request that comes from a delay lane is to go on now; else it waits there, or in the next one.
+    /// Whether a request that comes from a delay lane may go on now; else it waits there, or in the next one.
     func isDue(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
         if partitions[flight.slot].role == .held {
             flight.receivedAt = now
@@ -132,9 +132,9 @@ extension WorkerLoop {
         return true
     }
 
-    /// Goes on with a request where it was: its calls are planned anew, and have what happened to them before.
+    /// Goes on with a request where it was: its calls are planned again, and have what happened to them before.
     ///
-    /// - Returns: Whether its calls are to be made; if not, it is finished.
+    /// - Returns: Whether its calls must be made; if not, it is finished.
     func restore(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
         let history = delayed.history
         var report = delayed.report
@@ -189,7 +189,7 @@ struct DelayedPartitions {
     var isBlocked = false
     /// Whether it was said that requests of another group wait in them.
     var hasSaidForeign = false
-    /// When the first of their heads is to be looked at, monotonic nanoseconds.
+    /// When to check the first of their heads again, monotonic nanoseconds.
     var nextLook = Int64.max
 
     /// Whether there may be something to do.

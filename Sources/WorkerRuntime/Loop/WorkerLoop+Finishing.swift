@@ -50,7 +50,7 @@ extension WorkerLoop {
         flights.release(flight)
     }
 
-    /// Whether a worker before this one may have begun a request, so that nobody knows whether devices have heard of it.
+    /// Whether a worker before this one may have begun a request, so that devices may have heard of it.
     func mayHaveBeenBegun(_ flight: Flight) -> Bool {
         guard flight.epoch == epoch, flight.offset < partitions[flight.slot].begunBefore, !flight.request.options.dryRun else {
             return false

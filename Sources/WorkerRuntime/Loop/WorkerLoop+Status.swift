@@ -18,9 +18,9 @@ struct LoopFacts {
 
 /// What the loop tells about itself once a second.
 extension WorkerLoop {
-    /// Since when the oldest of all that could go on waits to be finished, of each hub: requests in work, those that lie aside, and
-    /// questions for outcomes. What was not read yet, or waits for its key, counts for the first hub. What waits for its time, in memory or
-    /// in a delay lane, waits from then on.
+    /// Since when the oldest of all that could go on waits to be finished, of each hub: requests in work, buffered ones, and telemetry
+    /// polls. What was not read yet, or waits for its key, counts for the first hub. What waits for its time, in memory or in a delay
+    /// lane, waits from then on.
     func oldestWaiting() -> [Timestamp] {
         var first = min(wallClock, facts.oldestUnread ?? wallClock)
         for queues in ordered.queues where queues.count > 0 {
@@ -34,8 +34,8 @@ extension WorkerLoop {
         return oldest
     }
 
-    /// Says how many records were not read yet, and of each topic since when the first of them waits; in a delay lane that is the one that
-    /// is the next to go on, and it waits from when it is due.
+    /// Says how many records were not read yet, and of each topic since when the first of them waits. In a delay lane that is the next
+    /// one to go on, and it waits from when it is due.
     func measureLag() {
         facts.oldestUnread = nil
         for lane in Lane.allCases {

@@ -1,10 +1,10 @@
 import Delivery
 import PushModel
 
-/// Tenants that share a lane: one that has more requests than places does not keep those of others behind it from being seen.
+/// Tenants that share a lane: one that has more requests than places does not cause head-of-line blocking for others.
 ///
-/// A lane whose requests name tenants is read beyond what has places. Of what is read, a tenant has some calls waiting for their turn, and
-/// the rest of its records lie aside. The lane is read as far as its records aside and the windows of its partitions allow.
+/// A lane whose requests name tenants is read beyond what has places. Of what is read, a tenant has some calls waiting for their turn,
+/// and the rest of its records are buffered. The lane is read as far as its buffered records and the windows of its partitions allow.
 extension WorkerLoop {
     /// How long a lane is read ahead after a request that names its tenant: 10 s in nanoseconds.
     private static let memory: Int64 = 10_000_000_000
@@ -27,7 +27,7 @@ extension WorkerLoop {
         flight.tenant = lend(&flight.request) { request in TenantID(request.document.span(name)) }
     }
 
-    /// Starts a new request, or sets its record aside while its tenant has enough calls waiting.
+    /// Starts a new request, or buffers its record while its tenant has enough calls waiting.
     func startOrSetAside(_ flight: Flight) {
         if flight.request.orderingKey != nil, waitsForItsKey(flight) { return }
         let lane = flight.lane
@@ -48,7 +48,7 @@ extension WorkerLoop {
             start(flight)
             return
         }
-        // It is put off then.
+        // It is deferred then.
         if hasSeveralHubs, canPutOff, isFull(port, lane) {
             start(flight)
             return
@@ -67,8 +67,8 @@ extension WorkerLoop {
         flights.release(flight)
     }
 
-    /// Whether a request can be sent and repeats none, which is told in the order of the records, so before it lies aside; if not, why is
-    /// noted.
+    /// Whether a request can be sent and repeats none, which is detected in the order of the records, so before it is buffered; if not,
+    /// why is noted.
     func isNew(_ flight: Flight) -> Bool {
         guard repetitions != nil || flight.request.dedupeKey != nil else { return true }
         do throws(RequestFault) {
@@ -81,7 +81,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Starts requests whose records lie aside, as far as their tenants have had turns.
+    /// Starts requests whose records are buffered, as far as their tenants have had turns.
     func startRecordsAside() {
         for port in ports {
             for lane in Lane.allCases where !port.aside[lane.rawValue].isEmpty { startRecordsAside(of: port, lane) }
@@ -110,7 +110,7 @@ extension WorkerLoop {
         start(flight)
     }
 
-    /// Makes a flight of a record that lay aside.
+    /// Makes a flight of a buffered record.
     func takeUp(_ record: RecordsAside.Record, in lane: Lane) -> Flight {
         let flight = flights.take()
         flight.begin(

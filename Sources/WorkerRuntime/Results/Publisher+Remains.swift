@@ -6,9 +6,9 @@ import Kafka
 ///
 /// A coordinator confirms the end of a transaction before it tells the partitions. If it crashes in between, and is back before the
 /// partitions have leaders, it takes them for deleted and never tells them (seen with Kafka 4.3.1, whose log then says "Couldn't find
-/// leader endpoint"). The records then share the fate of the producer's next transaction in their partition, and the offsets are
-/// neither committed nor dropped. So after any trouble the group's positions are asked whether the latest commit took place, as well
-/// as after a commit that took long; and what did not is ended by another transaction, over all partitions, that is aborted.
+/// leader endpoint"). The records then share the fate of the producer's next transaction in their partition, and the offsets are neither
+/// committed nor dropped. So after any trouble the group's positions are asked whether the latest commit took place, as well as after a
+/// commit that took long. What did not is ended by another transaction, over all partitions, that is aborted.
 extension Publisher {
     /// A commit that the broker has confirmed: the positions that it moved.
     struct Confirmed {
@@ -28,7 +28,7 @@ extension Publisher {
 
     /// After trouble, finds out whether the latest confirmed commit took place.
     ///
-    /// - Returns: False if it did not. Nothing of it is left then, and its requests are to be taken up again from the group's positions.
+    /// - Returns: False if it did not. Nothing of it is left then, and its requests must be redelivered from the group's positions.
     mutating func settleLatest(_ producer: Producer) throws(KafkaError) -> Bool {
         guard isTroubled, configuration.guarantee == .exactlyOnce else { return true }
         if let latest {
@@ -44,7 +44,7 @@ extension Publisher {
         return true
     }
 
-    /// What became of a commit of which nobody knows whether it took place. If it did not, nothing of it is left.
+    /// What became of a commit of which it is unknown whether it took place. If it did not, nothing of it is left.
     mutating func settledOutcome(of job: CommitJob, _ producer: Producer) throws(KafkaError) -> DoubtfulCommit {
         let commit = Confirmed(job)
         guard configuration.guarantee == .exactlyOnce else { return try outcome(of: commit, within: .seconds(10)) }

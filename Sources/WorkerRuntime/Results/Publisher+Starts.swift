@@ -10,8 +10,8 @@ extension Publisher {
     ///   - positions: The group's positions.
     ///   - suspects: Partitions that were seen to end before their position, whatever they end at now.
     ///   - admin: Sees what is not committed.
-    ///   - found: Takes what is to be done with each of those, and where partitions end. The others begin at their position, or with all that
-    ///     is retained if there is none.
+    ///   - found: Takes what to do with each of those, and where partitions end. The others begin at their position, or with all that is
+    ///     retained if there is none.
     /// - Throws: It could not be learnt, of a partition that cannot be read before.
     func findStarts(
         of positions: [CommittedOffset], _ suspects: Set<TopicPartition>, _ admin: TopicAdmin,

@@ -5,12 +5,12 @@ import PushModel
 
 /// Writes batches to Kafka: in one transaction with the consumed offsets, or, on a broker without transactions, before them.
 ///
-/// Lives on the committer's thread. After every failure it is ready for the same batch again; whether a transaction whose
-/// outcome is unknown was committed is told by the group's position, which only that transaction can have moved.
+/// Lives on the committer's thread. After every failure it is ready for the same batch again. Whether a transaction whose outcome is
+/// unknown was committed shows in the group's position, which only that transaction can have moved.
 ///
-/// The rules of exactness that are kept here (`kafka-dispatch` 6.3): results are written in the transaction that carries their
-/// offsets, all of them before the offsets (1); an aborted batch is written again (3); after an unknown commit a new producer
-/// settles the transaction, and the positions are read back before anything is written again (7, 8).
+/// The rules of exactness that are kept here (`kafka-dispatch` 6.3): results are written in the transaction that carries their offsets,
+/// all of them before the offsets (1). An aborted batch is written again (3). After an unknown commit a new producer settles the
+/// transaction, and the positions are read back before anything is written again (7, 8).
 struct Publisher {
     let configuration: WorkerConfiguration
     let group: ConsumerGroup
@@ -21,9 +21,9 @@ struct Publisher {
     private(set) var deadLetters: Producer.Topic?
     /// The topics of the delay lanes; nil where there is none.
     private(set) var delays: [Producer.Topic?] = []
-    /// The partitions of a delay lane, once questions were written to it.
+    /// The partitions of a delay lane, once polls were written to it.
     private var questionPartitions = [Int: Int32]()
-    /// Says which of them the questions of a commit go to.
+    /// Says which of them the polls of a commit go to.
     private var turn: Int32 = 0
     /// The topic that parts of requests go to, and that of the requests they are parts of, with the numbers of their partitions.
     private(set) var own: (topic: Producer.Topic, partitions: Int32)?
@@ -35,16 +35,16 @@ struct Publisher {
     /// The topic of dead handles, if it is there.
     private(set) var handles: Producer.Topic?
     private var hasFencedFormerName = false
-    /// The numbers of partitions of which every one was read by somebody, so that the group need not be asked again.
+    /// The numbers of partitions of which every one had a consumer, so that the group need not be asked again.
     private var surveyed: [Int] = []
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
-    /// When the transaction under way was begun; nil while there is none.
+    /// When the open transaction was begun; nil while there is none.
     private var transactionBegun: MonotonicTime?
 
     /// The latest commit that the broker confirmed.
     var latest: Confirmed?
-    /// Whether a transaction has failed since, so that it is to be asked whether the latest commit has taken place.
+    /// Whether a transaction has failed since, so that it must be checked whether the latest commit has taken place.
     var isTroubled = false
     /// Whether a transaction may have left records that neither a commit nor an abort has reached.
     var mayHaveRemains = false
@@ -125,7 +125,7 @@ struct Publisher {
         }
     }
 
-    /// Parts with the producer, and with what it knows: a topic was deleted, or made anew with fewer partitions.
+    /// Discards the producer, and with it what it knows: a topic was deleted, or recreated with fewer partitions.
     private mutating func forgetTopics() {
         producer?.close(timeout: .zero)
         producer = nil
@@ -190,7 +190,7 @@ struct Publisher {
         hasFencedFormerName = true
     }
 
-    /// The partitions that nobody reads. The group is asked when numbers have changed only, so that it costs an idle fleet little.
+    /// The partitions without a consumer. The group is asked when numbers have changed only, so that it costs an idle fleet little.
     private mutating func survey() throws(KafkaError) -> [TopicPartition] {
         let topics = configuration.topics.shared
         let counts = try group.partitionCounts(of: topics, timeout: .seconds(1))
@@ -249,7 +249,7 @@ struct Publisher {
         return try group.end(of: partition, timeout: .seconds(5))
     }
 
-    /// - Returns: Whether the batch is published; false when somebody else has moved the group's positions.
+    /// - Returns: Whether the batch is published; false when another member or tool has moved the group's positions.
     private mutating func publish(_ job: CommitJob, _ standing: inout CommitJob.Standing) throws(KafkaError) -> Bool {
         guard let producer else { return false }
         guard try settleLatest(producer) else { return false }
@@ -422,7 +422,7 @@ struct Publisher {
         throw .invalidArgument("there is no topic of a delay lane any more")
     }
 
-    /// The partition of a delay lane that the questions of this commit go to. Spread over all, a few to each, they would take a request to
+    /// The partition of a delay lane that the polls of this commit go to. Spread over all, a few to each, they would take a request to
     /// the broker for each partition.
     private mutating func partition(
         ofQuestionsIn lane: Int, _ topic: Producer.Topic, _ producer: Producer

@@ -20,11 +20,11 @@ extension ResultRecorder {
 }
 
 extension DelayRecorder {
-    /// Adds a call whose outcome is to be asked for.
+    /// Adds a call whose outcome must be polled.
     ///
     /// - Parameters:
     ///   - lane: The delay lane, by its place in `DelayLanes.lengths`.
-    ///   - due: When the hub is to be asked.
+    ///   - due: When to poll the hub.
     ///   - requestID: The request's id.
     ///   - place: The record that this one follows from.
     ///   - batch: Gets the record.
