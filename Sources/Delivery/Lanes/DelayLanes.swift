@@ -37,7 +37,7 @@ public struct DelayLanes: Sendable, Equatable {
     ///   - due: When it is due.
     ///   - now: The present moment.
     /// - Returns: That moment.
-    public static func look(in lane: Int, written: Int64, due: Int64, now: Int64) -> Int64 {
+    public static func recheckTime(in lane: Int, written: Int64, due: Int64, now: Int64) -> Int64 {
         let length = lengths[lane]
         // A sum that is too large for 64 bits is later than any other moment.
         let end = written.addingReportingOverflow(length)

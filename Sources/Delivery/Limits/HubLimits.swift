@@ -13,9 +13,9 @@ public struct HubLimits: Sendable {
     /// Calls in flight.
     public private(set) var inFlight = 0
     /// Calls that were started since the last poll, where there is a rate.
-    private var callsSinceQuestion = 0
+    private var callsSincePoll = 0
     /// The calls for one poll while both wait for the rate.
-    private static let callsPerQuestion = 3
+    private static let callsPerPoll = 3
 
     /// Limits of a hub that was not called yet.
     public init(concurrency: ConcurrencyLimit, rate: RateLimit? = nil) {
@@ -47,7 +47,7 @@ public struct HubLimits: Sendable {
         concurrency.started(inFlight: inFlight)
         if rate != nil {
             rate?.started()
-            callsSinceQuestion += 1
+            callsSincePoll += 1
         }
         return circuit.started(now: now)
     }
@@ -57,15 +57,15 @@ public struct HubLimits: Sendable {
     public mutating func mayAsk(now: Int64, areCallsWaiting: Bool) -> Bool {
         guard circuit.state == .closed, inFlight < concurrency.limit, pause.end(now: now) == nil else { return false }
         guard let hasCall = rate?.hasCall(now: now) else { return true }
-        return hasCall && (!areCallsWaiting || callsSinceQuestion >= Self.callsPerQuestion)
+        return hasCall && (!areCallsWaiting || callsSincePoll >= Self.callsPerPoll)
     }
 
     /// Notes that a poll starts, for which `mayAsk` was true: it has a place and its part of the rate. Its end says nothing of the
     /// circuit and of how many calls the hub bears.
-    public mutating func startedQuestion() {
+    public mutating func startedPoll() {
         inFlight += 1
         rate?.started()
-        callsSinceQuestion = 0
+        callsSincePoll = 0
     }
 
     /// Notes that a call, or a poll, is not in flight any more, however it ended.

@@ -83,7 +83,7 @@ final class Flight {
     /// Whether it was found, when its record was read, that the request repeats none.
     var isKnownAsNew = false
     /// Whether it is to make room for what was read behind it.
-    var isToBePutOff = false
+    var mustDefer = false
     /// Whether a call was made since the record was read.
     var wasSent = false
     /// What cancelled the request, if something did: then no call is begun any more.
@@ -124,7 +124,7 @@ final class Flight {
         delayed = nil
         poll = nil
         isKnownAsNew = false
-        isToBePutOff = false
+        mustDefer = false
         wasSent = false
         cancellation = nil
         receivedAt = monotonic
@@ -147,7 +147,7 @@ final class Flight {
     }
 
     /// When to check the record again that the flight has from a delay lane.
-    var look: Timestamp? { delayed?.look ?? poll?.look }
+    var recheckTime: Timestamp? { delayed?.recheckTime ?? poll?.recheckTime }
 
     /// When that record says that it is due.
     var due: Timestamp? { delayed?.due ?? poll?.due }

@@ -25,7 +25,7 @@ final class HubPort {
     var places: LanePlaces
     var ready: ReadyCalls
     /// Records whose tenants have enough calls waiting here, by lane.
-    var aside = Lane.allCases.map { _ in RecordsAside() }
+    var aside = Lane.allCases.map { _ in BufferedRecords() }
     /// Calls that wait for a timer.
     var waitingForRetry = 0
     var polls = OutcomePolling()

@@ -93,7 +93,7 @@ extension WorkerLoop {
         }
         pendingAssignment = list
         assignedAt = now
-        committer.submit(.positions(list, suspects: suspects, epoch: epoch))
+        committer.submit(.positions(list, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch))
     }
 
     /// After this time without positions something more than a moment's trouble holds them back: 30 s in nanoseconds.
@@ -108,7 +108,7 @@ extension WorkerLoop {
             log.error(.kafkaError, "the group's positions cannot be read", [.reason: .string(reason)])
             health.brokerFailed("the group's positions cannot be read; \(reason)")
         }
-        later(.positions(pendingAssignment, suspects: suspects, epoch: epoch), in: .milliseconds(500))
+        later(.positions(pendingAssignment, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch), in: .milliseconds(500))
     }
 
     func assign(_ positions: [CommittedOffset], _ ends: Committer.PartitionEnds, _ epoch: Int) {
@@ -179,7 +179,7 @@ extension WorkerLoop {
         }
         ordered.nextRefresh = now + Self.firstRefresh
         ordered.isRefreshDue = partitions.contains(where: \.isDirty)
-        suspects.removeAll()
+        partitionsBehindCommit.removeAll()
         beginWithoutReading(ends.held)
         beginControl(slot: partitions.count - requestCount, end: ends.control)
         metrics.assignedPartitions.set(heldStart)
@@ -274,7 +274,7 @@ extension WorkerLoop {
         forgetAssignment()
         pendingAssignment = list
         assignedAt = now
-        committer.submit(.positions(list, suspects: suspects, epoch: epoch))
+        committer.submit(.positions(list, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch))
     }
 
     /// Before partitions are given up, calls in flight may finish and be committed; lost ones belong to others already.
@@ -334,7 +334,7 @@ extension WorkerLoop {
         case .revoking(let end), .stopping(let end): deadline = end
         }
         let isOutOfGroup = offered?.isOutOfGroup ?? false
-        if now >= deadline || isOutOfGroup { cutShort() }
+        if now >= deadline || isOutOfGroup { forceDrain() }
         guard flights.activeCount == 0 || partitions.isEmpty else { return }
         let isOnlyClosing = offered.map { $0.closes && $0.job.batch.isEmpty } ?? true
         let isCommitted = isOnlyClosing && !hasSomethingToCommit
@@ -356,7 +356,7 @@ extension WorkerLoop {
     }
 
     /// Time is up: what devices may have heard of gets its result, the rest is left to the next owner.
-    private func cutShort() {
+    private func forceDrain() {
         for flight in flights.flights where flight.isActive {
             guard mustFinish(flight) else {
                 abandon(flight)

@@ -238,7 +238,7 @@ extension WorkerLoop {
         health.producerFailed("a Kafka call timed out")
         committer.submit(.prepare)
         if partitions.isEmpty && !pendingAssignment.isEmpty {
-            committer.submit(.positions(pendingAssignment, suspects: suspects, epoch: epoch))
+            committer.submit(.positions(pendingAssignment, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch))
         }
         guard var commit = offered, commit.retryAt == nil else { return }
         offered = nil

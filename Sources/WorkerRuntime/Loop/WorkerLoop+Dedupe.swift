@@ -58,10 +58,10 @@ extension WorkerLoop {
     /// - Returns: Whether nothing else must be done with it.
     func lookBack(at record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int) -> Bool {
         // What is read before the assignment begins anew is read again then.
-        if !suspects.isEmpty { return true }
+        if !partitionsBehindCommit.isEmpty { return true }
         guard partitions[slot].isLookingBack(at: origin.offset) else { return false }
         if let end = consumer.watermarks(slot: slot)?.high, end < partitions[slot].firstOffset {
-            suspects.insert(partitions[slot].id)
+            partitionsBehindCommit.insert(partitions[slot].id)
         } else {
             remember(record, origin, slot)
         }
@@ -90,8 +90,8 @@ extension WorkerLoop {
     }
 
     /// Begins the assignment again if a partition ends before the group's position: then it is found out where to read it.
-    func lookIntoSuspects() {
-        guard !suspects.isEmpty, !partitions.isEmpty else { return }
+    func lookIntoPartitionsBehindCommit() {
+        guard !partitionsBehindCommit.isEmpty, !partitions.isEmpty else { return }
         beginAssignmentAgain(because: "a partition ends before the group's position")
     }
 

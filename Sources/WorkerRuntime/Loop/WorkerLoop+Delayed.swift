@@ -28,8 +28,8 @@ extension WorkerLoop {
         for slot in delayedPartitions.slots {
             receiveDelayed(slot)
             let partition = partitions[slot]
-            if let look = partition.head?.look {
-                let moment = now.addingSaturated(look.nanoseconds(since: wallClock))
+            if let recheckTime = partition.head?.recheckTime {
+                let moment = now.addingSaturated(recheckTime.nanoseconds(since: wallClock))
                 delayedPartitions.nextLook = min(delayedPartitions.nextLook, moment)
             }
             if partition.canRead { delayedPartitions.mayHaveRecords = true }
@@ -62,7 +62,7 @@ extension WorkerLoop {
             while budget > 0 && partitions[slot].canRead {
                 let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { record in
                     guard let flight = takeDelayed(record, slot) else { return }
-                    if flight.look == nil && canReceive { start(flight) } else { partitions[slot].head = flight }
+                    if flight.recheckTime == nil && canReceive { start(flight) } else { partitions[slot].head = flight }
                 }
                 note(result, of: slot)
                 budget -= 1
@@ -91,7 +91,7 @@ extension WorkerLoop {
             flight.poll = poll
         case .foreign(let owner):
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
-            noteForeign(owner, slot)
+            skipForeignRecord(owner, slot)
             // Its own group sees to it; here nothing is recorded of it.
             flight.deadLetter = OutcomeBatch()
         case .invalid:
@@ -102,12 +102,12 @@ extension WorkerLoop {
             partitions[slot].parked = flight
             return nil
         }
-        if let look = flight.look { partitions[slot].lastLook = look }
+        if let recheckTime = flight.recheckTime { partitions[slot].lastLook = recheckTime }
         return flight
     }
 
     /// Says, once for each assignment, that requests of another group wait: that one may be no more, because it has another name now.
-    func noteForeign(_ owner: String?, _ slot: Int) {
+    func skipForeignRecord(_ owner: String?, _ slot: Int) {
         guard let owner, !delayedPartitions.hasSaidForeign else { return }
         delayedPartitions.hasSaidForeign = true
         let reason =
@@ -123,7 +123,7 @@ extension WorkerLoop {
             flight.receivedAt = now
             return true
         }
-        if delayed.look > wallClock {
+        if delayed.recheckTime > wallClock {
             partitions[flight.slot].head = flight
             return false
         }

@@ -177,7 +177,7 @@ extension OutcomeBatch.Destination {
         switch self {
         case .results: .results
         case .deadLetters: .deadLetters
-        case .delay(let lane), .question(let lane): .delay(lane)
+        case .delay(let lane), .poll(let lane): .delay(lane)
         case .held: .held
         case .own: .own
         case .parents: .parents

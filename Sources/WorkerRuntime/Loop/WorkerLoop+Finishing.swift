@@ -27,7 +27,7 @@ extension WorkerLoop {
 
     /// Counts the record as done: its outcome is in the outbox.
     func settle(_ flight: Flight) {
-        if let key = flight.key { keyEnded(key, flight) }
+        if let key = flight.key { keyCompleted(key, flight) }
         if flight.epoch == epoch {
             partitions[flight.slot].ledger?.finished(flight.offset)
             partitions[flight.slot].isDirty = true

@@ -160,7 +160,7 @@ extension WorkerLoop {
             flight.delayed = delayed
         case .foreign(let owner):
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
-            noteForeign(owner, slot)
+            skipForeignRecord(owner, slot)
             flight.deadLetter = OutcomeBatch()
         case .invalid, .poll:
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)

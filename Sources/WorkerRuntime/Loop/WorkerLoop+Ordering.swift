@@ -50,7 +50,7 @@ extension WorkerLoop {
     }
 
     /// Notes that the request of a key has its end, so that the next one has its turn.
-    func keyEnded(_ key: RequestIdentity, _ flight: Flight) {
+    func keyCompleted(_ key: RequestIdentity, _ flight: Flight) {
         guard flight.epoch == epoch, let slot = ordered.requests(of: flight.slot) else { return }
         ordered.queues[slot].ended(key)
     }
@@ -77,7 +77,7 @@ extension WorkerLoop {
         let flight = takeUp(record)
         flight.key = key
         flight.isKnownAsNew = record.delayed == nil
-        startOrSetAside(flight)
+        startOrBuffer(flight)
     }
 
     /// Makes a flight of a buffered record.

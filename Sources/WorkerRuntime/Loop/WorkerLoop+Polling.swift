@@ -53,18 +53,18 @@ extension WorkerLoop {
         guard let serial else { return finish(flight, poll, .unavailable) }
         poll.phase = .asking
         poll.tokenSerial = serial
-        port.limits.startedQuestion()
+        port.limits.startedPoll()
         port.polls.allowance.began()
         let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: port.requestNanoseconds)
         port.connections.submit(
-            id: ExchangeID.question(of: flight), request: buffer.room, byteCount: buffer.count, deadline: deadline)
+            id: ExchangeID.poll(of: flight), request: buffer.room, byteCount: buffer.count, deadline: deadline)
     }
 
     /// Takes the end of a poll, unless what asked it was given up.
     func pollEnded(_ id: ExchangeID, _ outcome: consuming Completion.Outcome, _ port: HubPort) {
         port.polls.allowance.ended()
         let flight = flights[id.flight]
-        let poll = id.isQuestion(of: flight) ? flight.poll : nil
+        let poll = id.isPoll(of: flight) ? flight.poll : nil
         switch consume outcome {
         case .answer(let answer):
             if let poll { answered(flight, poll, answer, port) }

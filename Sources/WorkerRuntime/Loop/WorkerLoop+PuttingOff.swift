@@ -24,7 +24,7 @@ extension WorkerLoop {
         let port = ports[flight.port]
         let isFull =
             flight.delayed != nil ? port.ready.delayedCount >= Self.maximumDelayed : isFull(port, flight.lane)
-        return (isFull || flight.isToBePutOff) && putOffNow(flight)
+        return (isFull || flight.mustDefer) && putOffNow(flight)
     }
 
     private func putOffNow(_ flight: Flight) -> Bool {
@@ -73,7 +73,7 @@ extension WorkerLoop {
         for port in ports {
             for record in port.aside[lane.rawValue].removeAll(of: slot, before: end, readBefore: moment) {
                 let flight = takeUp(record, in: lane)
-                flight.isToBePutOff = true
+                flight.mustDefer = true
                 start(flight)
             }
         }

@@ -82,7 +82,7 @@ extension WorkerLoop {
                 beginAgain(slot, at: offset)
                 return partitions[slot].received(offset, window: window(of: slot))
             }
-            suspects.insert(partitions[slot].id)
+            partitionsBehindCommit.insert(partitions[slot].id)
             return nil
         }
         let reception = partitions[slot].received(offset, window: window(of: slot))
@@ -110,7 +110,7 @@ extension WorkerLoop {
             partitions[slot].parked = flight
             return
         }
-        startOrSetAside(flight)
+        startOrBuffer(flight)
     }
 
     /// Reads the request that a record holds, and takes in what is wrong with it.
@@ -213,7 +213,7 @@ extension WorkerLoop {
         case .beyondWindow: return
         case .process:
             partitions[slot].parked = nil
-            startOrSetAside(flight)
+            startOrBuffer(flight)
         case .alreadyFinished, nil:
             // Possible after the window was made smaller: the restored map reaches further than the window.
             partitions[slot].parked = nil

@@ -39,7 +39,7 @@ extension WorkerLoop {
             ports[number].limits.rate?.owns(partitions.count { $0.role.hasRequests }, now: now)
         }
         for port in retired { retire(port) }
-        findHubsAnew()
+        rerouteWaiting()
         log.info(
             .configurationLoaded, "the hubs of the new settings are used",
             [
@@ -55,7 +55,7 @@ extension WorkerLoop {
     }
 
     /// Routes everything that is not in flight by the new names.
-    private func findHubsAnew() {
+    private func rerouteWaiting() {
         let active = flights.flights.filter { $0.isActive && $0.deadLetter == nil }.sorted { $0.receivedAt < $1.receivedAt }
         let aside = ports.filter(\.isRetired).flatMap { port in
             Lane.allCases.flatMap { lane in port.aside[lane.rawValue].takeAll().map { (lane, $0) } }
@@ -71,14 +71,14 @@ extension WorkerLoop {
                 // It was read, and waits for its time or for room.
                 findHub(of: flight)
             } else if ports[flight.port].isRetired, !flight.hasCallInFlight {
-                moveOn(flight)
+                reroute(flight)
             }
         }
-        for (lane, record) in aside { startOrSetAside(takeUp(record, in: lane)) }
+        for (lane, record) in aside { startOrBuffer(takeUp(record, in: lane)) }
     }
 
     /// Lets a request whose hub is gone wait for the one that it goes to now; with a call in flight, it does so when that has ended.
-    func moveOn(_ flight: Flight) {
+    func reroute(_ flight: Flight) {
         guard flight.poll == nil, !flight.calls.isEmpty, !flight.hasCallInFlight else { return }
         let waiting = flight.calls.count { $0.phase == .waiting }
         ports[flight.port].waitingForRetry -= waiting

@@ -104,7 +104,7 @@ extension WorkerLoop {
             case .failure(let failure):
                 if id.belongs(to: flight) { failed(flight, id.call, failure, port) }
             }
-            if port.isRetired, flight.isActive, flight.port == port.number { moveOn(flight) }
+            if port.isRetired, flight.isActive, flight.port == port.number { reroute(flight) }
         }
     }
 
@@ -280,7 +280,7 @@ extension WorkerLoop {
 
     /// Puts a call that may be made into the queue of its lane.
     func queue(_ flight: Flight, _ index: Int) {
-        if ports[flight.port].isRetired { return moveOn(flight) }
+        if ports[flight.port].isRetired { return reroute(flight) }
         ports[flight.port].ready.append(
             CallID(flight: flight.index, call: index), generation: flight.generation, to: flight.lane,
             tenant: flight.tenant, isDelayed: flight.delayed != nil)

@@ -73,7 +73,7 @@ extension WorkerLoop {
                 partitions[slot].lag.set(Int(unreadCount))
             }
             guard case .delay(let delay) = partitions[slot].role else { continue }
-            let next = partitions[slot].nextDelayed.map { (look: $0.look ?? $0.waitingSince, waitingSince: $0.waitingSince) }
+            let next = partitions[slot].nextDelayed.map { (recheckTime: $0.recheckTime ?? $0.waitingSince, waitingSince: $0.waitingSince) }
             // Behind what can be read, a transaction's marker is no record that waits.
             let since = DelayedBacklog.oldest(
                 next: next, lastLook: partitions[slot].isBlocked ? partitions[slot].lastLook : nil, unreadCount: unreadCount,
@@ -128,11 +128,11 @@ extension WorkerLoop {
     }
 
     private func oldestStatus(_ flight: Flight, due: Int64?) -> LoopStatus.Oldest {
-        if let look = flight.look, partitions[flight.slot].head === flight {
+        if let recheckTime = flight.recheckTime, partitions[flight.slot].head === flight {
             return LoopStatus.Oldest(
                 offset: flight.offset, publishedAt: flight.origin.timestamp,
                 attempt: flight.delayed?.report.calls.map(\.attemptCount).max() ?? 0,
-                waitsFor: look > wallClock ? "timer" : "turn", nextDue: flight.due)
+                waitsFor: recheckTime > wallClock ? "timer" : "turn", nextDue: flight.due)
         }
         let waitsFor =
             flight.hasCallInFlight ? "hub" : flight.calls.contains { $0.phase == .waiting } ? "timer" : "turn"

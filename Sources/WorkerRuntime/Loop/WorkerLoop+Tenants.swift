@@ -28,7 +28,7 @@ extension WorkerLoop {
     }
 
     /// Starts a new request, or buffers its record while its tenant has enough calls waiting.
-    func startOrSetAside(_ flight: Flight) {
+    func startOrBuffer(_ flight: Flight) {
         if flight.request.orderingKey != nil, waitsForItsKey(flight) { return }
         let lane = flight.lane
         guard flight.delayed == nil, flight.deadLetter == nil, flight.report.faults.isEmpty, flight.routeFault == nil,
@@ -60,7 +60,7 @@ extension WorkerLoop {
         let request = flight.request
         var value = ByteWriter(capacity: flight.valueByteCount)
         value.append(request.document.source(byteCount: flight.valueByteCount))
-        let record = RecordsAside.Record(
+        let record = BufferedRecords.Record(
             slot: flight.slot, origin: flight.origin, receivedAt: flight.receivedAt, waitingSince: flight.waitingSince,
             key: flight.key, envelope: flight.envelope, value: value)
         port.aside[lane.rawValue].append(record, of: flight.tenant)
@@ -82,13 +82,13 @@ extension WorkerLoop {
     }
 
     /// Starts requests whose records are buffered, as far as their tenants have had turns.
-    func startRecordsAside() {
+    func startBufferedRecords() {
         for port in ports {
-            for lane in Lane.allCases where !port.aside[lane.rawValue].isEmpty { startRecordsAside(of: port, lane) }
+            for lane in Lane.allCases where !port.aside[lane.rawValue].isEmpty { startBufferedRecords(of: port, lane) }
         }
     }
 
-    private func startRecordsAside(of port: HubPort, _ lane: Lane) {
+    private func startBufferedRecords(of port: HubPort, _ lane: Lane) {
         for tenant in port.aside[lane.rawValue].tenants {
             while canProceed, mayHaveMoreCalls(tenant, in: lane, port),
                 let record = port.aside[lane.rawValue].removeFirst(of: tenant)
@@ -104,14 +104,14 @@ extension WorkerLoop {
         return queues.count(of: tenant) < max(1, min(port.settings.maxInFlight, Self.waitingCalls / max(queues.tenantCount, 1)))
     }
 
-    private func start(_ record: RecordsAside.Record, of tenant: TenantID, in lane: Lane) {
+    private func start(_ record: BufferedRecords.Record, of tenant: TenantID, in lane: Lane) {
         let flight = takeUp(record, in: lane)
         flight.tenant = tenant
         start(flight)
     }
 
     /// Makes a flight of a buffered record.
-    func takeUp(_ record: RecordsAside.Record, in lane: Lane) -> Flight {
+    func takeUp(_ record: BufferedRecords.Record, in lane: Lane) -> Flight {
         let flight = flights.take()
         flight.begin(
             epoch: epoch, slot: record.slot, lane: lane, origin: record.origin, now: wallClock, monotonic: record.receivedAt)

@@ -79,7 +79,7 @@ extension WorkerLoop {
 
     /// Takes a poll from its lane when its time has come; else it waits there, or in the next one.
     func start(_ flight: Flight, _ poll: OutcomePoll) {
-        if poll.look > wallClock {
+        if poll.recheckTime > wallClock {
             partitions[flight.slot].head = flight
             return
         }

@@ -112,7 +112,7 @@ final class WorkerLoop {
     /// How duplicates are detected; nil when all are sent.
     let repetitions: RepetitionRules?
     /// Partitions that were found to end before the group's position.
-    var suspects: Set<TopicPartition> = []
+    var partitionsBehindCommit: Set<TopicPartition> = []
 
     // Results.
     var recorder: ResultRecorder
@@ -228,12 +228,12 @@ final class WorkerLoop {
             receiveHeld()
             startKeys()
             receiveRecords()
-            lookIntoSuspects()
+            lookIntoPartitionsBehindCommit()
             receiveDelayed()
             readParents()
             sendPolls()
             sendCalls()
-            startRecordsAside()
+            startBufferedRecords()
             finishDraining()
             offerCommit()
             endTurnOfPorts()

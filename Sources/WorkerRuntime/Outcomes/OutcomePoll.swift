@@ -21,7 +21,7 @@ final class OutcomePoll {
     /// When to poll the hub.
     let due: Timestamp
     /// When to check the record again.
-    let look: Timestamp
+    let recheckTime: Timestamp
     var phase = Phase.waiting
     /// The number of the token that the poll was signed with.
     var tokenSerial: UInt64 = 0
@@ -41,8 +41,8 @@ final class OutcomePoll {
         else { return nil }
         self.call = call
         self.due = Timestamp(milliseconds: due)
-        look = Timestamp(
-            milliseconds: DelayLanes.look(
+        recheckTime = Timestamp(
+            milliseconds: DelayLanes.recheckTime(
                 in: delay, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds))
     }
 
@@ -120,8 +120,8 @@ struct OutcomePolling {
 
 extension ExchangeID {
     /// The exchange of a flight's telemetry poll; numbers below zero tell such from calls.
-    static func question(of flight: Flight) -> Int { ~ExchangeID(flight, call: 0).number }
+    static func poll(of flight: Flight) -> Int { ~ExchangeID(flight, call: 0).number }
 
     /// Whether the exchange is the poll of what `flight` carries now.
-    func isQuestion(of flight: Flight) -> Bool { flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) }
+    func isPoll(of flight: Flight) -> Bool { flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) }
 }

@@ -15,7 +15,7 @@ final class Committer: Sendable {
         /// Get the producer ready.
         case prepare
         /// Ask for the committed positions of an assignment; some partitions were seen to end before theirs.
-        case positions([TopicPartition], suspects: Set<TopicPartition>, epoch: Int)
+        case positions([TopicPartition], partitionsBehindCommit: Set<TopicPartition>, epoch: Int)
         /// Ask the group for anything, to learn whether it answers again.
         case probe([TopicPartition])
         /// Look for partitions without a consumer.

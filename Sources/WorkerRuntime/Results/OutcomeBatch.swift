@@ -12,7 +12,7 @@ struct OutcomeBatch: Sendable {
         /// A delay lane, by its place in `DelayLanes.lengths`.
         case delay(Int)
         /// The same for a telemetry poll; those of one commit stay together.
-        case question(Int)
+        case poll(Int)
         /// A partition of the topic of held requests.
         case held(Int32)
         /// Our own lane, where parts of requests are spread by this number.

@@ -30,17 +30,17 @@ extension Publisher {
     ///
     /// - Returns: False if it did not. Nothing of it is left then, and its requests must be redelivered from the group's positions.
     mutating func settleLatest(_ producer: Producer) throws(KafkaError) -> Bool {
-        guard isTroubled, configuration.guarantee == .exactlyOnce else { return true }
+        guard suspectsLostCommit, configuration.guarantee == .exactlyOnce else { return true }
         if let latest {
             let isLost = try outcomeUnlessPending(of: latest).map { $0 == .notCommitted } ?? true
             if isLost {
                 try removeRemains(latest.offsets, producer)
                 self.latest = nil
-                isTroubled = false
+                suspectsLostCommit = false
                 return false
             }
         }
-        isTroubled = false
+        suspectsLostCommit = false
         return true
     }
 
@@ -49,7 +49,7 @@ extension Publisher {
         let commit = Confirmed(job)
         guard configuration.guarantee == .exactlyOnce else { return try outcome(of: commit, within: .seconds(10)) }
         if let outcome = try outcomeUnlessPending(of: commit), outcome != .notCommitted {
-            mayHaveRemains = false
+            mayHaveHangingTransaction = false
             return outcome
         }
         try removeRemains(job.offsets, producer)
@@ -74,7 +74,7 @@ extension Publisher {
     /// Ends, by an abort, whatever transactions of this producer have left open: in every partition that they can have reached, and
     /// in the group's offsets, of which `offsets` are some.
     mutating func removeRemains(_ offsets: [OffsetCommit], _ producer: Producer) throws(KafkaError) {
-        mayHaveRemains = true
+        mayHaveHangingTransaction = true
         // Topics that are compacted take no record without a key.
         let key: [UInt8] = [0]
         do throws(KafkaError) {
@@ -91,7 +91,7 @@ extension Publisher {
             }
             let start = MonotonicTime.now()
             try producer.abortTransaction(timeout: configuration.transactionTimeout)
-            mayHaveRemains = !Self.isPrompt(since: start)
+            mayHaveHangingTransaction = !Self.isPrompt(since: start)
         } catch {
             producer.close(timeout: .zero)
             self.producer = nil

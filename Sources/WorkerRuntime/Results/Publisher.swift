@@ -22,7 +22,7 @@ struct Publisher {
     /// The topics of the delay lanes; nil where there is none.
     private(set) var delays: [Producer.Topic?] = []
     /// The partitions of a delay lane, once polls were written to it.
-    private var questionPartitions = [Int: Int32]()
+    private var pollPartitions = [Int: Int32]()
     /// Says which of them the polls of a commit go to.
     private var turn: Int32 = 0
     /// The topic that parts of requests go to, and that of the requests they are parts of, with the numbers of their partitions.
@@ -45,9 +45,9 @@ struct Publisher {
     /// The latest commit that the broker confirmed.
     var latest: Confirmed?
     /// Whether a transaction has failed since, so that it must be checked whether the latest commit has taken place.
-    var isTroubled = false
+    var suspectsLostCommit = false
     /// Whether a transaction may have left records that neither a commit nor an abort has reached.
-    var mayHaveRemains = false
+    var mayHaveHangingTransaction = false
 
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock) {
         self.configuration = configuration
@@ -77,7 +77,7 @@ struct Publisher {
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .failed(error)
             }
-        case .positions(let partitions, let suspects, let epoch):
+        case .positions(let partitions, let partitionsBehindCommit, let epoch):
             do throws(KafkaError) {
                 surveyed = []
                 // A transaction that was left open holds the positions back until a producer of the same name settles it.
@@ -86,7 +86,7 @@ struct Publisher {
                 let positions = try positions(of: partitions + held)
                 let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
                 var ends = Committer.PartitionEnds()
-                try findStarts(of: positions, suspects, admin, into: &ends)
+                try findStarts(of: positions, partitionsBehindCommit, admin, into: &ends)
                 ends.control = try controlEnd()
                 ends.held = heldEnds(held, admin)
                 return .positions(positions, ends, epoch: epoch)
@@ -165,7 +165,7 @@ struct Publisher {
         parents = (topics[3], try fresh.partitionCount(of: topics[3], timeout: .seconds(5)))
         delays = try names.delays.map { (name) throws(KafkaError) in try optionalTopic(name, of: fresh) }
         handles = try optionalTopic(names.handles, of: fresh)
-        questionPartitions.removeAll()
+        pollPartitions.removeAll()
         held = nil
         if let topic = try optionalTopic(names.held, of: fresh) {
             held = (topic, try fresh.partitionCount(of: topic, timeout: .seconds(5)))
@@ -267,7 +267,7 @@ struct Publisher {
             try publishPlainly(job.batch, job.offsets, &standing, with: producer)
             return true
         }
-        if mayHaveRemains { try removeRemains(job.offsets, producer) }
+        if mayHaveHangingTransaction { try removeRemains(job.offsets, producer) }
         if Sabotage.isOn(.publishOutside) { try publishOutside(job.batch) }
         transactionBegun = MonotonicTime.now()
         do throws(KafkaError) {
@@ -281,7 +281,7 @@ struct Publisher {
             }
             pass(.offsetsSent, job)
         } catch {
-            isTroubled = true
+            suspectsLostCommit = true
             // After a time-out a request may still be on its way; only a new producer keeps it out of the next transaction.
             giveUp(producer, isSettled: !error.isFatal && !error.isTimeout)
             throw error
@@ -295,7 +295,7 @@ struct Publisher {
             pass(.committed, job)
         } catch {
             standing = error.requiresAbort ? .unpublished : .doubtful
-            isTroubled = true
+            suspectsLostCommit = true
             giveUp(producer, isSettled: error.requiresAbort)
             throw error
         }
@@ -349,10 +349,10 @@ struct Publisher {
     private mutating func giveUp(_ producer: Producer, isSettled: Bool) {
         let start = MonotonicTime.now()
         if isSettled, (try? producer.abortTransaction(timeout: configuration.transactionTimeout)) != nil {
-            mayHaveRemains = mayHaveRemains || !Self.isPrompt(since: start)
+            mayHaveHangingTransaction = mayHaveHangingTransaction || !Self.isPrompt(since: start)
             return
         }
-        mayHaveRemains = true
+        mayHaveHangingTransaction = true
         producer.close(timeout: .zero)
         self.producer = nil
     }
@@ -398,9 +398,9 @@ struct Publisher {
         case .results: return results.map { ($0, nil) }
         case .deadLetters: return deadLetters.map { ($0, nil) }
         case .delay(let lane): return (try delayLane(nearest: lane).topic, nil)
-        case .question(let wanted):
+        case .poll(let wanted):
             let (lane, topic) = try delayLane(nearest: wanted)
-            return (topic, try partition(ofQuestionsIn: lane, topic, producer))
+            return (topic, try partition(ofPollsIn: lane, topic, producer))
         case .held(let partition):
             guard let held else { throw .invalidArgument("there is no topic of held requests") }
             return (held.topic, partition)
@@ -425,11 +425,11 @@ struct Publisher {
     /// The partition of a delay lane that the polls of this commit go to. Spread over all, a few to each, they would take a request to
     /// the broker for each partition.
     private mutating func partition(
-        ofQuestionsIn lane: Int, _ topic: Producer.Topic, _ producer: Producer
+        ofPollsIn lane: Int, _ topic: Producer.Topic, _ producer: Producer
     ) throws(KafkaError) -> Int32 {
-        if let count = questionPartitions[lane] { return turn % count }
+        if let count = pollPartitions[lane] { return turn % count }
         let count = max(1, try producer.partitionCount(of: topic, timeout: .seconds(5)))
-        questionPartitions[lane] = count
+        pollPartitions[lane] = count
         return turn % count
     }
 

@@ -33,7 +33,7 @@ extension DelayRecorder {
         in lane: Int, due: Timestamp, requestID: Span<UInt8>, for place: OutcomeBatch.Origin, into batch: inout OutcomeBatch,
         _ write: (inout ByteWriter) -> Void
     ) {
-        batch.add(.question(lane), of: place) { record in
+        batch.add(.poll(lane), of: place) { record in
             record.copyKey(requestID)
             record.setValue(write)
             record.addHeader("pushfan-not-before-ms") { $0.append(decimal: due.milliseconds) }

@@ -40,10 +40,10 @@ enum DelayedBacklog {
     ///   has to be handed on, and cannot be because there is no room, hides those behind it, as does a full window: then it is the
     ///   earliest that it can be.
     static func oldest(
-        next: (look: Timestamp, waitingSince: Timestamp)?, lastLook: Timestamp?, unreadCount: Int64, now: Timestamp
+        next: (recheckTime: Timestamp, waitingSince: Timestamp)?, lastLook: Timestamp?, unreadCount: Int64, now: Timestamp
     ) -> Timestamp? {
         guard let next else { return unreadCount > 0 ? lastLook : nil }
-        return next.waitingSince <= now || unreadCount <= 0 ? next.waitingSince : min(next.look, next.waitingSince)
+        return next.waitingSince <= now || unreadCount <= 0 ? next.waitingSince : min(next.recheckTime, next.waitingSince)
     }
 }
 
