@@ -5,7 +5,7 @@ public enum FreedMemory {
     /// Has blocks of 256 KiB or more given back to the system when they are freed, and 2 MiB of smaller ones kept.
     ///
     /// Of its own accord glibc learns to keep blocks of up to 32 MiB (mallopt(3), `M_MMAP_THRESHOLD`), such as the brokers' answers are,
-    /// and smaller ones that last settle in between: a worker under load then holds 15 to 20 MiB more, and uses no less processor time.
+    /// and smaller ones that last settle in between. A worker under load then holds 15 to 20 MiB more, and uses no less processor time.
     public static func goesBackToTheSystem() {
         mallopt(M_MMAP_THRESHOLD, 256 << 10)
         mallopt(M_TRIM_THRESHOLD, 2 << 20)

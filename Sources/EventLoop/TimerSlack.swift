@@ -4,10 +4,10 @@ import CLinux
 public enum TimerSlack {
     /// Runs `body` so that the threads which are started by it, and those that these start, may be woken 1 ms late.
     ///
-    /// librdkafka rounds the time to its next timer down to milliseconds: its threads wake early and then spin until the timer is due, half
-    /// a millisecond three times a second. Woken 1 ms later they have nothing to wait for: an idle worker took 0.70 % of a core with
-    /// the usual slack of 50 µs and takes 0.43 % with this one and fewer fetches of what waits. Waits for a socket or a queue end as
-    /// soon as before.
+    /// librdkafka rounds the time to its next timer down to milliseconds: its threads wake early and then spin until the timer is due,
+    /// half a millisecond three times a second. Woken 1 ms later they have nothing to wait for. An idle worker took 0.70 % of a core with
+    /// the usual slack of 50 µs and takes 0.43 % with this one and fewer fetches of what waits. Waits for a socket or a queue end as soon
+    /// as before.
     ///
     /// - Parameter body: Starts the threads.
     /// - Returns: What `body` returns.

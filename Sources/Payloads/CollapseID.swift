@@ -17,7 +17,7 @@ struct CollapseID {
     /// Ids are unique for one source only; two publishers' notifications must not replace one another.
     private let source: JSONDocument.Text?
 
-    /// The identity of `request`, or nil when it names none and none is to be derived.
+    /// The identity of `request`, or nil when it names none and none is derived.
     init?(of request: PushRequest, isDerived: Bool) {
         if let key = request.collapseKey {
             text = key

@@ -2,11 +2,11 @@ public import PushModel
 
 /// Makes the bodies and headers of hub calls out of requests.
 ///
-/// It reads no clock and calls nobody. One formatter serves one loop; once its buffers have grown to the usual size it allocates
+/// It reads no clock and makes no calls. One formatter serves one loop; once its buffers have grown to the usual size it allocates
 /// nothing, unless it has an error to tell.
 ///
-/// What a platform has no field for travels with the app's own data, under the name that the request gave it (`deep_link`,
-/// `image_url`, `thread_id`, …), so that nothing that a publisher wrote is lost on the way.
+/// What a platform has no field for travels with the app's own data, under the name that the request gave it (`deep_link`, `image_url`,
+/// `thread_id`, …). So nothing that a publisher wrote is lost on the way.
 public struct PayloadFormatter: Sendable {
     /// What can be chosen about every payload.
     public struct Configuration: Sendable, Equatable {
@@ -20,7 +20,7 @@ public struct PayloadFormatter: Sendable {
         public var defaultLifetimeSeconds: Int64 = 86_400
         /// Whether a request without `collapse_key` gets an identity of its own on the device. Default true.
         ///
-        /// A call that was repeated because nobody knew whether the hub took it then rings once.
+        /// A call that was repeated because its outcome was ambiguous then rings once.
         public var derivesCollapseID = true
 
         /// The defaults.

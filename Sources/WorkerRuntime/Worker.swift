@@ -16,7 +16,7 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case configuration(String)
     /// A partition's committed position carries metadata that this version cannot read; true when a newer one wrote it.
     case undecodablePosition(String, Bool)
-    /// Time was up before this many results could be committed; their requests are taken up again.
+    /// The drain timeout ended before this many results were committed; their requests are redelivered.
     case uncommitted(Int)
     /// Something on this machine failed.
     case system(String)
@@ -33,7 +33,7 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
                 + (isNewer ? " because a newer one, or another program, wrote it;" : ";")
                 + " use the version that wrote it"
         case .uncommitted(let count):
-            "time was up before \(count) results could be committed; their requests will be taken up again"
+            "drain timeout: \(count) results not committed; their requests will be redelivered"
         case .system(let reason): reason
         }
     }
@@ -81,7 +81,7 @@ public final class Worker: Sendable {
         }
     }
 
-    /// Asks the worker to finish what is under way, commit and leave; a second time hastens it. Safe from any thread.
+    /// Asks the worker to finish what is in flight, commit and leave; a second time hastens it. Safe from any thread.
     public func stop() {
         for control in controls { control.stop() }
     }

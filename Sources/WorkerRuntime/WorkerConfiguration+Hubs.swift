@@ -11,13 +11,13 @@ extension WorkerConfiguration {
         public var hub: HubConfiguration
         /// Connections to it.
         public var connections: ConnectionPoolConfiguration
-        /// Where it is, for people; nil when nobody said.
+        /// Where it is, for people; nil when not set.
         public var region: String?
         /// The time that one call may take, waiting for a connection included; default 30 s.
         public var requestTimeout = Duration.seconds(30)
-        /// Calls to it that one loop may have under way at once, 1–4,096, default 64.
+        /// Calls to it that one loop may have in flight at once, 1–4,096, default 64.
         public var maxInFlight = 64
-        /// Whether fewer calls are under way when it gets slow or loses them; default yes.
+        /// Whether fewer calls are in flight when it gets slow or loses them; default yes.
         public var adaptsConcurrency = true
         /// Calls per second that all workers together may make to it, up to 1,000,000; default 0, as many as there are.
         public var rateLimit = 0
@@ -83,13 +83,13 @@ extension WorkerConfiguration {
         set { hubs[0].requestTimeout = newValue }
     }
 
-    /// Calls to the first hub that one loop may have under way at once.
+    /// Calls to the first hub that one loop may have in flight at once.
     public var maxInFlight: Int {
         get { hubs[0].maxInFlight }
         set { hubs[0].maxInFlight = newValue }
     }
 
-    /// Whether fewer calls are under way when the first hub gets slow or loses them.
+    /// Whether fewer calls are in flight when the first hub gets slow or loses them.
     public var adaptsConcurrency: Bool {
         get { hubs[0].adaptsConcurrency }
         set { hubs[0].adaptsConcurrency = newValue }

@@ -9,7 +9,7 @@ extension WorkerConfiguration {
         public var requestsHigh: String
         /// Where requests come from that go to many.
         public var requestsBulk: String
-        /// Where requests come from that pushfan itself writes: parts of large ones, and replays. Nobody else may write there.
+        /// Where requests come from that pushfan itself writes: parts of large ones, and replays. No one else may write there.
         public var requestsOwn: String
         /// Where requests wait that must not be sent yet, one topic for each length of `DelayLanes`; empty to let them wait in memory.
         public var delays: [String]
@@ -17,7 +17,7 @@ extension WorkerConfiguration {
         public var results: String
         /// Where records go that cannot be understood.
         public var deadLetters: String
-        /// Where workers are told what to do with requests, such as to cancel one.
+        /// Where workers get orders about requests, such as to cancel one.
         public var control: String
         /// Where large requests are kept until their parts have ended.
         public var parents: String

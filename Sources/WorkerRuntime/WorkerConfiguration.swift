@@ -13,7 +13,7 @@ public enum DeliveryGuarantee: String, Sendable, CaseIterable {
     case atLeastOnce = "at_least_once"
 }
 
-/// Everything that a worker is told when it starts.
+/// Everything that a worker gets when it starts.
 public struct WorkerConfiguration: Sendable {
     /// The spellings in which a dead letter says where it came from.
     public struct DeadLetterHeaders: OptionSet, Sendable {
@@ -29,10 +29,10 @@ public struct WorkerConfiguration: Sendable {
         public static let spring = DeadLetterHeaders(rawValue: 4)
     }
 
-    /// How repeated requests are told.
+    /// How duplicates are detected.
     public struct Dedupe: Sendable, Equatable {
-        /// How far away the times of two requests of one source and id may be, default 24 h; zero to look at keys only, which have windows of
-        /// their own.
+        /// How far away the times of two requests of one source and id may be, default 24 h; zero to look at keys only, which have
+        /// windows of their own.
         public var window: Duration
         /// How many offsets before a request are looked at, 1–1,000,000, default 4,000. Each takes 50 to 100 bytes, with a key twice that.
         public var reach: Int
@@ -89,7 +89,7 @@ public struct WorkerConfiguration: Sendable {
     var heldWindow = OffsetLedger.maximumWindow
     /// The least time between two commits while results come in numbers, default 60 ms; see `CommitSchedule`.
     public var commitInterval = Duration.milliseconds(60)
-    /// How long calls under way may take to finish when the worker stops or loses partitions; default 20 s.
+    /// How long calls in flight may take to finish when the worker stops or loses partitions; default 20 s.
     public var drainTimeout = Duration.seconds(20)
     /// When failed calls are tried again.
     public var retry = RetrySchedule()
@@ -98,7 +98,7 @@ public struct WorkerConfiguration: Sendable {
     public var outcomes = OutcomeTracking.Terms(firstWait: 10_000, jitter: 0)
     /// How audiences become calls.
     public var planning = FanOutPlanner.Configuration()
-    /// How repeated requests are told; nil for not at all, and then those with a key are refused.
+    /// How duplicates are detected; nil for not at all, and then those with a key are refused.
     public var dedupe: Dedupe? = Dedupe()
     /// How content is formatted.
     public var formatting = PayloadFormatter.Configuration()
@@ -118,7 +118,8 @@ public struct WorkerConfiguration: Sendable {
     }
 }
 
-/// The names by which brokers tell members and producers apart. Neither groups nor workers have a ':' in their names, so no two of them meet.
+/// The names by which brokers tell members and producers apart. Neither groups nor workers have a ':' in their names, so no two of them
+/// meet.
 extension WorkerConfiguration {
     /// The member's stable name in its group: `WORKER`, or `WORKER:LOOP`.
     var instanceID: String {

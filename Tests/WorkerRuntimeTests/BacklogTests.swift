@@ -69,7 +69,7 @@ import Testing
         flight.begin(epoch: 0, slot: 0, origin: origin, now: Self.at(200), monotonic: 0)
         #expect(flight.waitingSince == Self.at(5000))
         flight.deadLetter = OutcomeBatch()
-        #expect(flight.waitingSince == Self.at(.max), "a record of somebody else")
+        #expect(flight.waitingSince == Self.at(.max), "a record of another group")
         flight.deadLetter?.add(.deadLetters, of: .init(slot: 0, offset: 0)) { $0.copyValue([1].span) }
         #expect(flight.waitingSince == Self.at(100), "one that nobody understands")
     }

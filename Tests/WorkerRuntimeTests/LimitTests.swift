@@ -43,7 +43,7 @@ struct LimitTests {
         #expect(try Self.most(results, within: 1000) <= 40 + 10 + 1)
         #expect(eventually { bench.metric("pushfan_rate_limit") == 40 })
         #expect(eventually { bench.metric("pushfan_rate_wait_seconds_total") > 0.1 })
-        #expect(eventually { bench.logLines.all.contains { $0.contains("there is no topic for shares") } })
+        #expect(eventually { bench.logLines.all.contains { $0.contains("shares topic missing") } })
         try worker.stop()
     }
 

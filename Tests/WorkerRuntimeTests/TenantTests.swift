@@ -148,13 +148,13 @@ struct TenantTests {
     }
 
     @Test func recordsAsideAreKeptByTenantInOrder() throws {
-        func record(_ number: Int, slot: Int) -> RecordsAside.Record {
+        func record(_ number: Int, slot: Int) -> BufferedRecords.Record {
             let origin = RecordOrigin(topic: "t", partition: 0, offset: Int64(number), timestamp: Timestamp(milliseconds: 0))
             return .init(
                 slot: slot, origin: origin, receivedAt: 0, waitingSince: Timestamp(milliseconds: 1000 - Int64(number)),
                 envelope: RecordEnvelope(), value: ByteWriter())
         }
-        var aside = RecordsAside()
+        var aside = BufferedRecords()
         let (a, b) = (TenantID("a"), TenantID("b"))
         for number in 0..<500 { aside.append(record(number, slot: number % 2), of: number % 5 == 0 ? b : a) }
         #expect(aside.count == 500 && aside.hasRecords(of: a) && !aside.hasRecords(of: .none))
@@ -167,15 +167,15 @@ struct TenantTests {
         #expect(offsets == Array(stride(from: 0, to: 500, by: 10)) && Set(aside.tenants) == [a])
         for _ in 0..<1000 { if let record = aside.removeFirst(of: a) { #expect(record.slot == 0) } }
         #expect(aside.isEmpty && aside.byteCount == 0 && aside.tenants.isEmpty && aside.waitingSince == nil)
-        while (aside.byteCount < RecordsAside.maximumBytes) { aside.append(record(0, slot: 0), of: .none) }
-        #expect(aside.count == RecordsAside.maximumBytes / 256)
+        while (aside.byteCount < BufferedRecords.maximumBytes) { aside.append(record(0, slot: 0), of: .none) }
+        #expect(aside.count == BufferedRecords.maximumBytes / 256)
         aside.removeAll()
-        #expect(aside.isEmpty && (aside.byteCount < RecordsAside.maximumBytes))
+        #expect(aside.isEmpty && (aside.byteCount < BufferedRecords.maximumBytes))
     }
 
     @Test(arguments: 0..<20) func theOneThatWaitsLongestIsKnownWithoutLooking(seed: Int) {
         var random = SeededRandom(seed)
-        var aside = RecordsAside()
+        var aside = BufferedRecords()
         let tenants = [TenantID("a"), TenantID("b")]
         var model: [[Int64]] = [[], []]
         for number in 0..<2000 {

@@ -7,10 +7,10 @@
 ///     open       no call may start; when its wait is over → half-open
 ///     half-open  one probe; a success doubles the allowance → closed, a failure halves it → open for longer
 ///
-/// Only calls that were started in the present state have a say in it, so a call that was under way when the circuit opened
-/// changes nothing any more. Moments are nanoseconds of a monotonic clock that the owner reads.
+/// Only calls that were started in the present state count, so a call that was in flight when the circuit opened changes nothing any
+/// more. Moments are nanoseconds of a monotonic clock that the owner reads.
 public struct CircuitBreaker: Sendable, Equatable {
-    /// What a circuit breaker can be told.
+    /// The settings of a circuit breaker.
     public struct Configuration: Sendable, Equatable {
         /// Failures one after the other that open the circuit when they went on for 0.1 s; four times as many do at once.
         /// Default 5, at least 1.
@@ -64,7 +64,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     /// The number of the calls that are waited for. An answer to an earlier call of this turn still tells that the hub is only
     /// slow, but its failure says nothing of the hub as it is now.
     private var series = 0
-    /// The calls of this series that are under way.
+    /// The calls of this series in flight.
     private var inFlight = 0
     private var allowance = 1
     private var wait: Int64
@@ -156,7 +156,7 @@ public struct CircuitBreaker: Sendable, Equatable {
         }
     }
 
-    /// How many calls may be under way: 0 while open, growing while half-open, as good as unlimited while closed.
+    /// How many calls may be in flight: 0 while open, growing while half-open, as good as unlimited while closed.
     public var inFlightAllowance: Int {
         switch state {
         case .closed: .max
@@ -165,7 +165,7 @@ public struct CircuitBreaker: Sendable, Equatable {
         }
     }
 
-    /// Calls that hang are not waited for longer than the longest wait: then it begins anew with one probe.
+    /// Calls that hang are not waited for longer than the longest wait: then it starts again with one probe.
     private var patienceEnd: Int64 { lastMove + configuration.longestWait }
 
     /// - Returns: Whether the call has a say.
@@ -196,7 +196,7 @@ public struct CircuitBreaker: Sendable, Equatable {
         begin(.open(until: now + wait - leftOut))
     }
 
-    /// The calls of the last turn are under way still and keep their say.
+    /// The calls of the last turn are still in flight and still count.
     private mutating func close() {
         state = .closed
         reason = nil

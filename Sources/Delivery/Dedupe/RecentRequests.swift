@@ -1,12 +1,12 @@
 /// The latest requests of one partition, to tell one that comes again.
 ///
-/// Whether a request is a repetition depends on nothing but the partition's records: on whether one of the `reach` offsets before it holds a
-/// request with one of its names, and on how long before it the first of those was published, which is the one that was sent. So whoever reads
-/// that many offsets again, after a restart or as the partition's new owner, finds the same as who was there before. There is one exception:
-/// where the first one is out of reach by then and only its repetitions are not, the first of these counts as sent.
+/// Whether a request is a repetition depends on nothing but the partition's records. It is one when one of the `reach` offsets before it
+/// holds a request with one of its names. How long before it the first of those was published counts too: that one was sent. So whoever
+/// reads that many offsets again, after a restart or as the partition's new owner, finds the same as who was there before. There is one
+/// exception: where the first one is out of reach by then and only its repetitions are not, the first of these counts as sent.
 ///
-/// A ring of what was seen, the oldest first, and a table of chains through it: to forget is to move the ring's beginning, because a chain ends
-/// where it leaves the ring.
+/// A ring of what was seen, the oldest first, and a table of chains through it. To forget is to move the ring's beginning, because a
+/// chain ends where it leaves the ring.
 public struct RecentRequests: Sendable {
     /// One of the things that a request is known by.
     public struct Name: Sendable {
@@ -65,15 +65,15 @@ public struct RecentRequests: Sendable {
         ring.count * MemoryLayout<Sighting>.stride + chains.count * MemoryLayout<Int>.stride
     }
 
-    /// Takes in a request and tells whether it is a repetition. Of one that is, only the names that it repeats are remembered: nothing was sent
-    /// under the others.
+    /// Takes in a request and tells whether it is a repetition. Of one that is, only the names that it repeats are remembered: nothing
+    /// was sent under the others.
     ///
     /// - Parameters:
     ///   - key: Its key; nil without one.
     ///   - id: Its id; nil without one.
     ///   - offset: The record's offset, above those taken in before.
     ///   - time: The record's time, milliseconds since 1970.
-    /// - Returns: What it repeats; nil when it is to be sent.
+    /// - Returns: What it repeats; nil when it must be sent.
     public mutating func received(key: Name?, id: Name?, offset: Int64, time: Int64) -> Repetition? {
         forget(before: offset - reach)
         let sameKey = key.flatMap { latest($0, time) }

@@ -5,8 +5,8 @@ public struct RequestIdentity: Sendable, Hashable {
 
     /// The identity of texts in their order; the same texts in another order, or divided otherwise, have another one.
     ///
-    /// The hash multiplies 64 by 64 bits and folds the product, twice with different secrets. It need not be the same in the next process, so
-    /// `seed` keeps those who write requests from making two that meet.
+    /// The hash multiplies 64 by 64 bits and folds the product, twice with different secrets. It need not be the same in the next
+    /// process, so `seed` keeps those who write requests from making two that meet.
     public init(seed: UInt64) {
         high = seed ^ 0x243F_6A88_85A3_08D3
         low = ~seed ^ 0x1319_8A2E_0370_7344

@@ -2,11 +2,11 @@ public import PushModel
 
 /// The large requests of one partition of the topic of parents whose parts have not all ended: what is in the log, summed up.
 ///
-/// It is told every record of the partition from the committed position on, and says when the last part of a request has ended. Two
-/// numbers make it exact across restarts, and both are committed in the transaction that writes the results: `lowWaterMark`, before which
-/// everything belongs to requests that are finished, and `position`, up to which everything was taken into account. A request whose
-/// last part stands before the committed position was finished by the transaction that committed it; reading it once more, between its
-/// parent record and the tombstones, must not finish it again.
+/// It gets every record of the partition from the committed position on, and says when the last part of a request has ended. Two numbers
+/// make it exact across restarts; the transaction that writes the results commits both. They are `lowWaterMark`, before which everything
+/// belongs to requests that are finished, and `position`, up to which everything was taken into account. A request whose last part stands
+/// before the committed position was finished by the transaction that committed it. Reading it once more, between its parent record and
+/// the tombstones, must not finish it again.
 ///
 /// For each open request it keeps its record and a bit for each of its parts.
 public struct OpenParents: Sendable {
@@ -77,7 +77,7 @@ public struct OpenParents: Sendable {
     /// Before this offset everything belongs to requests that are finished: where reading may begin after a restart.
     public var lowWaterMark: Int64 { first < order.count ? order[first].offset : readTo }
 
-    /// Whether reading began behind `offset`, at which a record is after all: the topic was made anew.
+    /// Whether reading began behind `offset`, at which a record is after all: the topic was recreated.
     public func begins(after offset: Int64) -> Bool { offset < start }
 
     /// Takes in the record of a request.
@@ -104,7 +104,7 @@ public struct OpenParents: Sendable {
     ///   - key: The request's key.
     ///   - tally: What became of the part.
     ///   - offset: Where the record stands.
-    /// - Returns: The request, when its last part has ended and its result is to be written; it is not open any more.
+    /// - Returns: The request, when its last part has ended and its result must be written; it is not open any more.
     public mutating func ended(_ key: ParentKey, _ tally: PartTally, at offset: Int64) -> Finished? {
         read(offset)
         // In place: a copy of the bits for each part would be too many.
@@ -116,21 +116,21 @@ public struct OpenParents: Sendable {
             totals: state.totals)
     }
 
-    /// Whether what became of a part is for nobody, because no request of the key is open, or it has no such part: then its record is deleted,
-    /// as nothing else would. What was read before is left to whoever did that.
+    /// Whether a part belongs to no open request of the key, or to none with such a part: then its record is deleted, as nothing else
+    /// would. What was read before is left to whoever did that.
     ///
     /// - Parameters:
     ///   - key: The request's key.
     ///   - chunk: Which part it is.
     ///   - offset: Where the record stands.
-    /// - Returns: Whether it is to be deleted.
+    /// - Returns: Whether to delete it.
     public func isStray(_ key: ParentKey, _ chunk: Int, at offset: Int64) -> Bool {
         guard offset >= finishedBefore else { return false }
         guard let chunks = open[key]?.chunks else { return true }
         return !(0..<chunks).contains(chunk)
     }
 
-    /// Takes in that a request's record was deleted: whoever had the partition before has finished it.
+    /// Notes that a request's record was deleted: the partition's previous owner has finished it.
     public mutating func deleted(_ key: ParentKey, at offset: Int64) {
         read(offset)
         remove(key)

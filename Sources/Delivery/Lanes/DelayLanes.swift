@@ -1,8 +1,8 @@
 /// The lanes in which requests wait that are not to be sent yet: in each, every record waits equally long, so that it is in due order by
 /// construction. Times are milliseconds since 1970, waits milliseconds.
 ///
-/// A wait shorter than the smallest lane is not for a lane. A longer one takes the largest lane that is shorter than it by `margin` or more,
-/// and, when that is over, another one for what is left.
+/// A wait shorter than the smallest lane is not for a lane. A longer one takes the largest lane that is shorter than it by `margin` or
+/// more, and, when that is over, another one for what is left.
 public struct DelayLanes: Sendable, Equatable {
     /// How long a record waits in each lane, the shortest first: 10 s, 1 min, 10 min, 1 h.
     public static let lengths: [Int64] = [10_000, 60_000, 600_000, 3_600_000]
@@ -10,7 +10,7 @@ public struct DelayLanes: Sendable, Equatable {
     public static let names = ["10s", "1m", "10m", "1h"]
 
     /// How much longer than its lane a wait must be: 500 ms. A record is written some time after it was decided, with others of a commit
-    /// (`CommitSchedule`); with less time left it could be due before the one in front of it, which is looked at first.
+    /// (`CommitSchedule`). With less time left it could be due before the one in front of it, which is looked at first.
     public static let margin: Int64 = 500
 
     /// The lanes that can be used, by their place in `lengths`.
@@ -27,7 +27,7 @@ public struct DelayLanes: Sendable, Equatable {
     /// - Returns: The place of the lane in `lengths`; nil when the wait is too short for any lane that can be used.
     public func lane(for wait: Int64) -> Int? { available.last { Self.lengths[$0] + Self.margin <= wait } }
 
-    /// When a record of a lane is to be looked at: when it has been there for the lane's length, or is due, whichever comes first.
+    /// When to check a record of a lane again: when it has been there for the lane's length, or is due, whichever comes first.
     ///
     /// What the record says is not believed beyond the lane's length from now, because all behind it wait as well.
     ///
@@ -37,7 +37,7 @@ public struct DelayLanes: Sendable, Equatable {
     ///   - due: When it is due.
     ///   - now: The present moment.
     /// - Returns: That moment.
-    public static func look(in lane: Int, written: Int64, due: Int64, now: Int64) -> Int64 {
+    public static func recheckTime(in lane: Int, written: Int64, due: Int64, now: Int64) -> Int64 {
         let length = lengths[lane]
         // A sum that is too large for 64 bits is later than any other moment.
         let end = written.addingReportingOverflow(length)

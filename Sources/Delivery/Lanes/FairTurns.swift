@@ -1,8 +1,9 @@
 /// Whose turn it is among tenants that come and go: start-time fair queueing (Goyal, Vin, Cheng, 1996) with turns of equal length.
 ///
-/// While several tenants have work, each has turns in proportion to its weight, evenly spread. What one does not use is the others', and it
-/// gets nothing for it later. A tenant that comes back is among the next, unless it has just had more than its part. A tenant without work
-/// is forgotten when a turn would be its own, and all are when nobody has work. There are queues for 1,024 tenants at once and for those with a weight; the others share 64.
+/// While several tenants have work, each has turns in proportion to its weight, evenly spread. What one does not use is the others', and
+/// it gets nothing for it later. A tenant that comes back is among the next, unless it has just had more than its part. A tenant without
+/// work is forgotten when a turn would be its own, and all are when none has work. There are queues for 1,024 tenants at once and for
+/// those with a weight; the others share 64.
 ///
 /// A turn takes time in proportion to the logarithm of the number of tenants, and for a single one none to speak of.
 public struct FairTurns: Sendable {
@@ -11,7 +12,7 @@ public struct FairTurns: Sendable {
     /// The queues of all others.
     static let sharedCount = 64
     /// What a turn of a tenant with weight 1 takes; a turn of weight `w` takes a `w`-th of it. The sum of 2^43 turns has room in 64 bits:
-    /// 10,000 a second for 27 years without a moment's rest, with which it begins anew.
+    /// 10,000 a second for 27 years without a rest; after one it starts again at 0.
     private static let unit: Int64 = 1 << 20
 
     private struct Queue {

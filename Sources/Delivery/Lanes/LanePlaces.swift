@@ -1,19 +1,18 @@
-/// Which lanes may begin a call while only so many may be under way: a lane leaves free what the lanes above it needed lately.
+/// Which lanes may begin a call while only so many may be in flight: a lane leaves free what the lanes above it needed lately.
 ///
-/// Turns by weight alone make an urgent call wait for a place, because a broadcast takes each one that is free. So a lane leaves as
-/// many places free as the lanes above it had under way at most in the last one to two seconds, up to a quarter of all. It need not
-/// while it has less under way than its weight entitles it to, so no lane is ever left out; and where the lanes above had nothing, it
-/// has all places.
+/// Turns by weight alone make an urgent call wait for a place, because a broadcast takes each one that is free. So a lane leaves as many
+/// places free as the lanes above it had in flight at most in the last one to two seconds, up to a quarter of all. It need not while it
+/// has less in flight than its weight entitles it to, so no lane is ever left out. Where the lanes above had nothing, it has all places.
 public struct LanePlaces: Sendable, Equatable {
     /// How long a peak counts at least, in nanoseconds.
     static let window: Int64 = 1_000_000_000
 
     private let weights: [Int]
     private let weightSum: Int
-    /// The calls that are under way.
+    /// The calls in flight.
     public private(set) var count = 0
     private var underWay: [Int]
-    /// The most calls of each lane and those above it that were under way at once, in this window and the one before.
+    /// The most calls of each lane and those above it that were in flight at once, in this window and the one before.
     private var peaks: [Int]
     private var formerPeaks: [Int]
     private var windowEnd = Int64.min
@@ -50,9 +49,9 @@ public struct LanePlaces: Sendable, Equatable {
     /// The lanes that may begin a call.
     ///
     /// - Parameters:
-    ///   - limit: The calls that may be under way at once.
+    ///   - limit: The calls that may be in flight at once.
     ///   - now: Nanoseconds of the monotonic clock.
-    /// - Returns: Bit `n` stands for lane `n`; none when as many calls are under way.
+    /// - Returns: Bit `n` stands for lane `n`; none when as many calls are in flight.
     public mutating func open(limit: Int, now: Int64) -> UInt64 {
         if now >= windowEnd { beginWindow(now) }
         let free = limit - count

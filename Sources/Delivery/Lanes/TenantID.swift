@@ -1,11 +1,11 @@
-/// A tenant's name as a number, or nobody's: what queues of calls are told apart by.
+/// A tenant's name as a number, or none: what tells queues of calls apart.
 ///
 /// It is the 64-bit FNV-1a hash of the name (draft-eastlake-fnv, section 2). Two tenants with one hash would share a queue, no more: who
 /// wants to harm a tenant so may as well write its name.
 public struct TenantID: Sendable, Hashable {
     let number: UInt64
 
-    /// Nobody in particular: the requests that name no tenant.
+    /// No tenant: the requests that name none.
     public static let none = TenantID(number: 0)
 
     private init(number: UInt64) {

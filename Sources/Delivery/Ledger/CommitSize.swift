@@ -1,10 +1,9 @@
-/// How much the next commit holds, so that it ends well inside the time that brokers give a transaction, and so that one record that they
-/// never take is found.
+/// Limits the next commit to what fits the transaction timeout, and bisects a batch that brokers reject.
 ///
 /// It is counted in units: what finishes one record of a partition, which cannot be divided. Bytes follow what the last commits managed:
-/// a commit is to take no more than `target`. A batch that brokers refuse is halved until they take what they get, or a unit is refused
-/// alone. That one is set aside until its topics have taken others: if it is refused then, it is the record that is at fault, and else
-/// the topic, where everything waits.
+/// a commit should take no more than `target`. A batch that brokers reject is halved until they take what they get, or a unit is rejected
+/// alone. That one is deferred until its topics have taken others: if it is rejected then, the record is at fault, and else the topic,
+/// where everything waits.
 public struct CommitSize: Sendable, Equatable {
     /// Why a commit failed.
     public enum Failure: Sendable, Equatable {
@@ -16,7 +15,7 @@ public struct CommitSize: Sendable, Equatable {
         case unrelated
     }
 
-    /// What is to be done with a batch that could not be committed.
+    /// What to do with a batch that could not be committed.
     public enum Cure: Sendable, Equatable {
         /// It is offered again as it was.
         case again
@@ -28,7 +27,7 @@ public struct CommitSize: Sendable, Equatable {
         case replace
     }
 
-    /// How long a commit is to take at most, nanoseconds.
+    /// How long a commit should take at most, nanoseconds.
     public let target: Int64
     /// The most bytes of the next commit; a single unit may have more.
     public private(set) var byteLimit = Self.firstLimit
@@ -57,7 +56,7 @@ public struct CommitSize: Sendable, Equatable {
     /// Whether the next commit may hold all of so much.
     public func holds(units: Int, bytes: Int) -> Bool { units <= unitLimit && bytes <= byteLimit }
 
-    /// Takes in that a commit took place.
+    /// Notes that a commit took place.
     ///
     /// - Parameters:
     ///   - bytes: What it held.
@@ -75,14 +74,14 @@ public struct CommitSize: Sendable, Equatable {
         }
     }
 
-    /// Takes in that a commit failed, and none of it took place.
+    /// Notes that a commit failed, and none of it took place.
     ///
     /// - Parameters:
     ///   - failure: Why.
     ///   - units: The units that it held, 0 or more.
     ///   - bytes: Their bytes.
     ///   - isProven: Of a single unit, whether it was refused before, and its topics have taken others since.
-    /// - Returns: What is to be done with it.
+    /// - Returns: What to do with it.
     public mutating func failed(_ failure: Failure, units: Int, bytes: Int, isProven: Bool = false) -> Cure {
         switch failure {
         case .unrelated: return .again

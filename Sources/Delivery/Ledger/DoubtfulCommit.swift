@@ -5,10 +5,10 @@
 public enum DoubtfulCommit: Sendable, Equatable {
     /// It took place: its results are there, once.
     case committed
-    /// It did not take place and never will: its results are to be published again.
+    /// It did not take place and never will: its results must be published again.
     case notCommitted
-    /// A partition stands where neither the transaction nor its predecessor put it, so somebody else owns it by now: nothing
-    /// may be published.
+    /// A partition stands where neither the transaction nor its predecessor put it, so another worker owns it by now: nothing may be
+    /// published.
     case superseded
     /// Some partitions moved and others did not, or none would have moved: nothing may be concluded, and nothing published.
     case inconclusive

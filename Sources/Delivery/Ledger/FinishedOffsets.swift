@@ -6,7 +6,7 @@
 public struct FinishedOffsets: Sendable, Equatable {
     private var bytes: [UInt8] = []
     /// When the latest record was published that was read, milliseconds since 1970, 0 or more; nil when that is not known. It tells a
-    /// partition that has lost its end from one that was made anew.
+    /// partition that has lost its end from one that was recreated.
     public var latest: Int64?
     /// How far above the mark requests may have been begun that are not finished, 0 – 32,768. Nil while the partition has an owner, and of
     /// one that died: then it may be any.

@@ -11,7 +11,7 @@ public struct OffsetLedger: Sendable {
     /// The offsets that are believed; sums with a window stay within 64 bits.
     static let offsets: ClosedRange<Int64> = 0...(Int64.max - 4 * Int64(maximumWindow))
 
-    /// What is to be done with a record that arrived.
+    /// What to do with a record that arrived.
     public enum Reception: Sendable, Equatable {
         /// It is new: work on it, and say `finished` when its outcome is there.
         case process
@@ -67,7 +67,7 @@ public struct OffsetLedger: Sendable {
     /// `beyondWindow` is answered only while there are records in work, so it ends when they do.
     ///
     /// - Parameter offset: Its offset; never below one taken in before.
-    /// - Returns: What is to be done with it.
+    /// - Returns: What to do with it.
     public mutating func received(_ offset: Int64) -> Reception {
         guard offset >= position else { return .alreadyFinished }
         guard offset <= Self.offsets.upperBound else { return .beyondWindow }
@@ -84,7 +84,7 @@ public struct OffsetLedger: Sendable {
         return .process
     }
 
-    /// Takes in that there is nothing between the last record and `offset`, the end of the partition.
+    /// Notes that there is nothing between the last record and `offset`, the end of the partition.
     public mutating func reachedEnd(_ offset: Int64) {
         skip(to: offset)
     }

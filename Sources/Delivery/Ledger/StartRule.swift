@@ -1,8 +1,8 @@
-/// Where a partition of requests begins of which the group has no position: the group is new, or the broker has forgotten it.
+/// Chooses the start offset of a partition of requests without a committed offset: the group is new, or the broker has forgotten it.
 ///
-/// What is retained there may have been sent long ago, under another group's name, so beginning with all of it is nobody's guess to make.
+/// Its records may have been sent under another group id, so the default does not guess.
 public enum StartRule: Sendable, Equatable {
-    /// With everything if nothing older than ten minutes waits; else not at all, until somebody decides.
+    /// With everything if nothing older than ten minutes waits; else not at all, until an operator decides.
     case safe
     /// With everything that is retained.
     case beginning
@@ -54,11 +54,11 @@ public enum StartRule: Sendable, Equatable {
     public enum Cause: Sendable, Equatable {
         /// There is none.
         case noPosition
-        /// The partition ends before it, and holds nothing but what was published after all that was read: it was made anew.
+        /// The partition ends before it, and holds nothing but what was published after all that was read: it was recreated.
         case madeAnew
         /// The partition ends before it, and holds what was read: its end was lost.
         case lostEnd
-        /// The partition ends before it, and nobody knows when what was read was published.
+        /// The partition ends before it, and it is unknown when what was read was published.
         case unknownEnd
     }
 
@@ -68,8 +68,8 @@ public enum StartRule: Sendable, Equatable {
     ///   - low: The first offset that is retained.
     ///   - high: The next offset.
     ///   - latest: When the latest record was published that was read, milliseconds since 1970; nil when that is not known.
-    ///   - since: The first offset that was published after that, or, if `latest` is nil, that is not older than `time(now:)`; nil when all are
-    ///     older.
+    ///   - since: The first offset that was published after that, or, if `latest` is nil, that is not older than `time(now:)`; nil when
+    ///     all are older.
     /// - Returns: The decision, and the cause.
     public func decisionBeyondEnd(low: Int64, high: Int64, latest: Int64?, since: Int64?) -> (Decision, Cause) {
         guard latest != nil else {

@@ -1,4 +1,4 @@
-/// How many calls to a hub may be under way at once, found out from how long they take and whether they are lost.
+/// How many calls to a hub may be in flight at once, found out from how long they take and whether they are lost.
 ///
 /// It works in rounds. A round looks only at calls that were started in it, all under the same limit:
 ///
@@ -6,9 +6,9 @@
 /// - twice in a row they took clearly longer than they do without a queue: it shrinks to where they should not;
 /// - they did not, and the limit was reached: it grows, to twice as much until it has shrunk once, by a sixteenth afterwards.
 ///
-/// Lost calls have no say in how long a call takes, so calls that all time out alike never look like a hub that has settled.
-/// How long a call takes without a queue is measured anew every 20 s at half the limit, and whenever there is little to do.
-/// Times are nanoseconds of a monotonic clock that the owner reads.
+/// Lost calls have no say in how long a call takes, so calls that all time out alike never look like a hub that has settled. How long a
+/// call takes without a queue is measured again every 20 s at half the limit, and whenever there is little to do. Times are nanoseconds
+/// of a monotonic clock that the owner reads.
 public struct ConcurrencyLimit: Sendable, Equatable {
     /// The limit at the beginning, if that is not above the most.
     public static let start = 16
@@ -22,7 +22,7 @@ public struct ConcurrencyLimit: Sendable, Equatable {
 
     /// The highest that the limit can be.
     public let most: Int
-    /// Calls that may be under way at once, 1 – `most`.
+    /// Calls that may be in flight at once, 1 – `most`.
     public private(set) var limit: Int
     private let isAdaptive: Bool
 
@@ -33,7 +33,7 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     private var threshold: Int
     private var isShrinking = false
     private var slowRounds = 0
-    /// The limit to go back to after a round at half of it; nil when there is none under way.
+    /// The limit to go back to after a round at half of it; nil outside of one.
     private var limitAfterProbe: Int?
     private var nextProbe: Int64 = .max
 
@@ -45,7 +45,7 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         threshold = self.most
     }
 
-    /// Notes that a call starts, with which `inFlight` are under way.
+    /// Notes that a call starts, with which `inFlight` are in flight.
     public mutating func started(inFlight: Int) {
         if inFlight > round.mostInFlight { round.mostInFlight = inFlight }
     }

@@ -1,12 +1,12 @@
 /// How much of a common limit one member of a fleet may use, so that all together never use more than all of it.
 ///
-/// There is no central service: members write what they claim to one log that all of them read in the same order (a Kafka partition).
-/// A claim is a weight, the number of partitions that a member owns, and the most that it has use for; what one has no use for is
-/// lent to the others by their weights. Four rules make it safe, whatever is delayed, stopped or killed, and without a common clock:
+/// There is no central service: members write what they claim to one log that all of them read in the same order (a Kafka partition). A
+/// claim is a weight, the number of partitions that a member owns, and the most that it has use for. What one has no use for is lent to
+/// the others by their weights. Four rules make it safe, whatever is delayed, stopped or killed, and without a common clock:
 ///
 /// 1. Lowering a claim counts at once for its member; others may use it when they read of it.
-/// 2. Raising a claim counts for the others when they read of it, and for its member only when all the others have said so (`seen`),
-///    or a lease has passed since the member itself read it: by then each of the others has read it or has lost its lease.
+/// 2. Raising a claim counts for the others when they read of it, and for its member only when all the others have said so (`seen`), or a
+///    lease has passed since the member itself read it. By then each of the others has read it or has lost its lease.
 /// 3. A member uses its share only while it has a lease: for 1 s from sending what it has read back itself last. So it has read all that
 ///    was written up to 1 s ago.
 /// 4. A member is given up when everything was read that was written in 1 s since it was heard last. By then it has no lease, and
@@ -136,7 +136,7 @@ public struct FleetShare: Sendable {
         update()
     }
 
-    /// Takes in that time has passed, and says what is to be written to the log at `now`; nil if nothing is.
+    /// Notes that time has passed, and says what to write to the log at `now`; nil if nothing is.
     public mutating func announcement(now: Int64) -> Announcement? {
         guard now >= nextDue else { return nil }
         settle(now)
@@ -164,7 +164,7 @@ public struct FleetShare: Sendable {
     /// The number of members that are known, this one included.
     public var memberCount: Int { others.count + 1 }
 
-    /// A raise, or somebody else's, is announced at once, and the end of a silent member asked for when it can be told.
+    /// A raise, or another member's, is announced at once, and the end of a silent member asked for when it can be known.
     private var nextAnnouncement: Int64 {
         guard firstSent != nil else { return .min }
         var due = lastSent + (mustSend ? Self.gap : Self.beat)
@@ -187,7 +187,7 @@ public struct FleetShare: Sendable {
         if knowsAll && claim != wanted { makeClaim() }
     }
 
-    /// Whether everybody who may use a share was heard: who is new has listened for a lease. What it claimed before, nobody could use.
+    /// Whether every member that may use a share was heard: a new one has listened for a lease. What it claimed before, it could not use.
     private var knowsAll: Bool { firstSent.map { readUpTo >= $0 + Self.lease } ?? false }
 
     private mutating func makeClaim() {
@@ -210,7 +210,7 @@ public struct FleetShare: Sendable {
         self.raise = nil
     }
 
-    /// The log was made anew, so what was known of it means nothing any more.
+    /// The log was recreated, so what was known of it means nothing any more.
     private mutating func beginAnew(_ now: Int64) {
         others.removeAll()
         unread.removeAll()
@@ -234,7 +234,7 @@ public struct FleetShare: Sendable {
         if let raise, raise.offset != nil { nextDue = min(nextDue, raise.readAt + Self.lease) }
     }
 
-    /// Shares by weight, in which nobody gets more than it has use for (max-min fairness).
+    /// Shares by weight, in which no member gets more than it has use for (max-min fairness).
     private var fairShare: Int {
         guard usable.weight > 0 else { return 0 }
         var remaining = Self.whole

@@ -6,16 +6,16 @@ public struct HubLimits: Sendable {
     public var pause = HubPause()
     /// Whether the hub is out.
     public var circuit = CircuitBreaker()
-    /// How many calls may be under way at once.
+    /// How many calls may be in flight at once.
     public var concurrency: ConcurrencyLimit
     /// How many calls may start in a second; nil for as many as there are.
     public var rate: RateLimit?
-    /// Calls under way.
+    /// Calls in flight.
     public private(set) var inFlight = 0
-    /// Calls that were started since the last question, where there is a rate.
-    private var callsSinceQuestion = 0
-    /// The calls for one question while both wait for the rate.
-    private static let callsPerQuestion = 3
+    /// Calls that were started since the last poll, where there is a rate.
+    private var callsSincePoll = 0
+    /// The calls for one poll while both wait for the rate.
+    private static let callsPerPoll = 3
 
     /// Limits of a hub that was not called yet.
     public init(concurrency: ConcurrencyLimit, rate: RateLimit? = nil) {
@@ -41,34 +41,34 @@ public struct HubLimits: Sendable {
 
     /// Notes that a call starts, for which `mayStart` was true at `now`.
     ///
-    /// - Returns: What the call is to the circuit, which is to be told how it ended.
+    /// - Returns: What the call is to the circuit, which must learn how it ended.
     public mutating func started(now: Int64) -> CircuitBreaker.Call {
         inFlight += 1
         concurrency.started(inFlight: inFlight)
         if rate != nil {
             rate?.started()
-            callsSinceQuestion += 1
+            callsSincePoll += 1
         }
         return circuit.started(now: now)
     }
 
-    /// Whether a question for an outcome may start at `now`: as a call, but never as a probe of a hub that is out, and while calls wait for
-    /// the rate only one for three of them.
+    /// Whether a telemetry poll may start at `now`: as a call, but never as a probe of a hub that is out, and while calls wait for the
+    /// rate only one for three of them.
     public mutating func mayAsk(now: Int64, areCallsWaiting: Bool) -> Bool {
         guard circuit.state == .closed, inFlight < concurrency.limit, pause.end(now: now) == nil else { return false }
         guard let hasCall = rate?.hasCall(now: now) else { return true }
-        return hasCall && (!areCallsWaiting || callsSinceQuestion >= Self.callsPerQuestion)
+        return hasCall && (!areCallsWaiting || callsSincePoll >= Self.callsPerPoll)
     }
 
-    /// Notes that a question starts, for which `mayAsk` was true: it has a place and its part of the rate, and its end says nothing of the
+    /// Notes that a poll starts, for which `mayAsk` was true: it has a place and its part of the rate. Its end says nothing of the
     /// circuit and of how many calls the hub bears.
-    public mutating func startedQuestion() {
+    public mutating func startedPoll() {
         inFlight += 1
         rate?.started()
-        callsSinceQuestion = 0
+        callsSincePoll = 0
     }
 
-    /// Notes that a call, or a question, is not under way any more, however it ended.
+    /// Notes that a call, or a poll, is not in flight any more, however it ended.
     public mutating func ended() { inFlight -= 1 }
 
     /// Notes at the end of a turn whether calls are left that wait to start.

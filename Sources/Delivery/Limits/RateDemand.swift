@@ -1,7 +1,7 @@
 /// How much of a limit one worker has use for, from what it did during the last two seconds.
 ///
-/// One whose calls waited has use for all that it can get; another one for twice what it used at its busiest, so that it can grow,
-/// and for a little at least, so that its first calls need not wait for its share to come back.
+/// One whose calls waited has use for all that it can get; another one for twice what it used at its busiest, so that it can grow. It has
+/// use for a little at least, so that its first calls need not wait for its share to come back.
 struct RateDemand: Sendable {
     /// One of the windows in which calls are counted, nanoseconds.
     static let window: Int64 = 250_000_000

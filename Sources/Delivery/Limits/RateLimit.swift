@@ -1,7 +1,7 @@
 /// The calls per second to one hub: what all workers together may make, and what of it is this worker's.
 ///
-/// Nothing is this worker's until the fleet has agreed (`FleetShare`), or, where there is no log to agree by, until it is known how
-/// many partitions there are: then its share is the part of them that it owns, and nothing is lent.
+/// Nothing is this worker's until the fleet has agreed (`FleetShare`), or, where there is no log to agree by, until it is known how many
+/// partitions there are. Then its share is the part of them that it owns, and nothing is lent.
 public struct RateLimit: Sendable {
     /// The limit of all workers together, thousandths of a call per second.
     public private(set) var limit: Int64
@@ -49,7 +49,7 @@ public struct RateLimit: Sendable {
         apply(now)
     }
 
-    /// Takes in that this worker has no partitions to work on until `owns` says which: its share is the others' meanwhile.
+    /// Notes that this worker has no partitions until `owns` says which: its quota is redistributed meanwhile.
     public mutating func rests(now: Int64) {
         isResting = true
         if most > RateDemand.least { claim(RateDemand.least, now) }
@@ -68,7 +68,7 @@ public struct RateLimit: Sendable {
         apply(now)
     }
 
-    /// Takes in that time has passed, and says what is to be announced; nil if nothing is.
+    /// Notes that time has passed, and says what to announce; nil if nothing is.
     public mutating func announcement(now: Int64) -> FleetShare.Announcement? {
         let wanted = isResting ? RateDemand.least : demand.most(of: limit, before: most, now: now)
         if wanted != most { claim(wanted, now) }

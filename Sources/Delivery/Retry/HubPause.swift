@@ -2,8 +2,8 @@
 ///
 /// Moments are nanoseconds of a monotonic clock that the owner reads.
 public struct HubPause: Sendable, Equatable {
-    /// The longest rest that one answer buys, five minutes in milliseconds: a hub that means it says so again, and one that is
-    /// mistaken holds up no more than the request that it was said to.
+    /// The longest rest that one answer buys, five minutes in milliseconds. A hub that means it says so again, and one that is mistaken
+    /// holds up no more than the request that it was said to.
     public static let maximum: Int64 = 300_000
 
     private var until: Int64 = .min

@@ -16,7 +16,8 @@ public struct BlobListing: Sendable, Equatable {
             self.modified = modified
         }
 
-        /// What the names of feedback sort by, the oldest first: they begin with month, day and year, which gives `20261121` before the name.
+        /// What the names of feedback sort by, the oldest first: they begin with month, day and year, which gives `20261121` before the
+        /// name.
         public var age: String {
             let digits = Array(name.utf8.prefix(8))
             guard digits.count == 8, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return name }

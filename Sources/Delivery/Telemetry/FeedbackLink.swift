@@ -12,7 +12,8 @@ public struct FeedbackLink: Sendable, Equatable, CustomStringConvertible, Custom
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
-    /// Reads the hub's answer; nil for what is no absolute `https` or `http` URI with a path and a query, as ``ErrorDetailsLink`` takes them.
+    /// Reads the hub's answer; nil for what is no absolute `https` or `http` URI with a path and a query, as ``ErrorDetailsLink`` takes
+    /// them.
     public init?(_ answer: Span<UInt8>) {
         guard answer.count <= 4096 else { return nil }
         var text = answer.indices.map { answer[$0] }[...]

@@ -1,10 +1,11 @@
 /// What one piece of a feedback blob lists: `PnsFeedback` documents one behind another, in UTF-8 whatever they declare (hub-protocol,
 /// section 5.7).
 ///
-/// A blob may have any size, and the hub may still be writing it, so that it is read in pieces. A piece begins where a document does, and may
-/// end anywhere; the next one begins behind the last whole document of this one.
+/// A blob may have any size, and the hub may still be writing it, so that it is read in pieces. A piece begins where a document does, and
+/// may end anywhere; the next one begins behind the last whole document of this one.
 public struct FeedbackPiece: Sendable, Equatable {
-    /// A document of more bytes is none: no entry that a hub writes comes near. A piece of as many, or more, without a whole document is broken.
+    /// A document of more bytes is none: no entry that a hub writes comes near. A piece of as many, or more, without a whole document is
+    /// broken.
     public static let maximumEntryByteCount = 64 << 10
 
     /// The devices, in the blob's order.
@@ -29,7 +30,7 @@ public struct FeedbackPiece: Sendable, Equatable {
         } catch {}
     }
 
-    /// - Throws: There is no going on: nobody knows where the document ends.
+    /// - Throws: Reading cannot go on: the end of the document is unknown.
     private mutating func readEntry(_ name: Range<Int>, _ scanner: inout XMLScanner) throws(TelemetryFault) {
         do throws(TelemetryFault) {
             guard scanner.isName(name, "PnsFeedback") else { throw .otherEntry }

@@ -18,7 +18,7 @@ public enum NotificationState: Sendable, Hashable {
     case noTargetFound
     /// Taken back before its time; clients and pages spell it with one l or two.
     case canceled
-    /// A word that nobody documented.
+    /// An undocumented word.
     case other(String)
 
     /// The states that are documented.
@@ -52,7 +52,7 @@ public enum NotificationState: Sendable, Hashable {
         }
     }
 
-    /// Whether nothing else follows. `Unknown` may still become something, and so may what nobody documented.
+    /// Whether nothing else follows. `Unknown` may still become something, and so may an undocumented word.
     public var isFinal: Bool {
         switch self {
         case .completed, .abandoned, .noTargetFound, .canceled: true

@@ -1,14 +1,14 @@
 /// Follows one accepted call until the hub's telemetry says what became of it, or no time is left.
 ///
 /// asked → asked, by an answer that is not final; asked → over, by a final one, at the deadline, or when the hub refuses. Times are
-/// milliseconds since 1970; it reads no clock. It holds what is needed to go on elsewhere: whoever puts the next question may be
-/// another process.
+/// milliseconds since 1970; it reads no clock. It holds what is needed to go on elsewhere: whoever makes the next poll may be another
+/// process.
 public struct OutcomeTracking: Sendable, Equatable {
-    /// The service's terms for questions, and how long we go on (hub-protocol, sections 5.3 and 5.5). All are milliseconds.
+    /// The service's terms for polls, and how long we go on (hub-protocol, sections 5.3 and 5.5). All are milliseconds.
     public struct Terms: Sendable, Equatable {
-        /// The wait before the first question, default 2 s: telemetry is seldom visible sooner.
+        /// The wait before the first poll, default 2 s: telemetry is seldom visible sooner.
         public var firstWait: Int64
-        /// The wait between questions, default 10 s, as the service asks for.
+        /// The wait between polls, default 10 s, as the service asks for.
         public var interval: Int64
         /// What jitter adds to a wait at most, default 1 s, so that calls of one moment do not ask together.
         public var jitter: Int64
@@ -42,7 +42,7 @@ public struct OutcomeTracking: Sendable, Equatable {
             return problems
         }
 
-        /// More questions than ever fit into the time; only a clock that stands or goes back comes to them.
+        /// More polls than ever fit into the time; only a clock that stands or goes back comes to them.
         var maximumPolls: Int { Int(clamping: max(deadline, 0) / max(interval, 1) + 3) }
     }
 
@@ -52,26 +52,26 @@ public struct OutcomeTracking: Sendable, Equatable {
         case poll(after: Int64)
         /// It is over, and this became of the call.
         case conclude(OutcomeVerdict)
-        /// It is over, and nothing will be known: this hub answers nobody with this policy. Ask it no more.
+        /// It is over, and nothing will be known: this hub refuses polls with this policy. Poll it no more.
         case unavailable
     }
 
     /// When the hub accepted the call.
     public let acceptedAt: Int64
-    /// The questions put so far.
+    /// The polls made so far.
     public private(set) var pollCount: Int
     /// The last that the hub told; nil until it does.
     public private(set) var telemetry: NotificationTelemetry?
-    /// Whether the hub has answered any question, if only that it knows nothing yet.
+    /// Whether the hub has answered any poll, if only that it knows nothing yet.
     public private(set) var wasAnswered: Bool
 
     /// Begins to follow a call, or goes on with one.
     ///
     /// - Parameters:
     ///   - acceptedAt: When the hub accepted the call.
-    ///   - pollCount: The questions put so far. Default 0.
+    ///   - pollCount: The polls made so far. Default 0.
     ///   - telemetry: The last that the hub told. Default nothing.
-    ///   - wasAnswered: Whether it has answered any question. Default no.
+    ///   - wasAnswered: Whether it has answered any poll. Default no.
     public init(acceptedAt: Int64, pollCount: Int = 0, telemetry: NotificationTelemetry? = nil, wasAnswered: Bool = false) {
         self.acceptedAt = acceptedAt
         self.pollCount = max(pollCount, 0)
@@ -79,7 +79,7 @@ public struct OutcomeTracking: Sendable, Equatable {
         self.wasAnswered = wasAnswered || telemetry != nil
     }
 
-    /// How long to wait before the first question, in milliseconds.
+    /// How long to wait before the first poll, in milliseconds.
     public func firstWait(_ terms: Terms, using generator: inout some RandomNumberGenerator) -> Int64 {
         let jitter = Int64.random(in: 0...max(terms.jitter, 0), using: &generator)
         return min(max(terms.firstWait, 0) + jitter, max(terms.deadline, 0))
@@ -87,10 +87,10 @@ public struct OutcomeTracking: Sendable, Equatable {
 
     /// Takes an answer and says what follows.
     ///
-    /// The last question is put when the time is just over, so that an outcome is missed by no more than the answer takes.
+    /// The last poll is made when the time is just over, so that an outcome is missed by no more than the answer takes.
     ///
     /// - Parameters:
-    ///   - answer: What came of the question.
+    ///   - answer: What came of the poll.
     ///   - terms: The service's terms.
     ///   - now: The present moment.
     ///   - generator: Draws the jitter.

@@ -8,7 +8,7 @@ public struct OutcomeVerdict: Sendable, Equatable {
         case success
         /// Some were reached.
         case partial
-        /// None was, or nobody knows.
+        /// None was, or it is unknown.
         case failed
     }
 
@@ -34,7 +34,7 @@ public struct OutcomeVerdict: Sendable, Equatable {
         case unfinished
         /// Telemetry never became visible.
         case notVisible = "not_visible"
-        /// No question was answered in time, or the hub refuses them.
+        /// No poll was answered in time, or the hub refuses them.
         case unanswered
     }
 

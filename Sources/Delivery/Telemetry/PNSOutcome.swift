@@ -50,8 +50,8 @@ public enum PNSOutcome: Sendable, Hashable {
 
     /// The class of what became of the device; `duplicate` for a handle that the same notification reached already.
     ///
-    /// What may have reached the device, although the hub counts it as a failure, is `ambiguous`: a push service that broke off or
-    /// did not answer in time, and every word that nobody documented.
+    /// What may have reached the device, although the hub counts it as a failure, is `ambiguous`: a push service that broke off or did
+    /// not answer in time, and every undocumented word.
     public var outcome: Outcome {
         guard case .known(let name) = self else { return .ambiguous }
         switch name {

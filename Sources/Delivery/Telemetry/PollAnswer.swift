@@ -1,4 +1,4 @@
-/// What came of one question for a notification's telemetry.
+/// What came of one poll for a notification's telemetry.
 public enum PollAnswer: Sendable, Equatable {
     /// The hub told where the notification stands.
     case telemetry(NotificationTelemetry)
@@ -8,12 +8,12 @@ public enum PollAnswer: Sendable, Equatable {
     case throttled(retryAfter: Int64?)
     /// 403 without a wait: the hub's tier has no telemetry, or the policy lacks the right.
     case forbidden
-    /// No question can be answered otherwise: the hub refuses this one for good.
+    /// No poll can be answered otherwise: the hub refuses this one for good.
     case refused
     /// No usable answer came; the next one may be.
     case failed
 
-    /// Classes the end of a call; a question changes nothing, so it may be put again whatever happened to it.
+    /// Classes the end of a call; a poll changes nothing, so it may be made again whatever happened to it.
     ///
     /// - Parameters:
     ///   - result: How the call ended.

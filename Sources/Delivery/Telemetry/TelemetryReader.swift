@@ -6,7 +6,7 @@ extension NotificationTelemetry {
 
     /// Reads the body of a 200 to `GET /messages/{id}`.
     ///
-    /// The order of the elements does not matter, and elements that nobody documented are passed over.
+    /// The order of the elements does not matter, and undocumented elements are skipped.
     ///
     /// - Parameter body: XML in UTF-8.
     /// - Throws: ``TelemetryFault`` for anything that is no telemetry.

@@ -71,7 +71,7 @@ package struct XMLScanner: ~Escapable {
         return .finished
     }
 
-    /// Whether the name at `range` is `literal`, a prefix with a colon aside.
+    /// Whether the name at `range` is `literal`, with or without a prefix and a colon.
     package func isName(_ range: Range<Int>, _ literal: StaticString) -> Bool {
         let local = localName(range)
         return local.count == literal.utf8CodeUnitCount && holds(literal, at: local.lowerBound)

@@ -1,19 +1,19 @@
-/// How many questions for outcomes a worker may put, so that sends keep their place at the hub.
+/// How many telemetry polls a worker may make, so that sends keep their place at the hub.
 ///
-/// A share of the calls under way is theirs at most, and of the rate: two questions for every call that began to be followed, and 100 a
-/// second beside for those that others left. What was not used is kept: of the former up to 100,000, of the latter two seconds' worth. Times
-/// are nanoseconds of a monotonic clock that the owner reads.
+/// A share of the calls in flight is theirs at most. Of the rate they have two polls for every call that began to be followed, and 100 a
+/// second for those that others left. What was not used is kept: of the former up to 100,000, of the latter two seconds' worth. Times are
+/// nanoseconds of a monotonic clock that the owner reads.
 public struct PollAllowance: Sendable {
-    /// The questions a second that are always allowed.
+    /// The polls a second that are always allowed.
     public static let perSecond: Int64 = 100
-    /// The questions allowed for each call that is followed.
+    /// The polls allowed for each call that is followed.
     public static let perCall: Int64 = 2
     /// Questions by the second that are kept for later.
     public static let burst: Int64 = 200
     /// Questions for followed calls that are kept for later.
     private static let largestCredit: Int64 = 100_000
 
-    /// Questions under way.
+    /// Polls in flight.
     public private(set) var inFlight = 0
 
     private static let nanosecondsPerPoll = 1_000_000_000 / perSecond
@@ -26,10 +26,10 @@ public struct PollAllowance: Sendable {
     /// Notes that one more call is followed.
     public mutating func tracked() { credit = min(credit + Self.perCall, Self.largestCredit) }
 
-    /// Whether a question may be put at `now`.
+    /// Whether a poll may be made at `now`.
     ///
     /// - Parameters:
-    ///   - limit: The hub calls that may be under way at once; a quarter of them may be questions, one at least.
+    ///   - limit: The hub calls that may be in flight at once; a quarter of them may be polls, one at least.
     ///   - now: The present moment.
     /// - Returns: Whether the share and the rate allow one.
     public mutating func mayPoll(limit: Int, now: Int64) -> Bool {
@@ -37,19 +37,19 @@ public struct PollAllowance: Sendable {
         return inFlight < max(1, limit / 4) && credit > 0
     }
 
-    /// When a question may be put that may not be for the sake of the rate; nil when the rate allows one.
+    /// When a poll may be made that may not be for the sake of the rate; nil when the rate allows one.
     public mutating func nextPoll(now: Int64) -> Int64? {
         refill(now)
         return credit > 0 ? nil : (creditedAt ?? now) + Self.nanosecondsPerPoll
     }
 
-    /// Notes that a question is put.
+    /// Notes that a poll is made.
     public mutating func began() {
         credit -= 1
         inFlight += 1
     }
 
-    /// Notes that a question has ended, however it did.
+    /// Notes that a poll has ended, however it did.
     public mutating func ended() { inFlight -= 1 }
 
     private mutating func refill(_ now: Int64) {

@@ -1,11 +1,11 @@
 public import PushModel
 
-/// A hub call whose outcome is followed: the value of the record that waits in a delay lane until the hub is to be asked.
+/// A hub call whose outcome is followed: the value of the record that waits in a delay lane until the hub must be polled.
 ///
 /// The text is a JSON object with short names, so that a person can read it as well. Its member `call` never changes, and has in `head`
-/// and `tail` the members that the outcome result begins and ends with, as they are; the others say how far the questions are.
+/// and `tail` the members that the outcome result begins and ends with, as they are. The others say how far the polls are.
 public struct TrackedCall: Sendable {
-    /// Why a text is no call: somebody else wrote it, or another version did.
+    /// Why a text is no call: another program wrote it, or another version did.
     public struct Malformed: Error, Sendable, Equatable {
         /// There is nothing more to say.
         public init() {}
@@ -14,7 +14,7 @@ public struct TrackedCall: Sendable {
     /// The most bytes that are read: all that a request can say of itself, and room for the rest.
     public static let maximumByteCount = 1 << 20
 
-    /// How far the questions are.
+    /// How far the polls are.
     public var tracking: OutcomeTracking
     /// The call's index in its request's plan.
     public let index: Int

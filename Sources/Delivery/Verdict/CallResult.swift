@@ -18,7 +18,7 @@ public enum CallResult: Sendable, Equatable {
     }
 }
 
-/// What is to be done after a call, and under which words it is recorded.
+/// What to do after a call, and under which words it is recorded.
 public struct Verdict: Sendable, Equatable {
     /// Whether another attempt makes sense.
     public enum Retry: String, Sendable, CaseIterable {
@@ -26,7 +26,7 @@ public struct Verdict: Sendable, Equatable {
         case never
         /// With backoff, as far as attempts and expiry allow.
         case backoff
-        /// At once, with a token signed anew; then as the token cache says.
+        /// At once, with a newly signed token; then as the token cache says.
         case reauthenticate
         /// With backoff, but only if the request says `on_ambiguous: retry`.
         case ifAmbiguityAllowed = "if on_ambiguous: retry"

@@ -2,9 +2,9 @@ import PushModel
 
 /// The one table that says what each status of the hub and each error of libcurl means (`pushfan explain --codes` prints it).
 ///
-/// Statuses: hub-protocol sections 4.2–4.7. Numbers of libcurl: `curl/curl.h`, `CURLcode`. A failure before the whole body was
-/// handed to the connection is transient, because the hub cannot act on half a request; after it, nobody knows, and that holds
-/// for every error whatever its number: no row says `safe` of a request that had left.
+/// Statuses: hub-protocol sections 4.2–4.7. Numbers of libcurl: `curl/curl.h`, `CURLcode`. A failure before the whole body was handed to
+/// the connection is transient, because the hub cannot act on half a request. After it, every error is ambiguous, whatever its number: no
+/// row says `safe` of a request that had left.
 public enum VerdictTable {
     /// One row: what it applies to, and what follows.
     public struct Row: Sendable {

@@ -1,7 +1,7 @@
 public import PushModel
 
-/// The parts of an audience that comes name by name, or handle by handle, and is too long to be held: no more than one part is, or one
-/// of each platform, for each hub.
+/// The parts of an audience that comes name by name, or handle by handle, and is too long to be held. No more than one part is held, or
+/// one of each platform, for each hub.
 ///
 /// ```
 /// var parts = planner.parts(of: .users, for: request)

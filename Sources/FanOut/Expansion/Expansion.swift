@@ -1,7 +1,7 @@
 public import PushModel
 
-/// How a request that needs more calls than one may make is sent: as requests of their own, its parts, each with as many calls as it
-/// may make and as many pieces of the audience as fit them.
+/// How a request that needs more calls than one may make is sent: as requests of their own, its parts. Each has as many calls as it may
+/// make and as many pieces of the audience as fit them.
 ///
 /// The same request always has the same parts: every piece but the last is full, so that planning a part alone gives just its calls.
 public struct Expansion: Sendable, Equatable {

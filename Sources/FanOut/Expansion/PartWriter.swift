@@ -2,8 +2,8 @@ public import PushModel
 
 /// Writes the parts of a large request, as requests of their own.
 ///
-/// What a part says is what the whole says, but for its id, whom it reaches and the block that tells where it belongs. Left out are the key
-/// against duplicates, which is the whole's, and the ordering key: parts are sent side by side. So are fields that nobody knows.
+/// What a part says is what the whole says, but for its id, whom it reaches and the block that tells where it belongs. Left out are the
+/// key against duplicates, which is the whole's, and the ordering key: parts are sent side by side. So are unknown fields.
 public struct PartWriter: Sendable {
     /// The members that a part has as they stand in the whole.
     private static let kept: [StaticString] = [

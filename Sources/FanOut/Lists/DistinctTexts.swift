@@ -55,7 +55,7 @@ struct DistinctTexts: Sendable {
         }
     }
 
-    /// The same for both cases. Seeded by the process, so that nobody can write a list whose texts all fall into one place.
+    /// The same for both cases. Seeded by the process, so that no list can be written whose texts all fall into one place.
     private static func hash(_ bytes: Span<UInt8>) -> UInt32 {
         var hasher = Hasher()
         var word: UInt64 = 0

@@ -1,6 +1,6 @@
 public import PushModel
 
-/// Some of a plan's calls as requests of their own, for when only they are to be made again.
+/// Some of a plan's calls as requests of their own, for when only they must be made again.
 extension FanOutPlan {
     /// Groups calls so that each group can be one request: the same parts of the audience on each of its platforms.
     ///
@@ -68,7 +68,8 @@ extension FanOutPlan {
         }
     }
 
-    /// The names of some parts of a list, in its order; planning packs them into the same calls again, because every part but the last is full.
+    /// The names of some parts of a list, in its order; planning packs them into the same calls again, because every part but the last is
+    /// full.
     private func append(
         _ list: PushRequest.Node, _ kind: StaticString, _ chunks: [Int]?, _ request: borrowing PushRequest,
         to json: inout ByteWriter

@@ -17,7 +17,7 @@ public struct FanOutPlan: Sendable {
         var range: Range<Int> { start..<start + count }
     }
 
-    /// Whom one call reaches. To reach everybody somebody has to say `broadcast`; leaving something out cannot.
+    /// Whom one call reaches. Only a request that says `broadcast` reaches everybody; leaving something out cannot.
     public enum Target: Sendable, Equatable {
         /// The devices whose tags match.
         case tags(Tags)
@@ -43,8 +43,8 @@ public struct FanOutPlan: Sendable {
     public internal(set) var calls: [Call] = []
     /// Whether a device could be reached by two calls of one platform, and so ring twice.
     ///
-    /// A hub knows a handle again within one call only. Devices that have several of more than 20 names, or that fulfil several parts
-    /// of an expression which no split keeps apart, are in two calls; there is no way to say it to a hub that they should not be.
+    /// A hub knows a handle again within one call only. Devices that have several of more than 20 names, or that fulfil several parts of
+    /// an expression which no split keeps apart, are in two calls. There is no way to say it to a hub that they should not be.
     public internal(set) var mayReachTwice = false
     /// Whom the calls of each platform reach, while the plan is made.
     var targets: [Target] = []

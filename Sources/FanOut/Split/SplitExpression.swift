@@ -1,8 +1,8 @@
 /// A tag expression as the fewest expressions within the hub's limits that together reach the same devices.
 ///
-/// An expression within the limits stays as it is. One beyond them is rewritten by the laws of Boolean algebra alone: repetitions
-/// go, what operands share is written once, and what is still too long is split at its `||`, which may mean to distribute `&&`
-/// over them. A conjunction cannot be split: whoever asks for 7 tags at once is refused.
+/// An expression within the limits stays as it is. One beyond them is rewritten by the laws of Boolean algebra alone: repetitions go,
+/// and what operands share is written once. What is still too long is split at its `||`, which may mean to distribute `&&` over them. A
+/// conjunction cannot be split: whoever asks for 7 tags at once is refused.
 ///
 /// A hub rings a device once for each call that reaches it. So a part leaves out what another one reaches where there is room for
 /// that; where there is none, `mayOverlap` says so. For an expression with no tag twice there never is (why, stands at

@@ -1,8 +1,8 @@
 /// Keeping parts apart, so that no device is in two of them.
 ///
-/// Where each tag occurs once there is nothing to gain: of the 2ⁿ devices that n tags tell apart, such a condition is true of an
-/// odd number, and a part of at most 6 tags of a multiple of 2ⁿ⁻⁶. So parts without overlap, one of up to 20 tags joined by OR
-/// among them or not, cannot add up to it unless it fits as it is.
+/// Where each tag occurs once there is nothing to gain. Of the 2ⁿ devices that n tags tell apart, such a condition is true of an odd
+/// number, and a part of at most 6 tags of a multiple of 2ⁿ⁻⁶. So parts without overlap, one of up to 20 tags joined by OR among them or
+/// not, cannot add up to it unless it fits as it is.
 extension TagFormula {
     /// The longest expression that is looked at for parts without overlap. A longer one has hardly any, and takes long.
     private static let maxSize = 48

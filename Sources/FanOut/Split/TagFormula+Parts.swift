@@ -69,8 +69,8 @@ extension TagFormula {
         }
     }
 
-    /// Parts of a conjunction: every part of the first operand with every part of the others, the capacity shared out among the
-    /// operands in the way that makes the fewest.
+    /// Parts of a conjunction: every part of the first operand with every part of the others, the capacity divided among the operands in
+    /// the way that makes the fewest.
     private static func products(of operands: ArraySlice<TagFormula>, upTo capacity: Int) -> [TagFormula]? {
         guard let first = operands.first else { return [.always] }
         let others = operands.dropFirst()
@@ -84,7 +84,7 @@ extension TagFormula {
         return best
     }
 
-    /// Leaves out parts that reach nobody whom another one does not reach, as far as it shows.
+    /// Leaves out parts that reach no device beyond those of another one, as far as it shows.
     private static func withoutContained(_ parts: [TagFormula]) -> [TagFormula] {
         // Every part is compared with every other one; where there are too many for that, the request has too many calls anyway.
         guard parts.count <= maxPartsCompared else { return parts }

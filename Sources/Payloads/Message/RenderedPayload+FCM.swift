@@ -3,10 +3,10 @@ internal import PushModel
 extension RenderedPayload {
     /// Formats a message for FCM HTTP v1: everything below `message`, without a target.
     ///
-    /// A message that is silent or has no text is a data message. FCM knows no subtitle: it is the first line of the body.
-    /// `collapse_key` comes from the request only, because FCM keeps no more than four for a device that is away; the derived
-    /// identity is the notification's `tag`, by which the device replaces a notification that it shows already. Without a
-    /// priority in the request FCM's own rule holds: high for notifications, normal for data.
+    /// A message that is silent or has no text is a data message. FCM knows no subtitle: it is the first line of the body. `collapse_key`
+    /// comes from the request only, because FCM keeps no more than four for a device that is away. The derived identity is the
+    /// notification's `tag`, by which the device replaces a notification that it shows already. Without a priority in the request FCM's
+    /// own rule holds: high for notifications, normal for data.
     mutating func renderFCM(_ context: MessageContext, of request: PushRequest) throws(PayloadError) {
         let isShown = context.shows(.texts)
         let placed: MessageFields = isShown ? [.title, .subtitle, .body, .imageURL, .sound, .badge] : []

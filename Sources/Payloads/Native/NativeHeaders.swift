@@ -23,8 +23,8 @@ struct NativeHeaders {
 
     /// Checks the headers in `object` and appends them to `lines` as they are.
     ///
-    /// - Throws: `PayloadError` for a name that is no token (RFC 9110, section 5.6.2), that stands twice or that only the hub call
-    ///   itself may set, and for a value with anything but printable ASCII, blanks and tabs.
+    /// - Throws: `PayloadError` for a name that is no token (RFC 9110, section 5.6.2), that stands twice or that only the hub call itself
+    ///   may set; for a value with anything but printable ASCII, blanks and tabs.
     mutating func read(
         _ object: JSONDocument.Node, of request: PushRequest, into lines: inout ByteWriter
     ) throws(PayloadError) {

@@ -1,6 +1,6 @@
 /// What a replay is allowed to repeat.
 public struct ReplayPolicy: Sendable, Equatable {
-    /// Sends of which nobody knows whether they reached their devices are repeated, too, and may ring twice.
+    /// Ambiguous sends, which may have reached their devices, are repeated, too, and may ring twice.
     public var includesAmbiguous: Bool
     /// The new requests get a new expiry, so that those that came too late have a use again.
     public var renewsExpiry: Bool
@@ -16,9 +16,9 @@ public struct ReplayPolicy: Sendable, Equatable {
 public enum Leftover: String, Sendable, CaseIterable {
     /// A replay has repaired it since, or it never failed.
     case delivered
-    /// It was replayed before, and that replay is under way or has failed itself; then its own result can be replayed.
+    /// It was replayed before, and that replay has not ended or has failed itself; then its own result can be replayed.
     case replayed
-    /// Nobody knows whether it reached its devices, and to include such was not asked for.
+    /// It may have reached its devices, and to include such was not asked for.
     case ambiguous
     /// It is of no more use: its expiry has passed.
     case expired

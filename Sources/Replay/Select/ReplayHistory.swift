@@ -1,10 +1,10 @@
 public import PushModel
 import ResultQuery
 
-/// What earlier replays took up, and what of it was delivered; from the records of jobs and from the results of replays.
+/// What earlier replays sent again, and what of it was delivered; from the records of jobs and from the results of replays.
 ///
-/// A send that was taken up once is never taken up again: what became of it since is told by the result of the new request, and if
-/// that failed it is that request which is replayed. So every chain of replays has one end, and nothing rings twice.
+/// A send that was replayed once is never replayed again: what became of it since is in the result of the new request. If that failed, it
+/// is that request which is replayed. So every chain of replays has one end, and nothing rings twice.
 public struct ReplayHistory: Sendable {
     private struct Entry: Sendable {
         var replayed = SendSet()
@@ -63,7 +63,7 @@ public struct ReplayHistory: Sendable {
         return sends
     }
 
-    /// The sends of a request that were taken up.
+    /// The sends of a request that were replayed.
     public func replayed(_ place: RecordPlace) -> SendSet { entries[place]?.replayed ?? SendSet() }
 
     /// Those of them that were delivered since.

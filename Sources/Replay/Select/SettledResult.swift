@@ -11,13 +11,13 @@ public struct SettledResult: Sendable, Equatable {
     public let isOutcome: Bool
     /// The calls that were planned; 0 when the request ended before any.
     public let plannedCount: Int
-    /// The platforms of the sends, one after another, as a number; tells whether a plan made anew is the same one.
+    /// The platforms of the sends, one after another, as a number; tells whether a plan made again is the same one.
     public private(set) var platforms = PlatformSequence()
     /// The sends that reached their devices.
     public private(set) var delivered = SendSet()
-    /// The sends that reached nobody, and can succeed when they are repeated.
+    /// The sends that reached no device, and can succeed when they are repeated.
     public private(set) var safe = SendSet()
-    /// The sends of which nobody knows whether they reached their devices.
+    /// The ambiguous sends: they may have reached their devices.
     public private(set) var ambiguous = SendSet()
     /// The sends that came too late; they can succeed with a new expiry.
     public private(set) var expired = SendSet()
@@ -85,7 +85,7 @@ public struct SettledResult: Sendable, Equatable {
         add(SendSet([Int(index)]), word ?? .ambiguous)
     }
 
-    /// Files sends under what became of them. What a later version calls by a new word may have reached somebody.
+    /// Files sends under what became of them. What a later version calls by a new word may have reached a device.
     private mutating func add(_ sends: SendSet, _ outcome: Outcome?) {
         if outcome == .expired {
             expired = expired.union(sends)

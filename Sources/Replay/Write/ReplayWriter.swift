@@ -3,8 +3,8 @@ public import PushModel
 
 /// Turns an original request into the requests that repeat some of its sends.
 ///
-/// It reads an original, says which requests are to be made of it, and writes each. What a request says stays as it was, but for the id, whom
-/// it reaches, its lineage and the edits. What stood in headers, or in the envelope of a CloudEvent, moves into the request.
+/// It reads an original, says which requests to make of it, and writes each. What a request says stays as it was, but for the id, whom it
+/// reaches, its lineage and the edits. What stood in headers, or in the envelope of a CloudEvent, moves into the request.
 public struct ReplayWriter: Sendable {
     /// What the requests of one job have in common.
     public struct Manner: Sendable, Equatable {
@@ -26,7 +26,7 @@ public struct ReplayWriter: Sendable {
         var notes: [String] { edits.map(\.note) + (expiry.map { [$0.note] } ?? []) }
     }
 
-    /// Members that are written anew, or not at all: a key against duplicates would keep the repetition from being sent, and what repeats a
+    /// Members that are written new, or not at all. A key against duplicates would keep the repetition from being sent. What repeats a
     /// part of a larger request is none of its parts, whose result is written.
     private static let own = [
         "schema_version", "id", "replay", "audience", "platforms", "ttl_seconds", "expires_at", "dedupe", "parent",

@@ -12,7 +12,7 @@ public struct RequestEdit: Sendable, Equatable {
     public static let fields = [
         "hub", "priority", "collapse_key", "not_before", "message", "payloads", "template", "options", "labels",
     ]
-    /// Fields whose contents are nobody's business but the publisher's; a lineage names them without their values.
+    /// Fields whose contents are the publisher's alone; a lineage names them without their values.
     private static let confidential = ["message", "payloads", "template"]
 
     /// The names from the request down to the value.
@@ -22,8 +22,8 @@ public struct RequestEdit: Sendable, Equatable {
 
     /// Reads `field=value` or `field.inner=value`.
     ///
-    /// - Parameter text: What was typed. A value that is a JSON number, object, array, `true`, `false` or a text in quotes stands for itself, `null`
-    ///   removes the field, and everything else is a text.
+    /// - Parameter text: What was typed. A value that is a JSON number, object, array, `true`, `false` or a text in quotes stands for
+    ///   itself, `null` removes the field, and everything else is a text.
     /// - Throws: `Fault`.
     public init(_ text: String) throws(Fault) {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {

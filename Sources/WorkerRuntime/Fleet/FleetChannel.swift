@@ -6,7 +6,7 @@ import Synchronization
 
 /// Reads and writes what workers announce to each other about one hub, on the first partition of a topic of their own.
 ///
-/// Reading is a thread's of its own; writing is the caller's and does not wait. Nobody may write to the topic within a transaction:
+/// Reading is a thread's of its own; writing is the caller's and does not wait. No one may write to the topic within a transaction:
 /// readers would have to wait for its end.
 final class FleetChannel: Sendable {
     /// What the loop is to know.

@@ -44,7 +44,7 @@ struct CallQueue {
         return items[head]
     }
 
-    /// Takes out the calls that nobody wants to be made any more; the others keep their order.
+    /// Takes out the calls that are not wanted any more; the others keep their order.
     mutating func removeAll(unless isWanted: (CallID, UInt32) -> Bool) {
         for _ in 0..<count {
             if let item = removeFirst(), isWanted(item.call, item.generation) {

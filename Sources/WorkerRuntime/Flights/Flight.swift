@@ -18,35 +18,35 @@ final class Flight {
         /// Has its outcome.
         case done
 
-        /// Whether nothing of the call is under way.
+        /// Whether nothing of the call is in flight.
         var isWaiting: Bool { self == .ready || self == .waiting }
     }
 
     /// One hub call of the request.
     struct Call {
         var phase = Phase.ready
-        /// The attempts made, the one under way included.
+        /// The attempts made, the one in flight included.
         var attempt = 0
         /// Whether an attempt ended without telling if the hub took it.
         var mayHaveArrived = false
-        /// What the attempt under way is to the hub's circuit breaker.
+        /// What the attempt in flight is to the hub's circuit breaker.
         var circuitCall: CircuitBreaker.Call?
         /// Which of the flight's payloads it sends.
         var payload = 0
-        /// The number of the token that the attempt under way was signed with.
+        /// The number of the token that the attempt in flight was signed with.
         var tokenSerial: UInt64 = 0
         /// When the wait for the next attempt is over, monotonic nanoseconds.
         var due: Int64 = 0
         /// The moment before which the next attempt must not be made, where it is known by the wall clock.
         var notBefore: Timestamp?
-        /// When the attempt under way began: monotonic nanoseconds, and wall clock.
+        /// When the attempt in flight began: monotonic nanoseconds, and wall clock.
         var startedAt: Int64 = 0
         var startedAtWall = Timestamp(milliseconds: 0)
     }
 
     /// The flight's index in the pool.
     let index: Int
-    /// Counts the requests that the flight has carried; timers of former ones are told by it.
+    /// Counts the requests that the flight has carried; it marks timers of former ones.
     var generation: UInt32 = 0
     /// Whether the flight carries a request.
     var isActive = false
@@ -78,12 +78,12 @@ final class Flight {
     var envelope = RecordEnvelope()
     /// What the record says of a request that comes from a delay lane.
     var delayed: DelayedRecord?
-    /// The call whose outcome is to be asked for, when the record holds one instead of a request.
+    /// The call whose outcome must be polled, when the record holds one instead of a request.
     var poll: OutcomePoll?
     /// Whether it was found, when its record was read, that the request repeats none.
     var isKnownAsNew = false
     /// Whether it is to make room for what was read behind it.
-    var isToBePutOff = false
+    var mustDefer = false
     /// Whether a call was made since the record was read.
     var wasSent = false
     /// What cancelled the request, if something did: then no call is begun any more.
@@ -99,7 +99,7 @@ final class Flight {
     /// The rendered payloads; the first `payloadCount` belong to this request.
     var payloads: [RenderedPayload] = []
     var payloadCount = 0
-    /// The dead letter of a record that cannot be understood and must wait for the window; an empty one for a record of somebody else.
+    /// The dead letter of a record that cannot be understood and must wait for the window; an empty one for a record of another group.
     var deadLetter: OutcomeBatch?
 
     init(index: Int) {
@@ -124,7 +124,7 @@ final class Flight {
         delayed = nil
         poll = nil
         isKnownAsNew = false
-        isToBePutOff = false
+        mustDefer = false
         wasSent = false
         cancellation = nil
         receivedAt = monotonic
@@ -146,13 +146,13 @@ final class Flight {
         deadLetter = nil
     }
 
-    /// When the record is to be looked at that the flight has from a delay lane.
-    var look: Timestamp? { delayed?.look ?? poll?.look }
+    /// When to check the record again that the flight has from a delay lane.
+    var recheckTime: Timestamp? { delayed?.recheckTime ?? poll?.recheckTime }
 
     /// When that record says that it is due.
     var due: Timestamp? { delayed?.due ?? poll?.due }
 
-    /// Since when what it carries waits for something other than its time; a record of somebody else waits for nothing.
+    /// Since when what it carries waits for something other than its time; a record of another group waits for nothing.
     var waitingSince: Timestamp {
         guard let deadLetter else {
             return WaitingSince.moment(published: origin.timestamp, notBefore: request.notBefore, due: due)
@@ -217,8 +217,8 @@ struct CallID: Equatable {
     }
 }
 
-/// The number of an exchange: the call, its lane, and 15 bits of its flight's generation, so that an answer to a request that was
-/// given up is not taken for one to the request that has its place now.
+/// The number of an exchange: the call, its lane, and 15 bits of its flight's generation. So an answer to a request that was given up is
+/// not taken for one to the request that has its place now.
 struct ExchangeID {
     let number: Int
 

@@ -83,13 +83,13 @@ final class HubMetrics {
         publishToFinal.observe(nanoseconds: max(0, nanoseconds))
     }
 
-    /// Counts a question for an outcome that was answered.
+    /// Counts a telemetry poll that was answered.
     func polled(status: Int) {
         if latestPolled?.status != status { latestPolled = (status, metrics.outcomePolls.series([hub, "\(status)"])) }
         latestPolled?.counter.increment()
     }
 
-    /// Counts a question for an outcome that was put off, or not answered, and why.
+    /// Counts a telemetry poll that was deferred, or not answered, and why.
     func unpolled(_ reason: String) { metrics.outcomePolls.series([hub, reason]).increment() }
 
     /// Counts an outcome, by what it is judged for.

@@ -4,7 +4,7 @@ import EventLoop
 import HubREST
 import PushModel
 
-/// All that one loop has of one hub: connections, key, limits, and the calls and questions that wait for their turn there.
+/// All that one loop has of one hub: connections, key, limits, and the calls and polls that wait for their turn there.
 ///
 /// Hubs share nothing but the loop's turns, so that one that is out, or asked to wait, holds up its own calls alone. Belongs to the
 /// loop's thread.
@@ -25,7 +25,7 @@ final class HubPort {
     var places: LanePlaces
     var ready: ReadyCalls
     /// Records whose tenants have enough calls waiting here, by lane.
-    var aside = Lane.allCases.map { _ in RecordsAside() }
+    var aside = Lane.allCases.map { _ in BufferedRecords() }
     /// Calls that wait for a timer.
     var waitingForRetry = 0
     var polls = OutcomePolling()
@@ -35,9 +35,9 @@ final class HubPort {
     var isFleetOpen = false
     var knowsNoFleet = false
 
-    /// Whether the settings do not have it any more: what is under way ends here, and nothing is begun.
+    /// Whether the settings do not have it any more: what is in flight ends here, and nothing is begun.
     var isRetired = false
-    /// Whether nothing is under way any more after that.
+    /// Whether nothing is in flight any more after that.
     var isClosed = false
 
     init(
@@ -77,8 +77,8 @@ final class HubPort {
     /// The lanes that may begin a call now, as bits.
     func openLanes(now: Int64) -> UInt64 { places.open(limit: limits.concurrency.limit, now: now) }
 
-    /// Whether records of a lane may be read for it, as far as its own calls go: enough of them wait when they could take all that is free.
-    /// One may always wait, so that a lane has its turn however much the others have under way.
+    /// Whether records of a lane may be read for it, as far as its own calls go: enough of them wait when they could take all that is
+    /// free. One may always wait, so that a lane has its turn however much the others have in flight.
     func hasRoom(_ lane: Lane) -> Bool {
         ready.freshCount(of: lane) < max(1, settings.maxInFlight - limits.inFlight)
     }

@@ -17,12 +17,12 @@ final class DelayedRecord {
     let report: DeliveryReport
     /// The history as it was written.
     let text: ByteWriter
-    /// When the record is to be looked at.
-    let look: Timestamp
+    /// When to check the record again.
+    let recheckTime: Timestamp
 
     private init(
         due: Timestamp, lane: Lane, origin: RecordOrigin, history: DeliveryHistory, report: DeliveryReport, text: ByteWriter,
-        look: Timestamp
+        recheckTime: Timestamp
     ) {
         self.due = due
         self.lane = lane
@@ -30,16 +30,16 @@ final class DelayedRecord {
         self.history = history
         self.report = report
         self.text = text
-        self.look = look
+        self.recheckTime = recheckTime
     }
 
     /// What a record of a delay lane is to this worker.
     enum Reading {
         /// A request that waits.
         case request(DelayedRecord)
-        /// A call whose outcome is to be asked for.
+        /// A call whose outcome must be polled.
         case poll(OutcomePoll)
-        /// A record of another group, which shares the lane; with its name, unless it is a question.
+        /// A record of another group, which shares the lane; with its name, unless it is a poll.
         case foreign(String?)
         /// Nothing that pushfan has written.
         case invalid
@@ -75,10 +75,10 @@ final class DelayedRecord {
     ///   - now: The present moment.
     /// - Returns: What it is.
     static func read(_ record: borrowing ConsumedRecord, group: String, in delay: Int?, now: Timestamp) -> Reading {
-        let question = PollHeaders(record, group: group)
-        if question.isPoll {
-            guard question.isOurs ?? false else { return question.isOurs == nil ? .invalid : .foreign(nil) }
-            return delay.flatMap { OutcomePoll(record, due: question.due, in: $0, now: now) }.map { .poll($0) } ?? .invalid
+        let poll = PollHeaders(record, group: group)
+        if poll.isPoll {
+            guard poll.isOurs ?? false else { return poll.isOurs == nil ? .invalid : .foreign(nil) }
+            return delay.flatMap { OutcomePoll(record, due: poll.due, in: $0, now: now) }.map { .poll($0) } ?? .invalid
         }
         var values: [Header: [UInt8]] = [:]
         record.forEachHeader { name, value in
@@ -100,12 +100,12 @@ final class DelayedRecord {
         guard let bytes = values[.history], let history = try? DeliveryHistory(bytes.span, into: &report) else { return .invalid }
         var text = ByteWriter()
         text.append(bytes.span)
-        let look = delay.map {
-            DelayLanes.look(in: $0, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds)
+        let recheckTime = delay.map {
+            DelayLanes.recheckTime(in: $0, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds)
         }
         return .request(
             DelayedRecord(
                 due: Timestamp(milliseconds: due), lane: lane, origin: origin, history: history, report: report, text: text,
-                look: Timestamp(milliseconds: look ?? due)))
+                recheckTime: Timestamp(milliseconds: recheckTime ?? due)))
     }
 }

@@ -2,12 +2,12 @@ import Delivery
 
 /// The requests of one partition that share ordering keys: of each key at most one is in work, and it is the one that was published first.
 ///
-/// A request is here until it has its end. Its record is kept beside it while it waits; while it is in work, or on its way to the topic of
-/// held requests, only its place in the order is. The order of a key is that of the offsets at which its requests were published, wherever
-/// their records stand by now. So it does not matter in which order they are held, or written anew there, and nothing about the order has
-/// to be stored: who takes the partition over reads what is held to its end, and then knows of each key what comes first.
+/// A request is here until it has its end. Its record is kept beside it while it waits. While it is in work, or on its way to the topic
+/// of held requests, only its place in the order is. The order of a key is that of the offsets at which its requests were published,
+/// wherever their records stand by now. So it does not matter in which order they are held, or written again there, and nothing about the
+/// order has to be stored. Who takes the partition over reads what is held to its end, and then knows of each key what comes first.
 struct KeyQueues<Record> {
-    /// Which record a request was published with. The time tells records of a partition that was made anew from those before.
+    /// Which record a request was published with. The time tells records of a recreated partition from those before.
     struct Origin: Equatable {
         var offset: Int64
         var timestamp: Int64
@@ -66,7 +66,7 @@ struct KeyQueues<Record> {
     /// Whether a request of the key that was published just now may begin at once.
     func isFree(_ key: Key) -> Bool { isComplete && (count == 0 || queues[key] == nil) }
 
-    /// Takes in that a request of a free key begins.
+    /// Notes that a request of a free key begins.
     mutating func begin(_ key: Key, _ origin: Origin, at offset: Int64) {
         var queue = Queue()
         queue.isBusy = true
@@ -106,7 +106,7 @@ struct KeyQueues<Record> {
         return true
     }
 
-    /// Takes in that the key's request in work has its end.
+    /// Notes that the key's request in work has its end.
     mutating func ended(_ key: Key) {
         let change = change(key) { queue -> (request: Request, isLast: Bool)? in
             guard queue.isBusy else { return nil }
@@ -120,7 +120,7 @@ struct KeyQueues<Record> {
         if isLast { queues[key] = nil } else { consider(key) }
     }
 
-    /// Takes in that the key's request in work has to wait, and was written to the topic of held requests.
+    /// Notes that the key's request in work has to wait, and was written to the topic of held requests.
     mutating func moved(_ key: Key, byteCount size: Int) {
         let change = change(key) { queue -> (before: Request, after: Request)? in
             guard queue.isBusy else { return nil }
@@ -134,7 +134,7 @@ struct KeyQueues<Record> {
         noteHeld(after, 1)
     }
 
-    /// Takes in that a request that moves will not be read where it went.
+    /// Notes that a request that moves will not be read where it went.
     ///
     /// - Parameter offset: Where it was published.
     mutating func neverArrives(publishedAt offset: Int64) {
@@ -150,7 +150,7 @@ struct KeyQueues<Record> {
         }
     }
 
-    /// Takes in that everything is known that is held.
+    /// Notes that everything is known that is held.
     mutating func complete() {
         guard !isComplete else { return }
         isComplete = true
@@ -202,7 +202,7 @@ struct KeyQueues<Record> {
         }
     }
 
-    /// Takes out what follows requests that wait for their moment and lies where it was published, the oldest first: it is to be held.
+    /// Takes out what follows requests that wait for their moment and lies where it was published, the oldest first: it must be held.
     ///
     /// - Parameters:
     ///   - now: Milliseconds since 1970.
@@ -228,11 +228,11 @@ struct KeyQueues<Record> {
         return taken
     }
 
-    /// Takes out what waits and is held: it is to be written anew.
+    /// Takes out what waits and is held: it must be written again.
     ///
     /// - Parameters:
     ///   - limit: How many at most.
-    ///   - isMeant: Whether that is to be done with a record, which stands at an offset.
+    ///   - isMeant: Whether to do that with a record, which stands at an offset.
     /// - Returns: The requests, with their records. They move.
     mutating func removeHeld(limit: Int, _ isMeant: (Int64, Record) -> Bool) -> [(key: Key, request: Request)] {
         var found: [(key: Key, offset: Int64, origin: Origin)] = []
@@ -317,7 +317,7 @@ struct KeyQueues<Record> {
         for first in firsts.sorted(by: { $0.offset < $1.offset }) { consider(first.key) }
     }
 
-    /// Sees to it that the key has its turn when its first request may begin.
+    /// Gives the key its turn when its first request may begin.
     private mutating func consider(_ key: Key) {
         guard isComplete, let queue = queues[key], !queue.isBusy, !queue.isListed, queue[queue.first].record != nil
         else { return }

@@ -1,6 +1,6 @@
 /// The lanes of requests, each a topic of its own, the most urgent first. They share the worker by weight.
 public enum Lane: Int, Sendable, CaseIterable {
-    /// What somebody is waiting for.
+    /// What a person is waiting for.
     case high
     /// Everything else.
     case normal

@@ -1,14 +1,14 @@
 import Delivery
 import Kafka
 
-/// What the loop knows of ordering keys: the queues of each partition of requests, and which partition of the topic of held requests belongs
-/// to it.
+/// What the loop knows of ordering keys: the queues of each partition of requests, and which partition of the topic of held requests
+/// belongs to it.
 struct OrderedPartitions {
     /// The lanes that publishers write to. What waits for its key in our own lane, which replays alone do, waits in memory.
     static let heldLanes = 3
 
-    /// The topic of held requests has one partition for each lane's partition of a number, so three for each number: it is read by whoever
-    /// owns that partition of requests, and written by nobody else.
+    /// The topic of held requests has one partition for each lane's partition of a number, so three for each number. Only the owner of
+    /// that partition of requests reads and writes it.
     ///
     /// - Returns: The partition; nil for one of our own lane.
     static func heldPartition(of partition: Int32, _ lane: Lane) -> Int32? {
@@ -27,14 +27,14 @@ struct OrderedPartitions {
     /// It is why that partition can always be read to its end, also by a worker that begins: see `relocationStart`.
     static func maximumHeld(window: Int) -> Int { window / 4 }
 
-    /// Before which offset what waits is to be written anew to the end of its partition of held requests; nil as long as there is room.
+    /// Before which offset what waits must be written again to the end of its partition of held requests; nil as long as there is room.
     ///
-    /// An old request that waits for long would end the reading of its partition one day, because all offsets that are read and not finished
-    /// must lie within the window. So when three quarters of that are taken up, what waits in the older half of what was read is written anew.
-    /// The order does not suffer: it is that of the offsets of publishing. What is held is at most a quarter of the window in number,
-    /// and written anew it takes at most two offsets each, its own and a transaction's marker; so after that at least a quarter is free, and
-    /// no request is written anew before a quarter of the window has been written. What is in work stays where it is, and ends, or
-    /// waits and is written anew, without any other's help: so while it fills the window up, that passes.
+    /// An old request that waits for long would end the reading of its partition one day, because all offsets that are read and not
+    /// finished must lie within the window. So when three quarters of that are full, what waits in the older half of what was read is
+    /// written again. The order does not suffer: it is that of the offsets of publishing. What is held is at most a quarter of the window
+    /// in number, and written again it takes at most two offsets each, its own and a transaction's marker. So after that at least a
+    /// quarter is free, and no request is written again before a quarter of the window has been written. What is in work stays where it
+    /// is, and ends, or waits and is written again, without any other's help: so while it fills the window up, that passes.
     static func relocationStart(lowWaterMark: Int64, position: Int64, window: Int) -> Int64? {
         position - lowWaterMark > Int64(window) * 3 / 4 ? position - Int64(window) / 2 : nil
     }
@@ -51,7 +51,7 @@ struct OrderedPartitions {
     var nextRelief = Int64.min
     /// When the positions of held requests are next committed, whether they moved or not, monotonic nanoseconds.
     var nextRefresh = Int64.min
-    /// Whether that is to be done now.
+    /// Whether to do that now.
     var isRefreshDue = false
     /// What was said already, because it is said once for each assignment.
     var hasSaidMissing = false

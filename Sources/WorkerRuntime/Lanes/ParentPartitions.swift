@@ -33,7 +33,7 @@ struct ParentPartitions {
         mayHaveRecords = !partitions.isEmpty
     }
 
-    /// Takes in that records may have arrived.
+    /// Notes that records may have arrived.
     mutating func noteArrivals() {
         for index in flags.indices { flags[index] = true }
         mayHaveRecords = !flags.isEmpty
@@ -42,7 +42,7 @@ struct ParentPartitions {
     /// Whether a read may find a record in a partition.
     func mayHaveRecord(_ slot: Int) -> Bool { flags[slot - slots.lowerBound] }
 
-    /// Takes in that a read found none.
+    /// Notes that a read found none.
     mutating func wasEmpty(_ slot: Int) {
         flags[slot - slots.lowerBound] = false
         mayHaveRecords = flags.contains(true)

@@ -67,7 +67,7 @@ struct ReadyCalls {
         return next
     }
 
-    /// Takes out the calls that nobody wants to be made any more; the others keep their order.
+    /// Takes out the calls that are not wanted any more; the others keep their order.
     mutating func removeAll(unless isWanted: (CallID, UInt32) -> Bool) {
         for lane in queues.indices {
             queues[lane].fresh.removeAll(unless: isWanted)

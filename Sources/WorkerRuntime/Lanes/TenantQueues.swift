@@ -35,7 +35,7 @@ struct TenantQueues {
         return queues[number].removeFirst()
     }
 
-    /// Takes out the calls that nobody wants to be made any more; the others keep their order.
+    /// Takes out the calls that are not wanted any more; the others keep their order.
     mutating func removeAll(unless isWanted: (CallID, UInt32) -> Bool) {
         for number in queues.indices where !queues[number].isEmpty {
             let before = queues[number].count

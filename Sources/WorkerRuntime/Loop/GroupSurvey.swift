@@ -1,8 +1,8 @@
-/// When a worker looks whether somebody reads every partition of its topics, and when it joins the group anew because nobody does.
+/// When a worker checks for partitions of its topics without a consumer, and when it rejoins the group because of them.
 ///
-/// A group is shared out anew when members come or go, or when its leader hears that a topic has grown. A static member that restarts does
-/// neither: it gets what it had, and has never known the topic smaller. So whoever sees a partition without a reader twice joins anew; of the
-/// members that do, the leader has the group shared out (Kafka, `GroupCoordinator.doJoinGroup`).
+/// A group is rebalanced when members come or go, or when its leader hears that a topic has grown. A static member that restarts does
+/// neither: it gets what it had, and has never known the topic smaller. So whoever sees a partition without a consumer twice rejoins; of
+/// the members that do, the leader triggers a rebalance (Kafka, `GroupCoordinator.doJoinGroup`).
 ///
 /// Times are monotonic nanoseconds.
 struct GroupSurvey {
@@ -10,9 +10,9 @@ struct GroupSurvey {
     static let firstWait: Int64 = 5_000_000_000
     /// Between two looks: 10 s.
     static let interval: Int64 = 10_000_000_000
-    /// Between the look that found something and the one that is to confirm it: 3 s.
+    /// Between the look that found something and the one that confirms it: 3 s.
     static let doubtInterval: Int64 = 3_000_000_000
-    /// From joining anew to the next look: 60 s. What nobody reads then, joining does not help.
+    /// From rejoining to the next look: 60 s. What has no consumer then, rejoining does not help.
     static let patience: Int64 = 60_000_000_000
 
     /// When to look next; nil without an assignment.
@@ -21,7 +21,7 @@ struct GroupSurvey {
     private var isUnderWay = false
     private var joinedAnew: Int64?
 
-    /// An assignment has begun, or nobody will hear of the look under way.
+    /// An assignment has begun, or the present look will have no answer.
     mutating func began(_ now: Int64) {
         next = max(now + Self.firstWait, joinedAnew.map { $0 + Self.patience } ?? .min)
         isDoubtful = false
@@ -38,9 +38,9 @@ struct GroupSurvey {
         return true
     }
 
-    /// Takes in how many partitions nobody reads.
+    /// Takes the number of partitions without a consumer.
     ///
-    /// - Returns: Whether to join the group anew.
+    /// - Returns: Whether to rejoin the group.
     mutating func found(_ unreadCount: Int, at now: Int64) -> Bool {
         isUnderWay = false
         guard next != nil else { return false }

@@ -40,7 +40,7 @@ enum PartitionRole: Equatable {
 ///    window is full. Whatever comes after that read is signalled.
 /// 2. Whoever takes a signal sets the flags of all partitions that it may be for, in the same turn and before any of them is read. A lane
 ///    has a descriptor of its own, so the signal of one is not taken with that of another.
-/// 3. A lane's `mayHaveRecords` says whether one of its partitions can be read. It is worked out anew after each round of reading; until
+/// 3. A lane's `mayHaveRecords` says whether one of its partitions can be read. It is worked out again after each round of reading. Until
 ///    the next round a partition becomes readable in two ways only, by a signal or by a window that moves, and both set it.
 /// 4. A new assignment begins with all flags set. So what lay in a queue before its signals were asked for is read too.
 struct LanePartitions {
@@ -60,7 +60,7 @@ struct LanePartitions {
 struct PartitionState {
     let id: TopicPartition
     let role: PartitionRole
-    /// Why it is not read, if somebody has to decide where it begins.
+    /// Why it is not read, if an operator has to decide where it begins.
     var refusal: StartRule.Cause?
     /// When the latest of its records was published that was read, milliseconds since 1970.
     var latest: Int64?
@@ -72,7 +72,7 @@ struct PartitionState {
     var parked: Flight?
     /// The first record of a delay lane, when it is not yet to be looked at, or there is no room for it; all behind it stay unread.
     var head: Flight?
-    /// Whether the records of its keys that lie aside take as much memory as they may.
+    /// Whether the buffered records of its keys take as much memory as they may.
     var isFullOfKeys = false
     /// Whether something finished since the last commit.
     var isDirty = false
@@ -80,18 +80,17 @@ struct PartitionState {
     var committed: LedgerCommit?
     /// Where the group stood when the partition came: what lies before is finished.
     var firstOffset: Int64
-    /// Before which offset requests may have been begun by whoever had the partition before: nobody knows what became of those that are
-    /// not finished.
+    /// Before which offset the partition's previous owner may have begun requests: those that are not finished are ambiguous.
     var begunBefore: Int64 = 0
-    /// Whether a call was given up that was under way.
+    /// Whether a call in flight was given up.
     var hasLostCalls = false
-    /// Whether the group's position says that nobody is at work here. That is taken back before anything is begun.
+    /// Whether the group's position says that no worker is at work here. That is taken back before anything is begun.
     var isClosed = false
-    /// What repetitions are told by; nil when they are not looked for.
+    /// What duplicates are detected by; nil when they are not looked for.
     var recent: RecentRequests?
     /// When the last record that was taken was published.
     var lastTimestamp: Timestamp?
-    /// When the last record of a delay lane that was taken was to be looked at. No record behind it is to be before.
+    /// When the last record that was taken from a delay lane had to be checked again. No record behind it comes before.
     var lastLook: Timestamp?
     /// Since when records wait to be taken.
     var backlog = BacklogAge()

@@ -57,18 +57,18 @@ extension WorkerLoop {
         if error == nil && !partitions.isEmpty { health.joined() }
     }
 
-    /// Has the committer look, at times, whether somebody reads every partition. Members without a name of their own join anew whenever they
+    /// Has the committer look, at times, for partitions without a consumer. Members without a name of their own rejoin whenever they
     /// start, so only those with one have to.
     private func lookForUnread() {
         guard configuration.guarantee == .exactlyOnce, mode == .running, survey.isDue(now) else { return }
         committer.submit(.survey)
     }
 
-    /// Joins the group anew if partitions stay without a reader.
+    /// Rejoins the group if partitions stay without a consumer.
     func surveyed(_ unread: [TopicPartition]) {
         guard survey.found(unread.count, at: now), mode == .running, let first = unread.first else { return }
         log.warning(
-            .rebalanced, "nobody reads some partitions; this worker joins the group anew, so that it is shared out",
+            .rebalanced, "partitions without a consumer; rejoining the group to trigger a rebalance",
             [.topic: .string(first.topic), .partition: LogValue(first.partition), .count: LogValue(unread.count)])
         do throws(KafkaError) { try consumer.subscribe(configuration.topics.shared) } catch { noteKafkaError(error) }
     }
@@ -93,7 +93,7 @@ extension WorkerLoop {
         }
         pendingAssignment = list
         assignedAt = now
-        committer.submit(.positions(list, suspects: suspects, epoch: epoch))
+        committer.submit(.positions(list, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch))
     }
 
     /// After this time without positions something more than a moment's trouble holds them back: 30 s in nanoseconds.
@@ -104,11 +104,11 @@ extension WorkerLoop {
         guard epoch == self.epoch else { return }
         if error.isTimeout, now - assignedAt > Self.positionPatience {
             let reason =
-                "a transaction that nobody ends may hold the group's positions back: see `kafka-transactions.sh find-hanging`"
+                "a hanging transaction may block the group's positions: see `kafka-transactions.sh find-hanging`"
             log.error(.kafkaError, "the group's positions cannot be read", [.reason: .string(reason)])
             health.brokerFailed("the group's positions cannot be read; \(reason)")
         }
-        later(.positions(pendingAssignment, suspects: suspects, epoch: epoch), in: .milliseconds(500))
+        later(.positions(pendingAssignment, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch), in: .milliseconds(500))
     }
 
     func assign(_ positions: [CommittedOffset], _ ends: Committer.PartitionEnds, _ epoch: Int) {
@@ -179,7 +179,7 @@ extension WorkerLoop {
         }
         ordered.nextRefresh = now + Self.firstRefresh
         ordered.isRefreshDue = partitions.contains(where: \.isDirty)
-        suspects.removeAll()
+        partitionsBehindCommit.removeAll()
         beginWithoutReading(ends.held)
         beginControl(slot: partitions.count - requestCount, end: ends.control)
         metrics.assignedPartitions.set(heldStart)
@@ -211,11 +211,11 @@ extension WorkerLoop {
         guard let committed = start.committed else { return }
         let what: StaticString =
             switch start.cause {
-            case .lostEnd: "a partition has lost its end; what was published since is sent, and nothing again"
+            case .lostEnd: "a partition has lost its end; what was published since is sent, nothing twice"
             case .madeAnew:
-                "a partition ends before the group's position and has nothing older: it was made anew and is read whole"
+                "a topic was recreated: a partition ends before the group's position and is read from the start"
             case .unknownEnd, .noPosition:
-                "a partition ends before the group's position, and nobody knows whether it was made anew"
+                "a partition ends before the group's position; it was recreated or has lost records"
             }
         log.error(
             .kafkaError, what,
@@ -225,7 +225,7 @@ extension WorkerLoop {
             ])
     }
 
-    /// Says which partitions are not read because nobody has said where they begin, and how to say it.
+    /// Says which partitions are not read because no one has said where they begin, and how to say it.
     private func noteRefused() {
         let refused = partitions.filter { $0.refusal != nil }
         guard let first = refused.first else {
@@ -237,13 +237,13 @@ extension WorkerLoop {
         let why =
             first.refusal == .noPosition
             ? "the group '\(configuration.groupID)' has no position in \(all), where records older than ten minutes wait"
-            : "\(all) ended before the position of the group '\(configuration.groupID)', and may have lost records or be made anew"
+            : "\(all) ended before the position of the group '\(configuration.groupID)', and may have lost records or been recreated"
         let reason =
             "\(why): start a worker once with --kafka.start beginning to send all that is there, or with --kafka.start end to leave it;"
             + " if the group had another name before, `pushfan group adopt NAME` goes on where that one was"
         health.refused(reason)
         log.error(
-            .kafkaError, "partitions are not read until somebody decides where they begin",
+            .kafkaError, "partitions are not read until an operator decides where they begin",
             [.count: LogValue(refused.count), .reason: .string(reason)])
     }
 
@@ -264,20 +264,20 @@ extension WorkerLoop {
         return state
     }
 
-    /// Begins the assignment anew where the group stands; what was under way is dropped.
+    /// Resets the assignment to the group's committed offsets; what was in flight is dropped.
     func beginAssignmentAgain(because reason: String) {
         log.error(
-            .rebalanced, "the assignment begins anew where the group stands",
+            .rebalanced, "resetting to the group's committed offsets",
             [.count: LogValue(partitions.count), .reason: .string(reason)])
-        // What belongs to these is found anew.
+        // What belongs to these is found again.
         let list = partitions.filter { $0.role != .held }.map(\.id)
         forgetAssignment()
         pendingAssignment = list
         assignedAt = now
-        committer.submit(.positions(list, suspects: suspects, epoch: epoch))
+        committer.submit(.positions(list, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch))
     }
 
-    /// Before partitions are given up, calls that are under way may finish and be committed; lost ones belong to others already.
+    /// Before partitions are given up, calls in flight may finish and be committed; lost ones belong to others already.
     private func revoked(isLost: Bool) {
         facts.lastRebalance = wallClock
         metrics.rebalances.increment()
@@ -303,7 +303,7 @@ extension WorkerLoop {
         guard request != .none, mode != .stopped else { return }
         if !isStopping {
             health.beginDraining()
-            log.info(.draining, "the worker was asked to stop and finishes what is under way")
+            log.info(.draining, "stopping; the worker finishes what is in flight")
             beginDraining(.stopping(deadline: now + configuration.drainTimeout.nanoseconds))
         }
         if request == .stopNow, case .stopping(let deadline) = mode { mode = .stopping(deadline: min(deadline, now)) }
@@ -334,7 +334,7 @@ extension WorkerLoop {
         case .revoking(let end), .stopping(let end): deadline = end
         }
         let isOutOfGroup = offered?.isOutOfGroup ?? false
-        if now >= deadline || isOutOfGroup { cutShort() }
+        if now >= deadline || isOutOfGroup { forceDrain() }
         guard flights.activeCount == 0 || partitions.isEmpty else { return }
         let isOnlyClosing = offered.map { $0.closes && $0.job.batch.isEmpty } ?? true
         let isCommitted = isOnlyClosing && !hasSomethingToCommit
@@ -356,7 +356,7 @@ extension WorkerLoop {
     }
 
     /// Time is up: what devices may have heard of gets its result, the rest is left to the next owner.
-    private func cutShort() {
+    private func forceDrain() {
         for flight in flights.flights where flight.isActive {
             guard mustFinish(flight) else {
                 abandon(flight)
@@ -395,7 +395,7 @@ extension WorkerLoop {
         drainedAt = nil
         outbox.removeAll()
         refusedUnits.removeAll()
-        // A commit that the committer has is fenced by its generation; nobody waits for it any longer than for its answer.
+        // A commit that the committer has is fenced by its generation; it is waited for no longer than for its answer.
         if offered?.retryAt != nil { offered = nil }
         metrics.assignedPartitions.set(0)
     }

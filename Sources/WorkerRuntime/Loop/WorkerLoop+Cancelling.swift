@@ -6,8 +6,8 @@ import PushModel
 /// Requests that are cancelled: none of their calls is begun after the cancellation was read.
 ///
 /// Every loop reads the control topic from its beginning, and takes no request before it knows what stood there when its partitions were
-/// assigned. What waits in memory, and what stands first in a delay lane, ends at once; what lies behind in a lane ends when it is its turn
-/// to be looked at, after the lane's length at most; a call that is under way may finish, and is not made again.
+/// assigned. What waits in memory, and what stands first in a delay lane, ends at once. What lies behind in a lane ends when it is its
+/// turn to be looked at, after the lane's length at most. A call in flight may finish, and is not made again.
 extension WorkerLoop {
     /// Records of the control topic that are taken in one turn.
     private static let controlRecordsPerTurn = 1000
@@ -18,7 +18,7 @@ extension WorkerLoop {
         guard end == nil, !partitions.isEmpty else { return }
         log.warning(
             .requestCancelled,
-            "no request can be cancelled: the control topic was not there, or not to be read, when partitions were assigned",
+            "cancellation is off: the control topic was missing or unreadable at assignment",
             [.topic: .string(configuration.topics.control)])
     }
 
@@ -145,7 +145,7 @@ struct ControlReading {
 
     private var end: Int64 = 0
 
-    /// What the reader is to be given for it, when the topic ends at `end`; nothing when there is none.
+    /// What the reader gets for it, when the topic ends at `end`; nothing when there is none.
     func starts(in topics: WorkerConfiguration.Topics, end: Int64?) -> [(partition: TopicPartition, start: StartOffset)] {
         guard end != nil else { return [] }
         let partition = TopicPartition(topic: topics.control, partition: CancelRecord.partition)
@@ -162,13 +162,13 @@ struct ControlReading {
         isLate = false
     }
 
-    /// Takes in that the record at `offset` was read.
+    /// Notes that the record at `offset` was read.
     mutating func took(_ offset: Int64) {
         position = offset + 1
         if offset + 1 >= end { hasReachedEnd = true }
     }
 
-    /// Takes in that there is nothing more before `offset`.
+    /// Notes that there is nothing more before `offset`.
     mutating func reached(_ offset: Int64) {
         position = offset
         hasReachedEnd = true

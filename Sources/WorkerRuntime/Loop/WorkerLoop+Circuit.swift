@@ -25,7 +25,7 @@ extension WorkerLoop {
         reportCircuit(before, port)
     }
 
-    /// Notes that nobody waits for the flight's calls any more.
+    /// Notes that the flight's calls are not waited for any more.
     func abandonCircuitCalls(of flight: Flight) {
         for index in flight.calls.indices {
             guard let call = flight.calls[index].circuitCall else { continue }
@@ -41,14 +41,14 @@ extension WorkerLoop {
         switch (before, port.limits.circuit.state) {
         case (.closed, .open):
             log.error(
-                .circuitChanged, "the hub is out; calls wait, and a probe goes now and then",
+                .circuitChanged, "circuit opened: hub unavailable; probing every 1 to 5 s",
                 [
                     .hub: .string(port.name), .state: "open",
                     .reason: .string(port.limits.circuit.reason?.rawValue ?? ""),
                 ])
         case (.halfOpen, .closed):
             log.info(
-                .circuitChanged, "the hub answers again; calls go on", [.hub: .string(port.name), .state: "closed"])
+                .circuitChanged, "circuit closed: hub available again; calls go on", [.hub: .string(port.name), .state: "closed"])
         default: break
         }
     }

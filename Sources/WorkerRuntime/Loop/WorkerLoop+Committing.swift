@@ -42,7 +42,7 @@ extension WorkerLoop {
         return closes ? partitions[slot].isToBeClosed : mode == .running && partitions[slot].isClosed
     }
 
-    /// What is to be committed for a partition; nil when it has no position yet.
+    /// What to commit for a partition; nil when it has no position yet.
     private func position(of slot: Int, leavingOut left: [Int64], closes: Bool) -> OffsetCommit? {
         if parents.slots.contains(slot) {
             guard left.isEmpty else { return nil }
@@ -64,8 +64,8 @@ extension WorkerLoop {
         return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: metadata)
     }
 
-    /// Whether it is time to commit that nothing is in work. Nobody waits long for that: without it, what the next owner cannot send is only
-    /// told to be in doubt.
+    /// Whether it is time to commit that nothing is in work. The worker does not wait long for that: without it, what the next owner
+    /// cannot send is only reported as ambiguous.
     var isClosingDue: Bool {
         guard let drainedAt, now < drainedAt + Self.closingPatience else { return false }
         return partitions.contains(where: \.isToBeClosed)
@@ -74,13 +74,13 @@ extension WorkerLoop {
     /// How long that is tried: 2 s in nanoseconds.
     private static let closingPatience: Int64 = 2_000_000_000
 
-    /// Whether a partition's mark has moved over records that are nobody's result, which nothing else would commit.
+    /// Whether a partition's mark has moved over records without a result, which nothing else would commit.
     private func hasUncommittedGap(_ slot: Int) -> Bool {
         guard parents.slots.contains(slot) else { return partitions[slot].hasUncommittedGap }
         return parents[slot].lowWaterMark > partitions[slot].committed?.offset ?? 0
     }
 
-    /// How long offsets without records, which are nobody's result, wait for another commit: 5 s in nanoseconds.
+    /// How long offsets without a result wait for another commit: 5 s in nanoseconds.
     private static let gapCommitInterval: Int64 = 5_000_000_000
 
     /// Whether a commit would record anything.
@@ -92,8 +92,8 @@ extension WorkerLoop {
         return (now >= nextGapCommit || mode != .running) && partitions.indices.contains(where: hasUncommittedGap)
     }
 
-    /// Whether results of a partition may be in the outbox that wait for none before them. To look for them there, at every turn, would take
-    /// as long as there are many.
+    /// Whether results of a partition may be in the outbox that wait for none before them. To look for them there, at every turn, would
+    /// take as long as there are many.
     private func mayPublishInOrder(_ slot: Int) -> Bool {
         parents.slots.contains(slot) ? partitions[slot].isDirty : hasUncommittedGap(slot)
     }
@@ -136,7 +136,7 @@ extension WorkerLoop {
             case .probed(let error): probed(error)
             case .surveyed(let unread): surveyed(unread)
             case .committed: committed()
-            case .overtaken: dropCommit(because: "somebody else has moved the group's positions")
+            case .overtaken: dropCommit(because: "another member or tool has moved the group's positions")
             case .misplaced: dropCommit(because: "the topic of held requests has fewer partitions than it had")
             case .commitFailed(let error, let standing): commitFailed(error, standing)
             case .fenced(let error):
@@ -214,7 +214,7 @@ extension WorkerLoop {
         publishesInOrder = true
         log.error(
             .commitFailed,
-            "the broker refuses the map of finished records: results are published in order from here, later than they could be",
+            "offset metadata too large for the broker; publishing results in offset order",
             [.reason: .string("\(error.description); set the broker's offset.metadata.max.bytes to 4096 or more")])
         outbox.append(contentsOf: commit.job.batch)
         for slot in commit.slots { partitions[slot].isDirty = true }
@@ -226,7 +226,7 @@ extension WorkerLoop {
         let duration = MonotonicTime.now().nanoseconds - since
         guard duration > configuration.committerTimeout.nanoseconds else { return }
         log.error(
-            .commitFailed, "a call to Kafka does not end; its producer is given up and another takes its place",
+            .commitFailed, "Kafka call timed out; producer abandoned and replaced",
             [.durationMilliseconds: LogValue(duration / 1_000_000)])
         metrics.commitFailures.increment()
         committer.abandon()
@@ -235,10 +235,10 @@ extension WorkerLoop {
         isProducerReady = false
         isProbing = false
         survey.began(now)
-        health.producerFailed("a call to Kafka does not end")
+        health.producerFailed("a Kafka call timed out")
         committer.submit(.prepare)
         if partitions.isEmpty && !pendingAssignment.isEmpty {
-            committer.submit(.positions(pendingAssignment, suspects: suspects, epoch: epoch))
+            committer.submit(.positions(pendingAssignment, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch))
         }
         guard var commit = offered, commit.retryAt == nil else { return }
         offered = nil

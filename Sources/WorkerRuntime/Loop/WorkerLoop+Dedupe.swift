@@ -41,11 +41,11 @@ struct RepetitionRules {
     }
 }
 
-/// Requests that come again: they get a result and no call.
+/// Deduplication: a repeated request gets a result and no call.
 ///
-/// A repetition is told by the records before it in its partition, so a partition is read from as far before the group's position as
-/// repetitions are looked for, and what lies before the position is only looked at. Records of delay lanes are not looked at: that was done
-/// when they were read first.
+/// A duplicate is detected by the records before it in its partition. So a partition is read from as far before the group's position as
+/// duplicates are looked for, and what lies before the position is only looked at. Records of delay lanes are not looked at: that was
+/// done when they were read first.
 extension WorkerLoop {
     /// What tells repetitions in a partition of requests where the next one is at `offset`; nil when they are not looked for.
     func recentRequests(of partition: TopicPartition, before offset: Int64) -> RecentRequests? {
@@ -55,13 +55,13 @@ extension WorkerLoop {
 
     /// Looks at a record from before the group's position.
     ///
-    /// - Returns: Whether that is all that is to be done with it.
+    /// - Returns: Whether nothing else must be done with it.
     func lookBack(at record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int) -> Bool {
         // What is read before the assignment begins anew is read again then.
-        if !suspects.isEmpty { return true }
+        if !partitionsBehindCommit.isEmpty { return true }
         guard partitions[slot].isLookingBack(at: origin.offset) else { return false }
         if let end = consumer.watermarks(slot: slot)?.high, end < partitions[slot].firstOffset {
-            suspects.insert(partitions[slot].id)
+            partitionsBehindCommit.insert(partitions[slot].id)
         } else {
             remember(record, origin, slot)
         }
@@ -89,16 +89,16 @@ extension WorkerLoop {
         }
     }
 
-    /// Begins the assignment anew if a partition ends before the group's position: then it is found out where it is to be read.
-    func lookIntoSuspects() {
-        guard !suspects.isEmpty, !partitions.isEmpty else { return }
+    /// Begins the assignment again if a partition ends before the group's position: then it is found out where to read it.
+    func lookIntoPartitionsBehindCommit() {
+        guard !partitionsBehindCommit.isEmpty, !partitions.isEmpty else { return }
         beginAssignmentAgain(because: "a partition ends before the group's position")
     }
 
     /// Takes in a request that could be sent, and refuses it if it comes again.
     ///
-    /// One at fault does not count, so that it can be corrected and sent again under its id; one that failed or came too late does. A dry run
-    /// may be followed by the real one, and a replay is a request of its own, as is a part of a large one.
+    /// One at fault does not count, so that it can be corrected and sent again under its id; one that failed or came too late does. A dry
+    /// run may be followed by the real one, and a replay is a request of its own, as is a part of a large one.
     ///
     /// - Throws: What it repeats; or that repetitions of its key are not looked for, because that must not be ignored.
     func refuseRepetition(_ flight: Flight) throws(RequestFault) {

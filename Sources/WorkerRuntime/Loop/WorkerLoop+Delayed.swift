@@ -28,8 +28,8 @@ extension WorkerLoop {
         for slot in delayedPartitions.slots {
             receiveDelayed(slot)
             let partition = partitions[slot]
-            if let look = partition.head?.look {
-                let moment = now.addingSaturated(look.nanoseconds(since: wallClock))
+            if let recheckTime = partition.head?.recheckTime {
+                let moment = now.addingSaturated(recheckTime.nanoseconds(since: wallClock))
                 delayedPartitions.nextLook = min(delayedPartitions.nextLook, moment)
             }
             if partition.canRead { delayedPartitions.mayHaveRecords = true }
@@ -62,7 +62,7 @@ extension WorkerLoop {
             while budget > 0 && partitions[slot].canRead {
                 let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { record in
                     guard let flight = takeDelayed(record, slot) else { return }
-                    if flight.look == nil && canReceive { start(flight) } else { partitions[slot].head = flight }
+                    if flight.recheckTime == nil && canReceive { start(flight) } else { partitions[slot].head = flight }
                 }
                 note(result, of: slot)
                 budget -= 1
@@ -91,7 +91,7 @@ extension WorkerLoop {
             flight.poll = poll
         case .foreign(let owner):
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
-            noteForeign(owner, slot)
+            skipForeignRecord(owner, slot)
             // Its own group sees to it; here nothing is recorded of it.
             flight.deadLetter = OutcomeBatch()
         case .invalid:
@@ -102,28 +102,28 @@ extension WorkerLoop {
             partitions[slot].parked = flight
             return nil
         }
-        if let look = flight.look { partitions[slot].lastLook = look }
+        if let recheckTime = flight.recheckTime { partitions[slot].lastLook = recheckTime }
         return flight
     }
 
     /// Says, once for each assignment, that requests of another group wait: that one may be no more, because it has another name now.
-    func noteForeign(_ owner: String?, _ slot: Int) {
+    func skipForeignRecord(_ owner: String?, _ slot: Int) {
         guard let owner, !delayedPartitions.hasSaidForeign else { return }
         delayedPartitions.hasSaidForeign = true
         let reason =
             "they belong to the group '\(owner)', and are left to it; if it is no more, `pushfan group adopt` takes them over"
         log.warning(
-            .requestDelayed, "requests of another group wait here",
+            .requestDelayed, "the topic holds records of another consumer group; skipping them",
             [.topic: .string(partitions[slot].id.topic), .reason: .string(reason)])
     }
 
-    /// Whether a request that comes from a delay lane is to go on now; else it waits there, or in the next one.
+    /// Whether a request that comes from a delay lane may go on now; else it waits there, or in the next one.
     func isDue(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
         if partitions[flight.slot].role == .held {
             flight.receivedAt = now
             return true
         }
-        if delayed.look > wallClock {
+        if delayed.recheckTime > wallClock {
             partitions[flight.slot].head = flight
             return false
         }
@@ -132,9 +132,9 @@ extension WorkerLoop {
         return true
     }
 
-    /// Goes on with a request where it was: its calls are planned anew, and have what happened to them before.
+    /// Goes on with a request where it was: its calls are planned again, and have what happened to them before.
     ///
-    /// - Returns: Whether its calls are to be made; if not, it is finished.
+    /// - Returns: Whether its calls must be made; if not, it is finished.
     func restore(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
         let history = delayed.history
         var report = delayed.report
@@ -189,7 +189,7 @@ struct DelayedPartitions {
     var isBlocked = false
     /// Whether it was said that requests of another group wait in them.
     var hasSaidForeign = false
-    /// When the first of their heads is to be looked at, monotonic nanoseconds.
+    /// When to check the first of their heads again, monotonic nanoseconds.
     var nextLook = Int64.max
 
     /// Whether there may be something to do.

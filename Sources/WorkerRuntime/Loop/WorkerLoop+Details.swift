@@ -34,7 +34,7 @@ extension WorkerLoop {
             let (number, _, end) = completion.parts()
             let id = ExchangeID(number: number)
             let flight = flights[id.flight]
-            guard id.isQuestion(of: flight), let poll = flight.poll, let outcome = poll.outcome else { continue }
+            guard id.isPoll(of: flight), let poll = flight.poll, let outcome = poll.outcome else { continue }
             switch consume end {
             case .answer(let answer): readDetails(flight, answer)
             case .failure(let failure): noteDetailsFailure(failure.reason.label, flight)

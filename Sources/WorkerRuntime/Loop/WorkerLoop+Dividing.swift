@@ -40,7 +40,7 @@ extension WorkerLoop {
         return (outbox.remove(picked), left)
     }
 
-    /// What was refused and is to be offered again: because its topics have taken others since, because it has waited, or because there is
+    /// What was refused and must be offered again: because its topics have taken others since, because it has waited, or because there is
     /// nothing else.
     private func dueAgain(_ units: [OutcomeBatch.Unit]) -> OutcomeBatch.Unit? {
         guard !refusedUnits.isEmpty else { return nil }
@@ -61,7 +61,7 @@ extension WorkerLoop {
         return first.map { unit.origin.offset - $0.origin.offset < Int64(OffsetLedger.maximumWindow) } ?? true
     }
 
-    /// Takes in that the topics of a batch have taken it.
+    /// Notes that the topics of a batch have taken it.
     func noteTaken(_ batch: borrowing OutcomeBatch) {
         guard !refusedUnits.isEmpty || commitSize.isSearching else { return }
         let topics = batch.records.map(\.destination.topic)
@@ -82,7 +82,7 @@ extension WorkerLoop {
         return partitions[origin.slot].begins(after: origin.offset)
     }
 
-    /// Puts a batch of which nothing is published back, to be offered anew and perhaps otherwise.
+    /// Puts a batch of which nothing is published back, to be offered again and perhaps otherwise.
     func putBack(_ commit: OfferedCommit) {
         var batch = commit.job.batch
         batch.append(contentsOf: outbox)
@@ -146,7 +146,7 @@ extension WorkerLoop {
         if wasMoving { ordered.queues[origin.slot].neverArrives(publishedAt: origin.offset) }
         metrics.deadLettered(failure.reason, topic: id.topic)
         log.error(
-            .deadLettered, "brokers take others, but not what is to be recorded of this one: it becomes a dead letter",
+            .deadLettered, "broker rejects the result of this request but accepts others; writing a dead letter",
             [
                 .topic: .string(id.topic), .partition: LogValue(id.partition), .offset: LogValue(origin.offset),
                 .reason: .string(error.description),
@@ -177,7 +177,7 @@ extension OutcomeBatch.Destination {
         switch self {
         case .results: .results
         case .deadLetters: .deadLetters
-        case .delay(let lane), .question(let lane): .delay(lane)
+        case .delay(let lane), .poll(let lane): .delay(lane)
         case .held: .held
         case .own: .own
         case .parents: .parents

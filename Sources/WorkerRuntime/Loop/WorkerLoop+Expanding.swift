@@ -5,8 +5,8 @@ import Kafka
 import Observability
 import PushModel
 
-/// Requests that need more calls than one may make: they become requests of their own in our own lane, in the transaction
-/// that counts them as read, and have their result when the last of these has ended.
+/// Requests that need more calls than one may make: they become requests of their own in our own lane, in the transaction that counts
+/// them as read. They have their result when the last of these has ended.
 extension WorkerLoop {
     /// Divides a large request, unless it is too early or it is cancelled.
     func startLarge(_ flight: Flight) {

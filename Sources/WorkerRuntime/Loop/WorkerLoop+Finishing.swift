@@ -27,7 +27,7 @@ extension WorkerLoop {
 
     /// Counts the record as done: its outcome is in the outbox.
     func settle(_ flight: Flight) {
-        if let key = flight.key { keyEnded(key, flight) }
+        if let key = flight.key { keyCompleted(key, flight) }
         if flight.epoch == epoch {
             partitions[flight.slot].ledger?.finished(flight.offset)
             partitions[flight.slot].isDirty = true
@@ -50,7 +50,7 @@ extension WorkerLoop {
         flights.release(flight)
     }
 
-    /// Whether a worker before this one may have begun a request, so that nobody knows whether devices have heard of it.
+    /// Whether a worker before this one may have begun a request, so that devices may have heard of it.
     func mayHaveBeenBegun(_ flight: Flight) -> Bool {
         guard flight.epoch == epoch, flight.offset < partitions[flight.slot].begunBefore, !flight.request.options.dryRun else {
             return false

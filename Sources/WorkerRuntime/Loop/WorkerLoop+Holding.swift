@@ -3,23 +3,24 @@ import Kafka
 import Observability
 import PushModel
 
-/// The topic of held requests: where a key waits whose first request must not be sent for long, so that its requests do not keep their
-/// partition from being read on.
+/// The topic of held requests: where a key waits whose first request must not be sent for long, so that it causes no head-of-line
+/// blocking.
 ///
-/// The first request goes there at once, in the transaction that counts it as read, as others go to delay lanes. Those behind it lie aside
-/// in memory, and go there too when their partition cannot be read on because of them. Each record says where its request was published,
-/// which is its place in the key's order, whatever its own offset is.
+/// The first request goes there at once, in the transaction that counts it as read, as others go to delay lanes. Those behind it are
+/// buffered in memory, and go there too when their partition cannot be read on because of them. Each record says where its request was
+/// published, which is its place in the key's order, whatever its own offset is.
 ///
 /// A partition of it is written and read by the owner of its partition of requests alone, and its position is committed like that one's.
-/// Who begins to own them reads what is held to its end before any request of a key is started. The end is the high watermark, not the last
-/// stable offset: what the owner before has committed may not show yet, and what it has not cannot be committed any more, because its
-/// group's positions would not be told before that is settled.
+/// Who begins to own them reads what is held to its end before any request of a key is started. The end is the high watermark, not the
+/// last stable offset. What the previous owner has committed may not show yet, and what it has not cannot be committed any more, because
+/// the group's positions are not reported before that is settled.
 extension WorkerLoop {
     /// Records of a partition in a row before the next one has its turn.
     private static let heldRecordsPerTurn = 64
-    /// What is written anew, or moves, in one turn.
+    /// What is written again, or moves, in one turn.
     private static let movesPerTurn = 1024
-    /// How long a record lies there at most before it is written anew, so that the topic's retention does not reach it: 12 h in milliseconds.
+    /// How long a record lies there at most before it is written again, so that the topic's retention does not reach it: 12 h in
+    /// milliseconds.
     private static let longestStay: Int64 = 43_200_000
     /// How often partitions without room are looked at: 20 ms in nanoseconds.
     private static let reliefInterval: Int64 = 20_000_000
@@ -47,7 +48,7 @@ extension WorkerLoop {
         flight.key = nil
         ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
         log.debug(
-            .requestDelayed, "a request waits, and with it those behind it that share its ordering key",
+            .requestDelayed, "request held; later requests with this ordering key are blocked behind it",
             [
                 .requestID: .string(flight.request.document.string(flight.request.id)),
                 .delayMilliseconds: LogValue(due.milliseconds(since: wallClock)),
@@ -66,7 +67,7 @@ extension WorkerLoop {
         ordered.hasSaidMissing = true
         log.warning(
             .requestDelayed,
-            "requests with ordering keys wait in memory, and may hold their partition up: the topic of held requests lacks a partition",
+            "the topic of held requests lacks a partition; keyed requests wait in memory and may cause head-of-line blocking",
             [
                 .topic: .string(configuration.topics.held),
                 .partition: LogValue(number),
@@ -88,7 +89,7 @@ extension WorkerLoop {
         ordered.hasSaidFull = true
         log.warning(
             .requestDelayed,
-            "as many requests with ordering keys are held as can be; others wait in memory, and may hold their partition up",
+            "no more requests can be held; others with ordering keys wait in memory and may cause head-of-line blocking",
             [
                 .topic: .string(partitions[slot].id.topic), .partition: LogValue(partitions[slot].id.partition),
                 .count: LogValue(ordered.queues[slot].heldCount),
@@ -111,7 +112,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Takes in that records may have arrived.
+    /// Notes that records may have arrived.
     func noteHeldArrivals() {
         for slot in ordered.slots { partitions[slot].mayHaveRecords = true }
         ordered.mayHaveRecords = !ordered.slots.isEmpty
@@ -159,7 +160,7 @@ extension WorkerLoop {
             flight.delayed = delayed
         case .foreign(let owner):
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
-            noteForeign(owner, slot)
+            skipForeignRecord(owner, slot)
             flight.deadLetter = OutcomeBatch()
         case .invalid, .poll:
             flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
@@ -235,7 +236,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Writes what waits in the older half of a partition to its end, when it takes up too much of the window.
+    /// Writes what waits in the older half of a partition to its end, when it fills too much of the window.
     private func writeAnew(_ slot: Int) {
         guard let ledger = partitions[slot].ledger, let requests = ordered.requests(of: slot),
             let start = OrderedPartitions.relocationStart(
@@ -282,7 +283,7 @@ extension WorkerLoop {
         else { return }
         ordered.hasSaidLate = true
         log.warning(
-            .requestDelayed, "requests with ordering keys wait until it is read which others are held before them",
+            .requestDelayed, "requests with ordering keys wait until the held requests before them are restored",
             [
                 .topic: .string(configuration.topics.held),
                 .partition: LogValue(number),

@@ -6,7 +6,7 @@ import Observability
 /// What limits the calls to each hub: how fast the fleet may be, and what of that is this worker's.
 extension WorkerLoop {
     /// How often the worker hears of rebalances. Whoever heard of one does nothing until all have, and in that time a fleet with a rate
-    /// would not use it; without one, it is not worth four requests a second of an idle worker.
+    /// would not use it. Without one, it is not worth four requests a second of an idle worker.
     static func heartbeatInterval(_ configuration: WorkerConfiguration) -> Duration {
         configuration.hubs.contains { $0.rateLimit > 0 } ? .milliseconds(250) : .seconds(3)
     }
@@ -38,7 +38,7 @@ extension WorkerLoop {
             case .missing(let count): shareByPartitions(count, of: port)
             case .failed(let error):
                 log.warning(
-                    .kafkaError, "the topic for shares cannot be used at present",
+                    .kafkaError, "the shares topic cannot be used at present",
                     [.topic: .string(configuration.topics.shares), .reason: .string(error.description)])
             }
         }
@@ -50,7 +50,7 @@ extension WorkerLoop {
         if !port.knowsNoFleet {
             log.warning(
                 .configurationDoubtful,
-                "there is no topic for shares: each worker makes its partitions' share of the calls, and idle shares are not lent",
+                "shares topic missing; the rate limit is divided by partitions, unused quota is lost",
                 [.topic: .string(configuration.topics.shares), .hub: .string(port.name), .count: LogValue(count)])
         }
         port.knowsNoFleet = true
@@ -62,7 +62,7 @@ extension WorkerLoop {
         for port in ports { port.limits.rate?.owns(requestCount, now: now) }
     }
 
-    /// Lends this worker's share until it has partitions again: others may be at work still, or again before it is, because a transaction
+    /// Lends this worker's share until it has partitions again. Others may be at work still, or again before it is, because a transaction
     /// that a killed worker left open holds its positions back.
     func lendShares() {
         for port in ports { port.limits.rate?.rests(now: now) }
@@ -70,7 +70,7 @@ extension WorkerLoop {
 
     /// Leaves this worker's share of a hub's rate to the others.
     ///
-    /// - Returns: What is to be closed, which may wait for a moment; nil when there is nothing.
+    /// - Returns: What to close, which may wait for a moment; nil when there is nothing.
     func leaveFleet(of port: HubPort) -> FleetChannel? {
         guard let fleet = port.fleet else { return nil }
         if port.isFleetOpen, let announcement = port.limits.rate?.leave(now: now) { fleet.send(announcement) }

@@ -6,13 +6,13 @@ import PushModel
 /// Requests with ordering keys: those of one key are sent one after the other, in the order in which they were published; all others
 /// overtake them freely.
 ///
-/// A request of a key begins when the one before it has its end: its final result is in the outbox, or its parts are. Until then it lies
-/// aside as it was read. A refused one ends at once, because nothing is sent of it; one that expired or was cancelled ends when it has its
-/// turn. What has to wait for longer than moments goes to the topic of held requests: see `WorkerLoop+Holding`.
+/// A request of a key starts only after its predecessor has completed: its final result is in the outbox, or its parts are. Until then it
+/// is buffered as it was read. A refused one ends at once, because nothing is sent of it; one that expired or was cancelled ends when it
+/// has its turn. What has to wait for longer than moments goes to the topic of held requests: see `WorkerLoop+Holding`.
 extension WorkerLoop {
-    /// Takes in a new request that has a key.
+    /// Receives a new request that has a key.
     ///
-    /// - Returns: Whether that is all that is to be done with it at present; if not, it is its key's turn.
+    /// - Returns: Whether nothing else must be done with it at present; if not, it is its key's turn.
     func waitsForItsKey(_ flight: Flight) -> Bool {
         guard flight.key == nil, flight.delayed == nil, flight.deadLetter == nil, flight.report.faults.isEmpty,
             partitions[flight.slot].role.hasRequests, !Sabotage.isOn(.ignoreKeys), let key = orderingKey(of: flight)
@@ -49,8 +49,8 @@ extension WorkerLoop {
         }
     }
 
-    /// Takes in that the request of a key has its end, so that the next one has its turn.
-    func keyEnded(_ key: RequestIdentity, _ flight: Flight) {
+    /// Notes that the request of a key has its end, so that the next one has its turn.
+    func keyCompleted(_ key: RequestIdentity, _ flight: Flight) {
         guard flight.epoch == epoch, let slot = ordered.requests(of: flight.slot) else { return }
         ordered.queues[slot].ended(key)
     }
@@ -77,10 +77,10 @@ extension WorkerLoop {
         let flight = takeUp(record)
         flight.key = key
         flight.isKnownAsNew = record.delayed == nil
-        startOrSetAside(flight)
+        startOrBuffer(flight)
     }
 
-    /// Makes a flight of a record that lay aside.
+    /// Makes a flight of a buffered record.
     func takeUp(_ record: OrderedRecord) -> Flight {
         let flight = flights.take()
         flight.begin(
@@ -96,7 +96,7 @@ extension WorkerLoop {
         return flight
     }
 
-    /// Notes whether a partition may be read although records of its keys lie aside.
+    /// Notes whether a partition may be read although records of its keys are buffered.
     func noteRoomForKeys(_ slot: Int) {
         let isFull = ordered.queues[slot].byteCount >= memory.keys(of: ordered.queues.count)
         guard isFull != partitions[slot].isFullOfKeys else { return }
@@ -120,7 +120,7 @@ extension WorkerLoop {
         return moment
     }
 
-    /// Forgets the keys' requests whose records stand in a partition that is read anew from its beginning.
+    /// Forgets the keys' requests whose records stand in a partition that is read again from its beginning.
     func forgetKeys(of slot: Int) {
         guard let requests = ordered.requests(of: slot) else { return }
         ordered.queues[requests].forget(held: requests != slot)

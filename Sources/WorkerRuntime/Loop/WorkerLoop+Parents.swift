@@ -51,10 +51,10 @@ extension WorkerLoop {
         }
     }
 
-    /// Takes in that the partition has records below the committed position: its topic was made anew, or lost its end.
+    /// Notes that the partition has records below the committed position: its topic was recreated or truncated.
     private func beginParentsAgain(_ slot: Int, at offset: Int64) {
         log.warning(
-            .kafkaError, "a partition ends before its committed position and is read anew",
+            .kafkaError, "committed offset is beyond the log end (topic recreated or truncated); offset reset to earliest",
             [
                 .topic: .string(partitions[slot].id.topic), .partition: LogValue(partitions[slot].id.partition),
                 .offset: LogValue(offset),

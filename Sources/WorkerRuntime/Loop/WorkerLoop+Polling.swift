@@ -7,9 +7,9 @@ import HubREST
 import Observability
 import PushModel
 
-/// Questions for outcomes: from their turn to the outcome result. They use the connections of the calls, and a share of them.
+/// Telemetry polls: from their turn to the outcome result. They use the connections of the calls, and a share of them.
 extension WorkerLoop {
-    /// Puts the questions whose turn it is, as far as their share goes.
+    /// Makes the polls whose turn it is, as far as their share goes.
     func sendPolls() {
         for port in ports { sendPolls(to: port) }
     }
@@ -22,14 +22,14 @@ extension WorkerLoop {
         }
     }
 
-    /// Whether a question may be put now. While the hub is out, none is: the circuit's probes are calls that somebody waits for.
+    /// Whether a poll may be made now. While the hub is out, none is: the circuit's probes are calls of waiting requests.
     private func mayPoll(_ port: HubPort) -> Bool {
         !isCommitOverdue && port.limits.mayAsk(now: now, areCallsWaiting: !port.ready.isEmpty)
             && port.polls.pause.end(now: now) == nil
             && port.polls.allowance.mayPoll(limit: port.limits.concurrency.limit, now: now)
     }
 
-    /// When the loop must turn for the sake of a hub's questions that wait for a moment; nil when they wait for nothing, or something else.
+    /// When the loop must turn for the sake of a hub's polls that wait for a moment; nil when they wait for nothing, or something else.
     func nextPollMoment(_ port: HubPort) -> Int64? {
         guard !port.polls.queue.isEmpty, port.limits.circuit.state == .closed else { return nil }
         var moment = port.limits.waitEnd(now: now)
@@ -53,18 +53,18 @@ extension WorkerLoop {
         guard let serial else { return finish(flight, poll, .unavailable) }
         poll.phase = .asking
         poll.tokenSerial = serial
-        port.limits.startedQuestion()
+        port.limits.startedPoll()
         port.polls.allowance.began()
         let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: port.requestNanoseconds)
         port.connections.submit(
-            id: ExchangeID.question(of: flight), request: buffer.room, byteCount: buffer.count, deadline: deadline)
+            id: ExchangeID.poll(of: flight), request: buffer.room, byteCount: buffer.count, deadline: deadline)
     }
 
-    /// Takes the end of a question, unless what asked it was given up.
+    /// Takes the end of a poll, unless what asked it was given up.
     func pollEnded(_ id: ExchangeID, _ outcome: consuming Completion.Outcome, _ port: HubPort) {
         port.polls.allowance.ended()
         let flight = flights[id.flight]
-        let poll = id.isQuestion(of: flight) ? flight.poll : nil
+        let poll = id.isPoll(of: flight) ? flight.poll : nil
         switch consume outcome {
         case .answer(let answer):
             if let poll { answered(flight, poll, answer, port) }
@@ -89,14 +89,14 @@ extension WorkerLoop {
                 telemetry = try NotificationTelemetry(reading: answer.body)
             } catch {
                 log.warning(
-                    .hubConnection, "what the hub tells of a notification cannot be read",
+                    .hubConnection, "the telemetry of a notification cannot be read",
                     [.hub: .string(port.name), .reason: .string(error.description)])
             }
         }
         take(PollAnswer(reply.result, retryAfter: reply.retryAfter, telemetry: telemetry), flight, poll)
     }
 
-    /// Takes what came of a question, and does what follows.
+    /// Takes what came of a poll, and does what follows.
     func take(_ answer: PollAnswer, _ flight: Flight, _ poll: OutcomePoll) {
         let port = ports[flight.port]
         if case .throttled(let wait) = answer { port.polls.pause.asked(for: wait ?? Self.usualPause, now: now) }
@@ -118,7 +118,7 @@ extension WorkerLoop {
         port.polls.isRefused = true
         log.warning(
             .outcomesUnavailable,
-            "outcomes are not followed any more: the hub refuses to tell them, as one below the Standard tier, or without the right, does",
+            "outcomes are not followed any more: the hub refuses telemetry (below the Standard tier, or without the right)",
             [.hub: .string(port.name), .code: LogValue(403)])
     }
 
@@ -135,7 +135,7 @@ extension WorkerLoop {
         ports[flight.port].metrics.outcomeKnown(outcome.reason)
         if outcome.state != .sent, log.isEnabled(.info) {
             log.info(
-                .outcomeKnown, "a call that the hub accepted did not reach everybody, or nobody knows",
+                .outcomeKnown, "an accepted call did not reach all its devices, or that is unknown",
                 [
                     .requestID: .string(poll.call.requestText), .outcome: .string(outcome.outcome.rawValue),
                     .reason: .string(outcome.reason), .count: LogValue(poll.call.tracking.pollCount),

@@ -22,7 +22,7 @@ extension WorkerLoop {
         return number
     }
 
-    /// Sees to it that a single hub is treated as such: then nothing has to be looked up.
+    /// Ensures that a single hub is treated as such: then nothing has to be looked up.
     func noteOnlyPort() {
         let open = ports.filter { !$0.isClosed }
         onlyPort = open.count == 1 ? open[0] : nil
@@ -100,7 +100,7 @@ extension WorkerLoop {
         return hasTenants(lane) ? port.aside[lane.rawValue].byteCount < memory.aside : port.hasRoom(lane)
     }
 
-    /// Whether as many records of a lane lie aside for a hub as its part of the memory holds.
+    /// Whether as many records of a lane are buffered for a hub as its part of the memory holds.
     func isFull(_ port: HubPort, _ lane: Lane) -> Bool {
         port.aside[lane.rawValue].byteCount >= memory.aside / ports.count
     }

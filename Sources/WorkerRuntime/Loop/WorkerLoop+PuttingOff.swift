@@ -4,19 +4,19 @@ import Kafka
 import Observability
 import PushModel
 
-/// Requests of a hub for which there is no room, while those of other hubs have some: they go on in a delay lane, so that a hub that is
-/// out, or that gets more than it takes, keeps nobody from being read.
+/// Requests of a hub for which there is no room, while those of other hubs have some, go on in a delay lane. So a hub that is out, or
+/// that gets more than it takes, does not cause head-of-line blocking for other hubs.
 ///
-/// A request that is put off waits as long again as it has waited so far. So it is not written often, and waits no more than twice as long
-/// as it had to.
+/// A deferred request waits as long again as it has waited so far. So it is not written often, and waits no more than twice as long as it
+/// had to.
 extension WorkerLoop {
-    /// Whether there are lanes to put requests off in.
+    /// Whether there are lanes for deferred requests.
     var canPutOff: Bool { !delayLanes.available.isEmpty }
 
     /// How many calls of delayed requests may wait for their turn at one hub.
     private static let maximumDelayed = WorkerLoop.maximumReady
 
-    /// Puts a request off that was planned, if its hub has no room for its calls.
+    /// Defers a request that was planned, if its hub has no room for its calls.
     ///
     /// - Returns: Whether it is in a lane.
     func putOff(_ flight: Flight) -> Bool {
@@ -24,7 +24,7 @@ extension WorkerLoop {
         let port = ports[flight.port]
         let isFull =
             flight.delayed != nil ? port.ready.delayedCount >= Self.maximumDelayed : isFull(port, flight.lane)
-        return (isFull || flight.isToBePutOff) && putOffNow(flight)
+        return (isFull || flight.mustDefer) && putOffNow(flight)
     }
 
     private func putOffNow(_ flight: Flight) -> Bool {
@@ -42,7 +42,7 @@ extension WorkerLoop {
     private static let longestStay = DelayLanes.lengths[DelayLanes.lengths.count - 1] + DelayLanes.margin
 
     /// Once a second: moves the first requests of a partition out of the way whose hub does not take them, when what was read behind them
-    /// fills half of the partition's window and another hub has nothing to do; else nothing could be read for that one soon.
+    /// fills half of the partition's window and another hub has nothing to do. Else nothing could be read for that one soon.
     func relieveWindows() {
         guard hasSeveralHubs, canPutOff, canReceive, ports.contains(where: isIdle) else { return }
         for lane in Lane.allCases {
@@ -73,7 +73,7 @@ extension WorkerLoop {
         for port in ports {
             for record in port.aside[lane.rawValue].removeAll(of: slot, before: end, readBefore: moment) {
                 let flight = takeUp(record, in: lane)
-                flight.isToBePutOff = true
+                flight.mustDefer = true
                 start(flight)
             }
         }

@@ -46,7 +46,7 @@ extension WorkerLoop {
         lanes[lane.rawValue].isBlocked = isBlocked
     }
 
-    /// Takes in that records have arrived in partitions of a lane.
+    /// Notes that records have arrived in partitions of a lane.
     func noteArrivals(inLane lane: Int) {
         laneWakeUps[lane].drain()
         lanes[lane].mayHaveRecords = true
@@ -75,14 +75,14 @@ extension WorkerLoop {
         }
     }
 
-    /// Takes in that a record was delivered; nil when its outcome was published before.
+    /// Notes that a record was delivered; nil when its outcome was published before.
     func receive(_ offset: Int64, of slot: Int) -> OffsetLedger.Reception? {
         if partitions[slot].begins(after: offset) {
             guard partitions[slot].role.hasRequests else {
                 beginAgain(slot, at: offset)
                 return partitions[slot].received(offset, window: window(of: slot))
             }
-            suspects.insert(partitions[slot].id)
+            partitionsBehindCommit.insert(partitions[slot].id)
             return nil
         }
         let reception = partitions[slot].received(offset, window: window(of: slot))
@@ -110,7 +110,7 @@ extension WorkerLoop {
             partitions[slot].parked = flight
             return
         }
-        startOrSetAside(flight)
+        startOrBuffer(flight)
     }
 
     /// Reads the request that a record holds, and takes in what is wrong with it.
@@ -130,7 +130,7 @@ extension WorkerLoop {
     private static let longestKnownHeader = 1024
 
     /// The bytes that a request's record may have with key and headers. Any may have to wait in a topic of ours, with its history and our
-    /// headers beside its own; brokers take 1,048,588 unless they are told otherwise.
+    /// headers beside its own; brokers take 1,048,588 by default.
     private static let largestRequest = 900_000
     /// The same for a record that we have written.
     private static let largestOwnRecord = 1_040_000
@@ -187,11 +187,11 @@ extension WorkerLoop {
         noteDeadLetter(place, failure)
     }
 
-    /// Takes in that a partition of our own has records below the committed position: its topic was made anew, or lost its end.
+    /// Notes that a partition of our own has records below the committed position: its topic was recreated or truncated.
     private func beginAgain(_ slot: Int, at offset: Int64) {
         let mark = partitions[slot].ledger?.lowWaterMark ?? 0
         log.warning(
-            .kafkaError, "a partition ends before its committed position and is read anew",
+            .kafkaError, "committed offset is beyond the log end (topic recreated or truncated); offset reset to earliest",
             [
                 .topic: .string(partitions[slot].id.topic), .partition: LogValue(partitions[slot].id.partition),
                 .offset: LogValue(offset), .reason: .string("the committed position is \(mark)"),
@@ -213,7 +213,7 @@ extension WorkerLoop {
         case .beyondWindow: return
         case .process:
             partitions[slot].parked = nil
-            startOrSetAside(flight)
+            startOrBuffer(flight)
         case .alreadyFinished, nil:
             // Possible after the window was made smaller: the restored map reaches further than the window.
             partitions[slot].parked = nil

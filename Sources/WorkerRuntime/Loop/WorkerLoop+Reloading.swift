@@ -5,8 +5,8 @@ import PushModel
 
 /// Hubs that change while the worker runs: others are there from one turn to the next, and no request is lost by it.
 ///
-/// A hub whose settings are what they were goes on as it is. One that is new, or changed, gets a port of its own. One that is gone, or was
-/// changed, lets the calls finish that are under way; what waits for it finds its way anew, and has an end when there is none.
+/// A hub whose settings are what they were goes on as it is. One that is new, or changed, gets a port of its own. One that is gone, or
+/// was changed, lets the calls in flight finish; what waits for it is routed again, and ends when there is no hub for it.
 extension WorkerLoop {
     /// Takes in what the settings say of hubs now.
     func reload(_ new: WorkerConfiguration) {
@@ -39,7 +39,7 @@ extension WorkerLoop {
             ports[number].limits.rate?.owns(partitions.count { $0.role.hasRequests }, now: now)
         }
         for port in retired { retire(port) }
-        findHubsAnew()
+        rerouteWaiting()
         log.info(
             .configurationLoaded, "the hubs of the new settings are used",
             [
@@ -54,8 +54,8 @@ extension WorkerLoop {
         if let fleet = leaveFleet(of: port) { DispatchQueue.global().async { fleet.close(within: .seconds(1)) } }
     }
 
-    /// Everything that is not under way finds its way by the new names.
-    private func findHubsAnew() {
+    /// Routes everything that is not in flight by the new names.
+    private func rerouteWaiting() {
         let active = flights.flights.filter { $0.isActive && $0.deadLetter == nil }.sorted { $0.receivedAt < $1.receivedAt }
         let aside = ports.filter(\.isRetired).flatMap { port in
             Lane.allCases.flatMap { lane in port.aside[lane.rawValue].takeAll().map { (lane, $0) } }
@@ -71,14 +71,14 @@ extension WorkerLoop {
                 // It was read, and waits for its time or for room.
                 findHub(of: flight)
             } else if ports[flight.port].isRetired, !flight.hasCallInFlight {
-                moveOn(flight)
+                reroute(flight)
             }
         }
-        for (lane, record) in aside { startOrSetAside(takeUp(record, in: lane)) }
+        for (lane, record) in aside { startOrBuffer(takeUp(record, in: lane)) }
     }
 
-    /// Lets a request whose hub is gone wait for the one that it goes to now; with a call under way, it does so when that has ended.
-    func moveOn(_ flight: Flight) {
+    /// Lets a request whose hub is gone wait for the one that it goes to now; with a call in flight, it does so when that has ended.
+    func reroute(_ flight: Flight) {
         guard flight.poll == nil, !flight.calls.isEmpty, !flight.hasCallInFlight else { return }
         let waiting = flight.calls.count { $0.phase == .waiting }
         ports[flight.port].waitingForRetry -= waiting
@@ -96,7 +96,7 @@ extension WorkerLoop {
         for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, index) }
     }
 
-    /// Once a second: closes the ports at which nothing is under way any more.
+    /// Once a second: closes the ports at which nothing is in flight any more.
     func closeRetiredPorts() {
         for port in ports where port.isRetired && !port.isClosed && port.limits.inFlight == 0 { close(port) }
     }

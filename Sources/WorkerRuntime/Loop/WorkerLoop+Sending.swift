@@ -66,8 +66,8 @@ extension WorkerLoop {
         Failpoint.pass(.requestWritten)
     }
 
-    /// Ends the calls that wait for their turn or their retry although their request is of no use any more: a hub that is out, or
-    /// that asked to wait, can hold them up for long.
+    /// Ends the calls that wait for their turn or their retry although their request is of no use any more. A hub that is out, or that
+    /// asked to wait, can hold them up for long.
     func expireWaitingCalls() {
         for flight in flights.flights where flight.isActive {
             guard let expiry = flight.request.expiresAt, expiry <= wallClock else { continue }
@@ -104,11 +104,11 @@ extension WorkerLoop {
             case .failure(let failure):
                 if id.belongs(to: flight) { failed(flight, id.call, failure, port) }
             }
-            if port.isRetired, flight.isActive, flight.port == port.number { moveOn(flight) }
+            if port.isRetired, flight.isActive, flight.port == port.number { reroute(flight) }
         }
     }
 
-    /// Buffers that are kept for the next calls: as many as a hub's calls that may be under way at once.
+    /// Buffers that are kept for the next calls: as many as a hub's calls that may be in flight at once.
     private static let maximumSpareBuffers = 4096
 
     private func answered(_ flight: Flight, _ index: Int, _ answer: borrowing Answer, _ port: HubPort) {
@@ -252,7 +252,7 @@ extension WorkerLoop {
         wait(flight, index, until: now + delay * 1_000_000, notBefore: start)
     }
 
-    /// Lets a call wait for a moment of the monotonic clock; when nothing else is to be done for its request, for long in a delay lane.
+    /// Lets a call wait for a moment of the monotonic clock; when nothing else must be done for its request, for long in a delay lane.
     private func wait(_ flight: Flight, _ index: Int, until due: Int64, notBefore: Timestamp? = nil) {
         flight.calls[index].phase = .waiting
         flight.calls[index].due = due
@@ -280,7 +280,7 @@ extension WorkerLoop {
 
     /// Puts a call that may be made into the queue of its lane.
     func queue(_ flight: Flight, _ index: Int) {
-        if ports[flight.port].isRetired { return moveOn(flight) }
+        if ports[flight.port].isRetired { return reroute(flight) }
         ports[flight.port].ready.append(
             CallID(flight: flight.index, call: index), generation: flight.generation, to: flight.lane,
             tenant: flight.tenant, isDelayed: flight.delayed != nil)

@@ -18,9 +18,9 @@ struct LoopFacts {
 
 /// What the loop tells about itself once a second.
 extension WorkerLoop {
-    /// Since when the oldest of all that could go on waits to be finished, of each hub: requests in work, those that lie aside, and
-    /// questions for outcomes. What was not read yet, or waits for its key, counts for the first hub. What waits for its time, in memory or
-    /// in a delay lane, waits from then on.
+    /// Since when the oldest of all that could go on waits to be finished, of each hub: requests in work, buffered ones, and telemetry
+    /// polls. What was not read yet, or waits for its key, counts for the first hub. What waits for its time, in memory or in a delay
+    /// lane, waits from then on.
     func oldestWaiting() -> [Timestamp] {
         var first = min(wallClock, facts.oldestUnread ?? wallClock)
         for queues in ordered.queues where queues.count > 0 {
@@ -34,8 +34,8 @@ extension WorkerLoop {
         return oldest
     }
 
-    /// Says how many records were not read yet, and of each topic since when the first of them waits; in a delay lane that is the one that
-    /// is the next to go on, and it waits from when it is due.
+    /// Says how many records were not read yet, and of each topic since when the first of them waits. In a delay lane that is the next
+    /// one to go on, and it waits from when it is due.
     func measureLag() {
         facts.oldestUnread = nil
         for lane in Lane.allCases {
@@ -73,7 +73,7 @@ extension WorkerLoop {
                 partitions[slot].lag.set(Int(unreadCount))
             }
             guard case .delay(let delay) = partitions[slot].role else { continue }
-            let next = partitions[slot].nextDelayed.map { (look: $0.look ?? $0.waitingSince, waitingSince: $0.waitingSince) }
+            let next = partitions[slot].nextDelayed.map { (recheckTime: $0.recheckTime ?? $0.waitingSince, waitingSince: $0.waitingSince) }
             // Behind what can be read, a transaction's marker is no record that waits.
             let since = DelayedBacklog.oldest(
                 next: next, lastLook: partitions[slot].isBlocked ? partitions[slot].lastLook : nil, unreadCount: unreadCount,
@@ -128,11 +128,11 @@ extension WorkerLoop {
     }
 
     private func oldestStatus(_ flight: Flight, due: Int64?) -> LoopStatus.Oldest {
-        if let look = flight.look, partitions[flight.slot].head === flight {
+        if let recheckTime = flight.recheckTime, partitions[flight.slot].head === flight {
             return LoopStatus.Oldest(
                 offset: flight.offset, publishedAt: flight.origin.timestamp,
                 attempt: flight.delayed?.report.calls.map(\.attemptCount).max() ?? 0,
-                waitsFor: look > wallClock ? "timer" : "turn", nextDue: flight.due)
+                waitsFor: recheckTime > wallClock ? "timer" : "turn", nextDue: flight.due)
         }
         let waitsFor =
             flight.hasCallInFlight ? "hub" : flight.calls.contains { $0.phase == .waiting } ? "timer" : "turn"

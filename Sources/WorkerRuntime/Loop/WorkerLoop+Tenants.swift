@@ -1,10 +1,10 @@
 import Delivery
 import PushModel
 
-/// Tenants that share a lane: one that has more requests than places does not keep those of others behind it from being seen.
+/// Tenants that share a lane: one that has more requests than places does not cause head-of-line blocking for others.
 ///
-/// A lane whose requests name tenants is read beyond what has places. Of what is read, a tenant has some calls waiting for their turn, and
-/// the rest of its records lie aside. The lane is read as far as its records aside and the windows of its partitions allow.
+/// A lane whose requests name tenants is read beyond what has places. Of what is read, a tenant has some calls waiting for their turn,
+/// and the rest of its records are buffered. The lane is read as far as its buffered records and the windows of its partitions allow.
 extension WorkerLoop {
     /// How long a lane is read ahead after a request that names its tenant: 10 s in nanoseconds.
     private static let memory: Int64 = 10_000_000_000
@@ -27,8 +27,8 @@ extension WorkerLoop {
         flight.tenant = lend(&flight.request) { request in TenantID(request.document.span(name)) }
     }
 
-    /// Starts a new request, or sets its record aside while its tenant has enough calls waiting.
-    func startOrSetAside(_ flight: Flight) {
+    /// Starts a new request, or buffers its record while its tenant has enough calls waiting.
+    func startOrBuffer(_ flight: Flight) {
         if flight.request.orderingKey != nil, waitsForItsKey(flight) { return }
         let lane = flight.lane
         guard flight.delayed == nil, flight.deadLetter == nil, flight.report.faults.isEmpty, flight.routeFault == nil,
@@ -48,7 +48,7 @@ extension WorkerLoop {
             start(flight)
             return
         }
-        // It is put off then.
+        // It is deferred then.
         if hasSeveralHubs, canPutOff, isFull(port, lane) {
             start(flight)
             return
@@ -60,15 +60,15 @@ extension WorkerLoop {
         let request = flight.request
         var value = ByteWriter(capacity: flight.valueByteCount)
         value.append(request.document.source(byteCount: flight.valueByteCount))
-        let record = RecordsAside.Record(
+        let record = BufferedRecords.Record(
             slot: flight.slot, origin: flight.origin, receivedAt: flight.receivedAt, waitingSince: flight.waitingSince,
             key: flight.key, envelope: flight.envelope, value: value)
         port.aside[lane.rawValue].append(record, of: flight.tenant)
         flights.release(flight)
     }
 
-    /// Whether a request can be sent and repeats none, which is told in the order of the records, so before it lies aside; if not, why is
-    /// noted.
+    /// Whether a request can be sent and repeats none, which is detected in the order of the records, so before it is buffered; if not,
+    /// why is noted.
     func isNew(_ flight: Flight) -> Bool {
         guard repetitions != nil || flight.request.dedupeKey != nil else { return true }
         do throws(RequestFault) {
@@ -81,14 +81,14 @@ extension WorkerLoop {
         }
     }
 
-    /// Starts requests whose records lie aside, as far as their tenants have had turns.
-    func startRecordsAside() {
+    /// Starts requests whose records are buffered, as far as their tenants have had turns.
+    func startBufferedRecords() {
         for port in ports {
-            for lane in Lane.allCases where !port.aside[lane.rawValue].isEmpty { startRecordsAside(of: port, lane) }
+            for lane in Lane.allCases where !port.aside[lane.rawValue].isEmpty { startBufferedRecords(of: port, lane) }
         }
     }
 
-    private func startRecordsAside(of port: HubPort, _ lane: Lane) {
+    private func startBufferedRecords(of port: HubPort, _ lane: Lane) {
         for tenant in port.aside[lane.rawValue].tenants {
             while canProceed, mayHaveMoreCalls(tenant, in: lane, port),
                 let record = port.aside[lane.rawValue].removeFirst(of: tenant)
@@ -104,14 +104,14 @@ extension WorkerLoop {
         return queues.count(of: tenant) < max(1, min(port.settings.maxInFlight, Self.waitingCalls / max(queues.tenantCount, 1)))
     }
 
-    private func start(_ record: RecordsAside.Record, of tenant: TenantID, in lane: Lane) {
+    private func start(_ record: BufferedRecords.Record, of tenant: TenantID, in lane: Lane) {
         let flight = takeUp(record, in: lane)
         flight.tenant = tenant
         start(flight)
     }
 
-    /// Makes a flight of a record that lay aside.
-    func takeUp(_ record: RecordsAside.Record, in lane: Lane) -> Flight {
+    /// Makes a flight of a buffered record.
+    func takeUp(_ record: BufferedRecords.Record, in lane: Lane) -> Flight {
         let flight = flights.take()
         flight.begin(
             epoch: epoch, slot: record.slot, lane: lane, origin: record.origin, now: wallClock, monotonic: record.receivedAt)

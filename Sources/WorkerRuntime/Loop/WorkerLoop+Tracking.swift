@@ -4,12 +4,12 @@ import HubREST
 import Observability
 import PushModel
 
-/// Calls whose outcome is followed: from the hub's acceptance into a delay lane, and from there to the next question.
+/// Calls whose outcome is followed: from the hub's acceptance into a delay lane, and from there to the next poll.
 ///
-/// A question waits in a lane, never in memory: its record is written in the transaction of the final result, and the next one, or the
+/// A poll waits in a lane, never in memory. Its record is written in the transaction of the final result, and the next one, or the
 /// outcome, in a transaction with its own offset. So a worker that dies loses none, and asks again what it had asked.
 extension WorkerLoop {
-    /// Moments are rounded up to this, in milliseconds, so that the questions of a moment come together.
+    /// Moments are rounded up to this, in milliseconds, so that the polls of a moment come together.
     private static let grid: Int64 = 100
 
     /// Follows the calls of a finished request that the hub has accepted.
@@ -77,9 +77,9 @@ extension WorkerLoop {
         return (lane, Timestamp(milliseconds: moment - moment % Self.grid))
     }
 
-    /// Takes a question from its lane when its time has come; else it waits there, or in the next one.
+    /// Takes a poll from its lane when its time has come; else it waits there, or in the next one.
     func start(_ flight: Flight, _ poll: OutcomePoll) {
-        if poll.look > wallClock {
+        if poll.recheckTime > wallClock {
             partitions[flight.slot].head = flight
             return
         }
@@ -98,7 +98,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Puts a question off for which there is no room: for as long again as the call is followed, so that this is seldom done twice.
+    /// Defers a poll for which there is no room: for as long again as the call is followed, so that this is seldom done twice.
     private func putOff(_ flight: Flight, _ poll: OutcomePoll) {
         let elapsed = wallClock.milliseconds(since: Timestamp(milliseconds: poll.call.tracking.acceptedAt))
         if elapsed > configuration.outcomes.deadline {
@@ -109,7 +109,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Hands a question on to a lane, in the transaction that finishes its present record.
+    /// Hands a poll on to a lane, in the transaction that finishes its present record.
     func askLater(_ flight: Flight, _ poll: OutcomePoll, after wait: Int64) {
         guard let (lane, due) = laneAndMoment(after: wait) else { return finish(flight, poll, .unavailable) }
         let place = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)

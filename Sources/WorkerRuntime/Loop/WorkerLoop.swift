@@ -11,8 +11,8 @@ import PushModel
 /// One thread's worth of worker: it owns its consumer, connections, ledgers and flights outright, and never blocks but to
 /// wait for the next event.
 ///
-/// A turn takes what is there, in this order: replies of the committer, Kafka's events, the hub's answers, timers; then it
-/// reads records while there is room, hands calls to connections, and offers what is finished to the committer.
+/// A turn takes what is there, in this order: replies of the committer, Kafka's events, the hub's answers, timers. Then it reads records
+/// while there is room, hands calls to connections, and offers what is finished to the committer.
 final class WorkerLoop {
     /// What the loop is about.
     enum Mode: Equatable {
@@ -60,7 +60,7 @@ final class WorkerLoop {
     var isProducerReady = false
     /// Whether the committer is asking a broker that had failed.
     var isProbing = false
-    /// When it is looked whether somebody reads every partition.
+    /// When to look for partitions without a consumer.
     var survey = GroupSurvey()
 
     // The assignment.
@@ -72,8 +72,8 @@ final class WorkerLoop {
     var assignedAt: Int64 = 0
     /// When its positions were known.
     var assignedMoment = Timestamp(milliseconds: 0)
-    /// Whether positions of the group say that nobody is at work. They are committed anew before anything is begun, because otherwise nobody
-    /// would know, if this worker died, that something was.
+    /// Whether positions of the group say that no worker is at work. They are committed again before anything is begun: if this worker
+    /// died, the next one would otherwise not know that something was.
     var isOpening = false
     /// Since when nothing is in work any more and all results are committed, while partitions are given up; monotonic nanoseconds.
     var drainedAt: Int64?
@@ -110,10 +110,10 @@ final class WorkerLoop {
 
     // Outcomes.
     var details: ErrorDetails
-    /// How repeated requests are told; nil when all are sent.
+    /// How duplicates are detected; nil when all are sent.
     let repetitions: RepetitionRules?
     /// Partitions that were found to end before the group's position.
-    var suspects: Set<TopicPartition> = []
+    var partitionsBehindCommit: Set<TopicPartition> = []
 
     // Results.
     var recorder: ResultRecorder
@@ -229,12 +229,12 @@ final class WorkerLoop {
             receiveHeld()
             startKeys()
             receiveRecords()
-            lookIntoSuspects()
+            lookIntoPartitionsBehindCommit()
             receiveDelayed()
             readParents()
             sendPolls()
             sendCalls()
-            startRecordsAside()
+            startBufferedRecords()
             finishDraining()
             offerCommit()
             endTurnOfPorts()

@@ -5,7 +5,8 @@ import HTTP1
 
 /// Reads the lists of refused devices that the hub keeps elsewhere, such as in a storage account.
 ///
-/// A link opens its list by a signature of its own, so a request carries no key of ours. Where the hub itself is asked over TLS, so are these.
+/// A link opens its list by a signature of its own, so a request carries no key of ours. Where the hub itself is asked over TLS, so are
+/// these.
 struct ErrorDetails {
     /// Whether anybody wants to know.
     var isWanted = false

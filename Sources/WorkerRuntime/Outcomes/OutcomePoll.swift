@@ -2,7 +2,7 @@ import Delivery
 import Kafka
 import PushModel
 
-/// A record of a delay lane that holds a call whose outcome is to be asked for.
+/// A record of a delay lane that holds a call whose outcome must be polled.
 final class OutcomePoll {
     /// Where it stands.
     enum Phase {
@@ -18,12 +18,12 @@ final class OutcomePoll {
 
     /// The call.
     var call: TrackedCall
-    /// When the hub is to be asked.
+    /// When to poll the hub.
     let due: Timestamp
-    /// When the record is to be looked at.
-    let look: Timestamp
+    /// When to check the record again.
+    let recheckTime: Timestamp
     var phase = Phase.waiting
-    /// The number of the token that the question was signed with.
+    /// The number of the token that the poll was signed with.
     var tokenSerial: UInt64 = 0
     /// What became of the call, while the list of refused devices is being read.
     var outcome: CallOutcome?
@@ -32,7 +32,7 @@ final class OutcomePoll {
     ///
     /// - Parameters:
     ///   - record: A record of a delay lane.
-    ///   - due: When its headers say that the hub is to be asked.
+    ///   - due: When its headers say to poll the hub.
     ///   - delay: The delay lane, by its place in `DelayLanes.lengths`.
     ///   - now: The present moment.
     init?(_ record: borrowing ConsumedRecord, due: Int64?, in delay: Int, now: Timestamp) {
@@ -41,22 +41,22 @@ final class OutcomePoll {
         else { return nil }
         self.call = call
         self.due = Timestamp(milliseconds: due)
-        look = Timestamp(
-            milliseconds: DelayLanes.look(
+        recheckTime = Timestamp(
+            milliseconds: DelayLanes.recheckTime(
                 in: delay, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds))
     }
 
-    /// More than any question waits, in seconds: two days.
+    /// More than any poll waits, in seconds: two days.
     private static let longestWait: Int64 = 172_800
 }
 
-/// What the headers of a record say of a question for an outcome, read without keeping any of them.
+/// What the headers of a record say of a telemetry poll, read without keeping any of them.
 struct PollHeaders {
-    /// Whether the record holds a question.
+    /// Whether the record holds a poll.
     private(set) var isPoll = false
     /// Whether it is this group's; nil when it does not say whose.
     private(set) var isOurs: Bool?
-    /// When the hub is to be asked.
+    /// When to poll the hub.
     private(set) var due: Int64?
 
     init(_ record: borrowing ConsumedRecord, group: String) {
@@ -101,9 +101,9 @@ struct PollHeaders {
     }
 }
 
-/// The questions for outcomes of one loop.
+/// The telemetry polls of one loop.
 struct OutcomePolling {
-    /// Questions that wait for their turn; more are put off, because behind them in a lane others would wait that are no questions.
+    /// Polls that wait for their turn; more are deferred, because behind them in a lane others would wait that are no polls.
     static let maximumWaiting = 1024
 
     var queue = CallQueue()
@@ -119,9 +119,9 @@ struct OutcomePolling {
 }
 
 extension ExchangeID {
-    /// The exchange of a flight's question for an outcome; numbers below zero tell such from calls.
-    static func question(of flight: Flight) -> Int { ~ExchangeID(flight, call: 0).number }
+    /// The exchange of a flight's telemetry poll; numbers below zero tell such from calls.
+    static func poll(of flight: Flight) -> Int { ~ExchangeID(flight, call: 0).number }
 
-    /// Whether the exchange is the question of what `flight` carries now.
-    func isQuestion(of flight: Flight) -> Bool { flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) }
+    /// Whether the exchange is the poll of what `flight` carries now.
+    func isPoll(of flight: Flight) -> Bool { flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) }
 }

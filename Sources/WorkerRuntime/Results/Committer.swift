@@ -6,19 +6,19 @@ import Synchronization
 
 /// Does what blocks, on a thread of its own: committing batches, and asking the group for committed positions.
 ///
-/// One job at a time, in order. The loop gives jobs and takes replies; neither waits for the other. Some of librdkafka's calls
-/// can block for ever (`kafka-dispatch` 4.8): a committer whose job takes too long is abandoned, with its thread and its
-/// producer, and replaced by another, whose producer has the same transactional id and therefore fences the one left behind.
+/// One job at a time, in order. The loop gives jobs and takes replies; neither waits for the other. Some of librdkafka's calls can block
+/// for ever (`kafka-dispatch` 4.8): a committer whose job takes too long is abandoned, with its thread and its producer, and replaced by
+/// another. The new producer has the same transactional id and therefore fences the one left behind.
 final class Committer: Sendable {
     /// Something to do.
     enum Job: Sendable {
         /// Get the producer ready.
         case prepare
         /// Ask for the committed positions of an assignment; some partitions were seen to end before theirs.
-        case positions([TopicPartition], suspects: Set<TopicPartition>, epoch: Int)
+        case positions([TopicPartition], partitionsBehindCommit: Set<TopicPartition>, epoch: Int)
         /// Ask the group for anything, to learn whether it answers again.
         case probe([TopicPartition])
-        /// Look whether somebody reads every partition.
+        /// Look for partitions without a consumer.
         case survey
         /// Publish a batch together with its offsets.
         case commit(CommitJob)
@@ -36,14 +36,14 @@ final class Committer: Sendable {
         case positionsFailed(KafkaError, epoch: Int)
         /// Whether the group answered the probe.
         case probed(KafkaError?)
-        /// The partitions that nobody reads; none where that could not be learnt.
+        /// The partitions without a consumer; none where that could not be learnt.
         case surveyed([TopicPartition])
         case committed
-        /// The group stands where this worker did not put it: nothing is published, and its work is somebody else's by now.
+        /// The group stands where this worker did not put it: nothing is published, and its work is another worker's by now.
         case overtaken
         /// A partition of held requests is not there any more that some are for.
         case misplaced
-        /// The batch is not committed, and stands so; it is to be offered again.
+        /// The batch is not committed, and stands so; it must be offered again.
         case commitFailed(KafkaError, CommitJob.Standing)
         /// Another process has this worker's place; this one must stop.
         case fenced(KafkaError)
@@ -58,16 +58,16 @@ final class Committer: Sendable {
         var control: Int64?
         /// Where partitions of requests begin that do not begin at the group's position.
         var starts: [TopicPartition: PartitionStart] = [:]
-        /// Where the partitions of requests ended that were assigned, transactions under way included; those of which it was asked.
+        /// Where the partitions of requests ended that were assigned, open transactions included; those of which it was asked.
         var requests: [TopicPartition: Int64] = [:]
-        /// The partitions of held requests that were assigned, transactions under way included; empty if that could not be learnt.
+        /// The partitions of held requests that were assigned, open transactions included; empty if that could not be learnt.
         var held: [Int32: Int64] = [:]
     }
 
     private struct State {
         var jobs: [Job] = []
         var replies: [Reply] = []
-        /// When the job under way was begun, monotonic nanoseconds.
+        /// When the present job was begun, monotonic nanoseconds.
         var busySince: Int64?
         var isAbandoned = false
     }
@@ -102,10 +102,10 @@ final class Committer: Sendable {
         state.withLock { $0.replies.isEmpty ? nil : $0.replies.removeFirst() }
     }
 
-    /// When the job under way was begun, monotonic nanoseconds; nil while there is none.
+    /// When the present job was begun, monotonic nanoseconds; nil while there is none.
     var busySince: Int64? { state.withLock { $0.busySince } }
 
-    /// Leaves the committer to itself: no job of its queue is begun any more, and nobody hears of the one under way.
+    /// Leaves the committer to itself: no job of its queue is begun any more, and the end of the present one is not reported.
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true
@@ -157,7 +157,7 @@ struct CommitJob: Sendable {
         case unpublished
         /// Its records are in their topics, and only its offsets are left; without transactions.
         case written
-        /// It may be published, because nobody heard how its last commit ended.
+        /// It may be published, because it is unknown how its last commit ended.
         case doubtful
     }
 

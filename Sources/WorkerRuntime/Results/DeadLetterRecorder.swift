@@ -1,8 +1,8 @@
 import Kafka
 import PushModel
 
-/// Puts records that cannot be understood into a batch: key and value byte for byte, their own headers kept, and what is
-/// known of them beside (message contract, sections 3.1 and 3.3).
+/// Puts records that cannot be understood into a batch: key and value byte for byte, their own headers kept, and what is known of them
+/// added (message contract, sections 3.1 and 3.3).
 struct DeadLetterRecorder {
     let group: String
     let spellings: WorkerConfiguration.DeadLetterHeaders
@@ -35,7 +35,7 @@ struct DeadLetterRecorder {
         }
     }
 
-    /// What a dead letter has of its record at most, so that brokers take it unless they are told to take less than 1,048,588 bytes: with
+    /// What a dead letter has of its record at most, so that brokers take it unless they are set to less than 1,048,588 bytes. Its parts:
     /// a value that may be a request, the bytes of the key and those of the headers.
     private static let longestKey = 256 << 10
     private static let roomForHeaders = 64 << 10

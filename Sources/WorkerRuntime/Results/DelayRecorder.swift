@@ -1,8 +1,8 @@
 import Delivery
 import PushModel
 
-/// Puts requests that have to wait into a batch, for a delay lane or the topic of held requests: the record's value, key and headers as they were, and beside them what is
-/// needed to go on where the request was.
+/// Puts requests that have to wait into a batch, for a delay lane or the topic of held requests. The record's value, key and headers
+/// stay; what is needed to go on where the request was is added.
 struct DelayRecorder {
     let group: String
 

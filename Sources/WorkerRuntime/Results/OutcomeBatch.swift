@@ -1,7 +1,8 @@
 import Kafka
 import PushModel
 
-/// Records that wait for the next commit: final results, dead letters and requests that have to wait, one behind another in one piece of memory.
+/// Records that wait for the next commit: final results, dead letters and requests that have to wait, one behind another in one piece of
+/// memory.
 ///
 /// A batch is handed to the committer and comes back, to be emptied and filled again.
 struct OutcomeBatch: Sendable {
@@ -10,8 +11,8 @@ struct OutcomeBatch: Sendable {
         case results, deadLetters
         /// A delay lane, by its place in `DelayLanes.lengths`.
         case delay(Int)
-        /// The same for a question for an outcome; those of one commit stay together.
-        case question(Int)
+        /// The same for a telemetry poll; those of one commit stay together.
+        case poll(Int)
         /// A partition of the topic of held requests.
         case held(Int32)
         /// Our own lane, where parts of requests are spread by this number.
@@ -191,7 +192,7 @@ struct OutcomeBatch: Sendable {
     /// The parts of one record under construction.
     struct Builder {
         let firstHeader: Int
-        /// Where the headers begin that are not copied; the builder is told.
+        /// Where the headers begin that are not copied; the builder sets it.
         fileprivate(set) var ownHeaders: Int
         var key: Range<Int>?
         var value: Range<Int>?

@@ -6,9 +6,9 @@ import Kafka
 ///
 /// A coordinator confirms the end of a transaction before it tells the partitions. If it crashes in between, and is back before the
 /// partitions have leaders, it takes them for deleted and never tells them (seen with Kafka 4.3.1, whose log then says "Couldn't find
-/// leader endpoint"). The records then share the fate of the producer's next transaction in their partition, and the offsets are
-/// neither committed nor dropped. So after any trouble the group's positions are asked whether the latest commit took place, as well
-/// as after a commit that took long; and what did not is ended by another transaction, over all partitions, that is aborted.
+/// leader endpoint"). The records then share the fate of the producer's next transaction in their partition, and the offsets are neither
+/// committed nor dropped. So after any trouble the group's positions are asked whether the latest commit took place, as well as after a
+/// commit that took long. What did not is ended by another transaction, over all partitions, that is aborted.
 extension Publisher {
     /// A commit that the broker has confirmed: the positions that it moved.
     struct Confirmed {
@@ -28,28 +28,28 @@ extension Publisher {
 
     /// After trouble, finds out whether the latest confirmed commit took place.
     ///
-    /// - Returns: False if it did not. Nothing of it is left then, and its requests are to be taken up again from the group's positions.
+    /// - Returns: False if it did not. Nothing of it is left then, and its requests must be redelivered from the group's positions.
     mutating func settleLatest(_ producer: Producer) throws(KafkaError) -> Bool {
-        guard isTroubled, configuration.guarantee == .exactlyOnce else { return true }
+        guard suspectsLostCommit, configuration.guarantee == .exactlyOnce else { return true }
         if let latest {
             let isLost = try outcomeUnlessPending(of: latest).map { $0 == .notCommitted } ?? true
             if isLost {
                 try removeRemains(latest.offsets, producer)
                 self.latest = nil
-                isTroubled = false
+                suspectsLostCommit = false
                 return false
             }
         }
-        isTroubled = false
+        suspectsLostCommit = false
         return true
     }
 
-    /// What became of a commit of which nobody knows whether it took place. If it did not, nothing of it is left.
+    /// What became of a commit of which it is unknown whether it took place. If it did not, nothing of it is left.
     mutating func settledOutcome(of job: CommitJob, _ producer: Producer) throws(KafkaError) -> DoubtfulCommit {
         let commit = Confirmed(job)
         guard configuration.guarantee == .exactlyOnce else { return try outcome(of: commit, within: .seconds(10)) }
         if let outcome = try outcomeUnlessPending(of: commit), outcome != .notCommitted {
-            mayHaveRemains = false
+            mayHaveHangingTransaction = false
             return outcome
         }
         try removeRemains(job.offsets, producer)
@@ -74,7 +74,7 @@ extension Publisher {
     /// Ends, by an abort, whatever transactions of this producer have left open: in every partition that they can have reached, and
     /// in the group's offsets, of which `offsets` are some.
     mutating func removeRemains(_ offsets: [OffsetCommit], _ producer: Producer) throws(KafkaError) {
-        mayHaveRemains = true
+        mayHaveHangingTransaction = true
         // Topics that are compacted take no record without a key.
         let key: [UInt8] = [0]
         do throws(KafkaError) {
@@ -91,7 +91,7 @@ extension Publisher {
             }
             let start = MonotonicTime.now()
             try producer.abortTransaction(timeout: configuration.transactionTimeout)
-            mayHaveRemains = !Self.isPrompt(since: start)
+            mayHaveHangingTransaction = !Self.isPrompt(since: start)
         } catch {
             producer.close(timeout: .zero)
             self.producer = nil

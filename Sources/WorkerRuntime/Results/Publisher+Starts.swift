@@ -8,13 +8,13 @@ extension Publisher {
     ///
     /// - Parameters:
     ///   - positions: The group's positions.
-    ///   - suspects: Partitions that were seen to end before their position, whatever they end at now.
+    ///   - partitionsBehindCommit: Partitions that were seen to end before their position, whatever they end at now.
     ///   - admin: Sees what is not committed.
-    ///   - found: Takes what is to be done with each of those, and where partitions end. The others begin at their position, or with all that
-    ///     is retained if there is none.
+    ///   - found: Takes what to do with each of those, and where partitions end. The others begin at their position, or with all that is
+    ///     retained if there is none.
     /// - Throws: It could not be learnt, of a partition that cannot be read before.
     func findStarts(
-        of positions: [CommittedOffset], _ suspects: Set<TopicPartition>, _ admin: TopicAdmin,
+        of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, _ admin: TopicAdmin,
         into found: inout Committer.PartitionEnds
     ) throws(KafkaError) {
         for lane in Lane.allCases {
@@ -22,7 +22,7 @@ extension Publisher {
             let asked = positions.filter { $0.partition.topic == topic && isWorthAsking($0) }
             guard !asked.isEmpty else { continue }
             let numbers = asked.map(\.partition.partition)
-            let mustKnow = asked.contains { $0.offset == nil || suspects.contains($0.partition) }
+            let mustKnow = asked.contains { $0.offset == nil || partitionsBehindCommit.contains($0.partition) }
             let limit = Duration.seconds(mustKnow ? 5 : 1)
             let ends: [Int64]
             do throws(KafkaError) {
@@ -34,7 +34,7 @@ extension Publisher {
             }
             for (position, end) in zip(asked, ends) {
                 found.requests[position.partition] = end
-                let isBeyond = position.offset.map { $0 > end || suspects.contains(position.partition) }
+                let isBeyond = position.offset.map { $0 > end || partitionsBehindCommit.contains(position.partition) }
                 guard isBeyond ?? true else { continue }
                 found.starts[position.partition] = try start(of: position, end: end, admin)
             }

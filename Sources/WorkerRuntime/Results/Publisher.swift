@@ -5,12 +5,12 @@ import PushModel
 
 /// Writes batches to Kafka: in one transaction with the consumed offsets, or, on a broker without transactions, before them.
 ///
-/// Lives on the committer's thread. After every failure it is ready for the same batch again; whether a transaction whose
-/// outcome is unknown was committed is told by the group's position, which only that transaction can have moved.
+/// Lives on the committer's thread. After every failure it is ready for the same batch again. Whether a transaction whose outcome is
+/// unknown was committed shows in the group's position, which only that transaction can have moved.
 ///
-/// The rules of exactness that are kept here (`kafka-dispatch` 6.3): results are written in the transaction that carries their
-/// offsets, all of them before the offsets (1); an aborted batch is written again (3); after an unknown commit a new producer
-/// settles the transaction, and the positions are read back before anything is written again (7, 8).
+/// The rules of exactness that are kept here (`kafka-dispatch` 6.3): results are written in the transaction that carries their offsets,
+/// all of them before the offsets (1). An aborted batch is written again (3). After an unknown commit a new producer settles the
+/// transaction, and the positions are read back before anything is written again (7, 8).
 struct Publisher {
     let configuration: WorkerConfiguration
     let group: ConsumerGroup
@@ -21,9 +21,9 @@ struct Publisher {
     private(set) var deadLetters: Producer.Topic?
     /// The topics of the delay lanes; nil where there is none.
     private(set) var delays: [Producer.Topic?] = []
-    /// The partitions of a delay lane, once questions were written to it.
-    private var questionPartitions = [Int: Int32]()
-    /// Says which of them the questions of a commit go to.
+    /// The partitions of a delay lane, once polls were written to it.
+    private var pollPartitions = [Int: Int32]()
+    /// Says which of them the polls of a commit go to.
     private var turn: Int32 = 0
     /// The topic that parts of requests go to, and that of the requests they are parts of, with the numbers of their partitions.
     private(set) var own: (topic: Producer.Topic, partitions: Int32)?
@@ -34,19 +34,19 @@ struct Publisher {
     private(set) var held: (topic: Producer.Topic, partitions: Int32)?
     /// The topic of dead handles, if it is there.
     private(set) var handles: Producer.Topic?
-    /// The numbers of partitions of which every one was read by somebody, so that the group need not be asked again.
+    /// The numbers of partitions of which every one had a consumer, so that the group need not be asked again.
     private var surveyed: [Int] = []
     /// How often in a row the broker took this producer for an outdated one.
     private var fencedCount = 0
-    /// When the transaction under way was begun; nil while there is none.
+    /// When the open transaction was begun; nil while there is none.
     private var transactionBegun: MonotonicTime?
 
     /// The latest commit that the broker confirmed.
     var latest: Confirmed?
-    /// Whether a transaction has failed since, so that it is to be asked whether the latest commit has taken place.
-    var isTroubled = false
+    /// Whether a transaction has failed since, so that it must be checked whether the latest commit has taken place.
+    var suspectsLostCommit = false
     /// Whether a transaction may have left records that neither a commit nor an abort has reached.
-    var mayHaveRemains = false
+    var mayHaveHangingTransaction = false
 
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock) {
         self.configuration = configuration
@@ -76,7 +76,7 @@ struct Publisher {
             } catch {
                 return isTakenOver(error) ? .fenced(error) : .failed(error)
             }
-        case .positions(let partitions, let suspects, let epoch):
+        case .positions(let partitions, let partitionsBehindCommit, let epoch):
             do throws(KafkaError) {
                 surveyed = []
                 // A transaction that was left open holds the positions back until a producer of the same name settles it.
@@ -85,7 +85,7 @@ struct Publisher {
                 let positions = try positions(of: partitions + held)
                 let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
                 var ends = Committer.PartitionEnds()
-                try findStarts(of: positions, suspects, admin, into: &ends)
+                try findStarts(of: positions, partitionsBehindCommit, admin, into: &ends)
                 ends.control = try controlEnd()
                 ends.held = heldEnds(held, admin)
                 return .positions(positions, ends, epoch: epoch)
@@ -124,7 +124,7 @@ struct Publisher {
         }
     }
 
-    /// Parts with the producer, and with what it knows: a topic was deleted, or made anew with fewer partitions.
+    /// Discards the producer, and with it what it knows: a topic was deleted, or recreated with fewer partitions.
     private mutating func forgetTopics() {
         producer?.close(timeout: .zero)
         producer = nil
@@ -163,7 +163,7 @@ struct Publisher {
         parents = (topics[3], try fresh.partitionCount(of: topics[3], timeout: .seconds(5)))
         delays = try names.delays.map { (name) throws(KafkaError) in try optionalTopic(name, of: fresh) }
         handles = try optionalTopic(names.handles, of: fresh)
-        questionPartitions.removeAll()
+        pollPartitions.removeAll()
         held = nil
         if let topic = try optionalTopic(names.held, of: fresh) {
             held = (topic, try fresh.partitionCount(of: topic, timeout: .seconds(5)))
@@ -173,7 +173,7 @@ struct Publisher {
         producer = fresh
     }
 
-    /// The partitions that nobody reads. The group is asked when numbers have changed only, so that it costs an idle fleet little.
+    /// The partitions without a consumer. The group is asked when numbers have changed only, so that it costs an idle fleet little.
     private mutating func survey() throws(KafkaError) -> [TopicPartition] {
         let topics = configuration.topics.shared
         let counts = try group.partitionCounts(of: topics, timeout: .seconds(1))
@@ -232,7 +232,7 @@ struct Publisher {
         return try group.end(of: partition, timeout: .seconds(5))
     }
 
-    /// - Returns: Whether the batch is published; false when somebody else has moved the group's positions.
+    /// - Returns: Whether the batch is published; false when another member or tool has moved the group's positions.
     private mutating func publish(_ job: CommitJob, _ standing: inout CommitJob.Standing) throws(KafkaError) -> Bool {
         guard let producer else { return false }
         guard try settleLatest(producer) else { return false }
@@ -250,7 +250,7 @@ struct Publisher {
             try publishPlainly(job.batch, job.offsets, &standing, with: producer)
             return true
         }
-        if mayHaveRemains { try removeRemains(job.offsets, producer) }
+        if mayHaveHangingTransaction { try removeRemains(job.offsets, producer) }
         if Sabotage.isOn(.publishOutside) { try publishOutside(job.batch) }
         transactionBegun = MonotonicTime.now()
         do throws(KafkaError) {
@@ -264,7 +264,7 @@ struct Publisher {
             }
             pass(.offsetsSent, job)
         } catch {
-            isTroubled = true
+            suspectsLostCommit = true
             // After a time-out a request may still be on its way; only a new producer keeps it out of the next transaction.
             giveUp(producer, isSettled: !error.isFatal && !error.isTimeout)
             throw error
@@ -278,7 +278,7 @@ struct Publisher {
             pass(.committed, job)
         } catch {
             standing = error.requiresAbort ? .unpublished : .doubtful
-            isTroubled = true
+            suspectsLostCommit = true
             giveUp(producer, isSettled: error.requiresAbort)
             throw error
         }
@@ -332,10 +332,10 @@ struct Publisher {
     private mutating func giveUp(_ producer: Producer, isSettled: Bool) {
         let start = MonotonicTime.now()
         if isSettled, (try? producer.abortTransaction(timeout: configuration.transactionTimeout)) != nil {
-            mayHaveRemains = mayHaveRemains || !Self.isPrompt(since: start)
+            mayHaveHangingTransaction = mayHaveHangingTransaction || !Self.isPrompt(since: start)
             return
         }
-        mayHaveRemains = true
+        mayHaveHangingTransaction = true
         producer.close(timeout: .zero)
         self.producer = nil
     }
@@ -381,9 +381,9 @@ struct Publisher {
         case .results: return results.map { ($0, nil) }
         case .deadLetters: return deadLetters.map { ($0, nil) }
         case .delay(let lane): return (try delayLane(nearest: lane).topic, nil)
-        case .question(let wanted):
+        case .poll(let wanted):
             let (lane, topic) = try delayLane(nearest: wanted)
-            return (topic, try partition(ofQuestionsIn: lane, topic, producer))
+            return (topic, try partition(ofPollsIn: lane, topic, producer))
         case .held(let partition):
             guard let held else { throw .invalidArgument("there is no topic of held requests") }
             return (held.topic, partition)
@@ -405,14 +405,14 @@ struct Publisher {
         throw .invalidArgument("there is no topic of a delay lane any more")
     }
 
-    /// The partition of a delay lane that the questions of this commit go to. Spread over all, a few to each, they would take a request to
+    /// The partition of a delay lane that the polls of this commit go to. Spread over all, a few to each, they would take a request to
     /// the broker for each partition.
     private mutating func partition(
-        ofQuestionsIn lane: Int, _ topic: Producer.Topic, _ producer: Producer
+        ofPollsIn lane: Int, _ topic: Producer.Topic, _ producer: Producer
     ) throws(KafkaError) -> Int32 {
-        if let count = questionPartitions[lane] { return turn % count }
+        if let count = pollPartitions[lane] { return turn % count }
         let count = max(1, try producer.partitionCount(of: topic, timeout: .seconds(5)))
-        questionPartitions[lane] = count
+        pollPartitions[lane] = count
         return turn % count
     }
 

@@ -20,11 +20,11 @@ extension ResultRecorder {
 }
 
 extension DelayRecorder {
-    /// Adds a call whose outcome is to be asked for.
+    /// Adds a call whose outcome must be polled.
     ///
     /// - Parameters:
     ///   - lane: The delay lane, by its place in `DelayLanes.lengths`.
-    ///   - due: When the hub is to be asked.
+    ///   - due: When to poll the hub.
     ///   - requestID: The request's id.
     ///   - place: The record that this one follows from.
     ///   - batch: Gets the record.
@@ -33,7 +33,7 @@ extension DelayRecorder {
         in lane: Int, due: Timestamp, requestID: Span<UInt8>, for place: OutcomeBatch.Origin, into batch: inout OutcomeBatch,
         _ write: (inout ByteWriter) -> Void
     ) {
-        batch.add(.question(lane), of: place) { record in
+        batch.add(.poll(lane), of: place) { record in
             record.copyKey(requestID)
             record.setValue(write)
             record.addHeader("pushfan-not-before-ms") { $0.append(decimal: due.milliseconds) }

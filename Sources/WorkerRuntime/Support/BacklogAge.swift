@@ -2,8 +2,8 @@ import PushModel
 
 /// Since when the oldest unread record of one partition of requests has been waiting, as far as that can be told without reading it.
 ///
-/// It came after the last record that was taken, and after the last moment at which nothing was unread. So a quiet topic's new record is not
-/// taken for as old as the one before it, and the age of a backlog that nobody may read, because the hub is out, grows with the clock.
+/// It came after the last record that was taken, and after the last moment at which nothing was unread. So a quiet topic's new record is
+/// not taken for as old as the one before it. The age of a backlog that may not be read, because the hub is out, grows with the clock.
 struct BacklogAge: Equatable {
     private var emptyAt: Timestamp?
     /// When something unread was seen first; with nothing else known, it has been waiting for at least as long.
@@ -32,18 +32,18 @@ struct BacklogAge: Equatable {
 /// A lane's records are looked at in the order in which they were written, and none is due before it is looked at.
 enum DelayedBacklog {
     /// - Parameters:
-    ///   - next: The record that is the next to go on, if it was read: when it is to be looked at, and since when it waits.
-    ///   - lastLook: When the last record that was taken was to be looked at; nil when none was.
+    ///   - next: The record that is the next to go on, if it was read: when to check it again, and since when it waits.
+    ///   - lastLook: When the last record that was taken had to be checked again; nil when none was taken.
     ///   - unreadCount: How many records lie behind what was read.
     ///   - now: The present moment.
-    /// - Returns: That moment; one in the future, or none, when nothing waits. Of a next record that is due it is exact. One that is only to
-    ///   be handed on, and cannot be because there is no room, hides those behind it, as does a full window: then it is the earliest that it
-    ///   can be.
+    /// - Returns: That moment; one in the future, or none, when nothing waits. Of a next record that is due it is exact. One that only
+    ///   has to be handed on, and cannot be because there is no room, hides those behind it, as does a full window: then it is the
+    ///   earliest that it can be.
     static func oldest(
-        next: (look: Timestamp, waitingSince: Timestamp)?, lastLook: Timestamp?, unreadCount: Int64, now: Timestamp
+        next: (recheckTime: Timestamp, waitingSince: Timestamp)?, lastLook: Timestamp?, unreadCount: Int64, now: Timestamp
     ) -> Timestamp? {
         guard let next else { return unreadCount > 0 ? lastLook : nil }
-        return next.waitingSince <= now || unreadCount <= 0 ? next.waitingSince : min(next.look, next.waitingSince)
+        return next.waitingSince <= now || unreadCount <= 0 ? next.waitingSince : min(next.recheckTime, next.waitingSince)
     }
 }
 
@@ -52,8 +52,8 @@ enum WaitingSince {
     /// - Parameters:
     ///   - published: When the request was published.
     ///   - notBefore: When the request is to go out, if it says so.
-    ///   - due: When its record in a delay lane says that it, or the question for an outcome, is to go on; nil for a record of a lane of
-    ///     requests. What was before, the attempts of a retry for one, does not count.
+    ///   - due: When its record in a delay lane says that it, or the telemetry poll, may go on; nil for a record of a lane of requests.
+    ///     What was before, the attempts of a retry for one, does not count.
     /// - Returns: That moment; one in the future when it waits for its time.
     static func moment(published: Timestamp, notBefore: Timestamp?, due: Timestamp?) -> Timestamp {
         due ?? max(published, notBefore ?? published)

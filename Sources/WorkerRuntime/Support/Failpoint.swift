@@ -24,7 +24,7 @@ enum Failpoint: String {
     case produced
     /// The offsets are part of the transaction (S6).
     case offsetsSent = "offsets_sent"
-    /// The commit is under way (S7): the process dies up to 8 ms after it began.
+    /// The commit has begun (S7): the process dies up to 8 ms after it began.
     case committing
     /// The commit was confirmed, and the loop does not know it yet (S8, S9).
     case committed

@@ -8,7 +8,7 @@ public struct LoopStatus: Sendable, Equatable {
         public var offset: Int64
         /// When the request was published, which for one in a delay lane was before its record was written.
         public var publishedAt: Timestamp
-        /// The attempts made for its calls, the most of any one; those under way included.
+        /// The attempts made for its calls, the most of any one; those in flight included.
         public var attempt: Int
         /// What it waits for: `hub` (an answer), `turn` (the limit, the pause or the circuit), or `timer`.
         public var waitsFor: String
@@ -36,9 +36,9 @@ public struct LoopStatus: Sendable, Equatable {
     public struct Hub: Sendable, Equatable {
         /// Its name in requests and results.
         public var name: String
-        /// Where it is; nil when nobody said.
+        /// Where it is; nil when not set.
         public var region: String?
-        /// Whether the settings do not have it any more, so that only what is under way ends there.
+        /// Whether the settings do not have it any more, so that only what is in flight ends there.
         public var isRetired: Bool
         /// Its circuit: `closed`, `half_open` or `open`.
         public var circuit: String
@@ -46,9 +46,9 @@ public struct LoopStatus: Sendable, Equatable {
         public var circuitReason: String?
         /// When the circuit changes by itself next.
         public var circuitChange: Timestamp?
-        /// Calls that may be under way at once.
+        /// Calls that may be in flight at once.
         public var limit: Int
-        /// Calls under way.
+        /// Calls in flight.
         public var inFlight: Int
         /// Calls that wait for their turn.
         public var waitingForTurn: Int
@@ -90,9 +90,9 @@ public struct LoopStatus: Sendable, Equatable {
     public var circuitReason: String? { worst?.circuitReason }
     /// When that changes by itself next.
     public var circuitChange: Timestamp? { worst?.circuitChange }
-    /// Calls that may be under way at once, to all hubs.
+    /// Calls that may be in flight at once, to all hubs.
     public var limit: Int { hubs.reduce(0) { $0 + $1.limit } }
-    /// Calls under way.
+    /// Calls in flight.
     public var inFlight: Int { hubs.reduce(0) { $0 + $1.inFlight } }
     /// Calls that wait for their turn.
     public var waitingForTurn: Int { hubs.reduce(0) { $0 + $1.waitingForTurn } }

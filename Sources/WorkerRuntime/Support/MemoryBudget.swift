@@ -11,8 +11,8 @@ struct MemoryBudget: Sendable {
     var flights: Int { total / 8 * 3 }
     /// Results that wait for a commit; as much again is being committed.
     var outcomes: Int { min(total / 16, 64 << 20) }
-    /// What lies aside of one lane, because its tenants or hubs have no room.
-    var aside: Int { min(total / 32 * 3, RecordsAside.maximumBytes) }
+    /// What is buffered of one lane, because its tenants or hubs have no room.
+    var aside: Int { min(total / 32 * 3, BufferedRecords.maximumBytes) }
 
     /// What waits for the ordering keys of one partition.
     ///

@@ -15,7 +15,7 @@ enum Sabotage: String {
     case forgetBitmap = "forget_bitmap"
     /// An attempt that is followed by another does not appear in the result.
     case retryUnrecorded = "retry_unrecorded"
-    /// Partitions that are taken away are given up at once, whatever is under way.
+    /// Partitions that are taken away are given up at once, whatever is in flight.
     case dropOnRevoke = "drop_on_revoke"
     /// Requests of one ordering key do not wait for each other.
     case ignoreKeys = "ignore_keys"

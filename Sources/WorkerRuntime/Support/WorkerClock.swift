@@ -1,7 +1,7 @@
 import EventLoop
 import Synchronization
 
-/// What a worker takes for the present: the system's clocks, or, in tests, as far ahead of them as somebody moved them.
+/// What a worker takes for the present: the system's clocks, or, in tests, as far ahead of them as a test moved them.
 ///
 /// Everything that a worker decides by time goes by this clock: waits, expiry, limits, deadlines of calls. What only watches over calls
 /// to Kafka goes by the system's.

@@ -35,7 +35,7 @@ struct DelayLanesTests {
     func aRecordIsLookedAtWhenItsLaneOrItsWaitIsOver(
         _ lane: Int, _ written: Int64, _ due: Int64, _ now: Int64, _ expected: Int64
     ) {
-        #expect(DelayLanes.look(in: lane, written: written, due: due, now: now) == expected)
+        #expect(DelayLanes.recheckTime(in: lane, written: written, due: due, now: now) == expected)
     }
 
     /// From lane to lane a wait of any length comes to its moment: never early, and without many hops.
@@ -51,9 +51,9 @@ struct DelayLanesTests {
                 try #require(DelayLanes.lengths.indices.contains(lane))
                 // The record is there some time after it was decided, and is looked at some time after it could be.
                 let written = now + Int64(random.below(Int(DelayLanes.margin)))
-                let look = DelayLanes.look(in: lane, written: written, due: due, now: written)
-                #expect(look <= due && look == written + DelayLanes.lengths[lane])
-                now = look + Int64(random.below(5))
+                let recheckTime = DelayLanes.recheckTime(in: lane, written: written, due: due, now: written)
+                #expect(recheckTime <= due && recheckTime == written + DelayLanes.lengths[lane])
+                now = recheckTime + Int64(random.below(5))
                 hops += 1
                 if now > due { break }
             }

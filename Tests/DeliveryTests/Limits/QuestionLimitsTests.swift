@@ -9,7 +9,7 @@ struct QuestionLimitsTests {
     @Test func aQuestionHasAPlaceAmongTheCallsAndNothingElse() {
         var limits = HubLimits(concurrency: ConcurrencyLimit(most: 2, isAdaptive: false))
         let first = limits.mayAsk(now: 0, areCallsWaiting: true)
-        limits.startedQuestion()
+        limits.startedPoll()
         _ = limits.started(now: 0)
         let third = limits.mayAsk(now: 0, areCallsWaiting: false)
         let call = limits.mayStart(now: 0)
@@ -48,7 +48,7 @@ struct QuestionLimitsTests {
         for millisecond in 0..<20_000 as Range<Int64> {
             let now = millisecond * 1_000_000
             while limits.mayAsk(now: now, areCallsWaiting: areCallsWaiting) {
-                limits.startedQuestion()
+                limits.startedPoll()
                 limits.ended()
                 questions += 1
             }
@@ -58,7 +58,7 @@ struct QuestionLimitsTests {
                 limits.circuit.succeeded(call, now: now)
                 calls += 1
                 if limits.mayAsk(now: now, areCallsWaiting: true) {
-                    limits.startedQuestion()
+                    limits.startedPoll()
                     limits.ended()
                     questions += 1
                 }

@@ -1,11 +1,11 @@
 import Delivery
 import PushModel
 
-/// Records of one lane that were read although their tenants have enough calls waiting, so that the records of others behind them are seen.
+/// Buffered records of one lane: read although their tenants have enough calls waiting, so that they cause no head-of-line blocking.
 ///
 /// They are kept as they came, which takes a small part of what a flight does, and are read again when their tenant's turn has come. They
 /// are to everything else what the records are that Kafka still has.
-struct RecordsAside {
+struct BufferedRecords {
     /// One record.
     struct Record {
         let slot: Int
@@ -86,14 +86,14 @@ struct RecordsAside {
     }
 
     /// Forgets all.
-    mutating func removeAll() { self = RecordsAside() }
+    mutating func removeAll() { self = BufferedRecords() }
 
     /// First come first served; what was taken out leaves room now and then.
     private struct Queue {
         private var records: [Record?] = []
         private var head = 0
-        /// The moments since when records wait that no later record has waited as long as: the first is the earliest of all. So nobody
-        /// has to look through tens of thousands of records, each second, for the one that waits longest.
+        /// The moments since when records wait that no later record has waited as long as: the first is the earliest of all. So tens of
+        /// thousands of records need not be searched, each second, for the one that waits longest.
         private var moments: [Timestamp] = []
         private var momentHead = 0
 
