@@ -10,7 +10,7 @@ private let curlCalls = Atomic<Int>(0)
 ///
 /// What Swift code needs, its runtime takes from `malloc`: objects, closures' contexts, the storage of arrays, strings and
 /// dictionaries, memory by pointer. So the calls of the Swift library and of the program itself, which may hold that library, are
-/// our own allocations, and those of librdkafka and libcurl are told from them.
+/// our own allocations. Those of librdkafka and libcurl are counted apart.
 enum AllocationCounter {
     /// Calls, by the library.
     struct Counts: Sendable {
