@@ -1,7 +1,7 @@
 import Console
 
 extension Interruption {
-    /// Ends the bench when somebody asked for it; whatever was started ends on the way out.
+    /// Ends the bench after SIGINT or SIGTERM; whatever was started ends on the way out.
     static func check() throws(CommandFailure) {
         guard isRequested else { return }
         throw CommandFailure(.interrupted, "interrupted; there is no report")

@@ -7,7 +7,7 @@ import Observability
 import Settings
 
 extension Command {
-    /// `pushfan gateway`: serves apps until it is told to stop.
+    /// `pushfan gateway`: serves apps until a signal stops it.
     static let gateway = Command(
         "gateway", .operators, "Serve apps over HTTP: sign users in, register their devices, send notifications",
         examples: [
@@ -84,7 +84,7 @@ struct GatewayProgram {
         if let limit = DescriptorLimit.current(), limit.soft < GatewayService.descriptorsNeeded {
             log.warning(
                 .configurationDoubtful,
-                "fewer file descriptors may be open than may be needed: raise LimitNOFILE= or `ulimit -Hn`",
+                "the file descriptor limit may be too low: raise LimitNOFILE= or `ulimit -Hn`",
                 [.count: LogValue(GatewayService.descriptorsNeeded), .reason: .string("\(limit.soft) may be open")])
         }
         try serve(service)

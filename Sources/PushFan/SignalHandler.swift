@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A signal becomes a byte in a pipe and waits there for who reads it, so none is lost between taking the signals over and listening to
 /// them. An ignored signal with a signal source, as Dispatch offers it, loses what comes in that moment: the process would never hear
-/// that it is to stop.
+/// that it must stop.
 final class SignalHandler {
     /// The end of the pipe that is written to.
     private static let target = Atomic<Int32>(-1)

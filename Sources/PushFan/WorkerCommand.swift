@@ -10,7 +10,7 @@ import Synchronization
 import WorkerRuntime
 
 extension Command {
-    /// `pushfan worker`: takes requests from Kafka until it is told to stop.
+    /// `pushfan worker`: takes requests from Kafka until a signal stops it.
     static let worker = Command(
         "worker", .operators, "Send requests from Kafka through the hub and record one result for each",
         examples: [
@@ -84,7 +84,7 @@ struct WorkerProgram {
         if let limit = DescriptorLimit.current(), limit.soft < settings.descriptorsNeeded {
             log.warning(
                 .configurationDoubtful,
-                "fewer file descriptors may be open than may be needed: raise LimitNOFILE= or `ulimit -Hn`",
+                "the file descriptor limit may be too low: raise LimitNOFILE= or `ulimit -Hn`",
                 [.count: LogValue(settings.descriptorsNeeded), .reason: .string("\(limit.soft) may be open")])
         }
         let code = try work()
@@ -106,7 +106,7 @@ struct WorkerProgram {
             log.info(.stopped, "the worker has stopped; everything is committed")
             return .done
         } catch let failure as WorkerFailure {
-            log.error(.stopped, "the worker had to stop", [.reason: .string(failure.description)])
+            log.error(.stopped, "the worker stopped on a failure", [.reason: .string(failure.description)])
             throw CommandFailure(failure.exitCode, failure.description)
         } catch let error as KafkaError {
             throw CommandFailure(error, brokers: configuration.kafka.bootstrapServers, action: "work")
@@ -179,12 +179,12 @@ final class Reloading: Sendable {
                 let left = settings.changesForRestart(since: started)
                 guard !left.isEmpty else { return }
                 log.warning(
-                    .configurationDoubtful, "some settings have changed that count after a restart only",
+                    .configurationDoubtful, "some changed settings take effect only after a restart",
                     [.reason: .string(left.joined(separator: ", "))])
             } catch {
                 let reason = "\(error)".split(separator: "\n").joined(separator: "; ")
                 log.error(
-                    .configurationLoaded, "the new settings cannot be used; those from before stay", [.reason: .string(reason)])
+                    .configurationLoaded, "the new settings cannot be used; the previous ones stay", [.reason: .string(reason)])
             }
         }
     }

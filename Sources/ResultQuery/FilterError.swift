@@ -2,7 +2,7 @@
 public struct FilterError: Error, Sendable, Equatable {
     /// Where the fault begins, counted in characters from 1.
     public var position: Int
-    /// What stands there; it is a person's text and may hold anything.
+    /// The text at that place; a user wrote it, and it may hold anything.
     public var word: String
     /// What is wrong with it and what is allowed; goes on behind the word.
     public var reason: String

@@ -1,6 +1,6 @@
 /// Looks at the first members of a record, to pass over what a filter does not want without reading all of it.
 ///
-/// Results begin with their plain members: ids, hub, kind, state, outcome. Of a million results most are told apart by them, at
+/// Results begin with their plain members: ids, hub, kind, state, outcome. Of a million results most are distinguished by them, at
 /// about a tenth of what reading costs. It only ever rules out what reading would rule out too, and leaves every doubt to that.
 struct ResultGlance: Sendable {
     private struct Probe: Sendable {

@@ -23,7 +23,7 @@ public struct SQLiteError: Error, Sendable, Equatable {
     /// The file is no database, or its pages contradict one another.
     public var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 
-    /// Somebody else is using the file, for longer than was waited.
+    /// Another connection used the file for longer than the wait.
     public var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
 
     /// Throws unless `code` says that all is well.

@@ -172,7 +172,7 @@ import Testing
         }
         #expect(try held(36).isEmpty)
         let found = try held(35)
-        #expect(found.map(\.state) == [.warning] && found.first?.text.contains("35 partitions of 36") == true)
+        #expect(found.map(\.state) == [.warning] && found.first?.text.contains("35 of 36 partitions") == true)
         #expect(found.first?.remedy?.contains("--topic push.held.v1 --partitions 36") == true)
     }
 

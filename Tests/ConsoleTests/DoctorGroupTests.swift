@@ -65,7 +65,7 @@ import Testing
         let positions = [Self.position(), Self.position(1), Self.position(2)]
         let findings = GroupFindings.of(Self.facts(positions), Self.tool)
         #expect(findings.map(\.state) == [.failed])
-        #expect(findings.first?.text.contains("nobody reads t[1] and 1 more") == true, "\(findings)")
+        #expect(findings.first?.text.contains("no consumer for t[1] and 1 more") == true, "\(findings)")
         #expect(GroupFindings.of(Self.facts(positions, state: .rebalancing), Self.tool).map(\.state) == [.warning])
         #expect(GroupFindings.of(Self.facts(positions, members: [3]), Self.tool).map(\.state) == [.ok])
     }
@@ -101,7 +101,7 @@ import Testing
                 == [.unasked("group", "pushfan", "it has no positions to read: the requests topic is not there")])
         facts.description = .success(.init(state: .absent, members: []))
         #expect(GroupFindings.of(facts, Self.tool).map(\.state) == [.unasked, .warning])
-        #expect(GroupFindings.of(facts, Self.tool).dropFirst().first?.text == "no worker is in it, or it must not be seen")
+        #expect(GroupFindings.of(facts, Self.tool).dropFirst().first?.text == "no worker is in it, or this user may not see it")
     }
 
     @Test func whatIsFinishedAheadOfThePositionDoesNotWait() {

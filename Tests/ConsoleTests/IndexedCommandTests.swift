@@ -105,7 +105,7 @@ import Testing
             try damage.write(to: URL(fileURLWithPath: file))
             let with = harness.run("failed -o csv --index")
             #expect(with.output == harness.run("failed -o csv").output, "\(number)")
-            #expect(with.messages.contains(file) && with.messages.contains("made anew"), "\(number): \(with.messages)")
+            #expect(with.messages.contains(file) && with.messages.contains("rebuilt"), "\(number): \(with.messages)")
             #expect(!with.messages.contains("not used"), "\(number): \(with.messages)")
             expectSameAnswers()
         }
@@ -127,7 +127,7 @@ import Testing
             try index.database.execute(change)
             let with = harness.run("failed -o csv --index=\(file)")
             #expect(with.output == harness.run("failed -o csv").output, "\(change)")
-            #expect(with.messages.contains("made anew"), "\(change): \(with.messages)")
+            #expect(with.messages.contains("rebuilt"), "\(change): \(with.messages)")
             #expect(!with.messages.contains("not used"), "\(change): \(with.messages)")
             expectSameAnswers("--index=\(file)")
         }

@@ -70,7 +70,7 @@ struct IndexedTopicTests {
             let with = run("\(command) --index=\(folder.path("i.sqlite"))")
             #expect(with.output == run(command).output, "\(command)", sourceLocation: place)
             #expect(!with.output.isEmpty, sourceLocation: place)
-            let isAnew = with.messages.contains("tells of records that the topic does not have and is made anew")
+            let isAnew = with.messages.contains("has records that the topic does not have and is rebuilt")
             #expect(isAnew == (isMadeAnew && number == 0), "\(with.messages)", sourceLocation: place)
             #expect(!with.messages.contains("is not used"), "\(with.messages)", sourceLocation: place)
         }

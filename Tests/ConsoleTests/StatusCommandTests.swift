@@ -74,11 +74,11 @@ import Testing
         let outcome = broker.harness.run("status --worker http://\(address)")
         #expect(outcome.code == .failed, "the circuit is open")
         #expect(outcome.output.contains("offset 2, attempt 4, waits for timer due in 7.0 s"))
-        #expect(outcome.output.contains("stuck: w1: the hub is out"))
+        #expect(outcome.output.contains("stuck: w1: the hub is unavailable"))
         #expect(outcome.output.contains("2.0 s ago"))
         let json = broker.harness.run("status --worker http://\(address) -o json")
         #expect(json.output.contains(#""status":{"schema":1,"version":"v""#))
-        #expect(json.output.contains(#""reasons":[{"stuck":true,"text":"w1: the hub is out"#))
+        #expect(json.output.contains(#""reasons":[{"stuck":true,"text":"w1: the hub is unavailable"#))
     }
 
     @Test func aWorkerThatDoesNotAnswerIsSaidAndCounts() throws {

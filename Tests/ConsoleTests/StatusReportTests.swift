@@ -72,7 +72,8 @@ import Testing
         ])
         #expect(
             report.reasons == [
-                .init(text: "nobody reads partition 0, 4 of t", isStuck: true), .init(text: "nobody reads v", isStuck: true),
+                .init(text: "no consumer for partition 0, 4 of t", isStuck: true),
+                .init(text: "no consumer for v", isStuck: true),
             ])
         #expect(StatusTelling(report).partitions(all: false)?.csv.map { $0.prefix(3) } == ["top", "t,0", "t,4"])
     }
@@ -126,9 +127,9 @@ import Testing
         (
             #""mode":"running","circuit":"open","circuit_reason":"failures_in_row","circuit_change":"1970-01-01T00:16:43Z""#,
             true,
-            "w1: the hub is out (failures_in_row); the next probe goes in 3.0 s"
+            "w1: the hub is unavailable (failures_in_row); the next probe goes in 3.0 s"
         ),
-        (#""mode":"running","circuit":"half_open""#, false, "w1: the hub is out"),
+        (#""mode":"running","circuit":"half_open""#, false, "w1: the hub is unavailable"),
         (#""mode":"running","circuit":"closed","throttled_until":"1970-01-01T00:17:00Z""#, false, "is called again in 20.0 s"),
         (#""mode":"stopping","circuit":"closed""#, false, "w1: is stopping"),
         (#""mode":"running","circuit":"closed","at":"1970-01-01T00:15:00Z""#, true, "w1: has not turned for 1 min 40 s"),
@@ -160,7 +161,7 @@ import Testing
         let refused = StatusReport(
             now: Self.now, groupID: "g", group: .failure(Refusal(.rights, "not allowed")), partitions: [],
             workers: [.init(url: "http://w", page: .failure(CommandFailure(.unreachable, "nothing answers")))])
-        #expect(refused.unasked == ["who is in the group: not allowed", "the worker at http://w: nothing answers"])
+        #expect(refused.unasked == ["members of the group: not allowed", "the worker at http://w: nothing answers"])
         #expect(refused.reasons.isEmpty)
     }
 }

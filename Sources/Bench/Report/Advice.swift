@@ -15,8 +15,8 @@ struct Advice: Codable, Equatable {
 extension Advice {
     /// The three settings that would help most by what was measured.
     ///
-    /// Each gain is an estimate of a share: of the time or the processor time of a request that would be saved, or of the requests
-    /// a second that would come on top.
+    /// Each gain is an estimate of a share: the time or processor time of a request that would be saved, or the requests a second
+    /// that would be added.
     static func best(_ setting: BenchReport.Setting, _ stages: [StageFigure], _ backlog: BacklogFigure, _ latency: LatencyFigure)
         -> [Advice]
     {
@@ -38,7 +38,7 @@ extension Advice {
             setting: "worker.max_in_flight=\(min(4096, setting.maxInFlight * 2))",
             effect: "up to \(percent(gain)) more requests/s, if the hub keeps up",
             reason:
-                "all \(setting.maxInFlight) calls were under way at \(percent(backlog.inFlightFullShare)) of the looks, a call took "
+                "all \(setting.maxInFlight) calls were in flight at \(percent(backlog.inFlightFullShare)) of the samples, a call took "
                 + "\(decimal(backlog.hubMilliseconds)) ms, and the worker used \(decimal(backlog.processorShare)) cores",
             gain: gain)
     }
@@ -48,7 +48,7 @@ extension Advice {
         let gain = backlog.inFlightFullShare * (1 - Double(setting.maxConnections) / Double(setting.maxInFlight))
         return Advice(
             setting: "hub.max_connections=0", effect: "calls no longer wait for a connection",
-            reason: "\(setting.maxInFlight) calls may be under way, but only \(setting.maxConnections) connections be open",
+            reason: "\(setting.maxInFlight) calls may be in flight, but only \(setting.maxConnections) connections open",
             gain: gain)
     }
 

@@ -64,7 +64,7 @@ struct BacklogFigure: Codable, Equatable {
     /// Cores in use, on average.
     var processorShare: Double
     var peakMemoryMebibytes: Double
-    /// The share of all looks that found as many calls under way as are allowed.
+    /// The share of all samples that found as many calls in flight as are allowed.
     var inFlightFullShare: Double
     /// How long a hub call took, on average.
     var hubMilliseconds: Double

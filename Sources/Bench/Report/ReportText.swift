@@ -60,7 +60,7 @@ struct ReportText {
             table.add("allocations", number(allocations.own), "of our own/request, all threads of a worker")
         }
         table.add("peak memory", number(backlog.peakMemoryMebibytes), "MiB")
-        table.add("in flight full", number(backlog.inFlightFullShare * 100), "% of the looks, limit \(setting.maxInFlight)")
+        table.add("in flight full", number(backlog.inFlightFullShare * 100), "% of the samples, limit \(setting.maxInFlight)")
         table.add("hub call", number(backlog.hubMilliseconds), "ms, mean")
         table.add("logged", number(backlog.loggedBytesPerRequest), "bytes/request, level \(setting.logLevel)")
         if backlog.failedRequests > 0 { table.add("failed", number(Double(backlog.failedRequests)), "requests") }

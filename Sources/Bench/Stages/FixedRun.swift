@@ -4,8 +4,8 @@ struct FixedRun: Codable {
     /// Our own heap allocations for each request; nil where they cannot be counted.
     var allocationsPerRequest: Double?
 
-    /// Takes `count` requests the whole way from the record's bytes to the result's, the exchange with a hub on a loopback
-    /// connection included, after as many as are needed for everything to have its usual size.
+    /// Takes `count` requests the whole way from the record's bytes to the result's, with the exchange with a hub on a loopback
+    /// connection. Before that come as many as everything needs to reach its usual size.
     static func run(_ count: Int) throws -> FixedRun {
         let path = try RequestPath()
         let exchange = try ExchangeRun(call: path.callBytes)

@@ -6,8 +6,8 @@ import HubREST
 import Payloads
 import PushModel
 
-/// The way of one request through the modules without Kafka and without a network: what the worker's loop does between a record
-/// and its result, by the modules' public functions, with memory that is used again as the loop's is.
+/// The way of one request through the modules without Kafka and without a network. It does what the worker's loop does between a
+/// record and its result, by the modules' public functions. Memory is used again as the loop's is.
 ///
 /// What only the loop has is missing: the choice of what to do next, the result's headers, metrics and log.
 final class RequestPath {
@@ -178,7 +178,7 @@ final class RequestPath {
         request.options.resultDetail = .attempts
     }
 
-    /// Keeps the account of the offset, and every so often says what is to be committed.
+    /// Keeps the account of the offset, and every so often says what to commit.
     func commit() {
         _ = ledger.received(nextOffset)
         ledger.finished(nextOffset)

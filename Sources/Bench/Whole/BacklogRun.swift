@@ -21,7 +21,7 @@ struct BacklogRun {
 
     /// Watches `worker` until it has written all results.
     ///
-    /// - Throws: The worker ends, takes no request for too long, or somebody interrupts.
+    /// - Throws: The worker ends, takes no request for too long, or a signal interrupts it.
     func watch(_ worker: ChildProcess, _ metrics: MetricsReader) throws -> BacklogFigure {
         let start = MonotonicTime.now()
         let deadline = start.advanced(by: Self.patience)

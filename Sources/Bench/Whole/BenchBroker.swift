@@ -49,7 +49,7 @@ final class BenchBroker {
     ///   - part: What they are for; a part of their names.
     ///   - partitions: The partitions of requests and results.
     /// - Returns: Their names.
-    /// - Throws: `notAllowed` where the broker lets nobody create topics, or that it cannot be reached.
+    /// - Throws: `notAllowed` where the broker lets us create no topics, or that it cannot be reached.
     func makeTopics(_ part: String, partitions: Int) throws(CommandFailure) -> WorkerConfiguration.Topics {
         let topics = Self.topics("pushfan-bench.\(run).\(part)")
         do throws(KafkaError) {

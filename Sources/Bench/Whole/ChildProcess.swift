@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// This program once more, as a process of its own, so that what it uses can be told from what the bench uses.
+/// This program once more, as a process of its own, so that its use is measured apart from the bench's.
 final class ChildProcess {
     private let process = Process()
     private let log: URL

@@ -21,7 +21,7 @@ final class MetricsReader {
         request = bytes
     }
 
-    /// The page as it is now; nil while nobody answers.
+    /// The page as it is now; nil while nothing answers.
     func read() throws -> MetricsPage? {
         let deadline = MonotonicTime.now().advanced(by: .seconds(2))
         pool.submit(id: 1, request: request, deadline: deadline)

@@ -10,7 +10,7 @@ import WorkerRuntime
 
 /// Measures a worker as its users run it: a process of its own, a broker, and an emulated hub that answers at once.
 struct WholeBench {
-    /// What is to be measured.
+    /// What to measure.
     struct Plan {
         var requests: Int
         var partitions: Int
@@ -144,7 +144,7 @@ struct WholeBench {
         }
     }
 
-    /// A port that was free a moment ago; the worker has to be told one, because it says which one it took at level `info` only.
+    /// A port that was free a moment ago; the worker needs one, because it logs which one it took at level `info` only.
     private static func freePort() throws(HTTPServingError) -> Int {
         let server = HTTPServer { _ in HTTPServerResponse(status: 503) }
         let port = try server.start().port

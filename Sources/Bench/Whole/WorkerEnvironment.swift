@@ -6,7 +6,7 @@ import WorkerRuntime
 /// The settings of a worker that is measured: the user's own, but for what connects it to the bench.
 struct WorkerEnvironment {
     private var variables: [String: String]
-    /// The user's flags that count; kept as flags, so that a fault is told by the name that the user gave.
+    /// The user's flags that count; kept as flags, so that a fault is reported by the name that the user gave.
     private var flags: [SettingFlag]
 
     /// The user's settings from environment, file and flags.

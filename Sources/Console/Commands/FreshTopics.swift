@@ -3,7 +3,7 @@ import Kafka
 
 /// Patience with topics that were created a moment ago: brokers learn of them one after another.
 ///
-/// One of these is Kafka's own for the positions of groups: it is created when a group is asked about for the first time, and until its
+/// One of these is Kafka's own for the positions of groups. It is created when a group is asked about for the first time. Until its
 /// partitions have leaders, or have them again, groups have no coordinator.
 enum FreshTopics {
     /// How long a topic may be unknown before it counts as missing.

@@ -31,7 +31,7 @@ extension CommandFailure {
     /// - Parameters:
     ///   - error: What the library said.
     ///   - brokers: The addresses that were asked.
-    ///   - action: What was to be done, such as `create the topics`.
+    ///   - action: What was asked for, such as `create the topics`.
     public init(_ error: KafkaError, brokers: String, action: String) {
         let told = Sanitised.line(error.description)
         if error.isAuthentication || error.isAuthorization {

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Whether somebody asked the program to stop, by SIGINT or SIGTERM.
+/// Whether SIGINT or SIGTERM asked the program to stop.
 public enum Interruption {
     private static let received = Atomic<Int32>(0)
 

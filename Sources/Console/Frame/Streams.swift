@@ -10,7 +10,7 @@ public final class Streams: Sendable {
         public var isTerminal = false
         /// Standard error is a terminal.
         public var isErrorTerminal = false
-        /// Standard input is a terminal: there is somebody to ask.
+        /// Standard input is a terminal: a user can be asked.
         public var isInputTerminal = false
         /// The columns of the terminal; nil when there is none.
         public var width: Int?
@@ -35,7 +35,7 @@ public final class Streams: Sendable {
     ///
     /// - Parameters:
     ///   - traits: What is known of the outputs.
-    ///   - write: Writes data; false when nobody reads it any more.
+    ///   - write: Writes data; false when no one reads it any more.
     ///   - writeError: Writes messages, as well as it can.
     ///   - readInput: Reads all of standard input.
     ///   - readLine: Reads one line of it, without its end; nil when there is no more. By default there is none.
@@ -58,7 +58,7 @@ public final class Streams: Sendable {
     /// Writes data.
     ///
     /// - Parameter bytes: The data.
-    /// - Throws: The failure without a message that ends the program well when nobody reads any more.
+    /// - Throws: The failure without a message that ends the program well when no one reads any more.
     public func out(_ bytes: [UInt8]) throws(CommandFailure) {
         let isFull = pending.withLock { pending in
             pending += Sanitised.bytes(bytes)

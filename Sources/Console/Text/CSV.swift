@@ -1,7 +1,7 @@
 /// Values separated by commas (RFC 4180).
 ///
-/// A text that a spreadsheet would take for a formula gets an apostrophe in front: publishers choose ids and labels, and whoever opens the file
-/// did not ask to run what they wrote.
+/// A text that a spreadsheet would take for a formula gets an apostrophe in front. Publishers choose ids and labels, and whoever opens the
+/// file did not ask to run what they wrote.
 enum CSV {
     /// One line without its end; what holds a comma, a quote, or a blank at its edge stands in quotes.
     static func line(_ cells: [String]) -> String {

@@ -15,7 +15,7 @@ struct DemoCalls {
         self.streams = streams
     }
 
-    /// Makes somebody's call, and shows it as `shown`.
+    /// Makes a user's call, and shows it as `shown`.
     ///
     /// `comment` makes of the answer's body what is said beside the status; without it, what rang is said.
     @discardableResult

@@ -42,7 +42,7 @@ struct Demo {
         defer { stage.close() }
         try streams.out("  broker   \(stage.cluster.bootstrapServers) (embedded: results at least once)")
         try streams.out("  hub      \(stage.emulatorURL)/demo (emulated), \(stage.hub.devices().count) devices registered")
-        try streams.out("  gateway  \(stage.gateway.url) (everybody signs in whose password is the name)")
+        try streams.out("  gateway  \(stage.gateway.url) (anyone signs in whose password is the name)")
         try streams.out("  worker   joins its consumer group; the embedded broker takes about 3 s for that\n")
         try streams.flush()
         var table = Table("request", "what", "state", "hub calls", "attempts", "devices", "ms")
@@ -75,7 +75,7 @@ struct Demo {
               curl -s -X PUT \(stage.emulatorURL)/faults -d '["status=429,retry-after=2,count=3"]'
               curl -s http://\(address)/metrics
 
-            An app registers a phone of fay's, and gus sends to her; somebody with a key of the hub sends to a category:
+            An app registers a phone of fay's, and gus sends to her; a sender with a key of the hub sends to a category:
 
               id=$(curl -s -u fay:fay -X POST '\(api)/register?handle=C0FFEE00' | tr -d '"')
               curl -s -u fay:fay -X PUT \(api)/register/$id --json '{"Platform":"apns","Handle":"C0FFEE00","Tags":[]}'

@@ -9,7 +9,7 @@ import Kafka
 import Observability
 import WorkerRuntime
 
-/// The demo's gateway: everybody signs in whose password is the name, and sends are answered when their outcome is known.
+/// The demo's gateway: anyone signs in whose password is the name, and sends are answered when their outcome is known.
 final class DemoGateway {
     private let service: GatewayService
     private let health = Health()

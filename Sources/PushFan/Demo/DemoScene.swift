@@ -24,7 +24,7 @@ struct DemoScene {
         ),
         DemoScene(
             4, "a category that is no valid tag",
-            #""audience":{"categories":["not a tag!"]},"message":{"body":"nobody gets this"}"#),
+            #""audience":{"categories":["not a tag!"]},"message":{"body":"no one gets this"}"#),
         DemoScene(
             5, "a user whose hub call is throttled first",
             #""audience":{"users":["carol"]},"platforms":["apple"],"message":{"title":"Reminder","body":"It gets there after a second"}"#

@@ -14,7 +14,7 @@ final class DemoStage {
     /// What an app may have of the hub's keys: it registers devices, and opens this demo's hub alone.
     static let listenPolicy = HubEmulatorPolicy(
         name: "DefaultListenSharedAccessSignature", key: "ZGVtby1saXN0ZW4ta2V5LW5vLXNlY3JldC1hdC1hbGw=", rights: .listen)
-    /// What somebody has who sends through the hub itself.
+    /// The policy of one who sends through the hub itself.
     static let sendPolicy = HubEmulatorConfiguration.defaultPolicy
 
     let cluster: MockCluster

@@ -46,7 +46,7 @@ private enum ConfigCommands {
         return .done
     }
 
-    /// What only the reader of connection strings can tell; returns what is worth a note but wrong for nobody.
+    /// What only the reader of connection strings can find; returns what is worth a note but not wrong.
     private static func hubProblems(_ hub: HubSettings, _ problems: inout [String]) -> [String] {
         var notes: [String] = []
         if let text = hub.connectionString {

@@ -2,9 +2,9 @@ import Delivery
 
 /// What our settings ask of the brokers'.
 struct BrokerDemands: Equatable {
-    /// When the group is to give a silent worker up, in milliseconds.
+    /// When the group gives a silent worker up, in milliseconds.
     var sessionTimeout = 10_000
-    /// When a transaction is to be given up, in milliseconds.
+    /// When a transaction times out, in milliseconds.
     var transactionTimeout = 15_000
     /// The longest text that travels with a committed position: the map of a full window, and 27 characters before it (`FinishedOffsets`).
     static let metadataByteCount = 27 + (OffsetLedger.maximumWindow / 8 + 2) / 3 * 4
@@ -17,7 +17,7 @@ struct BrokerFindings {
     private var findings: [Finding] = []
 
     /// - Parameters:
-    ///   - settings: What a broker is set to, or why nobody knows.
+    ///   - settings: What a broker is set to, or why that is unknown.
     ///   - demands: What ours ask for.
     ///   - tool: Writes the remedies.
     /// - Returns: What is wrong, or one finding that nothing is.
@@ -53,7 +53,7 @@ struct BrokerFindings {
         if let limit = number("offset.metadata.max.bytes"), limit < BrokerDemands.metadataByteCount {
             warn(
                 "offset.metadata.max.bytes",
-                "is \(limit): positions may need \(BrokerDemands.metadataByteCount); results then wait for all before them",
+                "is \(limit), and positions may need \(BrokerDemands.metadataByteCount): results then are published in offset order",
                 "set offset.metadata.max.bytes=4096 in server.properties and restart the brokers")
         }
         if let minutes = number("offsets.retention.minutes"), minutes < 1440 {

@@ -1,4 +1,4 @@
-/// How the connection to the brokers is to be made, and what it is made with.
+/// How the connection to the brokers is made, and with what.
 struct ConnectionFacts: Equatable {
     /// The addresses that are asked first.
     var brokers: String
@@ -27,12 +27,12 @@ struct ConnectionFacts: Equatable {
     }
 }
 
-/// What is to be said of the way to the brokers.
+/// Findings about the connection to the brokers.
 enum ConnectionFindings {
     /// - Parameters:
     ///   - facts: How the connection is made.
-    ///   - brokerCount: The brokers in service, or why nobody knows.
-    ///   - brokerSettings: What a broker is set to, or why nobody knows.
+    ///   - brokerCount: The brokers in service, or why that is unknown.
+    ///   - brokerSettings: What a broker is set to, or why that is unknown.
     /// - Returns: One finding each for reachability, encryption, the library and the sizes of records.
     static func of(
         _ facts: ConnectionFacts, brokerCount: Result<Int, Refusal>, brokerSettings: Result<[String: String], Refusal>
@@ -80,7 +80,7 @@ enum ConnectionFindings {
         guard facts.verifiesCertificates else {
             return .warning(
                 "tls", facts.brokers,
-                "\(how), but the brokers' certificates are not verified: anybody in between can pose as them",
+                "\(how), but the brokers' certificates are not verified: anyone in between can pose as them",
                 mend:
                     "take enable.ssl.certificate.verification=false and ssl.endpoint.identification.algorithm=none out of kafka.properties"
             )

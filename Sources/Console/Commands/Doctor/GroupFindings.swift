@@ -4,15 +4,15 @@ import Kafka
 struct GroupFacts {
     /// The group's name.
     let id: String
-    /// Where it stands, or why nobody knows.
+    /// Its positions, or why they are unknown.
     var positions: Result<[GroupPosition], Refusal>
-    /// Its members, or why nobody knows.
+    /// Its members, or why they are unknown.
     var description: Result<GroupDescription, Refusal>
 
     /// The topics of delay lanes.
     var delays: Set<String> = []
 
-    /// The requests that wait for an outcome, without those in delay lanes; nil when nobody knows.
+    /// The requests that wait for an outcome, without those in delay lanes; nil when that is unknown.
     var lag: Int64? { lag(isDelayed: false) }
     /// The requests in delay lanes, at most: workers write them by transactions, whose ends take an offset each.
     var delayedCount: Int64? { lag(isDelayed: true) }
@@ -21,7 +21,7 @@ struct GroupFacts {
         positions.answer?.reduce(0) { $0 + (delays.contains($1.partition.topic) == isDelayed ? $1.lag : 0) }
     }
 
-    /// The most partitions that any one topic has: members beyond that have none, because each topic is shared out by itself.
+    /// The most partitions that any one topic has: members beyond that have none, as each topic is assigned by itself.
     var largestPartitionCount: Int? {
         positions.answer.map { positions in
             Dictionary(grouping: positions) { $0.partition.topic }.values.map(\.count).max() ?? 0
@@ -36,7 +36,7 @@ struct GroupFacts {
     }
 }
 
-/// What is to be said of the workers' consumer group.
+/// Findings about the workers' consumer group.
 enum GroupFindings {
     /// - Parameters:
     ///   - facts: What is known of the group.
@@ -71,7 +71,7 @@ enum GroupFindings {
             findings.append(
                 .failed(
                     "group", facts.id,
-                    "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker took them up",
+                    "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker read them",
                     mend: "start workers (`pushfan worker`), and let the topics of requests keep their records for longer"))
         }
         let beyond = positions.count { $0.isBeyondEnd }
@@ -79,7 +79,8 @@ enum GroupFindings {
             findings.append(
                 .warning(
                     "group", facts.id,
-                    "\(Counted.text(beyond, "position lies", "positions lie")) behind their topic's end: it was made anew, and is read from its beginning",
+                    "\(Counted.text(beyond, "position is", "positions are")) beyond the log end: "
+                        + "topic recreated or truncated, read from the earliest offset",
                     mend: "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)"))
         }
         return findings
@@ -94,7 +95,7 @@ enum GroupFindings {
         case .unreachable:
             .failed(
                 "group", id,
-                "its positions do not come in time; a transaction that nobody ends may hold them back: \(refusal.text)",
+                "reading committed offsets timed out; a hanging transaction may block them: \(refusal.text)",
                 mend: "kafka-transactions.sh --bootstrap-server \(tool.brokers) find-hanging --broker-id ID", code: .temporary)
         case .missing: .unasked("group", id, "it has no positions to read: \(refusal.text)")
         case .login, .tls, .configuration, .other: .unasked("group", id, "its positions cannot be read: \(refusal.text)")
@@ -108,14 +109,14 @@ enum GroupFindings {
         case .failure(let refusal):
             return [
                 .unasked(
-                    "group", facts.id, "who is in it cannot be asked: \(refusal.text)",
+                    "group", facts.id, "its members cannot be listed: \(refusal.text)",
                     mend: refusal.kind == .rights ? tool.allow("Describe", on: "--group \(facts.id)") : nil)
             ]
         }
         if group.members.isEmpty {
             let text = "no worker is in it"
             guard let waiting = facts.waiting else {
-                return [.warning("group", facts.id, text + ", or it must not be seen", mend: "pushfan worker")]
+                return [.warning("group", facts.id, text + ", or this user may not see it", mend: "pushfan worker")]
             }
             return [
                 facts.lag == 0 && facts.delayedCount == 0
@@ -126,7 +127,7 @@ enum GroupFindings {
         if group.state == .rebalancing {
             return [
                 .warning(
-                    "group", facts.id, "it is being shared out anew at this moment; nobody reads meanwhile",
+                    "group", facts.id, "rebalancing; consumption is paused",
                     mend: "ask again in some seconds: pushfan doctor")
             ]
         }
@@ -136,7 +137,7 @@ enum GroupFindings {
             let names = "\(first)" + (unread.count > 1 ? " and \(unread.count - 1) more" : "")
             return [
                 .failed(
-                    "group", facts.id, "nobody reads \(names): workers see that within half a minute, and share it out",
+                    "group", facts.id, "no consumer for \(names): workers notice within half a minute, and rebalance",
                     mend: "ask again in half a minute: pushfan doctor")
             ]
         }

@@ -20,7 +20,7 @@ struct HubFacts: Equatable {
     var tokenLifetime: Int64 = 3_600_000
 }
 
-/// What is to be said of the hub.
+/// Findings about the hub.
 enum HubFindings {
     /// A clock that is further away than this is worth a word: 30 s in milliseconds. `Date` counts whole seconds.
     private static let tolerance: Int64 = 30_000
@@ -50,20 +50,20 @@ enum HubFindings {
         case 429,
             403 where isThrottled:
             return .warning(
-                "hub", facts.hub, "takes the key, and throttles: \(said)", mend: "pushfan worker --worker.max_in_flight N")
+                "hub", facts.hub, "accepts the key, and throttles: \(said)", mend: "pushfan worker --worker.max_in_flight N")
         case 404 where detail.lowercased().contains("no service is hosted"):
             return .failed(
                 "hub", facts.hub, "there is no such hub in this namespace: \(said)", mend: "set hub.name as the portal shows it",
                 code: .configuration)
         // No notification has the id that was asked for, so that 404 is what a hub says that lets us in.
-        case 200..<300, 400, 404: return .ok("hub", facts.hub, "takes the key")
+        case 200..<300, 400, 404: return .ok("hub", facts.hub, "accepts the key")
         case 401:
             return .failed(
                 "hub", facts.hub, "refuses the key: \(said)",
                 mend: "put the connection string of a policy with the Send right into PUSHFAN_HUB_CONNECTION_STRING_FILE",
                 code: .notAllowed)
         case 403 where detail.lowercased().contains("tier"):
-            return .ok("hub", facts.hub, "takes the key; its tier has no telemetry")
+            return .ok("hub", facts.hub, "accepts the key; its tier has no telemetry")
         case 403:
             return .failed(
                 "hub", facts.hub, "the key's policy lacks a right, or the quota is used up: \(said)",

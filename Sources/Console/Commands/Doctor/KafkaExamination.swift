@@ -16,7 +16,7 @@ struct KafkaExamination {
     private var brokers: String { settings.kafka.bootstrapServers.joined(separator: ",") }
     private var tool: KafkaTool { KafkaTool(brokers: brokers) }
 
-    /// - Returns: What is to be said of connection, brokers, topics and group, in this order.
+    /// - Returns: Findings about connection, brokers, topics and group, in this order.
     func findings() -> [Finding] {
         let connection = ConnectionFacts(brokers: brokers, configuration.properties)
         let roles = TopicRole.all(settings.kafka.topics)
@@ -139,7 +139,7 @@ struct KafkaExamination {
                 Result { () throws(KafkaError) in
                     try GroupPosition.all(of: id, in: shared, admin, configuration, timeout: timeout)
                 }
-            case .failure, nil: .failure(Refusal(.missing, "the requests topic is not there, or must not be seen"))
+            case .failure, nil: .failure(Refusal(.missing, "the requests topic is not there, or this user may not see it"))
             }
         return GroupFacts(
             id: id, positions: positions,

@@ -1,19 +1,19 @@
 import EventLoop
 
-/// What is to be said of the limits of this machine.
+/// Findings about the limits of this machine.
 enum LimitFindings {
     /// - Parameters:
-    ///   - limit: How many descriptors may be open here; nil when nobody knows. A worker raises its limit as far as it may.
+    ///   - limit: How many descriptors may be open here; nil when that is unknown. A worker raises its limit as far as it may.
     ///   - needed: What a worker may need.
     /// - Returns: Whether that is enough. A worker that is started otherwise, by systemd or in a container, may have other limits.
     static func of(_ limit: DescriptorLimit?, needed: Int) -> Finding {
         let need = "a worker with these settings needs up to \(needed)"
         guard let limit else { return .unasked("limits", "descriptors", "the system does not say; \(need)") }
         guard limit.hard < needed else {
-            return .ok("limits", "descriptors", "\(limit.hard) may be open for whoever is started from here; \(need)")
+            return .ok("limits", "descriptors", "\(limit.hard) may be open in a process started here; \(need)")
         }
         return .warning(
-            "limits", "descriptors", "only \(limit.hard) may be open for whoever is started from here; \(need)",
+            "limits", "descriptors", "only \(limit.hard) may be open in a process started here; \(need)",
             mend: "ulimit -Hn \(needed), or LimitNOFILE=\(needed) in the worker's unit")
     }
 }

@@ -3,9 +3,9 @@ import Kafka
 /// What is known of one topic.
 struct TopicFacts {
     let role: TopicRole
-    /// Its partitions, or why nobody knows.
+    /// Its partitions, or why they are unknown.
     var partitions: Result<[PartitionReplicas], Refusal>
-    /// Its settings, or why nobody knows.
+    /// Its settings, or why they are unknown.
     var settings: Result<[TopicSetting], Refusal>
     /// Whether it may be read, if that matters.
     var reading: Result<Void, Refusal>?
@@ -22,7 +22,7 @@ struct TopicFacts {
     func number(_ name: String) -> Int? { value(name).flatMap { Int($0) } }
 }
 
-/// What is to be said of one topic.
+/// Findings about one topic.
 struct TopicFindings {
     private let facts: TopicFacts
     private let tool: KafkaTool
@@ -90,7 +90,7 @@ struct TopicFindings {
         case .failure(let refusal) where refusal.kind == .missing:
             fail("does not exist", "pushfan topics create")
         case .failure(let refusal) where refusal.kind == .rights:
-            refuse("must not be seen: \(refusal.text)", tool.allow("Describe", on: "--topic \(name)"))
+            refuse("describing it is not allowed: \(refusal.text)", tool.allow("Describe", on: "--topic \(name)"))
         case .failure(let refusal): fail(refusal.text, tool.describe(name))
         }
         return nil
@@ -106,17 +106,17 @@ struct TopicFindings {
         let lagging = partitions.count { $0.hasLeader && $0.inSyncCount < $0.count }
         if lagging > 0 {
             warn(
-                "\(of(partitions, lagging, "has", "have")) a copy that is behind or gone",
+                "\(of(partitions, lagging, "has", "have")) a replica that is not in sync",
                 "kafka-topics.sh --bootstrap-server \(tool.brokers) --describe --under-replicated-partitions")
         }
         if brokerCount > 1, partitions.contains(where: { $0.count == 1 }) {
             warn(
-                "one broker alone keeps it: its loss loses records",
+                "has one replica: losing its broker loses records",
                 "kafka-reassign-partitions.sh --bootstrap-server \(tool.brokers) --reassignment-json-file FILE --execute")
         }
         if facts.role.hasOnePartition, partitions.count != 1 {
             fail(
-                "has \(Counted.text(partitions.count, "partition", "partitions")) and must have one, because its records stand in one order",
+                "has \(Counted.text(partitions.count, "partition", "partitions")) and must have one, as its records have one order",
                 "pushfan topics create --\(facts.role.role)-topic NEW-NAME, and set kafka.topics.\(facts.role.role)")
         }
     }
@@ -133,7 +133,7 @@ struct TopicFindings {
         if let least = facts.number("min.insync.replicas") { judgeCopies(least: least, copies: copies) }
         if facts.value("unclean.leader.election.enable") == "true" {
             warn(
-                "a copy that is behind may become leader (unclean.leader.election.enable), which loses records",
+                "a replica that is not in sync may become leader (unclean.leader.election.enable), which loses records",
                 tool.set(name, "unclean.leader.election.enable", "false"))
         }
         if let limit = facts.number("max.message.bytes"), limit < facts.role.recordByteCount {
@@ -157,7 +157,7 @@ struct TopicFindings {
         }
         if let kept = facts.number("retention.ms"), kept >= 0, kept < Self.day {
             warn(
-                "records are kept for \(length(kept)) only: what an outage holds up for longer is lost",
+                "records are kept for \(length(kept)) only: a longer outage loses some",
                 tool.set(name, "retention.ms", String(days * Self.day)))
         }
         if !facts.role.isPassing, let bytes = facts.number("retention.bytes"), bytes >= 0 {
@@ -169,11 +169,11 @@ struct TopicFindings {
     private mutating func judgeCopies(least: Int, copies: Int) {
         if least > copies {
             fail(
-                "min.insync.replicas is \(least) of \(Counted.text(copies, "copy", "copies")): nothing can be written",
+                "min.insync.replicas is \(least) of \(Counted.text(copies, "replica", "replicas")): nothing can be written",
                 tool.set(name, "min.insync.replicas", String(max(1, copies - 1))))
         } else if least == copies, copies > 1 {
             warn(
-                "min.insync.replicas is \(least) of \(copies) copies: writing stops when one broker does",
+                "min.insync.replicas is \(least) of \(copies) replicas: writing stops when one broker does",
                 tool.set(name, "min.insync.replicas", String(copies - 1)))
         } else if least == 1, copies >= 3 {
             warn(
@@ -184,7 +184,7 @@ struct TopicFindings {
     private mutating func judgeRights() {
         if case .failure(let refusal) = facts.reading {
             if refusal.kind == .rights {
-                refuse("must not be read: \(refusal.text)", tool.allow("Read", "Describe", on: "--topic \(name)"))
+                refuse("reading it is not allowed: \(refusal.text)", tool.allow("Read", "Describe", on: "--topic \(name)"))
             } else {
                 fail("cannot be read: \(refusal.text)", tool.describe(name))
             }
@@ -192,9 +192,9 @@ struct TopicFindings {
         switch facts.writing {
         case nil, .success(.allowed): break
         case .success(.written):
-            warn("the broker took the record that was to be refused: an empty record stands in the topic", nil, check: "rights")
+            warn("the broker accepted a probe that it should refuse: the topic has one empty record more", nil, check: "rights")
         case .success(.refused(let refusal)) where refusal.kind == .rights:
-            refuse("must not be written to: \(refusal.text)", tool.allow("Write", "Describe", on: "--topic \(name)"))
+            refuse("writing to it is not allowed: \(refusal.text)", tool.allow("Write", "Describe", on: "--topic \(name)"))
         case .success(.refused(let refusal)): fail("cannot be written to: \(refusal.text)", tool.describe(name))
         case .failure(let refusal):
             findings.append(.unasked("rights", name, "whether it may be written to is not known: \(refusal.text)"))
@@ -215,8 +215,8 @@ struct TopicFindings {
 }
 
 extension TopicFindings {
-    /// What is to be said of the topics together: whether jobs of replays outlive the requests that they repeat, and whether there are as
-    /// many partitions of held requests as there must be.
+    /// Findings about the topics together: whether jobs of replays outlive the requests that they repeat, and whether held requests have
+    /// enough partitions.
     static func ofAll(_ topics: [TopicFacts], _ tool: KafkaTool) -> [Finding] {
         retention(topics, tool) + held(topics, tool)
     }
@@ -231,7 +231,7 @@ extension TopicFindings {
         return [
             .warning(
                 "topic", held.role.name,
-                "has \(there) partitions of \(needed): some requests with ordering keys may hold others up",
+                "\(there) of \(needed) partitions; requests with ordering keys may cause head-of-line blocking",
                 mend: "kafka-topics.sh --bootstrap-server \(tool.brokers) --alter --topic \(held.role.name) "
                     + "--partitions \(needed)")
         ]

@@ -3,7 +3,7 @@ import Publishing
 import Settings
 
 extension Invocation {
-    /// A producer, and the topic that it is to write to.
+    /// A producer, and the topic that it writes to.
     ///
     /// - Throws: No broker answers, or the topic is missing or not allowed.
     func writer(

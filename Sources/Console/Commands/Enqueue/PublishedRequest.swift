@@ -52,7 +52,7 @@ final class PublishedRequests: Sendable {
     ///
     /// - Parameters:
     ///   - capacity: How many are expected.
-    ///   - follower: Waits for their results, until it is closed; nil if nobody wants to know them.
+    ///   - follower: Waits for their results, until it is closed; nil if they are not wanted.
     init(capacity: Int, _ follower: ResultFollower? = nil) {
         var state = State()
         state.requests.reserveCapacity(capacity)
@@ -65,7 +65,7 @@ final class PublishedRequests: Sendable {
 
     /// Adds the request with this identity, whose result is awaited from now on.
     ///
-    /// - Returns: What is to be told of its delivery.
+    /// - Returns: What to call with its delivery.
     @discardableResult
     func add(_ id: String) -> @Sendable (Producer.Delivery) -> Void {
         let index = state.withLock { state -> Int in
@@ -80,7 +80,7 @@ final class PublishedRequests: Sendable {
         return { [self] delivery in note(delivery, of: index) }
     }
 
-    /// Waits until every request has its final result; no longer than `deadline`, nor after a signal, nor where nobody lets the results be read.
+    /// Waits until every request has its final result; no longer than `deadline`, nor after a signal, nor where results may not be read.
     func waitForResults(until deadline: Deadline) {
         guard let follower else { return }
         while state.withLock({ $0.openCount > 0 }), !deadline.hasPassed, !Interruption.isRequested {

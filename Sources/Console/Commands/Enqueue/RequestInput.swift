@@ -41,7 +41,7 @@ struct RequestInput {
         }
     }
 
-    /// Where one value ends and another begins, the reader says so. After something that is no JSON nobody knows where to go on.
+    /// Where one value ends and another begins, the reader says so. After something that is no JSON it is unknown where to go on.
     private static func readSequence(_ content: ArraySlice<UInt8>, named name: String, into checker: inout RequestChecker) {
         var rest = content
         var line = 1

@@ -31,7 +31,7 @@ enum ExplainCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         if invocation.arguments.has("codes") { return try codes(invocation) }
         guard let subject = invocation.arguments.operands.first else {
-            throw .usage("what is to be explained? Give a file, - for standard input, or an error code")
+            throw .usage("nothing to explain: give a file, - for standard input, or an error code")
         }
         if let code = ErrorCode(rawValue: subject) { return try explain(code, invocation) }
         let looksLikeCode = subject.utf8.allSatisfy {

@@ -2,9 +2,9 @@
 struct PlanEstimate {
     /// What limits the calls, and how long one takes.
     struct Limits {
-        /// Calls that one worker has under way at once (`worker.max_in_flight`).
+        /// Calls that one worker has in flight at once (`worker.max_in_flight`).
         var callsAtOnce: Int
-        /// How long the hub takes for one call; nobody knows before it is made.
+        /// How long the hub takes for one call; it is unknown before the call.
         var callTime: Duration
         /// Calls that all workers together may start in a second (`hub.rate_limit`); 0 for as many as there are.
         var callsPerSecond = 0
@@ -49,7 +49,7 @@ struct PlanEstimate {
         mayReachTwice = mayReachTwice || other.mayReachTwice
     }
 
-    /// How long one worker with nothing else to do takes: as many calls after each other as do not fit side by side, and no more in a
+    /// How long one worker with nothing else to do takes. Calls that do not fit side by side follow each other, and no more are made in a
     /// second than the hub's rate allows.
     private var milliseconds: Int64 {
         let rounds = (callCount + limits.callsAtOnce - 1) / limits.callsAtOnce

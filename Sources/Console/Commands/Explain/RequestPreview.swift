@@ -8,7 +8,7 @@ import Publishing
 import PushModel
 import Settings
 
-/// Plans and formats requests as a worker would, and calls nobody.
+/// Plans and formats requests as a worker would, and makes no calls.
 struct RequestPreview {
     /// What one request would become.
     struct Explained {

@@ -4,7 +4,7 @@ import Settings
 extension Command {
     /// `pushfan group adopt OLD`: what a group of another name has left goes on in this one.
     static let groupAdopt = Command(
-        "group adopt", .operators, "Go on with the positions and waiting requests of a group that is no more",
+        "group adopt", .operators, "Take over the positions and waiting requests of a former group",
         operands: "OLD", maximumOperands: 1,
         examples: [
             "pushfan group adopt pushfan-2025 --dry-run", "pushfan group adopt pushfan-2025",
@@ -28,7 +28,7 @@ private enum GroupAdoptCommand {
         let isDry = invocation.arguments.has("dry-run")
         let settings = try invocation.settings()
         guard invocation.arguments.operands.count == 1, let old = invocation.arguments.operands.first, !old.isEmpty else {
-            throw .usage("name the group that is no more")
+            throw .usage("name the former group")
         }
         guard old != settings.kafka.groupID else {
             throw .usage("\(Sanitised.quoted(old)) is the group of the settings; name the one before it")
@@ -82,7 +82,7 @@ private enum GroupAdoptCommand {
         let unknown = rows.reduce(0) { $0 + $1.unknown }
         if unknown > 0 {
             invocation.streams.note(
-                "in \(Counted.text(unknown, "partition", "partitions")) nobody knows what the group has done, because it has no position there;"
+                "in \(Counted.text(unknown, "partition", "partitions")) the group has no position, so what it has done is unknown;"
                     + " what waits there for it was left")
         }
     }

@@ -3,11 +3,11 @@ import Glibc
 import Kafka
 import Settings
 
-/// What a consumer group that is no more has left, and its move to the group of the settings: where it was in topics that have one reader for
-/// each record, and the requests that wait for it in topics that groups share.
+/// What a consumer group that is no more has left, and its move to the group of the settings.
 ///
-/// Both groups must have no members, so nobody else moves their positions. Each transaction holds requests that were written anew for the new
-/// group together with the old group's position behind them: a run that dies anywhere is begun again and repeats nothing.
+/// Moved are its positions in topics that have one reader for each record, and the requests that wait for it in topics that groups share.
+/// Both groups must have no members, so no worker moves their positions. Each transaction holds requests that were rewritten for the new
+/// group, and the old group's position behind them. So a run that dies anywhere is begun again and repeats nothing.
 final class GroupAdoption {
     /// What became of one topic.
     struct Row {
@@ -16,7 +16,7 @@ final class GroupAdoption {
         var positions = 0
         /// The requests and questions that waited for the old group, and wait for the new one now.
         var moved = 0
-        /// The partitions where nobody knows what the old group has done, because it has no position there, or one of another program.
+        /// The partitions where the old group has no position, or one of another program, so what it has done is unknown.
         var unknown = 0
     }
 
@@ -34,13 +34,13 @@ final class GroupAdoption {
     private let roles: [TopicRole]
     private let configuration: KafkaConfiguration
     private let timeout: Duration
-    /// Nil when nothing is to be written.
+    /// Nil when nothing may be written.
     private let producer: Producer?
 
     /// - Parameters:
     ///   - old: The group that is no more.
     ///   - settings: Where the topics are, and the group that gets what it left.
-    ///   - isDry: Whether nothing is to be written.
+    ///   - isDry: Whether nothing may be written.
     ///   - timeout: How long each question may take.
     /// - Throws: The brokers do not let us.
     init(of old: String, _ settings: Settings, isDry: Bool, timeout: Duration) throws(KafkaError) {
@@ -111,7 +111,7 @@ final class GroupAdoption {
         try commit(producer)
     }
 
-    /// Writes anew what waits for the old group in one partition.
+    /// Writes again what waits for the old group in one partition.
     private func moveWaiting(
         _ their: CommittedOffset, _ our: CommittedOffset, to end: Int64, _ fetcher: RecordFetcher, _ row: inout Row
     ) throws(KafkaError) {
@@ -156,7 +156,7 @@ final class GroupAdoption {
         record.headers.last { $0.name == owner }?.value == Array(group.utf8)
     }
 
-    /// Writes a record anew where it stands, as the new group's.
+    /// Writes a record again into its partition, as the new group's.
     private func write(_ record: FetchedRecord, to partition: TopicPartition, _ producer: Producer) throws(KafkaError) -> Int {
         var headers = Kafka.RecordHeaders()
         var byteCount = (record.key?.count ?? 0) + (record.value?.count ?? 0)
@@ -183,7 +183,7 @@ final class GroupAdoption {
         return byteCount
     }
 
-    /// Commits a batch, and with it that the old group is behind what was written anew; what it has finished further behind stays finished.
+    /// Commits a batch, and with it that the old group is behind what was rewritten; what it has finished further behind stays finished.
     private func finish(
         _ batch: inout Batch, at offset: Int64, from start: Int64, _ finished: FinishedOffsets, _ partition: TopicPartition,
         _ producer: Producer

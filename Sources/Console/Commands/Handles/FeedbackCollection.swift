@@ -23,7 +23,7 @@ struct FeedbackCollection {
 
     /// A blob whose end is not whole is being written, for as long in milliseconds after it was written last: a day.
     private static let writingTime: Int64 = 86_400_000
-    /// Handles that are remembered, so that one that was refused often is listed once; then it begins anew.
+    /// Handles that are remembered, so that one that was refused often is listed once; at this limit all are forgotten.
     private static let maximumRemembered = 1 << 18
 
     let container: FeedbackContainer

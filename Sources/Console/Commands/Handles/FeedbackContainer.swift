@@ -8,7 +8,7 @@ import Settings
 
 /// The container in which a hub lists the devices that push services refused: the hub says where it is, and a storage account serves it.
 ///
-/// The link to it is a key of its own. It is asked for anew when it is no good any more, and stands in no message.
+/// The link to it is a key of its own. It is asked for again when it opens nothing any more, and is in no message.
 final class FeedbackContainer {
     /// What stands in a blob from some place on.
     enum Reading {
@@ -26,7 +26,7 @@ final class FeedbackContainer {
     static let pieceByteCount: Int64 = 1 << 20
     /// The most blobs that a container may have here.
     private static let maximumBlobs = 100_000
-    /// How many names a page may have; the service takes up to 5,000.
+    /// How many names a page may have; the service allows 5,000.
     private static let pageCount = 1000
 
     /// The hub: `contoso.servicebus.windows.net/newshub`.

@@ -5,7 +5,7 @@ import Settings
 
 /// How far the blobs of a hub's feedback were read: records of the topic of replays, in the transactions of what was found.
 ///
-/// A mark is written anew while its blob is there, so that it is not removed from the topic before the blob is from its container.
+/// A mark is written again while its blob is there, so that it is not removed from the topic before the blob is from its container.
 struct FeedbackMarks {
     /// How far one blob was read.
     struct Mark: Equatable {
@@ -15,7 +15,7 @@ struct FeedbackMarks {
         var at: Int64
     }
 
-    /// A mark is written anew after this time, in milliseconds: a week.
+    /// A mark is written again after this time, in milliseconds: a week.
     static let lifetime: Int64 = 604_800_000
 
     /// The marks by the names of the blobs.

@@ -4,7 +4,7 @@ import Kafka
 import PushModel
 import Settings
 
-/// A dead handle that is to be listed.
+/// A dead handle to list.
 struct FoundHandle {
     /// What the hub tells of the device.
     let device: RefusedDevice
@@ -95,7 +95,7 @@ final class HandlesSession {
         }
     }
 
-    /// Writes marks anew, as they are.
+    /// Writes marks again, as they are.
     func refresh(_ marks: [(blob: String, position: Int64)]) throws(KafkaError) {
         guard !marks.isEmpty else { return }
         try transact { () throws(KafkaError) in

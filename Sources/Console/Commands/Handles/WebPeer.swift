@@ -2,9 +2,9 @@ import CurlHTTP
 import EventLoop
 import HTTP1
 
-/// Somebody who is asked by HTTP, one question after another.
+/// A server that is asked by HTTP, one request after another.
 final class WebPeer {
-    /// How often a question is put to somebody who is busy, and the pauses between.
+    /// How often a busy server is asked, and the pauses between.
     private static let pauses: [Duration] = [.milliseconds(500), .milliseconds(900), .zero]
 
     /// Who it is, for messages: `the hub at contoso.servicebus.windows.net`.

@@ -22,7 +22,7 @@ extension Command {
 }
 
 enum FailedCommand {
-    /// The states of what did not reach everybody although it should have.
+    /// The states of what did not reach all although it should have.
     private static let states: [ResultState] = [.failed, .partial, .rejected, .expired, .unknown]
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {

@@ -15,7 +15,7 @@ struct ResultStory {
     /// - Parameters:
     ///   - life: Its results and those of its replays.
     ///   - traits: Whether there are colours.
-    ///   - isWide: Each call is told as well.
+    ///   - isWide: Whether each call is shown as well.
     init(_ life: RequestLife, _ traits: Streams.Traits, isWide: Bool = false) {
         self.life = life
         self.traits = traits
@@ -27,7 +27,7 @@ struct ResultStory {
         var events: [StoryEvent] = []
         for record in life.own {
             let telling = ResultTelling(record)
-            if isTeller(record) { events += telling.attempts(isWide: isWide) }
+            if showsAttempts(record) { events += telling.attempts(isWide: isWide) }
             events.append(telling.ending)
         }
         events += life.replays.map { ResultTelling($0).replay }
@@ -35,8 +35,8 @@ struct ResultStory {
         return (heading + [""] + ordered.map(\.element.line)).joined(separator: "\n")
     }
 
-    /// Whether a result's attempts are told. Every result tells them from the beginning: while none is final, the last is enough.
-    private func isTeller(_ record: ResultRecord) -> Bool {
+    /// Whether a result's attempts are shown. Each result repeats all attempts, so only the final one, or else the newest, shows them.
+    private func showsAttempts(_ record: ResultRecord) -> Bool {
         if life.final != nil { return record.kind == "final" }
         return record.partition == life.own.last?.partition && record.offset == life.own.last?.offset
     }

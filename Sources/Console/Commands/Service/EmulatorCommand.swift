@@ -31,10 +31,10 @@ extension Command {
                     ),
                     Flag("tier", "WORD", "What the hub's price allows", default: "standard", choices: tierNames),
                     Flag("devices", "FILE", "A JSON array of installations to begin with"),
-                    Flag("fault", "TEXT", "What is to go wrong, such as status=503,every=10 or reset=after", isRepeatable: true),
+                    Flag("fault", "TEXT", "A fault to inject, such as status=503,every=10 or reset=after", isRepeatable: true),
                     Flag(
                         "telemetry", "TEXT",
-                        "What is told of notifications, such as hidden=10s,state=Abandoned, or refuse=ExpiredChannel",
+                        "Telemetry of notifications, such as hidden=10s,state=Abandoned, or refuse=ExpiredChannel",
                         isRepeatable: true),
                     Flag(
                         "record", "WORD", "How much of each call GET /calls shows", default: "full",

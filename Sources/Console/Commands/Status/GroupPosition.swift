@@ -23,7 +23,7 @@ struct GroupPosition: Equatable {
         finished = try? FinishedOffsets(decoding: metadata)
     }
 
-    /// Where the group goes on: its position, or the beginning; the end if the topic was made anew and is shorter.
+    /// Where the group goes on: its position, or the beginning; the end if the topic was recreated and is shorter.
     var start: Int64 { min(max(committed ?? low, low), high) }
 
     /// The offsets that wait for an outcome; some may hold no record.
@@ -45,7 +45,7 @@ struct GroupPosition: Equatable {
     /// The records that were removed before the group had read them.
     var lostCount: Int64 { committed.map { max(0, low - $0) } ?? 0 }
 
-    /// The position lies behind the end: the topic was made anew, or lost its end.
+    /// The position is beyond the log end: the topic was recreated or truncated.
     var isBeyondEnd: Bool { committed.map { $0 > high } ?? false }
 }
 
@@ -59,7 +59,7 @@ extension GroupPosition {
     ///   - configuration: The brokers, for the group's coordinator.
     ///   - timeout: How long each question may take.
     /// - Returns: One position for each partition, in the order of the topics.
-    /// - Throws: `isAuthorization`, `isUnreachable` and the like; a time-out also when a transaction that nobody ends holds positions back.
+    /// - Throws: `isAuthorization`, `isUnreachable` and the like; a time-out also when a hanging transaction blocks positions.
     static func all(
         of group: String, in topics: [(topic: String, partitionCount: Int)], _ admin: TopicAdmin,
         _ configuration: KafkaConfiguration, timeout: Duration

@@ -14,7 +14,7 @@ struct StatusQuestions {
     private var group: String { settings.kafka.groupID }
 
     /// - Returns: How things stand; nil when there is no topic of requests.
-    /// - Throws: No broker answered, or the topic or the group's positions must not be seen.
+    /// - Throws: No broker answered, or reading the topic or the group's positions is not allowed.
     func ask() throws(KafkaError) -> StatusReport? {
         let configuration = settings.kafkaConfiguration()
         let admin = try TopicAdmin(configuration)

@@ -8,7 +8,7 @@ struct StatusReport {
         let position: GroupPosition
         /// Since when the oldest request without an outcome waits; in a delay lane that is when it is due. Nil when none does.
         let oldest: Timestamp?
-        /// The member that reads it; nil when nobody does, or nobody knows.
+        /// The member that reads it; nil when none does, or that is unknown.
         let owner: String?
         /// What its worker says of it.
         let fromWorker: WorkerPage.Partition?
@@ -61,19 +61,19 @@ struct StatusReport {
     /// How long the oldest request of a partition has been waiting, in milliseconds; 0 before it is due, nil when none waits.
     func age(of partition: Partition) -> Int64? { partition.oldest.map { max(0, now.milliseconds(since: $0)) } }
 
-    /// Those partitions of a topic that nobody reads although the group has been shared out.
+    /// Those partitions of a topic that have no consumer although the group is stable.
     func orphans(of topic: [Partition]) -> [Partition] {
         guard let group = group.answer, group.state == .stable, !group.members.isEmpty else { return [] }
         return topic.filter { $0.owner == nil }
     }
 
-    /// Every loop that told of itself.
+    /// Every loop that reported itself.
     var loops: [WorkerPage.Loop] { workers.flatMap { $0.page.answer?.loops ?? [] } }
 
     /// What could not be asked, and why.
     var unasked: [String] {
         var list = unknownTopics
-        if case .failure(let refusal) = group { list.append("who is in the group: \(refusal.text)") }
+        if case .failure(let refusal) = group { list.append("members of the group: \(refusal.text)") }
         for worker in workers {
             if case .failure(let failure) = worker.page { list.append("the worker at \(worker.url): \(failure.message)") }
         }
@@ -94,7 +94,7 @@ extension StatusReport {
     /// One reason why requests wait.
     struct Reason: Equatable {
         let text: String
-        /// Nothing moves until somebody, or the hub, does something.
+        /// Nothing moves until an operator, or the hub, does something.
         let isStuck: Bool
     }
 
@@ -109,14 +109,15 @@ extension StatusReport {
             return [Reason(text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: count > 0)]
         }
         guard group.state == .stable else {
-            return [Reason(text: "the group is \(group.state.rawValue): nobody reads meanwhile", isStuck: false)]
+            return [Reason(text: "the group is \(group.state.rawValue): consumption is paused", isStuck: false)]
         }
         return topics.compactMap { topic in
             let orphans = orphans(of: topic)
             guard let name = orphans.first?.position.partition.topic else { return nil }
             let numbers = orphans.map { "\($0.position.partition.partition)" }.joined(separator: ", ")
             return Reason(
-                text: "nobody reads " + (orphans.count == topic.count ? name : "partition \(numbers) of \(name)"), isStuck: true)
+                text: "no consumer for " + (orphans.count == topic.count ? name : "partition \(numbers) of \(name)"),
+                isStuck: true)
         }
     }
 
@@ -144,7 +145,7 @@ extension StatusReport {
             let why = hub.circuitReason.map { " (\($0))" } ?? ""
             reasons.append(
                 Reason(
-                    text: "\(loop.worker): \(name) is out\(why)\(probe): `pushfan doctor` asks it",
+                    text: "\(loop.worker): \(name) is unavailable\(why)\(probe): `pushfan doctor` asks it",
                     isStuck: hub.circuit == "open"))
         }
         if let until = hub.throttledUntil, until > now {

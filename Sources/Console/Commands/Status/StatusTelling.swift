@@ -64,7 +64,7 @@ struct StatusTelling {
     func partitions(all: Bool) -> Table? {
         let shown = report.topics.flatMap { topic in
             let orphans = report.orphans(of: topic)
-            // A topic that nobody reads at all is one line of reasons, not dozens of rows.
+            // A topic without any consumer is one line of reasons, not dozens of rows.
             let showsOrphans = !orphans.isEmpty && orphans.count < topic.count
             return topic.filter { all || isNotable($0) || showsOrphans && $0.owner == nil }
         }
@@ -110,7 +110,7 @@ struct StatusTelling {
         return "\(offset)\(attempt), waits for \(oldest.waitsFor)\(due)"
     }
 
-    /// A row for each loop that told of itself; nil when none did.
+    /// A row for each loop that reported itself; nil when none did.
     var loops: Table? {
         guard !report.loops.isEmpty else { return nil }
         var table = Table([

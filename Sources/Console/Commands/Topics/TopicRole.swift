@@ -66,7 +66,7 @@ struct TopicRole {
             TopicRole(role: "requests-bulk", name: topics.requestsBulk, days: 7, recordByteCount: record, kind: .requests),
             TopicRole(role: "requests-own", name: topics.requestsOwn, days: 7, recordByteCount: record, kind: .requests),
         ] + delays + [
-            // What waits for longer than half a day is written anew.
+            // What waits for longer than half a day is written again.
             TopicRole(
                 role: "held", name: topics.held, days: 7, recordByteCount: record, multiple: 3, kind: .held),
             // Kept until the last part has ended, however long that takes. Small segments, so that what is deleted soon is gone.

@@ -74,7 +74,7 @@ enum AudienceCommand {
                 .usage, "nothing was sent: \(survey.faultCount) lines hold no name and no handle",
                 hint: survey.names > 0 ? "--keep-going leaves them out" : nil)
         }
-        guard survey.names > 0 else { throw .usage("there is nobody in \(Sanitised.quoted(survey.path))") }
+        guard survey.names > 0 else { throw .usage("there is no recipient in \(Sanitised.quoted(survey.path))") }
         if survey.kind == .names(.categories), let hubs = survey.spread?.hubs {
             throw .usage(
                 "categories are on every one of the hubs \(hubs.joined(separator: ", ")); name one of them with --hub")

@@ -22,7 +22,7 @@ struct AudienceReader: ~Copyable {
     /// The 64-bit FNV-1a digest of what was read; at the end, of the file.
     private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// What changes when somebody writes to the file.
+    /// What changes when the file is written to.
     private struct Identity: Equatable {
         let byteCount: Int
         let seconds: Int
@@ -52,7 +52,7 @@ struct AudienceReader: ~Copyable {
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, let identity = Identity(descriptor) else {
             close(descriptor)
             throw .usage(
-                "\(Sanitised.quoted(path)) is no ordinary file; it is read twice, and again when a run is taken up again")
+                "\(Sanitised.quoted(path)) is no ordinary file; it is read twice, and again when a run is resumed")
         }
         return (descriptor, identity)
     }

@@ -6,8 +6,8 @@ import Settings
 /// The right to enqueue one file: held by one process at a time.
 ///
 /// The transactional id comes from the request's, so that a new session fences an earlier one and settles what it left open. It then writes
-/// a claim into every partition of the topic of parents and reads the topic up to those: whatever an earlier session committed has been
-/// read then, even if another producer's open transaction had hidden it.
+/// a claim into every partition of the topic of parents and reads the topic up to those. So it has read whatever an earlier session
+/// committed, even if another producer's open transaction had hidden it.
 final class AudienceSession {
     /// What the topic says of the request; nil when nothing of it was ever written.
     private(set) var found: AudienceProgress?

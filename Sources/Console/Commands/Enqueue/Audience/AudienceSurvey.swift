@@ -3,7 +3,7 @@ import PushModel
 
 /// What a file of an audience comes to: read once from its beginning to its end, before anything is written.
 struct AudienceSurvey {
-    /// The faults that are told; the others are counted.
+    /// The faults that are reported; the others are counted.
     private static let maximumFaults = 20
 
     /// The file.
@@ -41,7 +41,7 @@ struct AudienceSurvey {
     /// - Parameters:
     ///   - path: The file.
     ///   - planner: Plans as the workers do.
-    ///   - request: What is to be sent.
+    ///   - request: What to send.
     ///   - spread: The hubs that share the audience; nil for one hub.
     /// - Throws: The file cannot be read.
     init(
@@ -137,7 +137,7 @@ struct AudienceSurvey {
         return true
     }
 
-    /// The failure of a file that somebody has written to meanwhile.
+    /// The failure of a file that was changed meanwhile.
     static func changed(_ path: String) -> CommandFailure {
         CommandFailure(
             .failed, "the file \(Sanitised.quoted(path)) was changed while it was read",

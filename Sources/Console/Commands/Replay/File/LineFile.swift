@@ -27,7 +27,7 @@ final class LineFile {
         }
     }
 
-    /// Adds a line; what goes wrong with it is told by `finish`.
+    /// Adds a line; `finish` throws what goes wrong with it.
     func add(_ line: [UInt8]) {
         pending += line
         pending.append(UInt8(ascii: "\n"))

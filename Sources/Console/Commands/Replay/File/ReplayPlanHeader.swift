@@ -24,7 +24,7 @@ struct ReplayPlanHeader: Sendable, Equatable {
     var createdAt: Timestamp
     /// Which results it is about.
     var filter: String
-    /// Why; empty until somebody says it.
+    /// Why; empty until a reason is given.
     var reason = ""
     /// Who.
     var actor: String
@@ -75,7 +75,7 @@ struct ReplayPlanHeader: Sendable, Equatable {
                 "\(Sanitised.quoted(path)) is no plan of a replay", hint: "`pushfan replay plan FILTER` makes one")
         }
         guard document.integer("version", of: document.root) == Self.version else {
-            throw .usage("\(Sanitised.quoted(path)) was made by another version of pushfan; plan anew")
+            throw .usage("\(Sanitised.quoted(path)) was made by another version of pushfan; make a new plan")
         }
         self.jobID = jobID
         createdAt = time

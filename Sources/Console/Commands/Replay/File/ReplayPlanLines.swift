@@ -53,7 +53,7 @@ struct ReplayLeft: Sendable, Equatable {
     var requestID: String
     /// Where it stands.
     var place: RecordPlace
-    /// Which of its sends; all when they cannot be told apart.
+    /// Which of its sends; all when they cannot be distinguished.
     var sends: SendSet
 
     /// One line of JSON.
@@ -97,7 +97,7 @@ struct ReplayPlanReader {
         while let line = try lines.next() {
             guard !line.isEmpty else { continue }
             guard (try? document.read(line.span)) != nil, let read = parse() else {
-                throw .usage("\(Sanitised.quoted(path)) is damaged; plan anew")
+                throw .usage("\(Sanitised.quoted(path)) is damaged; make a new plan")
             }
             return read
         }

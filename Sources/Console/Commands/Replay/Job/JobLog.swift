@@ -18,7 +18,7 @@ struct JobLog {
         var next = 0
         /// What was passed over.
         var skipped: [Int: Leftover] = [:]
-        /// What somebody wants it to do, and the offset of that.
+        /// What an operator wants it to do, and the offset of that.
         var wish: (wish: JobWish, offset: Int64)?
 
         /// Where the job stands, when what its runner said last may not be true any more: one that was killed says nothing.

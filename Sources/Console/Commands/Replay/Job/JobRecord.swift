@@ -8,11 +8,11 @@ struct JobRecord: Sendable, Equatable {
     enum State: String, Sendable, CaseIterable {
         /// It has a runner, which is at work.
         case running
-        /// It has a runner, which waits to be told to go on.
+        /// It has a runner, which waits until it is resumed.
         case paused
         /// Its runner was interrupted; running the plan again goes on.
         case interrupted
-        /// Somebody ended it for good.
+        /// An operator ended it for good.
         case stopped
         /// Everything in the plan was dealt with.
         case done
@@ -161,7 +161,7 @@ struct JobBatch: Sendable {
     }
 }
 
-/// What somebody at another terminal wants a job to do; a record of the replays topic.
+/// What an operator at another terminal wants a job to do; a record of the replays topic.
 struct JobWish: Sendable, Equatable {
     /// What is wanted.
     enum Kind: String, Sendable {

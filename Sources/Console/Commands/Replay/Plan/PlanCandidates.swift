@@ -14,7 +14,7 @@ struct PlanCandidates {
         let plannedCount: Int32
         let platforms: PlatformSequence
         let requestID: String
-        /// What would be repeated if nobody had done so before.
+        /// What would be repeated if no replay had done so before.
         var sends: SendSet
     }
 
@@ -51,7 +51,7 @@ struct PlanCandidates {
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - leave: Is told of what can never be replayed.
+    ///   - leave: Takes what can never be replayed.
     mutating func take(_ record: borrowing ConsumedRecord, leave: (ReplayLeft) -> Void) {
         guard let value = record.value else { return }
         if ReplayHistory.mayConcern(value), reading.readResult(value) { history.noteResult(reading) }

@@ -7,7 +7,7 @@ import Settings
 
 /// `pushfan replay plan`.
 enum PlanCommand {
-    /// What did not reach everybody although it should have.
+    /// What did not reach all although it should have.
     private static let states: [ResultState] = [.failed, .partial, .rejected, .expired, .cancelled, .unknown]
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
@@ -35,7 +35,7 @@ enum PlanCommand {
     ///
     /// - Parameters:
     ///   - invocation: The command.
-    ///   - needsReason: The plan is to be run at once, which needs a reason.
+    ///   - needsReason: The plan is run at once, which needs a reason.
     /// - Returns: The file's first line, its name, and some of what is replayed.
     /// - Throws: A flag is not right, the topics cannot be read, or the file cannot be written.
     static func plan(
@@ -93,7 +93,7 @@ enum PlanCommand {
         return name
     }
 
-    /// Why, if somebody said so.
+    /// Why, if a reason is given.
     static func reason(_ invocation: Invocation) throws(CommandFailure) -> String? {
         guard let reason = invocation.arguments.value("reason") else { return nil }
         guard (1...512).contains(reason.unicodeScalars.count) else { throw .usage("--reason: 1 to 512 characters are allowed") }

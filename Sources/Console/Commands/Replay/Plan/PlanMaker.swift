@@ -5,7 +5,7 @@ import Replay
 import ResultQuery
 import Settings
 
-/// Makes a plan: finds what failed, reads the originals back, and writes what is to be done into a file.
+/// Makes a plan: finds what failed, reads the originals back, and writes what to do into a file.
 struct PlanMaker {
     /// The samples that are shown.
     static let sampleCount = 10
@@ -69,7 +69,7 @@ struct PlanMaker {
         try file.finish(header: header.json)
     }
 
-    /// Reads the results up to now, those that the filter does not want as well: what was replayed since is told by later ones.
+    /// Reads the results up to now, those that the filter does not want as well: later ones say what was replayed since.
     private func gather(_ filter: ResultFilter, into candidates: inout PlanCandidates) throws(CommandFailure) {
         let scan = ResultScan(invocation, settings, timeout: timeout)
         let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, .end)

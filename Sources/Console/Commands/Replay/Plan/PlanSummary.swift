@@ -12,7 +12,7 @@ struct PlanSummary {
     struct Pace {
         /// Requests a second.
         var rate: Double
-        /// Calls that one worker has under way at once (`worker.max_in_flight`).
+        /// Calls that one worker has in flight at once (`worker.max_in_flight`).
         var callsAtOnce: Int
         /// How long the hub takes for one call.
         var callTime: Duration

@@ -7,9 +7,9 @@ import Settings
 /// The right to run a job: held by one process at a time, and for one job at a time.
 ///
 /// The transactional id comes from the job, so that a new session fences an earlier one and settles what it left open. The session then
-/// writes a claim and reads the topic up to it: whatever was committed before, the job's own progress above all, has been read then, even
-/// if another producer's open transaction had hidden it. Of two claims the earlier one counts. A runner that said nothing for 30 s is
-/// fenced by its own transactional id before its claim is passed over, so that it can write nothing more should it wake up.
+/// writes a claim and reads the topic up to it. So it has read whatever was committed before, above all the job's own progress, even if
+/// another producer's open transaction had hidden it. Of two claims the earlier one counts. A runner that was silent for 30 s is fenced by
+/// its own transactional id before its claim is ignored. So it can write nothing more if it wakes up.
 final class JobSession {
     /// The producer, between transactions.
     let producer: Producer
@@ -100,7 +100,7 @@ final class JobSession {
             throw .final(
                 CommandFailure(
                     .temporary, "\(topic.name) cannot be read up to what was written just now",
-                    hint: "a transaction that somebody left open may hold it back; the broker ends it when it times out"))
+                    hint: "a hanging transaction may block it; the broker aborts it when it times out"))
         }
         takeUp()
     }
@@ -126,7 +126,7 @@ final class JobSession {
         if let before, !before.planDigest.isEmpty, before.planDigest != planDigest {
             try withdraw(before.state)
             throw .final(
-                CommandFailure(.refused, "the plan is another one than the job \(record.jobID) was begun with", hint: "plan anew")
+                CommandFailure(.refused, "the job \(record.jobID) was begun with another plan", hint: "make a new plan")
             )
         }
     }
@@ -205,7 +205,7 @@ final class JobSession {
         }
     }
 
-    /// Looks whether somebody wants something of the job that was not wanted when the session began.
+    /// Looks whether an operator has a new wish for the job since the session began.
     func nextWish() -> JobWish.Kind? {
         let known = job?.wish?.offset
         while case .record = reader.read(timeout: .zero, { log.take($0) }) {}

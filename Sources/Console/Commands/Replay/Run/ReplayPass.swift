@@ -8,7 +8,7 @@ import Settings
 struct ReplayPass {
     /// How it ended.
     enum End {
-        /// There is nothing more to do, or somebody wants it so.
+        /// There is nothing more to do, or an operator wants it so.
         case ended
         /// The job goes on with another session.
         case again
@@ -85,7 +85,7 @@ struct ReplayPass {
 
     /// Waits until the next request is due, and does meanwhile what cannot wait.
     ///
-    /// - Returns: How the pass ends, if somebody wants it to.
+    /// - Returns: How the pass ends, if an operator wants it to.
     private mutating func waitForTurn() throws(ReplayTrouble) -> End? {
         let due = start + .nanoseconds(Int64(Double(doneCount) * 1e9 / runner.rate))
         while true {
@@ -111,7 +111,7 @@ struct ReplayPass {
         }
     }
 
-    /// Waits for somebody to let the job go on; then a new session looks what happened meanwhile.
+    /// Waits until an operator resumes the job; then a new session looks what happened meanwhile.
     private mutating func waitForResumption() throws(ReplayTrouble) -> End {
         try commit(.paused)
         runner.invocation.streams.note("paused at \(batch.next) of \(session.record.requests)")

@@ -35,7 +35,7 @@ struct ReplayRunner {
     /// How long to wait for the brokers.
     let timeout: Duration
 
-    /// Runs the job to its end, or until somebody stops it.
+    /// Runs the job to its end, or until an operator stops it.
     ///
     /// - Returns: How it ended.
     /// - Throws: It cannot go on; running the plan again does.

@@ -5,7 +5,7 @@ import Settings
 
 /// `pushfan replay run`.
 enum RunCommand {
-    /// Up to so many requests nobody is asked.
+    /// Up to so many requests there is no question.
     private static let unaskedCount = 1000
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
@@ -46,7 +46,7 @@ enum RunCommand {
         return path
     }
 
-    /// A replay that nobody has given a reason for is not begun.
+    /// A replay without a reason is not begun.
     static func requireReason(_ header: ReplayPlanHeader) throws(CommandFailure) {
         guard header.reason.isEmpty else { return }
         throw .usage("a replay needs a reason", hint: "--reason TEXT gives one; it stands in every new result")
@@ -68,8 +68,8 @@ enum RunCommand {
         guard count > unaskedCount, !invocation.arguments.has("yes") else { return }
         guard invocation.streams.traits.isInputTerminal, invocation.streams.traits.isErrorTerminal else {
             throw CommandFailure(
-                .refused, "\(count) requests would be replayed, and there is nobody to ask",
-                hint: "--yes says that it is meant so")
+                .refused, "\(count) requests would be replayed, and there is no terminal to ask on",
+                hint: "--yes confirms it")
         }
         invocation.streams.note("\(count) requests will be replayed. Type this number to go on:")
         guard try invocation.streams.inputLine() == String(count) else { throw CommandFailure(.refused, "nothing was replayed") }

@@ -5,14 +5,14 @@ import SQLite
 /// Reads what was written since an index was filled last, and removes what the topic does not keep any more.
 ///
 /// Of each partition the newest record of the index is read again: if it stands where it stood, everything before it does too, because
-/// records never change. If it does not, the topic was made anew, or its records were replaced by others.
+/// records never change. If it does not, the topic was recreated, or its records were replaced by others.
 struct IndexCatchUp {
     /// How it ended.
     enum Ending {
         case done
         /// The index tells of other records than the topic has.
         case topicIsAnother
-        /// Another command has made the index anew.
+        /// Another command has rebuilt the index.
         case indexIsAnother
         case failed(SQLiteError)
     }

@@ -19,7 +19,7 @@ struct IndexedResults {
         case answer(Answer)
         /// What is in the file is of no use, for a reason.
         case useless(path: String, String)
-        /// The topic is to be read instead, for a reason.
+        /// The topic must be read instead, for a reason.
         case none(String)
     }
 
@@ -56,7 +56,7 @@ struct IndexedResults {
                     invocation.streams.note("the index is not used: \(path) \(reason)")
                     return nil
                 }
-                invocation.streams.note("\(path) \(reason) and is made anew")
+                invocation.streams.note("\(path) \(reason) and is rebuilt")
             }
         }
         return nil
@@ -87,17 +87,17 @@ struct IndexedResults {
         } catch {
             return Self.end(error, path)
         }
-        if let reason = index.reasonForAnew { invocation.streams.note("\(path) \(reason) and is made anew") }
+        if let reason = index.reasonForAnew { invocation.streams.note("\(path) \(reason) and is rebuilt") }
         var catchUp = IndexCatchUp(index)
         switch try catchUp.run(reader, scan) {
         case .done: break
-        case .topicIsAnother: return .useless(path: path, "tells of records that the topic does not have")
-        case .indexIsAnother: return .none("another command makes it anew")
+        case .topicIsAnother: return .useless(path: path, "has records that the topic does not have")
+        case .indexIsAnother: return .none("another command is rebuilding it")
         case .failed(let error): return Self.end(error, path)
         }
         do throws(SQLiteError) {
             let answer = try index.ask { () throws(SQLiteError) in try question(index) }
-            return answer.map { .answer($0) } ?? .none("another command makes it anew")
+            return answer.map { .answer($0) } ?? .none("another command is rebuilding it")
         } catch {
             return Self.end(error, path)
         }

@@ -6,7 +6,7 @@ import SQLite
 extension ResultIndex {
     /// Lets `body` ask questions of one state of the index.
     ///
-    /// - Returns: What `body` returns; nil when another command has made the index anew, and may not have filled it yet.
+    /// - Returns: What `body` returns; nil when another command has rebuilt the index, and may not have filled it yet.
     /// - Throws: What SQLite says.
     func ask<Answer>(_ body: () throws(SQLiteError) -> Answer) throws(SQLiteError) -> Answer? {
         try database.read { () throws(SQLiteError) in try isSame() ? try body() : nil }

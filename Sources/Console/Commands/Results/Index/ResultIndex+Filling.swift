@@ -40,7 +40,7 @@ extension ResultIndex {
     /// Adds records that follow on those that are there; what another command has added meanwhile stays as it is.
     ///
     /// - Parameter records: In the order of their offsets within a partition.
-    /// - Returns: False when another command has made the index anew, so that they may follow on nothing.
+    /// - Returns: False when another command has rebuilt the index, so that they may follow on nothing.
     /// - Throws: What SQLite says; then none was added.
     func add(_ records: [IndexedRecord]) throws(SQLiteError) -> Bool {
         guard !records.isEmpty else { return true }
@@ -55,7 +55,7 @@ extension ResultIndex {
     /// Removes the records that the topic does not keep any more.
     ///
     /// - Parameter lows: The oldest offset that each partition keeps.
-    /// - Returns: False when another command has made the index anew.
+    /// - Returns: False when another command has rebuilt the index.
     /// - Throws: What SQLite says.
     func removeRecords(below lows: [Int64]) throws(SQLiteError) -> Bool {
         let oldest = try database.prepare("SELECT min(topic_offset) FROM result WHERE topic_partition = ?")
@@ -94,7 +94,7 @@ private struct IndexWriter {
     private let insertRecord: Statement
     private let insertPart: Statement
     private let findPart: Statement
-    /// The numbers of parts, by their kind and bytes; good for this transaction, in which nobody can remove any.
+    /// The numbers of parts, by their kind and bytes; good for this transaction, in which no command can remove any.
     private var known: [[UInt8]: Int64] = [:]
     private var document = JSONDocument()
     private var part = ByteWriter()

@@ -3,12 +3,12 @@ import SQLite
 
 /// The results of one topic in a database on this machine, so that a question need not read them all again.
 ///
-/// It is a cache: everything in it stands in Kafka, and it is made anew whenever there is a doubt. For each record of the topic there is
-/// a row, complete from the oldest record of each partition to the newest one that is there; the next reading goes on behind that. What many
+/// It is a cache: everything in it is in Kafka, and it is rebuilt whenever there is a doubt. Each record of the topic has a row, complete
+/// from the oldest record of each partition to the newest one in the index. The next reading goes on behind that. What many
 /// results have alike (`ResultFacet`) is kept once, and rows name it by a number. Several commands may use one file at the same time: rows
 /// are added, and partitions cleared of what retention has removed, in transactions, and never changed.
 final class ResultIndex {
-    /// The layout of the tables; a file with another one is made anew.
+    /// The layout of the tables; a file with another one is rebuilt.
     private static let version = 1
     /// How long to wait for another command that writes.
     private static let patience = Duration.seconds(2)
@@ -73,7 +73,7 @@ final class ResultIndex {
         try database.execute("PRAGMA application_id = \(IndexLocation.applicationID)")
     }
 
-    /// Whether nobody has made the index anew since it was opened; to be asked in the transaction that relies on it.
+    /// Whether no command has rebuilt the index since it was opened; asked in the transaction that relies on it.
     func isSame() throws(SQLiteError) -> Bool {
         try database.integer("SELECT epoch FROM source") == epoch
     }
@@ -92,11 +92,11 @@ final class ResultIndex {
             if try database.integer("SELECT count(*) FROM sqlite_schema") == 0 { return nil }
             guard try database.integer("PRAGMA application_id") == Int64(IndexLocation.applicationID),
                 try database.integer("PRAGMA user_version") == Int64(Self.version)
-            else { return "it is of another version" }
+            else { return "is of another version" }
             let source = try database.prepare("SELECT cluster, topic FROM source")
             let isOurs = try source.step() && source.bytes(0) == cluster && source.bytes(1) == topic
             source.reset()
-            return isOurs ? nil : "it is of another cluster or topic"
+            return isOurs ? nil : "is of another cluster or topic"
         }
     }
 
