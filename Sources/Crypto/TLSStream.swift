@@ -10,7 +10,7 @@ public struct TLSStream {
     public enum Transfer: Hashable, Sendable {
         /// So many bytes; 0 when reading is the end that the peer has announced (RFC 8446, section 6.1).
         case moved(Int)
-        /// The socket has nothing to read, or no room. A write is to be repeated with the same bytes (SSL_write(3)).
+        /// The socket has nothing to read, or no room. A write must be repeated with the same bytes (SSL_write(3)).
         case wouldBlock
         /// The connection is broken, in a few words; nothing more can be read or written.
         case failed(reason: String)

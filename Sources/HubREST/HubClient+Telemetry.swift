@@ -59,7 +59,7 @@ extension HubClient {
     }
 }
 
-/// What stands before and behind the id in a question for telemetry, or in place of both in one for feedback.
+/// Text before and after the id in a telemetry poll; for a feedback request, the whole text.
 struct TelemetryHead: Sendable {
     /// The first version that has telemetry and its error details ("Notification message telemetry").
     private static let oldestVersion = "2016-07"

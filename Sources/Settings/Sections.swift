@@ -80,9 +80,9 @@ public struct WorkerSettings: Sendable {
     public let id: String
     /// Loops of the process.
     public let loops: Int
-    /// Hub calls that one loop may have under way at once.
+    /// Hub calls that one loop may have in flight.
     public let maxInFlight: Int
-    /// Hub calls that all loops of the process may have under way at once.
+    /// Hub calls that all loops of the process may have in flight.
     public var maxInFlightOfAll: Int { loops * maxInFlight }
     /// How the lanes of requests share a loop.
     public let laneWeights: LaneWeights

@@ -36,7 +36,7 @@ final class HubCaller {
     ///   - handle: The handle as installations have it.
     ///   - platform: Its platform; nil looks on every platform.
     /// - Returns: The registrations, in the hub's order.
-    /// - Throws: `RegistrationFailure`; nothing is told of half a list.
+    /// - Throws: `RegistrationFailure`; half a list is never returned.
     func registrations(of handle: String, on platform: Platform?) throws(RegistrationFailure) -> [DeviceRegistration] {
         try counted("registration.list") { () throws(RegistrationFailure) -> [DeviceRegistration] in
             try client.registrations(of: handle, on: platform)
