@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A TLS connection that another library has opened and verified, and will close: its bytes, without that library in between.
 ///
-/// What is read from the socket is as much as there is, not one call for the head and one for the rest of each record, so some of it
+/// What is read from the socket is as much as there is, not one call for the head and one for the rest of each record. Some of it
 /// may wait here while the socket is silent: see `mayHoldMore`.
 public struct TLSStream {
     /// What a call came to.

@@ -8,7 +8,7 @@ import PushModel
 ///
 /// Usable from one thread at a time: that of its lane.
 final class HubCaller {
-    /// How long all questions about one send may take.
+    /// How long all telemetry polls for one send may take.
     private static let telemetryLimit = Duration.seconds(5)
 
     private let client: RegistrationClient

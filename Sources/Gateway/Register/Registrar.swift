@@ -4,8 +4,8 @@ public import PushModel
 
 /// Decides what has to be asked and told the hub for one call of `/api/register`: facts in, calls out, at the end an answer.
 ///
-/// It makes no call itself. Whoever uses it makes the calls in the order in which they are asked for, one call of the API on an id at
-/// a time, and hands back what the hub said:
+/// It makes no call itself. Whoever uses it makes the calls in the order in which they are asked for, and hands back what the hub said.
+/// Calls of the API on one id come one at a time:
 ///
 ///     var step = registrar.start()
 ///     while case .ask(let call) = step { step = registrar.next(after: perform(call)) }

@@ -207,7 +207,7 @@ extension ClientHandle {
 extension Consumer {
     /// Small waits, and for each partition a queue of some thousand records, which `keepFetching` refills: a fetch brings about 1,000 of
     /// the usual size more. Large records are bounded by their bytes. A broker that has nothing is asked 12 times a second, each of which
-    /// takes 130 us for 24 partitions; a partition whose queue is full is missing in the question and has to wait for its end, for which
+    /// takes 130 us for 24 partitions. A partition whose queue is full is missing in the fetch and has to wait for its end. For that time
     /// the 2,000 records that `keepFetching` leaves in it last at 25,000/s.
     private static var defaults: [ClientSettings.Setting] {
         [

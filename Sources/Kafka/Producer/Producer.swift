@@ -48,9 +48,9 @@ public final class Producer: Sendable {
         close(timeout: .zero)
     }
 
-    /// One request at a time to each broker: a second one that overtakes the first, because that was refused while the partition had
-    /// no leader, makes a broker that does not know the producer yet take the first one for a repetition, and it is lost although it
-    /// is confirmed (seen with librdkafka 2.0.2 and Kafka 4.3.1). A transaction's records of a partition are one request anyway.
+    /// One request at a time to each broker. Else a second one overtakes a first that was refused while the partition had no leader. A
+    /// broker that does not know the producer yet then takes the first one for a duplicate, and it is lost although it is confirmed
+    /// (seen with librdkafka 2.0.2 and Kafka 4.3.1). A transaction's records of a partition are one request anyway.
     private static var fixed: [ClientSettings.Setting] {
         [
             ("enable.idempotence", "true"), ("delivery.report.only.error", "false"),
