@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// The certificates that a TLS connection trusts, loaded once and shared by every connection.
 ///
-/// libcurl would load the system's certificates anew for each connection, 25 ms of CPU and nearly 1 MB a time (measured, 7.88).
+/// libcurl would load the system's certificates again for each connection, 25 ms of CPU and nearly 1 MB a time (measured, 7.88).
 ///
 /// `@unchecked Sendable`: `store` is set once and never replaced; OpenSSL guards an X509_STORE with a lock of its own and counts
 /// references atomically (openssl-threads(7), X509_STORE_new(3)), and after `init` nothing here changes it.

@@ -6,7 +6,7 @@ public enum HKDFSHA256 {
     /// Derives a key.
     ///
     /// - Parameters:
-    ///   - material: What nobody else knows, with as many unpredictable bits as the key is to be worth.
+    ///   - material: A secret with as many unpredictable bits as the key must be worth.
     ///   - salt: Not secret; may be empty.
     ///   - info: What the key is for.
     ///   - byteCount: The length of the key, 1…8160.

@@ -80,7 +80,7 @@ public struct PasswordHash: Sendable {
         self.init(parameters: parameters, salt: salt, hash: hash)
     }
 
-    /// A hash that no password has, for names that nobody has: checking it costs what checking a wrong password costs.
+    /// A hash that no password has, for names that no user has: checking it costs what checking a wrong password costs.
     ///
     /// - Parameter parameters: What checking costs.
     /// - Throws: `CryptoError.openSSL` when there is no entropy.
@@ -105,7 +105,7 @@ public struct PasswordHash: Sendable {
             hash, try Self.scrypt(password, salt: salt, parameters: parameters, byteCount: hash.count))
     }
 
-    /// The hash as it stands in a file; it is for nobody else.
+    /// The hash as it is written in a file, and for nothing else.
     public var text: String {
         let costs = "ln=\(parameters.logarithm),r=\(parameters.blockSize),p=\(parameters.parallelization)"
         return "$scrypt$\(costs)$\(Self.unpadded(salt))$\(Self.unpadded(hash))"

@@ -3,14 +3,14 @@ internal import Glibc
 
 /// A TLS connection that another library has opened and verified, and will close: its bytes, without that library in between.
 ///
-/// What is read from the socket is as much as there is, not one call for the head and one for the rest of each record, so some of it
+/// What is read from the socket is as much as there is, not one call for the head and one for the rest of each record. Some of it
 /// may wait here while the socket is silent: see `mayHoldMore`.
 public struct TLSStream {
     /// What a call came to.
     public enum Transfer: Hashable, Sendable {
         /// So many bytes; 0 when reading is the end that the peer has announced (RFC 8446, section 6.1).
         case moved(Int)
-        /// The socket has nothing to read, or no room. A write is to be repeated with the same bytes (SSL_write(3)).
+        /// The socket has nothing to read, or no room. A write must be repeated with the same bytes (SSL_write(3)).
         case wouldBlock
         /// The connection is broken, in a few words; nothing more can be read or written.
         case failed(reason: String)

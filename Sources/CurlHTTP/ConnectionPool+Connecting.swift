@@ -32,8 +32,8 @@ extension ConnectionPool {
         return nil
     }
 
-    /// Looks for a close that the poller has not told yet. What the last event of a connection told holds for 10 ms, more than a turn of
-    /// the loop with hundreds of events takes: to ask again would be a system call for each exchange under load.
+    /// Checks whether the peer closed an idle connection. A check counts for 10 ms, more than a turn of the loop with hundreds of events
+    /// takes; to check each time would be a system call for each exchange under load.
     private func isUsable(_ connection: Connection, _ now: MonotonicTime) -> Bool {
         if now.nanoseconds(since: connection.idleSince) < 10_000_000 { return true }
         connection.isKept = true
@@ -122,7 +122,7 @@ extension ConnectionPool {
         vacant.append(connection.slot)
     }
 
-    /// When an idle connection is to be closed.
+    /// When an idle connection must be closed.
     func expiry(of connection: Connection) -> MonotonicTime {
         min(connection.idleSince.advanced(byNanoseconds: idleNanoseconds), connection.endOfLife)
     }

@@ -37,7 +37,7 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     /// An unused connection is closed after this. Default 90 s, below Azure's 4 min for idle flows.
     public var idleTimeout = Duration.seconds(90)
     /// A connection takes no new request after this, so that a change of the host's addresses is followed; each at an age of its own in
-    /// the last quarter, so that not all are opened anew at once. Default 15 min.
+    /// the last quarter, so that not all are opened again at once. Default 15 min.
     public var maximumAge = Duration.seconds(900)
     /// Whether certificate and host name are verified. Default true; false is for trials only.
     public var verifyPeer = true

@@ -195,7 +195,7 @@ final class CurlConnector {
 
     // MARK: Watching
 
-    /// The connection that watches a descriptor: nil when nobody does, -1 when libcurl does.
+    /// The connection that watches a descriptor: nil when none does, -1 when libcurl does.
     func watcher(of descriptor: Int32) -> Int? {
         guard watches.indices.contains(Int(descriptor)), watches[Int(descriptor)].interest != [] else { return nil }
         return Int(watches[Int(descriptor)].slot)

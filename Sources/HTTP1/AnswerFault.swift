@@ -4,7 +4,7 @@ public enum AnswerFault: String, Error, Hashable, Sendable, CaseIterable {
     case invalidStatusLine
     /// The version is neither HTTP/1.0 nor HTTP/1.1 (section 2.3).
     case unsupportedVersion
-    /// 101 Switching Protocols, which nobody asked for (RFC 9110, section 15.2.2).
+    /// 101 Switching Protocols, which no request asked for (RFC 9110, section 15.2.2).
     case unexpectedUpgrade
     /// A CR without LF (section 2.2).
     case bareCarriageReturn

@@ -37,7 +37,7 @@ public struct AnswerParser: Sendable {
 
     /// The limits that were given.
     public let limits: AnswerLimits
-    /// The answer; whole once `isComplete`. Swap it for another whose memory is to be used next, then `reset`.
+    /// The answer; whole once `isComplete`. Swap it for another whose memory comes next, then `reset`.
     public var answer = Answer()
 
     var phase = Phase.statusLine

@@ -57,13 +57,13 @@ extension Span<UInt8> {
     private static var highBits: UInt64 { 0x8080_8080_8080_8080 }
 
     /// The highest bit of each byte of `word` that is zero. A subtraction may borrow from the bytes above one that is found, so only
-    /// the lowest bit set is to be trusted.
+    /// the lowest bit set can be trusted.
     @inline(__always) private static func zeroBytes(in word: UInt64) -> UInt64 {
         (word &- ones) & ~word & highBits
     }
 
     /// The highest bit of each byte of `word` that is an ASCII letter, a digit or a hyphen, of which nearly all names are. The sums of
-    /// seven bits each do not reach the next byte, so every bit is to be trusted.
+    /// seven bits each do not reach the next byte, so every bit can be trusted.
     @inline(__always) private static func nameCharacters(in word: UInt64) -> UInt64 {
         let bits = word & ~highBits
         let letters = bits | ones &* 0x20

@@ -4,7 +4,7 @@ import Glibc
 /// One thread that wakes suspended connections when their time has come.
 ///
 /// A connection is suspended by its own server thread and then handed over; from there on it belongs to the timer until it is
-/// resumed, so nobody else touches it or its socket meanwhile.
+/// resumed, so no other thread touches it or its socket meanwhile.
 ///
 /// `@unchecked Sendable`: `heap` and `isStopped` are read and written only while `mutex` is held; the three pthread objects
 /// are made in `init`, never moved and destroyed in `deinit`, after the thread has been joined.

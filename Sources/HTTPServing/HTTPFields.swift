@@ -56,7 +56,7 @@ extension String {
         utf8.count == other.utf8.count && startsIgnoringCase(with: other)
     }
 
-    /// Whether it begins with `prefix`, the case of ASCII letters aside.
+    /// Whether it begins with `prefix`, in any case of ASCII letters.
     public func startsIgnoringCase(with prefix: String) -> Bool {
         let mine = utf8.span
         let wanted = prefix.utf8.span

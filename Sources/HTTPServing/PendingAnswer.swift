@@ -40,7 +40,7 @@ final class PendingAnswer: Sendable {
         }
     }
 
-    /// Answers 500 when nobody has answered and nobody can any more.
+    /// Answers 500 when there is no answer and none can come any more.
     func giveUp() {
         let isOpen = state.withLock { state -> Bool in
             switch state {

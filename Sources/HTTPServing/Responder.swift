@@ -13,7 +13,7 @@ public final class Responder: Sendable {
 
     /// Answers the request; what comes after the first answer is ignored.
     ///
-    /// Harmless when the client has gone, which nobody notices before its answer is written, and when the server has stopped, which
+    /// Harmless when the client has gone, which is noticed only when its answer is written, and when the server has stopped, which
     /// answers all that wait.
     ///
     /// - Parameter response: The answer, with its delivery and delay.

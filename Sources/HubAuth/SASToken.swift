@@ -3,7 +3,7 @@ import Crypto
 /// A shared-access-signature token: the value of an `Authorization` header for a hub.
 ///
 /// `SharedAccessSignature sr={encoded URI}&sig={encoded signature}&se={expiry}&skn={policy}`, where the signature is the
-/// base64 of an HMAC-SHA256 over `sr` as it stands there, a line feed, and `se`.
+/// base64 of an HMAC-SHA256 over `sr` as it is written there, a line feed, and `se`.
 public struct SASToken: Sendable {
     /// How a client spells the two parts that clients spell differently.
     public struct Style: Sendable {

@@ -85,7 +85,7 @@ public struct SASTokenCache: Sendable {
 
     /// Notes that the hub answered 401 to a token.
     ///
-    /// With 64 calls in flight the same token is refused 64 times: the first report moves on, the others are told to try
+    /// With 64 calls in flight the same token is refused 64 times: the first report moves on, the others must try
     /// again with what the first one caused, and only the refusal of that one counts further. When all keys are refused,
     /// later tokens take the keys in turn, so that the first one to be restored is found without any retrying.
     ///

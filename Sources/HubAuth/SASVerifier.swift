@@ -1,6 +1,6 @@
 /// Decides as a hub does whether an `Authorization` header allows an operation.
 ///
-/// Every client's spelling is accepted: pairs in any order, hex digits in any case, and any audience that is the requested
+/// Every client's spelling is accepted: pairs in any order, hex digits in any case. The audience is the requested
 /// URI or a prefix of it at a `/`, whatever its scheme, port and query. The signature is checked over `sr` and `se` as
 /// they stand in the header.
 public struct SASVerifier: Sendable {

@@ -27,7 +27,7 @@ public final class EmulatedHub: Sendable {
     /// - Parameters:
     ///   - configuration: The settings.
     ///   - clock: Milliseconds since 1970; the system's clock unless a test brings its own.
-    ///   - complain: Takes one sentence when the journal cannot be written, on any thread. Default: nobody hears it.
+    ///   - complain: Takes one sentence when the journal cannot be written, on any thread. Default: it is dropped.
     /// - Throws: ``HubEmulatorError``: `invalidConfiguration`, or a problem of the devices file or of the journal.
     public init(
         _ configuration: HubEmulatorConfiguration = HubEmulatorConfiguration(),

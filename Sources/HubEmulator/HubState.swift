@@ -90,7 +90,7 @@ struct HubState: Sendable {
 
     /// Delivers what has become due.
     ///
-    /// It is called before anything else looks at the state or changes it, so that nobody can tell that no clock ran.
+    /// It is called before anything else looks at the state or changes it, so that no caller can tell that no clock ran.
     mutating func deliverDue(now: Int64) {
         guard let first = scheduled.first, first.due <= now else { return }
         let ready = scheduled.prefix { $0.due <= now }

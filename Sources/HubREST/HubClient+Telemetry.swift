@@ -2,7 +2,7 @@ public import HubAuth
 public import PushModel
 
 extension HubClient {
-    /// Writes the question what became of a notification, `GET /messages/{id}`, in place of what `writer` held.
+    /// Writes a telemetry poll for a notification, `GET /messages/{id}`, in place of what `writer` held.
     ///
     /// - Parameters:
     ///   - notificationID: The id that the hub gave the send, as `HubAnswer.notificationID` shows it.
@@ -24,7 +24,8 @@ extension HubClient {
         return token.serial
     }
 
-    /// Writes the question where the hub lists the devices that push services refused, `GET /feedbackcontainer`, in place of what `writer` held.
+    /// Writes a feedback request: where the hub lists the devices that push services refused, `GET /feedbackcontainer`. It replaces what
+    /// `writer` held.
     ///
     /// - Parameters:
     ///   - now: Seconds since 1970, for the token.
@@ -59,7 +60,7 @@ extension HubClient {
     }
 }
 
-/// What stands before and behind the id in a question for telemetry, or in place of both in one for feedback.
+/// Text before and after the id in a telemetry poll; for a feedback request, the whole text.
 struct TelemetryHead: Sendable {
     /// The first version that has telemetry and its error details ("Notification message telemetry").
     private static let oldestVersion = "2016-07"

@@ -16,7 +16,7 @@ public struct KafkaError: Error, Sendable, Equatable {
     public let isFatal: Bool
     /// The same call may be repeated as it is.
     public let isRetriable: Bool
-    /// The transaction under way must be aborted before anything else.
+    /// The open transaction must be aborted before anything else.
     public let requiresAbort: Bool
 
     /// An error with a code of the library and, if given, a message in place of the library's.

@@ -1,6 +1,6 @@
 /// A request that was checked and waits to be written.
 public struct OutgoingRequest: Sendable {
-    /// The request as JSON, complete but for an id that is to be made.
+    /// The request as JSON, complete but for an id that must be made.
     public var json: [UInt8]
     /// Its own id; nil when it has none.
     public var id: String?
@@ -29,7 +29,7 @@ public struct OutgoingRequest: Sendable {
         self.dedupeKey = dedupeKey
     }
 
-    /// The record's key: what is to be told as a repetition, or kept in order, must be in one partition.
+    /// The record's key: what deduplication or an ordering key compares must be in one partition.
     public var recordKey: String? { orderingKey ?? dedupeKey ?? id }
 
     /// The JSON with `id` as its first member, unless it has one.

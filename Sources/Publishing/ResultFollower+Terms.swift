@@ -43,7 +43,7 @@ extension ResultFollower {
         public let awaited: Awaited
     }
 
-    /// Why nobody may wait.
+    /// Why waiting is refused.
     public enum Refusal: Error, Sendable, Equatable {
         /// The results topic was not read yet.
         case notReading

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Tells those who wait what became of their requests: one reader of the results topic, in one thread of its own, however many wait.
 ///
-/// It reads from "now" on, without a group, what is committed. A result has its request's id as the record's key, so one that nobody waits
-/// for costs one look into a dictionary and is not read further. Nobody may wait before it reads for the first time; from then on nothing
+/// It reads from "now" on, without a group, what is committed. A result has its request's id as the record's key, so one without a waiter
+/// costs one look into a dictionary and is not read further. Waiting is refused before it reads for the first time; from then on nothing
 /// is missed: when its client breaks, another one goes on where it was.
 ///
 /// The thread ends with `close()`, and keeps the follower until then.
@@ -33,7 +33,7 @@ public final class ResultFollower: Sendable {
     /// How long the question for new partitions may take; deadlines are late by as much.
     private static let refreshTimeout: Duration = .seconds(1)
 
-    /// Protects all of it; nothing else is locked while it is held, and nobody is told.
+    /// Protects all of it; nothing else is locked while it is held, and no callback runs.
     private let state = Mutex(State())
     private let closing = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
@@ -97,7 +97,7 @@ public final class ResultFollower: Sendable {
     ///   - deadline: When time is over; `never` for no limit but `close()`.
     ///   - then: Called once, in the follower's thread or the one that closes it. It must not block, and must not close the follower.
     /// - Returns: What `forget` needs.
-    /// - Throws: Nobody may wait now; `then` is not called.
+    /// - Throws: Waiting is refused now; `then` is not called.
     @discardableResult
     public func expect(
         _ id: String, _ awaited: Awaited = Awaited(.finalResult), until deadline: MonotonicTime,
@@ -120,7 +120,7 @@ public final class ResultFollower: Sendable {
         state.withLock { $0.waiters.forget(ticket) }
     }
 
-    /// Tells all that wait, and ends the thread. Waits for its end, but not for an attempt to open; a second call tells nobody.
+    /// Tells all that wait, and ends the thread. Waits for its end, but not for an attempt to open; a second call tells none.
     public func close() {
         let (told, attempted, isToWait) = state.withLock { state -> ([Waiters.Told], [DispatchSemaphore], Bool) in
             state.isClosed = true

@@ -17,7 +17,7 @@ struct Waiters {
         let ticket: ResultFollower.Ticket
         /// When time is over.
         let until: MonotonicTime
-        /// When it is to be told at the latest, as it stands now.
+        /// When it must be told at the latest, as things are now.
         var due: MonotonicTime
         var awaited: Awaited
         let then: Then
@@ -35,13 +35,13 @@ struct Waiters {
     /// How many wait.
     private(set) var count = 0
 
-    /// The earliest moment at which somebody may have to be told.
+    /// The earliest moment at which a waiter may have to be told.
     var nextDeadline: MonotonicTime { deadlines.first?.due ?? .never }
 
     /// The number of deadlines that are kept; at most 64 more than two for each that waits.
     var deadlineCount: Int { deadlines.count }
 
-    /// Whether somebody waits for the results of a request.
+    /// Whether any waiter waits for the results of a request.
     func contain(_ id: String) -> Bool { waiters[id] != nil }
 
     /// Adds one who waits.
@@ -114,7 +114,7 @@ struct Waiters {
         return told
     }
 
-    /// Removes one who waits; only if it is to be told at `due`, unless that is nil.
+    /// Removes one who waits; only if it must be told at `due`, unless that is nil.
     private mutating func remove(_ ticket: ResultFollower.Ticket, due: MonotonicTime?) -> Waiter? {
         guard var found = waiters[ticket.id], let index = found.firstIndex(where: { $0.ticket == ticket }),
             due == nil || found[index].due == due

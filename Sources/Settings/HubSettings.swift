@@ -22,7 +22,7 @@ public struct HubSettings: Sendable {
     public let tokenLifetime: Duration
     /// Connections kept open; at least one.
     public let maxConnections: Int
-    /// Calls that one loop may have under way at once.
+    /// Calls that one loop may have in flight.
     public let maxInFlight: Int
     /// How old a connection may grow.
     public let maxConnectionAge: Duration
@@ -30,7 +30,7 @@ public struct HubSettings: Sendable {
     public let authorityFile: String?
     /// What all workers together may send in a second; 0 for no limit.
     public let rateLimit: Int
-    /// Whether fewer calls are under way when the hub gets slow or loses them.
+    /// Whether fewer calls are in flight when the hub gets slow or loses them.
     public let adaptsConcurrency: Bool
     /// The platforms a message goes to when its request names none, in the hub's words.
     public let platforms: [String]
@@ -67,7 +67,7 @@ public struct HubSettings: Sendable {
         proxy = values[SettingsSchema.proxy]
     }
 
-    /// One of several hubs; what nobody says of it is as in `base`.
+    /// One of several hubs; what is not set for it is as in `base`.
     init(_ values: SettingValues, _ keys: HubKeys, like base: HubSettings) {
         key = keys.name
         let own = values[keys.connectionString]

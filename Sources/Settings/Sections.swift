@@ -80,9 +80,9 @@ public struct WorkerSettings: Sendable {
     public let id: String
     /// Loops of the process.
     public let loops: Int
-    /// Hub calls that one loop may have under way at once.
+    /// Hub calls that one loop may have in flight.
     public let maxInFlight: Int
-    /// Hub calls that all loops of the process may have under way at once.
+    /// Hub calls that all loops of the process may have in flight.
     public var maxInFlightOfAll: Int { loops * maxInFlight }
     /// How the lanes of requests share a loop.
     public let laneWeights: LaneWeights
@@ -96,9 +96,9 @@ public struct WorkerSettings: Sendable {
     public let drainTimeout: Duration
     /// The shortest time between two commits.
     public let commitInterval: Duration
-    /// How long a request with the source and id of another one is a repetition of it; zero when that does not count.
+    /// How long a request with the source and id of an earlier one is a duplicate; zero when that does not count.
     public let dedupeWindow: Duration
-    /// How many offsets are looked back for repetitions; zero when they are not looked for.
+    /// How many offsets are looked back for duplicates; zero when they are not looked for.
     public let dedupeReach: Int
     /// The spellings of a dead letter's headers.
     public let deadLetterHeaders: [DeadLetterSpelling]

@@ -3,12 +3,12 @@ public import Gateway
 import HubAuth
 import HubREST
 
-/// From settings to what a gateway is told.
+/// From settings to the configuration of a gateway.
 extension Settings {
     /// Where a gateway serves health and metrics. Its default is not the worker's, so that both run on one machine.
     public var gatewayProbes: String { origin(of: "listen") == .builtIn ? "127.0.0.1:9465" : listen.description }
 
-    /// Everything that a gateway is told.
+    /// The configuration of a gateway.
     ///
     /// - Parameter version: The program's version.
     /// - Returns: The configuration; what it points at was not contacted.
@@ -53,7 +53,7 @@ extension Settings {
         return nil
     }
 
-    /// What the hub's client is told; nil, and problems, when it cannot be.
+    /// The configuration of the hub's client; nil, and problems, where it is wrong.
     private func usable(_ hub: HubSettings, _ problems: inout [SettingProblem]) -> HubConfiguration? {
         do throws(SettingsError) {
             return try hubConfiguration(of: hub)
@@ -63,7 +63,7 @@ extension Settings {
         }
     }
 
-    /// Passwords must not travel in clear text, and somebody must be able to sign in.
+    /// Passwords must not travel in clear text, and there must be a way to sign in.
     private func signInProblems() -> [SettingProblem] {
         var problems: [SettingProblem] = []
         let address = SettingText.shown(gateway.listen.description)

@@ -33,7 +33,7 @@ extension Settings {
         try hubConfiguration(of: allHubs[0])
     }
 
-    /// What the client of a hub is told.
+    /// The configuration of a hub's client.
     ///
     /// - Parameter hub: One of `allHubs`.
     /// - Returns: Its address and key; it was not contacted.
@@ -52,7 +52,7 @@ extension Settings {
         return configuration
     }
 
-    /// What a worker is told of each hub.
+    /// What a worker needs to know of each hub.
     ///
     /// - Throws: `SettingsError` naming every key that is missing or wrong.
     func hubs() throws(SettingsError) -> [WorkerConfiguration.Hub] {

@@ -14,7 +14,7 @@ extension Settings {
             properties: kafka.properties.map { KafkaConfiguration.Property(key: $0.name, value: $0.value.secret) })
     }
 
-    /// Everything that a worker is told.
+    /// The configuration of a worker.
     ///
     /// - Parameter version: The program's version.
     /// - Returns: The configuration; what it points at was not contacted.

@@ -11,7 +11,7 @@ public struct BasicCredentials: Sendable {
     /// The longest header value that is looked at, in bytes: the longest name and password in base64, the scheme, some blanks.
     public static let maximumHeaderByteCount = (UserName.maximumByteCount + 1 + maximumPasswordByteCount + 2) / 3 * 4 + 16
 
-    /// The name as the client wrote it; nobody may have it.
+    /// The name as the client wrote it; perhaps no user has it.
     public let name: String
     /// The password's bytes.
     let password: [UInt8]
@@ -32,10 +32,10 @@ public struct BasicCredentials: Sendable {
         self.password = password
     }
 
-    /// Whether the password is the name, which somebody may have: that is all a demonstration asks for.
+    /// Whether the name is allowed and the password equals it: that is all a demonstration asks for.
     public var areOfDemonstration: Bool { UserName.isLegal(name) && password == Array(name.utf8) }
 
-    /// Whether somebody may have this password: 1 to 1,024 bytes of UTF-8 without control characters, which no header may have.
+    /// Whether the password is allowed: 1 to 1,024 bytes of UTF-8 without control characters, which no header may have.
     public static func isLegalPassword(_ password: [UInt8]) -> Bool {
         guard (1...maximumPasswordByteCount).contains(password.count) else { return false }
         return String(validating: password, as: UTF8.self)?.unicodeScalars.contains(where: isControl) == false

@@ -2,13 +2,13 @@
 ///
 /// A pure count; its owner guards it.
 public struct CheckAdmission: Sendable, Equatable {
-    /// The most that may wait, or be under way, at once: some 3 s of work for one thread.
+    /// The most that may wait or run at once: some 3 s of work for one thread.
     public static let limit = 64
 
-    /// How many wait or are under way.
+    /// How many wait or run.
     public private(set) var count = 0
 
-    /// Nobody waits.
+    /// None waits or runs.
     public init() {}
 
     /// Lets one more wait; each needs a `leave` in the end.

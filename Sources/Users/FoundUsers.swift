@@ -2,7 +2,7 @@ import Glibc
 
 /// An open users file.
 final class FoundUsers {
-    /// What changes when somebody writes the file or puts another one in its place.
+    /// What changes when the file is written or replaced.
     struct Identity: Sendable, Equatable {
         let device: UInt64
         let inode: UInt64

@@ -9,7 +9,7 @@ public enum UserName {
     public static let rule =
         "1 to \(maximumByteCount) bytes of UTF-8, no colon, no control character, and no blank in front or behind"
 
-    /// Whether somebody may have this name: 1 to 255 bytes, no colon and no control character (RFC 7617 section 2), no blank in
+    /// Whether the name is allowed: 1 to 255 bytes, no colon and no control character (RFC 7617 section 2), no blank in
     /// front or behind.
     public static func isLegal(_ name: String) -> Bool {
         guard (1...maximumByteCount).contains(name.utf8.count) else { return false }

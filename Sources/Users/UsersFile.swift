@@ -64,12 +64,12 @@ public struct UsersFile: Sendable, Equatable {
     /// The file: a line for each user.
     public var bytes: [UInt8] { users.flatMap { Array("\($0.name):\($0.hash.text)\n".utf8) } }
 
-    /// Who has exactly this name; nil for nobody.
+    /// Who has exactly this name; nil for no one.
     public func user(named name: String) -> User? {
         user(inAnyCase: name).flatMap { $0.name == name ? $0 : nil }
     }
 
-    /// Who has this name but for its case; nil for nobody.
+    /// Who has this name but for its case; nil for no one.
     public func user(inAnyCase name: String) -> User? {
         places[UserName.folded(name)].map { users[$0] }
     }
@@ -151,7 +151,7 @@ extension UsersFileError: CustomStringConvertible {
         case .noColon: "there is no colon behind the name"
         case .illegalName:
             "this is no name; one has \(UserName.rule)"
-        case .illegalHash: "what stands behind the name is no hash of a password, as `pushfan users set` writes it"
+        case .illegalHash: "the text after the name is no password hash as `pushfan users set` writes it"
         case .repeatedName: "there is a user of this name already; names that differ only in their case count as one"
         }
     }

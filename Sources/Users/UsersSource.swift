@@ -8,7 +8,7 @@ public struct KnownUsers: Sendable {
     public let generation: Int
     /// Who they are.
     public let file: UsersFile
-    /// What the password of somebody unknown is checked against.
+    /// What the password of an unknown user is checked against.
     private let nobody: PasswordHash
 
     /// Makes a check of a file's users.
@@ -23,10 +23,10 @@ public struct KnownUsers: Sendable {
         nobody = try PasswordHash(matchingNothing: file.users.first?.hash.parameters ?? .standard)
     }
 
-    /// What it costs to find out that nobody has a name: as much as the password of the file's first user.
+    /// What it costs to find out that no user has a name: as much as the password of the file's first user.
     var costOfNobody: PasswordHash.Parameters { nobody.parameters }
 
-    /// Checks name and password. It takes a processor for some 50 ms, also for a name that nobody has.
+    /// Checks name and password. It takes a processor for some 50 ms, also for a name that no user has.
     ///
     /// - Parameter credentials: What a client sent.
     /// - Returns: The name as the file has it; nil when name or password is wrong.
@@ -42,7 +42,7 @@ public struct KnownUsers: Sendable {
 /// A file that is not right, or is gone, leaves the users as they are until it is right again. Any thread may ask; one at a time
 /// looks at the file, and the others go on with what is known.
 public final class UsersSource: Sendable {
-    /// What there is to tell somebody who looks after the gateway.
+    /// What to report to the gateway's operator.
     public enum Report: Sendable, Equatable {
         /// The file was read again.
         case read(userCount: Int)
@@ -50,7 +50,7 @@ public final class UsersSource: Sendable {
         case kept(because: UsersError)
     }
 
-    /// How long nobody looks at the file after somebody did.
+    /// The shortest time between two looks at the file.
     public static let interval: Duration = .seconds(2)
 
     private struct Watch {
@@ -70,7 +70,7 @@ public final class UsersSource: Sendable {
     /// - Parameters:
     ///   - path: Where it is.
     ///   - now: The present moment.
-    ///   - tell: Is told what later readings came to, on the thread that asked.
+    ///   - tell: Gets what later readings came to, on the thread that asked.
     /// - Throws: The file is missing or not right.
     public init(_ path: String, now: MonotonicTime, tell: @escaping @Sendable (Report) -> Void) throws(UsersError) {
         self.path = path

@@ -33,7 +33,7 @@ public struct UsersStore: Sendable {
     /// same. Where the change changes nothing, nothing is written.
     ///
     /// - Parameters:
-    ///   - patience: How long to wait for somebody else who changes it.
+    ///   - patience: How long to wait for another process that changes it.
     ///   - change: Changes the users.
     /// - Returns: What `change` returned.
     /// - Throws: `.locked`, `.unreadable`, `.notWritten`, or `.fault`; the file is as it was then.
@@ -141,7 +141,7 @@ public enum UsersError: Error, Sendable, Equatable {
     case unreadable(reason: String)
     /// What stands in it, or the change, is not right.
     case fault(UsersFileError)
-    /// Somebody else held the lock all the time.
+    /// Another process held the lock all the time.
     case locked
     /// It could not be replaced; it is as it was.
     case notWritten(reason: String)
@@ -157,7 +157,7 @@ extension UsersError: CustomStringConvertible {
         case .missing: "does not exist"
         case .unreadable(let reason): "cannot be read: \(reason)"
         case .fault(let fault): "is not right: \(fault)"
-        case .locked: "is being changed by somebody else"
+        case .locked: "is being changed by another process"
         case .notWritten(let reason): "cannot be written: \(reason)"
         }
     }

@@ -22,7 +22,7 @@ public struct VerifiedCredentials: Sendable {
     private var order: [[UInt8]] = []
     private var first = 0
 
-    /// Remembers nobody.
+    /// Remembers no credentials.
     ///
     /// - Parameters:
     ///   - key: Random bytes that no other process has, such as `randomBytes(32)`.

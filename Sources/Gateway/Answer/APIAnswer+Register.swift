@@ -22,7 +22,7 @@ extension APIProblem {
     /// - 503 when the hub has too much to do: it answered 429, 503 or 409. `Retry-After` is the hub's.
     /// - 500 when the call could not be made at all.
     /// - 400 for an id or a handle that no hub can have.
-    /// - 502 for all else: it is not to be reached, refuses the key, or answers what nobody understands.
+    /// - 502 for all else: it cannot be reached, refuses the key, or its answer cannot be understood.
     public init(_ failure: RegistrationFailure) {
         let retry: Retry = failure.isWorthRetrying ? .safe : .never
         switch failure.cause {

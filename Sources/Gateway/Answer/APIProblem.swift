@@ -12,7 +12,7 @@ public struct APIProblem: Error, Sendable, Equatable {
         case invalidRequest = "invalid_request"
         /// 401: no credentials, or wrong ones.
         case unauthorized
-        /// 404: nothing is there, or it is somebody else's.
+        /// 404: nothing is there, or it is another user's.
         case notFound = "not_found"
         /// 405.
         case methodNotAllowed = "method_not_allowed"
@@ -62,7 +62,7 @@ public struct APIProblem: Error, Sendable, Equatable {
     public var retry: Retry
     /// What is wrong with the body, each fault with its JSON Pointer.
     public var faults: [RequestFault] = []
-    /// When to try again, in milliseconds; nil when nobody knows.
+    /// When to try again, in milliseconds; nil when unknown.
     public var retryAfter: Int64?
     /// The request that was written, or may have been.
     public var requestID: String?
@@ -105,7 +105,7 @@ extension APIProblem {
     /// 401 with the challenge of RFC 7617.
     public static let unauthorized = APIProblem(401, .unauthorized, "Log in with a name and its password.", retry: .safe)
 
-    /// 404; the same for a route that is not there, for what is not there, and for what is somebody else's.
+    /// 404; the same for a route that is not there, for what is not there, and for what is another user's.
     public static let notFound = APIProblem(404, .notFound, "There is nothing here, or nothing of yours.")
 
     /// 405.
@@ -154,7 +154,7 @@ extension APIProblem {
     public static let stopping = APIProblem(
         503, .stopping, "The gateway is stopping; the call may have been carried out.", retry: .ambiguous, retryAfter: 1000)
 
-    /// What an HTTP server answers by itself, before anybody has looked at the call or in place of somebody who did not answer.
+    /// What an HTTP server answers by itself, before a handler has looked at the call, or in place of one that did not answer.
     ///
     /// - Parameter status: The server's status.
     /// - Returns: The problem.

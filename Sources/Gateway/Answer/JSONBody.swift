@@ -16,7 +16,7 @@ enum JSONBody {
 
     /// Reads a body.
     ///
-    /// - Throws: 413, 415, and 400 for what is no JSON. The place of the fault is told, and nothing that stands there.
+    /// - Throws: 413, 415, and 400 for what is no JSON. The place of the fault is named, and nothing of its text.
     static func read(_ body: [UInt8], contentType: String?) throws(APIProblem) -> JSONDocument {
         guard body.count <= maximumByteCount else { throw .bodyTooLarge(limit: maximumByteCount) }
         guard isAdmitted(contentType) else { throw .unsupportedMediaType }

@@ -8,7 +8,7 @@ import PushModel
 ///
 /// Usable from one thread at a time: that of its lane.
 final class HubCaller {
-    /// How long all questions about one send may take.
+    /// How long all telemetry polls for one send may take.
     private static let telemetryLimit = Duration.seconds(5)
 
     private let client: RegistrationClient
@@ -36,7 +36,7 @@ final class HubCaller {
     ///   - handle: The handle as installations have it.
     ///   - platform: Its platform; nil looks on every platform.
     /// - Returns: The registrations, in the hub's order.
-    /// - Throws: `RegistrationFailure`; nothing is told of half a list.
+    /// - Throws: `RegistrationFailure`; half a list is never returned.
     func registrations(of handle: String, on platform: Platform?) throws(RegistrationFailure) -> [DeviceRegistration] {
         try counted("registration.list") { () throws(RegistrationFailure) -> [DeviceRegistration] in
             try client.registrations(of: handle, on: platform)

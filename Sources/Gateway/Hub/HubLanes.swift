@@ -38,7 +38,7 @@ final class HubLanes: Sendable {
         lanes[Int(UInt(bitPattern: id.hashValue) % UInt(lanes.count))].put(work)
     }
 
-    /// Ends the threads, and waits up to 1 s for the calls that are under way; work that waits is dropped.
+    /// Ends the threads, and waits up to 1 s for the calls in flight; work that waits is dropped.
     func stop() {
         let deadline = DispatchTime.now() + .seconds(1)
         for lane in lanes { lane.close() }

@@ -39,7 +39,7 @@ final class HubWatch: Sendable {
         }
     }
 
-    /// Whether somebody should ask the hub how it is: the last call did not tell that it is well, and nobody asks already.
+    /// Whether to ask the hub how it is: the last call did not show that it is well, and no such call is in flight.
     func beginLook() -> Bool {
         state.withLock { state -> Bool in
             guard state.isWell != true, !state.isLooking else { return false }

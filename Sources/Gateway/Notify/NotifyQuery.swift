@@ -32,7 +32,7 @@ public struct NotifyQuery: Sendable, Equatable {
             platform = nil
         }
         if let recipient, recipient.utf8.count > Self.maximumNameByteCount {
-            throw .invalid("to_tag has more than \(Self.maximumNameByteCount) bytes; nobody has such a name.")
+            throw .invalid("to_tag has more than \(Self.maximumNameByteCount) bytes; no user has such a name.")
         }
         if platform != nil, recipient == nil { throw .invalid("pns needs to_tag: the name of the user to send to.") }
         if platform == nil, recipient != nil, !isSecure { throw .invalid("to_tag needs pns: the platform to send to.") }

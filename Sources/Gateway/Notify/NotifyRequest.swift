@@ -20,7 +20,7 @@ public struct NotifyRequest: Sendable, Equatable {
     public var createdAt: Timestamp
     /// How long the request is of use, in milliseconds (`gateway.send_ttl`).
     public var timeToLive: Int64
-    /// Whether the hub's telemetry is to be followed (`gateway.track_outcome`).
+    /// Whether to follow the hub's telemetry (`gateway.track_outcome`).
     public var tracksOutcome: Bool
 
     /// Describes a request.

@@ -68,7 +68,7 @@ struct NotifyRoute: Sendable {
         }
     }
 
-    /// What is sent: to somebody the text under the caller's name; to the caller's own devices the text alone, or a greeting.
+    /// What is sent: to another user the text under the caller's name; to the caller's own devices the text alone, or a greeting.
     private static func text(
         _ body: String?, _ query: NotifyQuery, from caller: Caller
     ) throws(APIProblem) -> NotificationText {

@@ -8,9 +8,9 @@ import Synchronization
 /// Writes requests, and the texts of secure push, to Kafka and tells what became of each: an idempotent producer, and the thread that
 /// serves it. Who writes waits for nothing.
 ///
-/// It may begin while no broker is there. A producer that has failed for good is replaced; what was handed to it is told first.
+/// It may begin while no broker is there. A producer that has failed for good is replaced; what was handed to it is reported first.
 final class RequestProducer: Sendable {
-    /// How long the client tries to write a record, unless the user's properties say something else: somebody waits for it.
+    /// How long the client tries to write a record, unless the user's properties say something else: a caller waits for it.
     private static let defaults = [KafkaConfiguration.Property(key: "message.timeout.ms", value: "5000")]
     /// The longest wait for something to be served, so that the end is seen in time.
     private static let step = Duration.milliseconds(100)
@@ -23,7 +23,7 @@ final class RequestProducer: Sendable {
         var topic: Producer.Topic
         /// What was wrong last.
         var problem: KafkaError?
-        /// Whether the brokers are to be asked for the topic: they were not yet, or something was wrong since.
+        /// Whether the brokers must be asked for the topic: they were not yet, or something was wrong since.
         var isToLook = true
         var isToOpenAgain = false
         var isStarted = false
@@ -32,7 +32,7 @@ final class RequestProducer: Sendable {
 
     private let configuration: KafkaConfiguration
     private let topic: String
-    /// Protects all of it; nothing else is locked while it is held, and nobody is told.
+    /// Protects all of it; nothing else is locked while it is held, and nothing is reported.
     private let state: Mutex<State>
     private let ended = DispatchSemaphore(value: 0)
 
@@ -127,7 +127,7 @@ final class RequestProducer: Sendable {
         return try producer.partitionCount(of: producer.topic(named: topic), timeout: timeout)
     }
 
-    /// Ends the thread, and waits for records that are on their way, together up to 3 s; what is left then is told as it is known.
+    /// Ends the thread, and waits for records that are on their way, together up to 3 s; what is left then is reported as it is known.
     func stop() {
         let (producer, isToWait) = state.withLock { state -> (Producer, Bool) in
             defer { state.isStopped = true }

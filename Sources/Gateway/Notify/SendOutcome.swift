@@ -9,7 +9,7 @@ public import Publishing
 /// Which results count, and whether more are to come, is what `Awaited` decides. Here the final result is judged and, where outcomes were
 /// awaited, those of the calls that the hub accepted; of several the worst decides.
 public struct SendOutcome: Sendable {
-    /// What is to be done.
+    /// What to do.
     public enum Step: Sendable, Equatable {
         /// Answer.
         case answer(APIAnswer)
@@ -51,7 +51,7 @@ public struct SendOutcome: Sendable {
         }
     }
 
-    /// What is to be done: the hub is asked only where the answer depends on calls whose outcome is not known.
+    /// What to do: the hub is asked only where the answer depends on calls whose outcome is not known.
     public var step: Step {
         guard let result = conclusion else { return .answer(resultPending) }
         switch result.state {
@@ -100,7 +100,7 @@ public struct SendOutcome: Sendable {
         }
     }
 
-    /// What telemetry says that nobody has followed to its end.
+    /// What telemetry says that was not followed to its end.
     private static func code(of telemetry: NotificationTelemetry?) -> ErrorCode? {
         guard let telemetry else { return .telemetryMissing }
         switch telemetry.state {
@@ -190,7 +190,7 @@ extension APIProblem {
     public static let notWritten = APIProblem(
         503, .kafkaUnavailable, "The request could not be written to Kafka; nothing is sent.", retry: .safe, retryAfter: 1000)
 
-    /// 503: nobody would hear of the request's result, so it is not written.
+    /// 503: the request's result could not be reported, so it is not written.
     public static let resultsUnread = APIProblem(
         503, .kafkaUnavailable, "Results are not read from Kafka yet; nothing is sent.", retry: .safe, retryAfter: 1000)
 

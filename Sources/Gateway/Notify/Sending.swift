@@ -7,7 +7,7 @@ import Synchronization
 
 /// Sends requests through Kafka, and answers each when its result is known. No thread waits with a request.
 ///
-/// Somebody waits for the result of a request before it is written, so that none comes unseen. Until results are read for the first time,
+/// The wait for a request's result begins before it is written, so that none comes unseen. Until results are read for the first time,
 /// nothing is sent.
 final class Sending: Sendable {
     /// The source of the requests (CloudEvents, `source`).
@@ -29,7 +29,7 @@ final class Sending: Sendable {
     /// Makes one that sends nothing yet.
     ///
     /// - Parameters:
-    ///   - configuration: What the gateway is told.
+    ///   - configuration: The gateway's configuration.
     ///   - lanes: Where the hub is asked for telemetry.
     ///   - services: Log, metrics, health and clock.
     /// - Throws: A configuration that Kafka's client refuses.
@@ -165,7 +165,7 @@ extension Producer.Delivery {
         }
     }
 
-    /// What the client of the API is told of a record that is not certainly written; nil for one that is.
+    /// The answer to the client of the API for a record that is not certainly written; nil for one that is.
     fileprivate func problem(_ id: String) -> APIProblem? {
         switch self {
         case .persisted: nil

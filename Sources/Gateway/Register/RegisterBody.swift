@@ -131,7 +131,7 @@ private struct RegisterReader {
         return node
     }
 
-    /// The value of a member by its name in any case; a second one is a fault, because nobody can say which is meant.
+    /// The value of a member by its name in any case; a second one is a fault, because either could be meant.
     private mutating func member(_ name: String) -> JSONDocument.Node? {
         var found: JSONDocument.Node?
         var members = document.children(of: document.root)

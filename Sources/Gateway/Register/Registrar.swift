@@ -4,8 +4,8 @@ public import PushModel
 
 /// Decides what has to be asked and told the hub for one call of `/api/register`: facts in, calls out, at the end an answer.
 ///
-/// It calls nobody. Whoever uses it makes the calls in the order in which they are asked for, one call of the API on an id at a time, and
-/// hands back what the hub said:
+/// It makes no call itself. Whoever uses it makes the calls in the order in which they are asked for, and hands back what the hub said.
+/// Calls of the API on one id come one at a time:
 ///
 ///     var step = registrar.start()
 ///     while case .ask(let call) = step { step = registrar.next(after: perform(call)) }
@@ -45,7 +45,7 @@ public struct Registrar: Sendable {
         case id(String)
         /// It is registered, or removed.
         case done
-        /// The id cannot be, or is somebody else's.
+        /// The id cannot be, or is another user's.
         case notFound
         /// The hub did not do what was needed.
         case failed(RegistrationFailure)
@@ -234,7 +234,7 @@ extension Registrar {
         installation.tags.contains { UserTag.isSame($0, user) }
     }
 
-    /// Whether the user may write an id: nobody has it yet, the user has it, or holds the device that has it.
+    /// Whether the user may write an id: no user has it yet, the user has it, or holds the device that has it.
     private func mayWrite(_ body: RegisterBody, over installation: Installation?) -> Bool {
         guard let installation else { return true }
         if isOwner(of: installation) { return true }

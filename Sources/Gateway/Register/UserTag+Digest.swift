@@ -4,7 +4,7 @@ public import FanOut
 extension UserTag.Pattern {
     /// The tag of a user.
     ///
-    /// - Parameter name: The name as the users file has it, or as somebody wrote it to send to.
+    /// - Parameter name: The name as the users file has it, or as a caller wrote it to send to.
     /// - Throws: 500 when OpenSSL cannot compute the digest of a long name.
     /// - Returns: The tag that registering and sending have in common.
     public func tag(of name: String) throws(APIProblem) -> UserTag {

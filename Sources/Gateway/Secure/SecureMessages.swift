@@ -8,8 +8,8 @@ import Observability
 
 /// Keeps the texts of secure push in a topic of Kafka, encrypted, and gives each to the user whom it is for.
 ///
-/// Who writes waits for nothing. Reading is one thread's work; it opens a client of Kafka when somebody asks and none is open, and
-/// closes it when nobody asks any more. What a gateway wrote any other can read.
+/// Who writes waits for nothing. Reading is one thread's work; it opens a client of Kafka when a caller asks and none is open, and
+/// closes it when no caller asks any more. What a gateway wrote any other can read.
 final class SecureMessages: Sendable {
     /// How many calls may wait for the thread.
     private static let limit = 256
@@ -42,7 +42,7 @@ final class SecureMessages: Sendable {
     /// Makes one whose thread does not run yet.
     ///
     /// - Parameters:
-    ///   - configuration: What the gateway is told.
+    ///   - configuration: The gateway's configuration.
     ///   - producer: Writes the texts.
     ///   - log: The program's log.
     init(_ configuration: GatewayConfiguration, _ producer: RequestProducer, _ log: Log) {

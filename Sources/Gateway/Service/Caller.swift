@@ -1,4 +1,4 @@
-/// Somebody who has signed in.
+/// A user who has signed in.
 struct Caller: Sendable, Equatable {
     /// The name, as the users file has it.
     let name: String

@@ -38,7 +38,7 @@ struct APIEndpoints: Endpoints {
 
     /// Makes endpoints that send nothing yet.
     ///
-    /// - Throws: ``GatewayFailure/configuration(_:)``: settings with which nobody can be registered, or Kafka's client refuses.
+    /// - Throws: ``GatewayFailure/configuration(_:)``: settings with which no device can be registered, or Kafka's client refuses.
     init(_ configuration: GatewayConfiguration, _ lanes: HubLanes, _ services: GatewayServices) throws(GatewayFailure) {
         let users: UserTag.Pattern
         do throws(UserTag.Pattern.Problem) {

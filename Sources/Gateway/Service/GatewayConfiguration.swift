@@ -2,13 +2,13 @@ public import CurlHTTP
 public import HubREST
 public import Kafka
 
-/// Everything that a gateway is told when it starts.
+/// Everything that a gateway gets when it starts.
 public struct GatewayConfiguration: Sendable {
     /// The program's version.
     public var version: String
     /// Where apps are served: `host:port`, IPv6 in brackets; port 0 takes a free one. Default `127.0.0.1:8080`.
     public var listen = "127.0.0.1:8080"
-    /// The file of the people who sign in; nil where only the rule of demonstrations lets somebody in.
+    /// The file of the people who sign in; nil where only the rule of demonstrations lets users in.
     public var usersFile: String?
     /// Whether everybody may sign in whose password is the name, default no.
     public var allowsDemoSignIn = false

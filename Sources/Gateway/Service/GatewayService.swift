@@ -27,10 +27,10 @@ public final class GatewayService: Sendable {
     private let server: HTTPServer
     private let isStopped = Atomic<Bool>(false)
 
-    /// Makes a gateway that does not serve yet. The users file is read; nobody is waited for.
+    /// Makes a gateway that does not serve yet. The users file is read; nothing is waited for.
     ///
     /// - Parameters:
-    ///   - configuration: What it is told.
+    ///   - configuration: Its configuration.
     ///   - services: What it reports to.
     /// - Throws: ``GatewayFailure``: it cannot work with the settings, or the system refuses a descriptor.
     public convenience init(_ configuration: GatewayConfiguration, _ services: GatewayServices) throws(GatewayFailure) {

@@ -13,7 +13,7 @@ import Users
 final class SignIn: Sendable {
     /// What came of it.
     enum Outcome: Sendable, Equatable {
-        /// Somebody has signed in.
+        /// A user has signed in.
         case signedIn(Caller)
         /// There are no credentials, or they are wrong.
         case refused
@@ -40,7 +40,7 @@ final class SignIn: Sendable {
     /// Makes one whose thread does not run yet; passwords wait until it does.
     ///
     /// - Parameters:
-    ///   - users: Who may sign in; nil for nobody.
+    ///   - users: Who may sign in; nil for no one.
     ///   - allowsDemo: Whether everybody may whose password is the name.
     ///   - services: Log, metrics and clock.
     /// - Throws: `CryptoError.openSSL` when there is no entropy.
@@ -65,7 +65,7 @@ final class SignIn: Sendable {
         thread.start()
     }
 
-    /// Ends the thread, and waits up to 1 s for the check that is under way; those that wait hear nothing any more.
+    /// Ends the thread, and waits up to 1 s for the check that is running; those that wait hear nothing any more.
     func stop() {
         checks.close()
         _ = ended.wait(timeout: .now() + .seconds(1))
@@ -75,7 +75,7 @@ final class SignIn: Sendable {
     ///
     /// - Parameters:
     ///   - authorization: The value; nil when there is none.
-    ///   - then: Is told what came of it, once: before this returns where no password has to be checked, else on the thread that checks.
+    ///   - then: Gets what came of it, once: before this returns where no password has to be checked, else on the thread that checks.
     func check(_ authorization: String?, then: @escaping @Sendable (Outcome) -> Void) {
         guard let authorization, let credentials = BasicCredentials(authorization: authorization) else {
             return then(count(.refused, "refused"))

@@ -3,7 +3,7 @@ import FanOut
 /// The hub's registrations, found by id, tag and handle.
 ///
 /// A write always takes a new slot at the end and leaves a hole behind, so the indexes only grow; slots that are stale in an
-/// index are skipped, and everything is packed anew when half of the slots are holes.
+/// index are skipped, and everything is packed again when half of the slots are holes.
 struct RegistrationStore: Sendable {
     private struct Slot: Sendable {
         let registration: Registration

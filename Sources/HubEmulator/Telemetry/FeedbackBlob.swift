@@ -6,7 +6,7 @@ struct FeedbackBlob: Sendable {
     var modified: Int64
 }
 
-/// Blobs of the feedback container that somebody put there, whatever they hold.
+/// Blobs that were put into the feedback container, whatever they hold.
 struct ScriptedFeedback: Sendable {
     private(set) var blobs: [String: FeedbackBlob] = [:]
 

@@ -31,12 +31,12 @@ struct TelemetryRecord: Sendable {
     /// The devices that a push service refused.
     private(set) var refused: [PNSFeedback] = []
 
-    /// The record of a notification that nobody was reached with yet.
+    /// The record of a notification that has reached no device yet.
     ///
     /// - Parameters:
     ///   - notification: The notification, with its id.
     ///   - call: The send.
-    ///   - progress: What is to be shown when.
+    ///   - progress: What to show when.
     ///   - due: The time of a scheduled notification.
     init(_ notification: Notification, _ call: HubCall, progress: TelemetryScript.Progress, due: Int64? = nil) {
         id = notification.id

@@ -8,7 +8,7 @@ struct TelemetryWriter {
     let shown: TelemetryRecord.Shown
     /// `sb://host/hub/messages/{id}?…`
     let location: String
-    /// Where the refused devices are told, for api-versions that know it.
+    /// Where the refused devices are listed, for api-versions that know it.
     let errorDetailsURI: String?
 
     var xml: [UInt8] {

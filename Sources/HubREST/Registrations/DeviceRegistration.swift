@@ -40,7 +40,7 @@ public struct DeviceRegistration: Sendable, Equatable {
     /// Whether it is a template's.
     public var isTemplate: Bool { kind != .native }
 
-    /// The installation that it stands for, from its tag `$InstallationId:{…}`; nil for a registration that somebody made as such.
+    /// The installation that it stands for, from its tag `$InstallationId:{…}`; nil for a registration that was made as such.
     public var installationID: String? { reserved("$installationid:{") }
 
     /// The user of its tag `$UserId:{…}`.

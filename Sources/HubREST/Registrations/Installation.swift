@@ -78,7 +78,7 @@ public enum InstallationPlatform: Sendable, Hashable {
     }
 }
 
-/// A JSON object that is kept as text, because nobody here has to understand it.
+/// A JSON object that is kept as text, because nothing here has to understand it.
 public struct JSONObjectText: Sendable, Hashable {
     /// The object.
     public let text: String

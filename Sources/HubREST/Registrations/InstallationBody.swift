@@ -9,7 +9,7 @@ extension Installation {
 
     /// Reads the body of a 200 to `GET /installations/{id}`: JSON, whatever its content type says (hub-protocol, section 6.4).
     ///
-    /// Members that nobody documented are passed over.
+    /// Undocumented members are passed over.
     ///
     /// - Parameters:
     ///   - body: The body.

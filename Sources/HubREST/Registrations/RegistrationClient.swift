@@ -72,7 +72,7 @@ public final class RegistrationClient {
     ///   - platform: Its platform; nil looks on every platform (``RegistrationCall/listRegistrations(handle:platform:count:token:)``).
     ///   - pageCount: How many registrations to ask for at once, 1 to 100.
     /// - Returns: The registrations, in the hub's order.
-    /// - Throws: ``RegistrationFailure``; nothing is told of half a list.
+    /// - Throws: ``RegistrationFailure``; half a list is never returned.
     public func registrations(
         of handle: String, on platform: Platform?, pageCount: Int = 100
     ) throws(RegistrationFailure) -> [DeviceRegistration] {

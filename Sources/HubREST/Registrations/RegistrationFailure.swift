@@ -15,7 +15,7 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
         case refused
         /// There is no answer.
         case unanswered(TransportFailure.Reason)
-        /// The hub says yes, and nobody understands the rest.
+        /// The hub says yes, and the rest cannot be understood.
         case unreadable(RegistrationFault)
         /// No hub can have such an id or handle; nothing was asked.
         case unusable

@@ -43,7 +43,7 @@ public struct TopicSetting: Sendable, Equatable {
     public let name: String
     /// The value; nil if it is secret.
     public let value: String?
-    /// Nobody set it for this topic or broker.
+    /// It is not set for this topic or broker.
     public let isDefault: Bool
 
     /// A setting; commands that judge settings are tested with them.

@@ -4,7 +4,7 @@ public struct GroupDescription: Sendable, Equatable {
     public enum State: String, Sendable, CaseIterable {
         /// Every member has its partitions.
         case stable
-        /// Members are joining or leaving; nobody reads meanwhile.
+        /// Members are joining or leaving; consumption is paused.
         case rebalancing
         /// The group has positions and no members.
         case empty

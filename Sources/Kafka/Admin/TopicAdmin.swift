@@ -9,7 +9,7 @@ public final class TopicAdmin {
     ///
     /// - Parameters:
     ///   - configuration: The brokers and the user's properties.
-    ///   - seesUncommitted: Whether partitions end behind all that was written to them, that of transactions under way included. Default no:
+    ///   - seesUncommitted: Whether partitions end behind all that was written to them, that of open transactions included. Default no:
     ///     they end where reading ends for those who see only what was committed.
     /// - Throws: A configuration that was refused.
     public init(_ configuration: KafkaConfiguration, seesUncommitted: Bool = false) throws(KafkaError) {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Collects what a producer's callbacks report, for whoever asks next.
 ///
-/// The callbacks run in the thread that polls, flushes or commits; the lock makes it right from any other too. Bounded: when nobody reads,
+/// The callbacks run in the thread that polls, flushes or commits; the lock makes it right from any other too. Bounded: without a reader,
 /// the oldest events go and are counted.
 final class ClientInbox: Sendable {
     private struct State {
@@ -81,7 +81,7 @@ final class ClientInbox: Sendable {
     func next() -> ClientEvent? {
         state.withLock { state in
             if state.droppedCount > 0 {
-                let message = "\(state.droppedCount) older events were dropped, nobody had read them"
+                let message = "\(state.droppedCount) older events were dropped unread"
                 state.droppedCount = 0
                 return .log(LogLine(level: 4, facility: "INBOX", message: message))
             }

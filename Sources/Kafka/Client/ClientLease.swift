@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Hands out a client until it is closed; a call under way keeps the client alive, a later one gets a typed error.
+/// Hands out a client until it is closed; a call in flight keeps the client alive, a later one gets a typed error.
 final class ClientLease: Sendable {
     /// Protects the reference; nothing else is locked while it is held.
     private let client: Mutex<ClientHandle?>

@@ -1,6 +1,6 @@
 import CRDKafka
 
-/// A member of a consumer group that reads each of its partitions by itself, and is told of rebalances instead of being driven by them.
+/// A member of a consumer group that reads each of its partitions by itself, and gets rebalances as events instead of being driven by them.
 ///
 /// Belongs to one thread. It polls `nextEvent()` until nil whenever the descriptor is readable, and several times a second in any case: that
 /// alone keeps the member in its group (`max.poll.interval.ms`). A partition that is not read fills up to its limits and costs nothing more;
@@ -71,7 +71,7 @@ public final class Consumer {
         close(timeout: .seconds(1))
     }
 
-    /// Joins the group for `topics`. One that does not exist is reported as an event and taken up when it appears.
+    /// Joins the group for `topics`. One that does not exist is reported as an event and joined when it appears.
     ///
     /// - Throws: The list is empty or the consumer closed.
     public func subscribe(_ topics: [String]) throws(KafkaError) {
@@ -207,7 +207,7 @@ extension ClientHandle {
 extension Consumer {
     /// Small waits, and for each partition a queue of some thousand records, which `keepFetching` refills: a fetch brings about 1,000 of
     /// the usual size more. Large records are bounded by their bytes. A broker that has nothing is asked 12 times a second, each of which
-    /// takes 130 us for 24 partitions; a partition whose queue is full is missing in the question and has to wait for its end, for which
+    /// takes 130 us for 24 partitions. A partition whose queue is full is missing in the fetch and has to wait for its end. For that time
     /// the 2,000 records that `keepFetching` leaves in it last at 25,000/s.
     private static var defaults: [ClientSettings.Setting] {
         [

@@ -15,12 +15,12 @@ extension ConsumerGroup {
         return topics.map { snapshot.topic($0)?.partitionCount ?? 0 }
     }
 
-    /// Which partitions no member has, although the group has been shared out.
+    /// Which partitions no member has, although the group is rebalanced.
     ///
     /// - Parameters:
-    ///   - partitions: Those that somebody should have.
+    ///   - partitions: Those that a member should have.
     ///   - timeout: How long to wait.
-    /// - Returns: Those that nobody has; none while members join or leave.
+    /// - Returns: Those that no member has; none while members join or leave.
     /// - Throws: The brokers did not answer in time, or the group must not be seen.
     public func unread(of partitions: [TopicPartition], timeout: Duration) throws(KafkaError) -> [TopicPartition] {
         let description = try lease.current().describe(group: id, timeout: timeout)

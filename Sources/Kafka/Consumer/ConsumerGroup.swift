@@ -12,7 +12,7 @@ public struct ConsumerGroup: Sendable {
         self.lease = lease
     }
 
-    /// Asks the group's coordinator what was committed, waiting for transactions under way to end.
+    /// Asks the group's coordinator what was committed, waiting for open transactions to end.
     ///
     /// - Parameters:
     ///   - partitions: The partitions to ask for.
@@ -72,7 +72,7 @@ public struct ConsumerGroup: Sendable {
 }
 
 extension OffsetList {
-    /// The list of what is to be committed.
+    /// The list of offsets to commit.
     init(_ offsets: [OffsetCommit]) throws(KafkaError) {
         self.init(capacity: offsets.count)
         for offset in offsets { try add(offset.partition, offset: offset.offset, metadata: offset.metadata) }

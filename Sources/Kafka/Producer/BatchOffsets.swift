@@ -1,7 +1,7 @@
 /// Tells the offsets that a broker gave from those that the library made up.
 ///
 /// A broker that has a batch from an attempt before may answer with DUPLICATE_SEQUENCE_NUMBER and without an offset. The library then takes
-/// the batch's records for written and counts from -1 on, so that the second seems to be at offset 0 (`rd_kafka_msgq_set_metadata` in
+/// the batch's records for written and counts from -1 on. The second seems to be at offset 0 (`rd_kafka_msgq_set_metadata` in
 /// rdkafka_msg.c, librdkafka 2.0.2 and later). Of n such records the last has the number n - 2. They are in the partition, so a record
 /// after them is at n or beyond, and does not go on with the count.
 struct BatchOffsets {

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The delivery reports that are still to come, each under the number that its record carries through the library.
 ///
-/// Each is told once and then forgotten: by the library, or at the end as possibly persisted.
+/// Each is reported once and then forgotten: by the library, or at the end as possibly persisted.
 final class OpenReports: Sendable {
     typealias Report = @Sendable (Producer.Delivery) -> Void
 
@@ -13,7 +13,7 @@ final class OpenReports: Sendable {
         var hasEnded = false
     }
 
-    /// Protects all of it; nothing else is locked while it is held, and no report is told.
+    /// Protects all of it; nothing else is locked while it is held, and no report is passed on.
     private let state = Mutex(State())
 
     /// Keeps a report.
@@ -52,7 +52,7 @@ final class OpenReports: Sendable {
         tell(number, .persisted(partition: partition.partition, offset: known))
     }
 
-    /// Tells the rest, in the order of their records, that nobody knows; none is taken from here on.
+    /// Reports the rest as possibly persisted, in the order of their records; none is taken from here on.
     func end() {
         let rest = state.withLock { state -> [UInt: Report] in
             let rest = state.reports

@@ -2,7 +2,7 @@ import CRDKafka
 
 /// Records of which one wants to know what became of each.
 ///
-/// A report is told once, in the thread that polls, flushes, commits, closes, or waits for room in a full queue; it must not block. It may
+/// A report comes once, in the thread that polls, flushes, commits, closes, or waits for room in a full queue; it must not block. It may
 /// produce, and must not close the producer.
 extension Producer {
     /// What became of a record (`rd_kafka_msg_status_t`, rdkafka.h).
@@ -14,7 +14,7 @@ extension Producer {
         case persisted(partition: Int32, offset: Int64?)
         /// It is not written, and never will be: another attempt makes no second one.
         case notPersisted(KafkaError)
-        /// Nobody knows whether it is written: it was sent, and no answer came.
+        /// It is unknown whether it is written: it was sent, and no answer came.
         case possiblyPersisted(KafkaError)
     }
 

@@ -4,7 +4,7 @@ import CRDKafka
 ///
 /// `produce`, the transaction calls, `flush` and `poll` belong to one thread at a time; it may change. Nothing breaks if they do not, but records
 /// may land in the wrong transaction. Without transactions, threads may produce while another one polls. `close` may be called from any
-/// thread, and ends nothing that is under way.
+/// thread, and ends no call in flight.
 public final class Producer: Sendable {
     /// A topic that the producer writes to.
     public struct Topic: Sendable, Hashable {
@@ -48,9 +48,9 @@ public final class Producer: Sendable {
         close(timeout: .zero)
     }
 
-    /// One request at a time to each broker: a second one that overtakes the first, because that was refused while the partition had
-    /// no leader, makes a broker that does not know the producer yet take the first one for a repetition, and it is lost although it
-    /// is confirmed (seen with librdkafka 2.0.2 and Kafka 4.3.1). A transaction's records of a partition are one request anyway.
+    /// One request at a time to each broker. Else a second one overtakes a first that was refused while the partition had no leader. A
+    /// broker that does not know the producer yet then takes the first one for a duplicate, and it is lost although it is confirmed
+    /// (seen with librdkafka 2.0.2 and Kafka 4.3.1). A transaction's records of a partition are one request anyway.
     private static var fixed: [ClientSettings.Setting] {
         [
             ("enable.idempotence", "true"), ("delivery.report.only.error", "false"),
@@ -138,11 +138,11 @@ public final class Producer: Sendable {
         rd_kafka_poll(client.pointer, 0)
     }
 
-    /// Waits until something is there to be served, and serves all of it: delivery reports are told in the thread that calls this.
+    /// Waits until something is there to be served, and serves all of it: delivery reports come in the thread that calls this.
     ///
     /// A service calls it again and again in a thread of its own, until it throws.
     ///
-    /// - Parameter timeout: How long to wait; a call under way goes on for as long even when the producer is closed.
+    /// - Parameter timeout: How long to wait; a call in flight goes on for as long even when the producer is closed.
     /// - Throws: An error with `isClosed` after `close`.
     public func poll(timeout: Duration) throws(KafkaError) {
         let client = try lease.current()
@@ -166,7 +166,7 @@ public final class Producer: Sendable {
 
     /// Writes what is waiting, and frees everything; a second call does nothing. Abort a transaction before, or the broker will when it times out.
     ///
-    /// Every report that was not told before is told: by what the library knows, or else as possibly persisted.
+    /// Every report that did not come before comes now: with what the library knows, or else as possibly persisted.
     ///
     /// - Parameter timeout: How long to wait for records that are not written yet; what is left then is given up.
     public func close(timeout: Duration) {

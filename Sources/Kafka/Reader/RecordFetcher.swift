@@ -22,7 +22,7 @@ public final class RecordFetcher {
     private var partition: TopicPartition?
     /// The offset of the next record that the queue can give.
     private var position: Int64 = 0
-    /// The partition's end, once reading came there; it is told only once.
+    /// The partition's end, once reading came there; it is reported only once.
     private var end: Int64?
     /// A record that was read when an earlier one was looked for.
     private var ahead: FetchedRecord?

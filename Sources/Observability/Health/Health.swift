@@ -59,7 +59,7 @@ public final class Health: Sendable {
         return heartbeat
     }
 
-    /// Makes the process not ready, for good: it finishes what is under way and then ends.
+    /// Makes the process not ready, for good: it finishes what is in flight and then ends.
     public func beginDraining() {
         state.withLock { $0.isDraining = true }
     }

@@ -1,6 +1,6 @@
 /// What a probe asks (kubernetes.io, "Configure Liveness, Readiness and Startup Probes").
 public enum HealthProbe: Sendable, CaseIterable {
-    /// Does the process work at all, or must it be started anew? Never depends on Kafka or a hub.
+    /// Does the process work at all, or must it be restarted? Never depends on Kafka or a hub.
     case live
     /// Can it do its job now?
     case ready

@@ -53,7 +53,7 @@ public struct LogSampler: Sendable {
         return .write(suppressed: held)
     }
 
-    /// Takes the counts of spans that have ended, so that the end of a storm is told even when no further line comes.
+    /// Takes the counts of spans that have ended, so that the end of a storm is logged even when no further line comes.
     ///
     /// - Parameter now: Milliseconds of the same clock.
     /// - Returns: Each event of which lines were held back, and how many.

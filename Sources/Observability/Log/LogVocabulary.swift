@@ -27,7 +27,7 @@ public enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
 public enum LogEvent: String, Sendable, CaseIterable {
     /// The program started; the line names its version.
     case started
-    /// The program was asked to stop and finishes what is under way.
+    /// The program was asked to stop and finishes what is in flight.
     case draining
     /// The program ended.
     case stopped

@@ -19,7 +19,7 @@ public struct PushfanMetrics: Sendable {
     /// From the record's timestamp to its final result, by hub.
     public let publishToFinal: Family<Histogram, 1>
     /// How long the oldest request without a result has been waiting, by hub: since it was published, was to go out (`not_before`), or was
-    /// due in its delay lane, whichever came last. Those that were not read, and questions for outcomes from when they are due, count.
+    /// due in its delay lane, whichever came last. Those that were not read, and polls for outcomes from when they are due, count.
     /// 0 when all that there is waits for its time.
     public let oldestWaiting: Family<Gauge, 1>
     /// Records not yet read, by topic and partition.
@@ -27,9 +27,9 @@ public struct PushfanMetrics: Sendable {
     /// How long the oldest record that no worker has taken yet has been waiting, by topic, at most: since the record before it was
     /// published, or nothing was unread. In a delay lane exactly, since the first record was due; 0 when it is not due.
     public let consumerLagSeconds: Family<Gauge, 1>
-    /// Hub calls under way, by hub.
+    /// Hub calls in flight, by hub.
     public let inflightSends: Family<Gauge, 1>
-    /// Hub calls that may be under way at once, by hub.
+    /// Hub calls that may be in flight at once, by hub.
     public let sendLimit: Family<Gauge, 1>
     /// Hub calls that this worker may start in a second at present, by hub; none for a hub whose rate has no limit.
     public let rateLimit: Family<Gauge, 1>
@@ -43,9 +43,10 @@ public struct PushfanMetrics: Sendable {
     public let retriesScheduled: Family<Counter, 2>
     /// Requests that wait for a retry, by hub.
     public let retryQueue: Family<Gauge, 1>
-    /// Requests put into a delay lane, by lane (`10s`, `1m`, `10m`, `1h`), or held for the sake of an ordering key (`held`); one that waits for long is counted in several.
+    /// Requests put into a delay lane, by lane (`10s`, `1m`, `10m`, `1h`), or held for an ordering key (`held`). One that waits for long
+    /// counts in several.
     public let delayed: Family<Counter, 1>
-    /// Questions for the outcome of a call, by hub and code (`200`, `404`, `timeout` …).
+    /// Polls for the outcome of a call, by hub and code (`200`, `404`, `timeout` …).
     public let outcomePolls: Family<Counter, 2>
     /// Calls whose outcome is known, by hub and reason (`delivered`, `some_refused`, `abandoned` …).
     public let outcomes: Family<Counter, 2>
@@ -99,9 +100,9 @@ public struct PushfanMetrics: Sendable {
         consumerLagRecords = registry.gauges(
             "consumer_lag_records", "Records not yet read.", ["topic", "partition"], limit: 4096)
         consumerLagSeconds = registry.gauges(
-            "consumer_lag_seconds", "Age of the oldest record not yet taken; in a delay lane since it was due.", ["topic"])
-        inflightSends = registry.gauges("inflight_sends", "Hub calls under way.", ["hub"])
-        sendLimit = registry.gauges("send_limit", "Hub calls that may be under way at once.", ["hub"])
+            "consumer_lag_seconds", "Age of the oldest unread record; in a delay topic, time past its due time.", ["topic"])
+        inflightSends = registry.gauges("inflight_sends", "Hub calls in flight.", ["hub"])
+        sendLimit = registry.gauges("send_limit", "Hub calls that may be in flight at once.", ["hub"])
         rateLimit = registry.gauges("rate_limit", "Hub calls that may start in a second here, at present.", ["hub"])
         rateWait = registry.family(
             "pushfan_rate_wait_seconds_total", help: "Time in which calls waited for the rate limit.", labels: ["hub"]
@@ -113,7 +114,7 @@ public struct PushfanMetrics: Sendable {
         retriesScheduled = registry.counters("retries_scheduled_total", "Retries scheduled, by reason.", ["hub", "reason"])
         retryQueue = registry.gauges("retry_queue_records", "Requests that wait for a retry.", ["hub"])
         delayed = registry.counters("delayed_total", "Requests put into a delay lane, or held.", ["lane"])
-        outcomePolls = registry.counters("outcome_polls_total", "Questions for the outcome of a call.", ["hub", "code"])
+        outcomePolls = registry.counters("outcome_polls_total", "Polls for the outcome of a call.", ["hub", "code"])
         outcomes = registry.counters("outcomes_total", "Calls whose outcome is known, by reason.", ["hub", "reason"])
         errorDetails = registry.counters(
             "error_details_total", "Lists of refused devices, by what came of reading them.", ["hub", "reason"])

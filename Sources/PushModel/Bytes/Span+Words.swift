@@ -46,7 +46,7 @@ extension Span<UInt8> {
     }
 
     /// The highest bit of each byte of `word` that is not plain. A subtraction may borrow from the bytes above one that is found,
-    /// so only the lowest bit set is to be trusted.
+    /// so only the lowest bit set can be trusted.
     @inline(__always) private static func specialBytes(in word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highBits: UInt64 = 0x8080_8080_8080_8080

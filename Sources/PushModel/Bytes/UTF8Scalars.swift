@@ -1,6 +1,6 @@
 /// Steps through UTF-8 one scalar at a time, as RFC 3629 allows it: no overlong form, no surrogate, nothing above U+10FFFF.
 public enum UTF8Scalars {
-    /// The byte count (1–4) of the well-formed scalar that starts at `index`, or 0 when what stands there is not well formed.
+    /// The byte count (1–4) of the well-formed scalar that starts at `index`, or 0 when it is not well formed.
     public static func length(at index: Int, in bytes: Span<UInt8>) -> Int {
         let first = bytes[index]
         if first < 0x80 { return 1 }

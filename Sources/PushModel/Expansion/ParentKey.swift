@@ -1,7 +1,7 @@
 /// What names a large request in the topic of parents: the keys of all records that belong to it begin with it.
 ///
 /// A request that came as a record is named by its place, which no two requests share even where their ids are the same; one that came
-/// as a file, by its id, so that the same run taken up again is the same request.
+/// as a file, by its id, so that the same run continued is the same request.
 public struct ParentKey: Sendable, Hashable {
     /// A record of the topic.
     public enum Role: Sendable, Equatable {
@@ -36,7 +36,7 @@ public struct ParentKey: Sendable, Hashable {
         self.text = text
     }
 
-    /// Reads the key of a record; nil for one that nobody has written who writes parents.
+    /// Reads the key of a record; nil for one that no writer of parents has written.
     public static func read(_ bytes: Span<UInt8>) -> (parent: ParentKey, role: Role)? {
         guard !bytes.isEmpty, bytes.count <= maximumByteCount + 12 else { return nil }
         var writer = ByteWriter()

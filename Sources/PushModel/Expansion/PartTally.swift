@@ -10,7 +10,7 @@ public struct PartTally: Sendable, Equatable {
     public var code: ErrorCode?
     /// The calls that the hub took.
     public var accepted = 0
-    /// The calls of which nobody knows whether the hub took them.
+    /// The calls of which it is unknown whether the hub took them.
     public var ambiguous = 0
     /// The attempts of all calls.
     public var attempts = 0

@@ -9,7 +9,7 @@ public struct PartTotals: Sendable, Equatable {
     public private(set) var partial = 0
     /// The parts that failed, refused ones included.
     public private(set) var failed = 0
-    /// The parts of which nobody knows whether they reached anybody.
+    /// The parts of which it is unknown whether they reached a device.
     public private(set) var ambiguous = 0
     /// The parts that came too late.
     public private(set) var expired = 0
@@ -19,7 +19,7 @@ public struct PartTotals: Sendable, Equatable {
     public private(set) var notSent: [Int] = []
     /// The calls that the hub took.
     public private(set) var acceptedCalls = 0
-    /// The calls of which nobody knows whether the hub took them.
+    /// The calls of which it is unknown whether the hub took them.
     public private(set) var ambiguousCalls = 0
     /// The attempts of all calls.
     public private(set) var attempts = 0

@@ -2,7 +2,7 @@
 ///
 /// A document is meant to be reused: reading the next text keeps the room of the one before, so that nothing is allocated once
 /// it has grown to the usual size. Strings with escapes are decoded behind the text itself, so every string is a range of
-/// plain UTF-8 in `bytes`, and the raw text of every object and array stays as it was received.
+/// plain UTF-8 in `bytes`. The raw text of every object and array stays as it was received.
 public struct JSONDocument: Sendable {
     /// A value's place in the document. Valid until the next `read`.
     public struct Node: Sendable, Hashable {

@@ -1,8 +1,8 @@
 /// Reads a text without recursion, so that no input can exhaust the stack.
 ///
-/// Only what concerns the innermost open container is at hand; the way back to those around it stands in the tokens. These are lent
-/// as a span, so that nobody has to ask for each of them whose array it is; the small steps are always in line, because for a text
-/// of three hundred bytes to call them cost as much as what they do.
+/// Local state covers only the innermost open container. Tokens link to the outer ones. They are lent as a span, which saves a check
+/// of ownership for each. The small steps are always in line: in a text of three hundred bytes, to call them cost as much as what
+/// they do.
 struct JSONReader {
     typealias Reason = JSONError.Reason
     typealias Token = JSONDocument.Token

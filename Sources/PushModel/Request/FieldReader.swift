@@ -169,7 +169,7 @@ struct FieldReader {
         var elements = document.children(of: node)
         while let (_, element) = elements.next(in: document) {
             if !seen.insert(document.string(document.text(of: element))).inserted {
-                fault(at: element, in: document, "This stands in the list before; each may be named once.")
+                fault(at: element, in: document, "This is in the list already; each may be named once.")
             }
         }
     }

@@ -76,7 +76,7 @@ public struct PushRequest: Sendable {
         self = emptied
     }
 
-    /// Who is to get a push: exactly one kind, never "nobody named, so everybody".
+    /// Who gets a push: exactly one kind; that none is named never means everyone.
     public enum Audience: Sendable, Equatable {
         /// Not read yet; no request that is sent has it.
         case none
@@ -99,7 +99,7 @@ public struct PushRequest: Sendable {
         case high, normal, low
     }
 
-    /// What is to be done when it is unknown whether the hub took a call.
+    /// What to do when it is unknown whether the hub took a call.
     public enum AmbiguityPolicy: UInt8, Sendable, CaseIterable {
         /// Try again; the push may ring twice.
         case retry
@@ -114,7 +114,7 @@ public struct PushRequest: Sendable {
 
     /// The request's `options`.
     public struct Options: Sendable, Equatable {
-        /// Plan and format, but call nobody.
+        /// Plan and format, but make no call.
         public var dryRun = false
         /// Use the hub's test send: at most 10 devices.
         public var testSend = false
@@ -124,7 +124,7 @@ public struct PushRequest: Sendable {
         public var onAmbiguous = AmbiguityPolicy.stop
         /// How much the result tells.
         public var resultDetail = ResultDetail.attempts
-        /// Whether the hub's telemetry is to be followed; none means the hub's setting.
+        /// Whether to follow the hub's telemetry; none means the hub's setting.
         public var trackOutcome: Bool?
 
         /// The defaults of the contract.

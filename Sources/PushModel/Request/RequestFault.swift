@@ -23,9 +23,9 @@ public enum UnreadableRecord: Error, Sendable, Equatable {
     case notJSON(JSONError)
     /// The value is JSON, but no object.
     case notAnObject
-    /// It stands in a delay lane and does not say what it waits for.
+    /// It is in a delay lane and does not say what it waits for.
     case notDelayed
-    /// Brokers do not take what is to be recorded of it; with Kafka's name of their error.
+    /// Brokers reject its result for good; with Kafka's name of their error.
     case notTaken(String)
 
     /// The reason in a bounded vocabulary, for headers and metrics.
@@ -45,8 +45,8 @@ public enum UnreadableRecord: Error, Sendable, Equatable {
         case .noValue: "The record has no value."
         case .notJSON(let error): error.sentence
         case .notAnObject: "The value is JSON, but not an object."
-        case .notDelayed: "The record stands in a delay lane, and its headers do not say what it waits for."
-        case .notTaken(let error): "Brokers do not take what is to be recorded of this record (\(error)); it has no other result."
+        case .notDelayed: "The record is in a delay lane, and its headers do not say what it waits for."
+        case .notTaken(let error): "Brokers reject the result of this record (\(error)); this dead letter replaces it."
         }
     }
 }

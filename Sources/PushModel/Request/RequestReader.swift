@@ -92,7 +92,7 @@ public struct RequestReader: Sendable {
             checkWhole(request, present, &fields)
         }
         for key in request.document.duplicateKeys {
-            fields.fault(at: key, in: request.document, "This name stands twice in one object.")
+            fields.fault(at: key, in: request.document, "This name occurs twice in one object.")
         }
         identify(&request, attributes, origin)
         readAttributes(attributes, origin, into: &request, &fields)

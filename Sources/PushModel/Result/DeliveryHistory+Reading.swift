@@ -1,5 +1,5 @@
 extension DeliveryHistory {
-    /// A history that cannot be read: somebody else wrote it, or another version did.
+    /// A history that cannot be read: another program wrote it, or another version did.
     public struct Malformed: Error, Sendable, Equatable {
         /// There is nothing more to say.
         public init() {}

@@ -28,7 +28,7 @@ extension ErrorCode {
         case .expiredInQueue:
             Explanation(
                 cause: "The request's expiry passed before the hub had taken it.",
-                effect: "It was given up; it is of no more use.",
+                effect: "It was given up.",
                 remedy: "Give requests a longer ttl_seconds, or look at the lag if they waited in the queue.")
         case .duplicate:
             Explanation(
@@ -53,7 +53,7 @@ extension ErrorCode {
                 effect: "This call will never succeed as it is.", remedy: "Correct the payload and publish a new request.")
         case .hubUnauthorized:
             Explanation(
-                cause: "The hub refused the token, also after it was signed anew.",
+                cause: "The hub refused the token, also after it was signed again.",
                 effect: "The call was given up; no device was reached.",
                 remedy: "Check the connection string and the clock, give the new key, and replay.")
         case .hubForbidden:
@@ -70,12 +70,12 @@ extension ErrorCode {
                 remedy: "Raise the tier or wait for the next period, and replay.")
         case .hubThrottled:
             Explanation(
-                cause: "The hub said that it gets too much, in every attempt.",
+                cause: "The hub throttled every attempt.",
                 effect: "The call was given up; no device was reached.",
                 remedy: "Replay later, or allow more attempts; if it comes often, raise the hub's tier or send more slowly.")
         case .hubUnavailable:
             Explanation(
-                cause: "The hub had trouble of its own, or the connection broke.",
+                cause: "The hub failed, or the connection broke.",
                 effect: "The outcome says whether devices may have been reached.",
                 remedy: "Replay what is `safe`; for what is `ambiguous`, decide whether ringing twice is better than not at all.")
         case .hubTimeout:
@@ -97,19 +97,19 @@ extension ErrorCode {
         case .responseInvalid:
             Explanation(
                 cause: "What answered does not behave like a notification hub.",
-                effect: "If the request had left, nobody knows what became of it.",
+                effect: "If the request had left, it is unknown what became of it.",
                 remedy: "Check the endpoint, and proxies between here and the hub.")
         case .circuitOpen:
             Explanation(
                 cause: "Calls to the hub are suspended because too many failed.", effect: "The call was not made.",
-                remedy: "It goes on by itself when the hub answers again; replay what was given up.")
+                remedy: "Calls resume when the hub answers again; replay what was given up.")
         case .cancelled:
             Explanation(
                 cause: "The request was stopped on purpose, or asked for a dry run.", effect: "Nothing more was sent.",
                 remedy: "None is needed.")
         case .workerShutdown:
             Explanation(
-                cause: "The worker stopped before the call could be made.", effect: "Another worker takes the request.",
+                cause: "The worker stopped before the call could be made.", effect: "The request is redelivered.",
                 remedy: "None is needed.")
         case .internal:
             Explanation(

@@ -12,8 +12,8 @@ enum SettingVariables {
 
     /// Whether a variable is meant for pushfan, so that an unknown one is a mistake.
     ///
-    /// Not meant for it: what the project's own tests are told with (`PUSHFAN_TEST_…`), and what Kubernetes sets in each pod for a
-    /// service whose name begins with "pushfan" (kubernetes.io, "Accessing the Service", `{SVCNAME}_SERVICE_HOST` and
+    /// Not meant for it are the variables of the project's own tests (`PUSHFAN_TEST_…`). Nor are those that Kubernetes sets in each pod
+    /// for a service whose name begins with "pushfan" (kubernetes.io, "Accessing the Service", `{SVCNAME}_SERVICE_HOST` and
     /// Docker-links variables).
     static func isOurs(_ name: String) -> Bool {
         guard name.hasPrefix(prefix), !name.hasPrefix(prefix + "TEST_") else { return false }

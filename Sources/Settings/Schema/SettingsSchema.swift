@@ -10,7 +10,7 @@ public enum SettingsSchema {
         "kafka.group_id", .name("a consumer group", atMost: 249), default: "pushfan",
         "The consumer group that all workers share.")
     static let properties = SettingKey(
-        "kafka.properties", .properties, "Properties of librdkafka, handed on as they are; may hold passwords.")
+        "kafka.properties", .properties, "Properties of librdkafka, passed on unchanged; may hold passwords.")
     static let requestsTopic = topic("requests", "push.requests.v1", "The topic that requests are read from.")
     static let requestsHighTopic = topic(
         "requests_high", nil, "The topic that urgent requests are read from; named after kafka.topics.requests by default.")
@@ -39,7 +39,7 @@ public enum SettingsSchema {
     static let handlesTopic = topic(
         "handles", nil, "The topic that lists dead device handles; named after kafka.topics.requests by default.")
     static let sharesTopic = topic(
-        "shares", nil, "The topic by which workers share a hub's rate; named after kafka.topics.requests by default.")
+        "shares", nil, "The topic by which workers divide a hub's rate; named after kafka.topics.requests by default.")
     static let secureTopic = topic(
         "secure", nil,
         "The topic that keeps the texts of secure push, encrypted; named after kafka.topics.requests by default.")
@@ -52,11 +52,10 @@ public enum SettingsSchema {
         ) as SettingKey<DeliveryGuarantee>
     static let start = SettingKey(
         "kafka.start", .start, default: "safe",
-        "Where a partition begins that the group has no position in; `safe` refuses one in which older requests than of 10 minutes wait."
-    )
+        "Start offset without a committed offset; `safe` does not read a partition in which requests older than 10 minutes wait.")
     static let sessionTimeout = SettingKey(
         "kafka.session_timeout", .duration(.seconds(6) ... .seconds(300)), default: "10s",
-        "How long Kafka waits for a silent worker before it gives its partitions away.")
+        "How long Kafka waits for a silent worker before it reassigns its partitions.")
     static let transactionTimeout = SettingKey(
         // The library waits 10 s for a broker's answer, and refuses a transaction that would end before.
         "kafka.transaction_timeout", .duration(.seconds(10) ... .seconds(900)), default: "15s",
@@ -70,7 +69,7 @@ public enum SettingsSchema {
         "Loops of this process: each a thread and a member of the group, with calls and connections of its own.")
     static let maxInFlight = SettingKey(
         "worker.max_in_flight", .integer(1...4096), default: "64", unit: "calls",
-        "Hub calls that one loop may have under way at once.")
+        "Hub calls that one loop may have in flight.")
     static let highWeight = weight("high", "8", "urgent requests")
     static let normalWeight = weight("normal", "4", "all other requests")
     static let bulkWeight = weight("bulk", "1", "requests to many")
@@ -83,14 +82,13 @@ public enum SettingsSchema {
         "How far one partition is read beyond its oldest unfinished request.")
     static let memory = SettingKey(
         "worker.memory", .integer(32...65_536), default: "256", unit: "MiB",
-        "What each loop may hold in memory of requests and results; beyond, it reads no more for the moment.")
+        "Memory limit of a loop for requests and results; at the limit it stops reading (backpressure).")
     static let drainTimeout = SettingKey(
         "worker.drain_timeout", .duration(.zero ... .seconds(600)), default: "20s",
-        "How long calls under way may take to finish when the worker stops or loses a partition.")
+        "How long calls in flight may take to finish when the worker stops or loses a partition.")
     static let commitInterval = SettingKey(
         "worker.commit_interval", .duration(.milliseconds(1) ... .seconds(5)), default: "60ms",
-        "The shortest time between two commits of results and offsets; 250 ms at least while results are few, 120 ms while they flood."
-    )
+        "Shortest time between commits of results and offsets; at least 250 ms while results are few, 120 ms above 4,000 per s.")
     static let deadLetterHeaders =
         SettingKey(
             "worker.dlq_headers", .list(of: .choice), default: "native", "The spellings of the headers of dead letters."
@@ -98,10 +96,10 @@ public enum SettingsSchema {
 
     static let dedupeWindow = SettingKey(
         "dedupe.window", .duration(.zero ... .seconds(604_800)), default: "24h",
-        "How long a request with the same source and id is a repetition and not sent; 0s to look at dedupe keys only.")
+        "How long a request with the source and id of an earlier one is a duplicate; 0s checks dedupe keys only.")
     static let dedupeReach = SettingKey(
         "dedupe.reach", .integer(0...1_000_000), default: "4000", unit: "offsets",
-        "How far back in its partition a repeated request is looked for; 0 to send all, and refuse those with a dedupe key.")
+        "How far back in its partition a duplicate is looked for; 0 sends all, and rejects requests with a dedupe key.")
 
     static let connectionString = SettingKey(
         "hub.connection_string", .secret, "The hub's connection string, with a policy that may send.")
@@ -132,7 +130,7 @@ public enum SettingsSchema {
         "What all workers together may send to the hub; 0 for no limit.")
     static let adaptsConcurrency = SettingKey(
         "hub.adaptive_concurrency", .boolean, default: "true",
-        "Whether fewer calls than worker.max_in_flight are under way when the hub gets slow or loses them.")
+        "Whether fewer calls than worker.max_in_flight are in flight when the hub gets slow or loses them.")
     static let platforms = SettingKey(
         "hub.platforms", .list(of: .word(platformWords)), default: "apple,fcmv1,windows",
         "The platforms a message goes to when its request names none.")
@@ -140,10 +138,10 @@ public enum SettingsSchema {
         "hub.user_tag", .userTag, default: "username:{user}", "The tag that stands for a user of a request.")
     static let trackOutcome = SettingKey(
         "hub.track_outcome", .boolean, default: "false",
-        "Whether the hub is asked what became of each call whose request does not say; Standard tier only.")
+        "Whether outcomes are followed of requests that do not say; Standard tier only.")
     static let outcomeDeadline = SettingKey(
         "hub.outcome_deadline", .duration(.seconds(10) ... .seconds(86_400)), default: "35m",
-        "How long the hub is asked what became of a call; it tells nothing new after 30 minutes.")
+        "How long the hub is polled for an outcome; it tells nothing new after 30 minutes.")
     static let proxy = SettingKey("hub.proxy", .proxy, "The proxy to reach the hub through; may hold a login.")
 
     static let defaultHub = SettingKey(
@@ -179,7 +177,7 @@ public enum SettingsSchema {
         "How long a notification of an app waits for its result; 10s by default, 45s with gateway.track_outcome.")
     static let gatewayTrackOutcome = SettingKey(
         "gateway.track_outcome", .boolean, default: "false",
-        "Whether a notification of an app waits for what became of its calls, too; Standard tier only.")
+        "Whether a notification of an app also waits for the outcomes of its calls; Standard tier only.")
     static let sendLife = SettingKey(
         "gateway.send_ttl", .duration(.seconds(1) ... .seconds(2_419_200)), default: "1h",
         "After which a notification of an app is not sent any more.")
