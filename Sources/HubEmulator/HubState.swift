@@ -68,6 +68,7 @@ struct HubState: Sendable {
         let reach = deliver(notification, now: now)
         remember(notification, call)
         tell(reach, of: notification, now: now)
+        forgetExpired(reach)
         return reach.rung.count
     }
 
@@ -98,6 +99,7 @@ struct HubState: Sendable {
         for message in ready {
             let reach = deliver(message.notification, now: message.due)
             tell(reach, of: message.notification, now: message.due)
+            forgetExpired(reach)
         }
     }
 
@@ -124,5 +126,16 @@ struct HubState: Sendable {
                 notificationID: notification.id)
         }
         telemetry.change(notification.id) { $0.delivered(reach, refused: feedback) }
+    }
+
+    /// Forgets devices whose handles are gone, as hubs do it: registrations are deleted, and installations marked.
+    private mutating func forgetExpired(_ reach: Reach) {
+        for refusal in reach.refused where refusal.outcome == "ExpiredChannel" {
+            for registration in registrations.registrations(of: refusal.delivery.device) {
+                registrations.remove(registration.id)
+                guard let id = registration.installationID, registration.extras["SecondaryTileName"] == nil else { continue }
+                installations[id]?.isChannelExpired = true
+            }
+        }
     }
 }

@@ -141,6 +141,21 @@ import Testing
         }
     }
 
+    /// The tutorials' back end answered 500 for the hub's 410, and 200 for everything else that a write met.
+    @Test(
+        arguments: [("status=410", 502), ("status=404", 502), ("status=400", 502), ("status=500", 502), ("status=429", 503)]
+            as [(String, Int)])
+    func aWriteThatTheHubRefusesIsToldAndNeverAs410(fault: String, status: Int) throws {
+        let gateway = try ServedGateway(hasKafka: false)
+        defer { gateway.stop() }
+        gateway.hub.arm([try Fault(parsing: "\(fault),method=PUT")])
+        let refused = try gateway.ask("PUT", "/api/register/a", as: "alice", body: body(Self.token))
+        #expect(refused.status == status && gateway.handles(of: "alice").isEmpty, "\(refused.text)")
+        gateway.hub.arm([])
+        #expect(try gateway.ask("PUT", "/api/register/a", as: "alice", body: body(Self.token)).status == 200)
+        #expect(gateway.handles(of: "alice") == [Self.token.uppercased()])
+    }
+
     @Test func aHubThatIsAwayIs502() throws {
         let gateway = try ServedGateway(hasKafka: false)
         defer { gateway.stop() }

@@ -25,6 +25,27 @@ import Users
         #expect(String(decoding: answer.body, as: UTF8.self).contains(#""code":"unauthorized""#))
     }
 
+    @Test func everyRouteOfTheAPIAsksForCredentials() throws {
+        let gateway = try TestGateway(users: try UsersOnDisk([("alice", "one")]))
+        let routes = [
+            ("POST", "/api/register"), ("PUT", "/api/register/a"), ("DELETE", "/api/register/a"), ("POST", "/api/notifications"),
+            ("GET", "/api/notifications/a"),
+        ]
+        let wrong = [
+            [], ["Authorization: Bearer abc"], ["Authorization: Basic !!!!"], [basic("alice", "two")], [basic("alice", "alice")],
+            [basic("carol", "one")],
+        ]
+        for (method, path) in routes {
+            for fields in wrong {
+                let answer = try gateway.ask(request(method, path, fields))
+                let isChallenge = answer.head.contains("WWW-Authenticate: Basic realm=\"pushfan\"")
+                #expect(answer.status == 401 && isChallenge, "\(method) \(path)")
+            }
+            let answer = try gateway.ask(request(method, path, [basic("alice", "one")]))
+            #expect(answer.status == 200 && String(decoding: answer.body, as: UTF8.self) == "alice", "\(method) \(path)")
+        }
+    }
+
     @Test(arguments: [("alice", "one"), ("Bob Miller", "a:b"), ("Zoë", "pässword")])
     func theRightPasswordSignsInAndIsRemembered(name: String, password: String) throws {
         let gateway = try TestGateway(users: try UsersOnDisk([("alice", "one"), ("Bob Miller", "a:b"), ("Zoë", "pässword")]))

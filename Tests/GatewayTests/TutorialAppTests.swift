@@ -81,11 +81,17 @@ import Testing
         let app = IOSApp(stage.port, token: stage.token())
         try app.logIn(alice, alice, tags: [category, "username:\(alice)"])
         #expect(tags(app.handle).isSuperset(of: [category, "username:\(alice)"]))
-        for tag in ["username:\(bob)", "from:\(bob)", "$UserId:{\(bob)}", "not a tag"] {
+        let others = [
+            "username:\(bob)", "UserName:\(bob)", "from:\(bob)", "$UserId:{\(bob)}", "$InstallationId:{\(bob)}", "not a tag",
+        ]
+        for tag in others {
             let failure = #expect(throws: AppSession.Failure.self) { try app.logIn(alice, alice, tags: [tag]) }
             #expect(failure == AppSession.Failure(status: 400))
         }
         #expect(tags(app.handle).contains(category), "a refused call changes nothing")
+        let content = #""payloads":{"apple":{"body":{"aps":{"alert":"News"}}}}"#
+        try stage.publish(#"{"audience":{"categories":["\#(category)"]},"platforms":["apple"],\#(content)}"#)
+        #expect(eventually { stage.rung(app.handle).map(\.alert) == ["News"] })
     }
 
     @Test func repeatedStartsWriteOnce() throws {
@@ -189,7 +195,9 @@ import Testing
         let phones = try (0..<3).map { _ in try stage.phone(of: alice) }
         let id = try #require(phones[0].registrationID)
         let session = phones[0].session
-        #expect(try session.call("DELETE", "/api/register/\(id)", [basic(bob, bob)]).status == 404)
+        for target in ["/api/register/\(id)", "/api/register/\(id)?handle=\(phones[0].handle)"] {
+            #expect(try session.call("DELETE", target, [basic(bob, bob)], "\"\(phones[0].handle)\"").status == 404)
+        }
         for _ in 0..<2 {
             let answer = try session.call("DELETE", "/api/register/\(id)", [basic(alice, alice)])
             #expect(answer.status == 200 && answer.body.isEmpty)

@@ -60,6 +60,27 @@ struct InstallationTests {
         #expect(try !hub.call("GET", "installations/w").text.contains("secondaryTiles"))
     }
 
+    @Test func aHandleThatIsGoneIsAddressedNoMoreUntilItIsWrittenAgain() throws {
+        for change in ["PUT", "PATCH"] {
+            let hub = try TestHub()
+            try hub.call("PUT", "installations/i1", [:], Self.body)
+            hub.hub.script([try TelemetryScript(parsing: "refuse=ExpiredChannel,count=1")])
+            let refused = try hub.send("apple", to: "a")
+            #expect(try hub.progress(try TestHub.id(refused)) == "Completed Apns.ExpiredChannel=1")
+            #expect(try hub.call("GET", "installations/i1").text.contains(#""pushChannelExpired":true,"#))
+            #expect(try !hub.call("GET", "registrations").text.contains("<entry "))
+            // Other changes do not bring it back.
+            try hub.call("PATCH", "installations/i1", [:], #"[{"op":"add","path":"/tags","value":"b"}]"#)
+            try hub.send("apple", to: "a || b")
+            #expect(hub.hub.devices().allSatisfy { $0.rungCount == 0 })
+            let patch = #"[{"op":"replace","path":"/pushChannel","value":"CD"}]"#
+            try hub.call(change, "installations/i1", [:], change == "PUT" ? Self.body : patch)
+            #expect(try hub.call("GET", "installations/i1").text.contains(#""pushChannelExpired":false,"#))
+            try hub.send("apple", to: "a")
+            #expect(hub.hub.devices(handle: change == "PUT" ? "AB" : "CD").first?.rungCount == 1)
+        }
+    }
+
     @Test(arguments: [
         (#"{"op":"add","path":"/tags","value":"b"}"#, #""tags":["a","b"],"#),
         (#"{"op":"add","path":"/tags","value":"A"}"#, #""tags":["a"],"#),

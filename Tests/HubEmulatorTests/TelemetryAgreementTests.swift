@@ -47,14 +47,15 @@ struct TelemetryAgreementTests {
     func whateverIsToldIsUnderstoodAndEnds(seed: Int) throws {
         var random = SeededRandom(seed)
         let hub = try TestHub()
-        for index in 0..<5 {
-            let platform = index % 2 == 0 ? "apns" : "fcmv1"
-            try hub.hub.register(EmulatedDevice(id: "d\(index)", platform: platform, handle: "<&\(index)", tags: ["t"]))
-        }
         let terms = OutcomeTracking.Terms()
         var kinds: Set<String> = []
         var refused = 0
         for round in 0..<40 {
+            // Again in each round: those that were refused are registered no more.
+            for index in 0..<5 {
+                let platform = index % 2 == 0 ? "apns" : "fcmv1"
+                try hub.hub.register(EmulatedDevice(id: "d\(index)", platform: platform, handle: "<&\(index)", tags: ["t"]))
+            }
             let lines = [script(&random), "refuse=ExpiredChannel,every=\(2 + random.below(5))"].compactMap(\.self)
             hub.hub.script(try lines.map { try TelemetryScript(parsing: $0) })
             let id = try TestHub.id(try hub.send("apple", to: round % 5 == 0 ? "nobody" : "t", "{}"))

@@ -23,19 +23,23 @@ struct Installation: Sendable {
     var platform: HubPlatform
     var userID: String?
     var expirationTime: String?
+    /// Whether the push service told that the handle is gone: nothing is sent to the device until it has been written again.
+    var isChannelExpired = false
     var pushVariables: [(name: String, value: String)] = []
     var target: InstallationTarget
     var secondaryTiles: [(name: String, target: InstallationTarget)] = []
     /// The registrations that stand for it.
     var registrationIDs: [String] = []
 
-    /// The registrations that stand for the installation: for each target one native, and one for every template.
+    /// The registrations that stand for the installation: for each target one native, and one for every template. A device whose handle
+    /// is gone has none.
     ///
     /// - Parameter makeID: Gives a new registration id.
     /// - Returns: The registrations, the native one of the device first.
     func registrations(makeID: () -> String) -> [Registration] {
         var registrations: [Registration] = []
-        for (tile, target) in [(nil, target)] + secondaryTiles.map({ (Optional($0.name), $0.target) }) {
+        for (tile, target) in [(nil, target)] + secondaryTiles.map({ (Optional($0.name), $0.target) })
+        where tile != nil || !isChannelExpired {
             let reserved = ["$InstallationId:{\(id)}"] + (userID.map { ["$UserId:{\($0)}"] } ?? [])
             let tags = target.tags + reserved
             let (handle, extras) = handle(of: target, tile: tile)

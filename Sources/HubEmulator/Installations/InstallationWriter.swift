@@ -21,7 +21,8 @@ struct InstallationWriter {
         if let user = installation.userID { member("userId", user) }
         writer.append(",\"pushChannel\":")
         write(channel: installation.target.pushChannel)
-        writer.append(",\"pushChannelExpired\":false")
+        writer.append(",\"pushChannelExpired\":")
+        writer.append(installation.isChannelExpired ? "true" : "false")
         member("platform", installation.platform.installationName)
         member("expirationTime", installation.expirationTime ?? Self.never)
         write(tagsAndTemplatesOf: installation.target)

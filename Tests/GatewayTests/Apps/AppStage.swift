@@ -21,6 +21,8 @@ import WorkerRuntime
 final class AppStage: Sendable {
     /// The one stage, or why there is none.
     static let shared: Result<AppStage, any Error> = Result { try AppStage() }
+    /// One with a hub, a broker and gateways of its own, as production is beside Apple's sandbox. Its hub may refuse a worker's calls.
+    static let other: Result<AppStage, any Error> = Result { try AppStage() }
 
     let hub: EmulatedHub
     /// Where `/api` is served; a send is answered as soon as the hub has taken it.
@@ -38,6 +40,9 @@ final class AppStage: Sendable {
     private static let gatewayPolicy = HubEmulatorPolicy(
         name: "gateway", key: "Z2F0ZXdheS1rZXktd2l0aC1saXN0ZW4tYW5kLXNlbmQ=", rights: [.listen, .send])
 
+    let topics: WorkerConfiguration.Topics
+
+    private let kafka: KafkaConfiguration
     private let cluster: Mutex<MockCluster>
     private let worker: Worker
     private let services: [GatewayService]
@@ -58,14 +63,18 @@ final class AppStage: Sendable {
         emulator.policies = [Self.gatewayPolicy, Self.listenPolicy, Self.sendPolicy]
         let hub = try EmulatedHub(emulator)
         let hubPort = try hub.start().port
-        worker = try Self.worker(kafka, topics, hub: hubPort)
-        let plain = try Self.gateway(kafka, topics, hub: hub.connectionString, tracksOutcome: false)
-        let tracking = try Self.gateway(kafka, topics, hub: hub.connectionString, tracksOutcome: true)
+        worker = try Self.worker(kafka, topics, hub: hubPort) { $0.retry.base = 30 }
+        var configuration = try Self.gateway(kafka, topics, hub: hub)
+        let plain = try Self.service(configuration)
+        configuration.tracksOutcome = true
+        let tracking = try Self.service(configuration)
         port = try plain.start().port
         trackingPort = try tracking.start().port
         producer = try Producer(kafka, transactionalID: nil)
         requests = try #require(try producer.warmUp(topics: [topics.requests], timeout: farDeadline).first)
         services = [plain, tracking]
+        self.topics = topics
+        self.kafka = kafka
         self.cluster = cluster
         self.hub = hub
         self.hubPort = hubPort
@@ -116,16 +125,29 @@ final class AppStage: Sendable {
     }
 
     private static func gateway(
-        _ kafka: KafkaConfiguration, _ topics: WorkerConfiguration.Topics, hub: String, tracksOutcome: Bool
-    ) throws -> GatewayService {
-        var configuration = try TestGateway.configuration(nil, demo: true, hub: hub)
+        _ kafka: KafkaConfiguration, _ topics: WorkerConfiguration.Topics, hub: EmulatedHub
+    ) throws -> GatewayConfiguration {
+        var configuration = try TestGateway.configuration(nil, demo: true, hub: hub.connectionString)
         configuration.kafka = kafka
         configuration.requestsTopic = topics.requests
         configuration.resultsTopic = topics.results
         configuration.sendWait = farDeadline
-        configuration.tracksOutcome = tracksOutcome
+        return configuration
+    }
+
+    private static func service(_ configuration: GatewayConfiguration) throws -> GatewayService {
         let metrics = GatewayMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
         return try GatewayService(configuration, GatewayServices(metrics: metrics, log: .silent, health: Health()))
+    }
+
+    /// Starts one more gateway, and waits until it is ready; whoever starts it stops it.
+    func startGateway(_ change: (inout GatewayConfiguration) -> Void) throws -> FurtherGateway {
+        var configuration = try Self.gateway(kafka, topics, hub: hub)
+        change(&configuration)
+        let gateway = try FurtherGateway(configuration)
+        let isReady = eventually { gateway.services.readiness.isEmpty }
+        try #require(isReady, "\(gateway.services.readiness)")
+        return gateway
     }
 
     // MARK: What tests have of their own
@@ -181,10 +203,43 @@ final class AppStage: Sendable {
     /// How often something rang on the device with a handle.
     func rungCount(_ handle: String) -> Int { rung(handle).count }
 
+    /// The keys and values of all records that a topic has now.
+    func text(of topic: String) throws -> String {
+        let reader = try TopicReader(kafka, topic: topic, start: .beginning, stop: .end, timeout: farDeadline)
+        defer { reader.close() }
+        var text = ""
+        let isRead = eventually {
+            _ = reader.read(timeout: .milliseconds(100)) { record in
+                if let key = record.key { text += key.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
+                if let value = record.value { text += value.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
+                text += "\n"
+            }
+            return reader.hasReachedEnd
+        }
+        try #require(isRead)
+        return text
+    }
+
     /// The sends to a tag expression that the hub has accepted; what they reach has rung.
     func sends(to tags: String) -> [RecordedCall] {
         hub.calls().filter { $0.tags == tags && $0.method == "POST" && $0.isAccepted }
     }
+}
+
+/// A gateway that a test has for itself, with what it logs and counts.
+final class FurtherGateway {
+    let services = TestServices()
+    let port: Int
+    private let service: GatewayService
+
+    /// Starts it.
+    init(_ configuration: GatewayConfiguration) throws {
+        service = try GatewayService(configuration, services.services)
+        port = try service.start().port
+    }
+
+    /// Ends it.
+    func stop() { service.stop(within: .zero) }
 }
 
 extension RingReport {

@@ -13,8 +13,8 @@ final class IOSApp {
     }
 
     let session: AppSession
-    /// What Apple gave to the app; another one may come at any start.
-    var token: [UInt8]
+    /// What Apple gave to the app; nil until it comes, and another one may come at any start.
+    var token: [UInt8]?
     /// What `NSUserDefaults` keeps: nil after an installation.
     private(set) var registrationID: String?
     /// Whether the button for sending is enabled.
@@ -22,7 +22,7 @@ final class IOSApp {
     private let description: Description
     private var authenticationHeader = ""
 
-    init(_ port: Int, token: [UInt8], description: Description = .whole) {
+    init(_ port: Int, token: [UInt8]? = nil, description: Description = .whole) {
         session = AppSession(port: port)
         self.token = token
         self.description = description
@@ -30,6 +30,7 @@ final class IOSApp {
 
     /// The token as the app sends it.
     var handle: String {
+        let token = self.token ?? []
         let text =
             switch description {
             case .whole: "<" + Self.groups(token[...]).joined(separator: " ") + ">"
@@ -40,10 +41,11 @@ final class IOSApp {
         return text.trimmingCharacters(in: CharacterSet(charactersIn: "<>")).replacing(" ", with: "").uppercased()
     }
 
-    /// The login button.
+    /// The login button, which a token enables; without one nothing happens.
     ///
     /// - Throws: `AppSession.Failure` with the status that the app shows.
     func logIn(_ name: String, _ password: String, tags: [String] = []) throws {
+        guard token != nil else { return }
         authenticationHeader = Data("\(name):\(password)".utf8).base64EncodedString()
         try register(tags, mayRetry: true)
         canSend = true
