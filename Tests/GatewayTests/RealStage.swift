@@ -1,99 +1,111 @@
-import Dispatch
+import EventLoop
 import Foundation
-import HTTPServing
 import HubEmulator
 import Kafka
-import Synchronization
 import TestSupport
 import Testing
 import WorkerRuntime
 
-@testable import Gateway
-
-/// Topics of their own on a real broker, an emulated hub, and the gateways and the worker that a test starts there.
+/// Topics of their own on a real broker, an emulated hub, and the gateways and the worker that a test starts there, each a process.
 final class RealStage {
     /// The broker's address, if there is one.
     static let brokers = ProcessInfo.processInfo.environment["PUSHFAN_TEST_KAFKA"]
+    /// How many hub calls the worker has under way at once.
+    static let callsAtOnce = 64
 
     let hub: EmulatedHub
-    private let hubPort: Int
-    private let name: String
     private let kafka: KafkaConfiguration
     private let topics: WorkerConfiguration.Topics
+    /// The settings of all processes.
+    private let environment: [String: String]
     private var gateways: [RealGateway] = []
-    private var worker: RealWorker?
+    private var worker: PushfanProcess?
 
     /// Makes the topics and starts the hub.
     init() throws {
+        // Hundreds of apps wait at once, and hundreds of hub calls.
+        DescriptorLimit.raise()
         let name = "gateway-tests-\(UUID().uuidString)"
         let topics = WorkerConfiguration.Topics(requests: "\(name).requests")
         let kafka = KafkaConfiguration(bootstrapServers: RealStage.brokers ?? "")
         try RealStage.create(topics, on: kafka)
         var emulator = HubEmulatorConfiguration()
         emulator.listen = "127.0.0.1:0"
-        emulator.policies = [HubEmulatorConfiguration.defaultPolicy, AppStage.sendPolicy]
         let hub = try EmulatedHub(emulator)
-        hubPort = try hub.start().port
+        try hub.start()
         self.hub = hub
-        self.name = name
         self.kafka = kafka
         self.topics = topics
+        environment = [
+            "PUSHFAN_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers,
+            "PUSHFAN_KAFKA_GROUP_ID": name,
+            "PUSHFAN_KAFKA_TOPICS_REQUESTS": topics.requests,
+            "PUSHFAN_KAFKA_TOPICS_RESULTS": topics.results,
+            "PUSHFAN_KAFKA_TOPICS_DEADLETTER": topics.deadLetters,
+            // A machine that stands still for a while must not cost a worker its partitions. One of the same name takes them over at once.
+            "PUSHFAN_KAFKA_SESSION_TIMEOUT": "45s",
+            "PUSHFAN_WORKER_ID": name,
+            "PUSHFAN_WORKER_MAX_IN_FLIGHT": String(RealStage.callsAtOnce),
+            "PUSHFAN_HUB_NAME": emulator.hubName,
+            "PUSHFAN_HUB_CONNECTION_STRING": hub.connectionString,
+            "PUSHFAN_HUB_ADAPTIVE_CONCURRENCY": "false",
+            // The longest that may be set: what is not answered waits until somebody is killed.
+            "PUSHFAN_HUB_REQUEST_TIMEOUT": "300s",
+            "PUSHFAN_GATEWAY_SEND_WAIT": "300s",
+            "PUSHFAN_GATEWAY_LISTEN": "127.0.0.1:0",
+            "PUSHFAN_GATEWAY_DEMO_AUTH": "true",
+            "PUSHFAN_LISTEN": "127.0.0.1:0",
+        ]
     }
 
     /// Makes topics, and waits until the broker knows them: a controller confirms them before.
     private static func create(_ topics: WorkerConfiguration.Topics, on kafka: KafkaConfiguration) throws {
         let admin = try TopicAdmin(kafka)
-        let wanted = topics.all.map { topic in
+        let all = topics.all + [TopicFamily(requests: topics.requests).topic("secure")]
+        let wanted = all.map { topic in
             NewTopic(name: topic, partitionCount: topics.partitionCount(of: topic, requests: 4), replicationFactor: 1)
         }
         _ = try admin.createTopics(wanted, timeout: farDeadline)
         let areKnown = try eventually {
-            try admin.describe(topics: topics.all, timeout: farDeadline).topics.allSatisfy { $0 != .missing }
+            try admin.describe(topics: all, timeout: farDeadline).topics.allSatisfy { $0 != .missing }
         }
         try #require(areKnown)
     }
 
     /// Ends all that was started.
     func stop() {
-        for gateway in gateways { gateway.stop() }
-        #expect(throws: Never.self) { try self.stopWorker() }
+        for gateway in gateways { gateway.kill() }
+        killWorker()
         hub.stop(within: .zero)
     }
 
-    /// Starts one more gateway, and waits until it is ready. Its sends wait for ever.
+    // MARK: Processes
+
+    /// Starts one more gateway, and waits until it is ready.
     func startGateway() throws -> RealGateway {
-        var configuration = try TestGateway.configuration(nil, demo: true, hub: hub.connectionString)
-        configuration.kafka = kafka
-        configuration.requestsTopic = topics.requests
-        configuration.resultsTopic = topics.results
-        configuration.sendWait = farDeadline
-        let gateway = try RealGateway(configuration)
+        let gateway = try RealGateway(environment)
         gateways.append(gateway)
-        let isReady = eventually { gateway.services.readiness.isEmpty }
-        try #require(isReady, "\(gateway.services.readiness)")
+        let isReady = try eventually { try gateway.probe("/readyz").status == 200 }
+        try #require(isReady)
         return gateway
     }
 
-    /// Starts a worker, always under the same name, so that it takes over at once what the one before had.
-    func startWorker() throws {
-        worker = RealWorker(
-            try AppStage.worker(kafka, topics, hub: hubPort) { configuration in
-                configuration.groupID = name
-                configuration.guarantee = .exactlyOnce
-                // A machine that stands still for a while must not cost a worker its partitions.
-                configuration.sessionTimeout = .seconds(45)
-                configuration.drainTimeout = .seconds(1)
-            })
+    /// Starts a worker, always under the same name.
+    func startWorker() throws { worker = try PushfanProcess("worker", environment) }
+
+    /// Kills the worker, if there is one.
+    func killWorker() {
+        worker?.kill()
+        worker = nil
     }
 
-    /// Stops the worker, if there is one; calls that the hub does not answer are left to the next one after 1 s.
-    ///
-    /// - Throws: What it could not do.
+    /// Stops the worker; all that it has sent has its result then.
     func stopWorker() throws {
-        let stopping = worker
+        try worker?.stop()
         worker = nil
-        try stopping?.stop()
     }
+
+    // MARK: Devices
 
     /// Registers a device of a user at the hub.
     func register(_ user: String) throws {
@@ -105,22 +117,59 @@ final class RealStage {
     func alerts(of user: String) -> [String] {
         hub.devices(tag: "username:\(user)").flatMap(\.rung).compactMap(\.alert).sorted()
     }
+
+    // MARK: Records
+
+    /// The ids of all requests that were written.
+    func requestIDs() throws -> [String] { try records(of: topics.requests).map { $0.key }.sorted() }
+
+    /// The ids of the requests of all final results.
+    func resultIDs() throws -> [String] {
+        let finals = try records(of: topics.results).filter { record in
+            let json = try? JSONSerialization.jsonObject(with: Data(record.value)) as? [String: Any]
+            return json?["kind"] as? String == "final"
+        }
+        return finals.map { $0.key }.sorted()
+    }
+
+    /// What is committed in a topic.
+    private func records(of topic: String) throws -> [(key: String, value: [UInt8])] {
+        let reader = try TopicReader(kafka, topic: topic, start: .beginning, stop: .end, timeout: farDeadline)
+        defer { reader.close() }
+        var records: [(key: String, value: [UInt8])] = []
+        let areRead = eventually {
+            var result = ReadResult.record
+            while result == .record {
+                result = reader.read(timeout: .milliseconds(100)) { record in
+                    guard let key = record.key, let value = record.value else { return }
+                    let id = key.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+                    records.append((key: id, value: value.withUnsafeBufferPointer { Array($0) }))
+                }
+            }
+            return reader.hasReachedEnd
+        }
+        try #require(areRead)
+        return records
+    }
 }
 
 /// One of the gateways of a stage.
 final class RealGateway {
-    let services = TestServices()
+    /// Where `/api` is served.
     let port: Int
-    private let service: GatewayService
+    private let probes: Int
+    private let process: PushfanProcess
 
-    /// Starts it.
-    init(_ configuration: GatewayConfiguration) throws {
-        service = try GatewayService(configuration, services.services)
-        port = try service.start().port
+    /// Starts it, and waits until it serves.
+    init(_ environment: [String: String]) throws {
+        let process = try PushfanProcess("gateway", environment)
+        probes = try process.port(where: "probes and metrics are served")
+        port = try process.port(where: "apps are served")
+        self.process = process
     }
 
-    /// Ends it; those who wait are answered 503. A second time does nothing.
-    func stop() { service.stop(within: .zero) }
+    /// Kills it; a second time does nothing.
+    func kill() { process.kill() }
 
     /// Sends a text to a user's iPhones, and gives the connection on which the answer comes.
     func begin(_ text: String, to user: String) throws -> RawClient {
@@ -130,35 +179,23 @@ final class RealGateway {
         return client
     }
 
-    /// How many requests Kafka has confirmed.
-    var writtenCount: Int {
-        let series = #"pushfan_gateway_ack_seconds_count{outcome="persisted"} "#
-        let line = services.metrics.split(separator: "\n").first { $0.hasPrefix(series) }
-        return line.flatMap { Int($0.dropFirst(series.count)) } ?? 0
-    }
-}
-
-/// A worker on a thread of its own.
-final class RealWorker: Sendable {
-    private let worker: Worker
-    private let ended = DispatchSemaphore(value: 0)
-    private let failure = Mutex<(any Error)?>(nil)
-
-    init(_ worker: Worker) {
-        self.worker = worker
-        Thread.detachNewThread { [self] in
-            do { try worker.run() } catch { failure.withLock { $0 = error } }
-            ended.signal()
-        }
+    /// Asks what operators ask.
+    func probe(_ path: String) throws -> (status: Int, text: String) {
+        let client = try RawClient(port: probes)
+        client.send(request("GET", path))
+        let answer = client.answer()
+        return (answer.status, String(decoding: answer.body, as: UTF8.self))
     }
 
-    /// Asks it to stop, and waits for its end; once.
-    ///
-    /// - Throws: What it could not do.
-    func stop() throws {
-        worker.stop()
-        let hasEnded = ended.wait(timeout: .now() + .seconds(Int(farDeadline.components.seconds))) == .success
-        try #require(hasEnded)
-        if let error = failure.withLock({ $0 }) { throw error }
+    /// The value of a series; 0 for one that is not there.
+    func metric(_ series: String) throws -> Int {
+        let line = try probe("/metrics").text.split(separator: "\n").first { $0.hasPrefix(series + " ") }
+        return line.flatMap { Int($0.dropFirst(series.utf8.count + 1)) } ?? 0
+    }
+
+    /// Waits until Kafka has confirmed so many requests.
+    func waitUntilWritten(_ count: Int) throws {
+        let areWritten = try eventually { try metric(#"pushfan_gateway_ack_seconds_count{outcome="persisted"}"#) == count }
+        try #require(areWritten)
     }
 }

@@ -1,7 +1,6 @@
 import Crypto
 import EventLoop
 import FanOut
-import HTTPServing
 import Kafka
 import TestSupport
 import Testing
@@ -107,21 +106,6 @@ import Testing
             let id = SecureID(secret: secret, partition: 1, offset: Int64(offset))
             #expect(try read(gateway, id.text, as: "bob").status == (offset == 0 ? 404 : 200))
         }
-    }
-
-    @Test func anyGatewayHasTheText() throws {
-        let gateway = try ServedGateway()
-        defer { gateway.stop() }
-        let worker = try ScriptedWorker(gateway)
-        let id = try push(gateway, worker, body: #""Hi""#).id
-        gateway.service.stop(within: .zero)
-        let other = try GatewayService(gateway.configuration, TestServices().services)
-        let client = try RawClient(port: try other.start().port)
-        defer { other.stop(within: .zero) }
-        client.send(request("GET", "/api/notifications/\(id)", [basic("bob", "bob")]))
-        let answer = client.answer()
-        #expect(answer.status == 200)
-        #expect(String(decoding: answer.body, as: UTF8.self) == #"{"Payload":"From alice: Hi"}"#)
     }
 
     @Test func whileKafkaIsAwayItIs503() throws {

@@ -98,9 +98,8 @@ final class AppStage: Sendable {
     // MARK: The parts
 
     /// A worker whose hub, which has `sendPolicy`, is at a port of this machine.
-    static func worker(
-        _ kafka: KafkaConfiguration, _ topics: WorkerConfiguration.Topics, hub port: Int,
-        _ change: (inout WorkerConfiguration) -> Void = { _ in }
+    private static func worker(
+        _ kafka: KafkaConfiguration, _ topics: WorkerConfiguration.Topics, hub port: Int
     ) throws -> Worker {
         let key = "SharedAccessKeyName=\(sendPolicy.name);SharedAccessKey=\(sendPolicy.key)"
         let connection = try ConnectionString(parsing: "Endpoint=http://127.0.0.1:\(port)/;\(key)")
@@ -119,7 +118,6 @@ final class AppStage: Sendable {
         configuration.outcomes.interval = 1000
         configuration.outcomes.deadline = 1000
         configuration.outcomes.visibilityLimit = 1000
-        change(&configuration)
         let metrics = PushfanMetrics(build: BuildFacts(version: "test", commit: "", swift: "")) { ProcessReadings() }
         return try Worker(configuration, services: WorkerServices(metrics: metrics, log: .silent, health: Health()))
     }
