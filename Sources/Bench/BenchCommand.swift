@@ -27,7 +27,7 @@ extension Command {
                 ]),
             .output([.table, .json], and: [Flag("compare", "FILE", "Show ratios to an earlier run with -o json")]),
         ],
-        readOn: "page Measuring, listed in README.md; all settings count except the worker's connections", run: BenchCommand.run)
+        readOn: "pushfan help measuring; all settings count except the worker's connections", run: BenchCommand.run)
 }
 
 enum BenchCommand {

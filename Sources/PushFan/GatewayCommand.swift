@@ -31,7 +31,7 @@ extension Command {
                     ("log-format", "FORMAT", "log.format"),
                 ])),
         ],
-        readOn: "Config/pushfan.yaml, section gateway; pushfan help users set",
+        readOn: "pushfan help --page gateway, pushfan help users set",
         run: { (invocation) throws(CommandFailure) in try GatewayProgram(invocation).run() })
 }
 

@@ -30,7 +30,7 @@ extension Command {
                 "Reporting",
                 FlagGroup.settings([("log-level", "LEVEL", "log.level"), ("log-format", "FORMAT", "log.format")])),
         ],
-        readOn: "page Operations, listed in README.md; `pushfan config show --origin` lists every setting",
+        readOn: "pushfan help operations, pushfan help requestpath; `pushfan config show --origin` lists every setting",
         run: { (invocation) throws(CommandFailure) in try WorkerProgram(invocation).run() })
 }
 

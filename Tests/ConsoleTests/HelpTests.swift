@@ -40,8 +40,11 @@ import Testing
     @Test func overviewNamesEveryCommandOnOneScreen() {
         let overview = Harness().run("--help")
         #expect(overview.output.split(separator: "\n", omittingEmptySubsequences: false).count <= 44)
-        for command in Command.builtIn { #expect(overview.output.contains("  " + command.name + " ")) }
-        #expect(overview == Harness().run("help"))
+        let help = Harness().run("help")
+        for command in Command.builtIn {
+            #expect(overview.output.contains("  " + command.name + " "))
+            #expect(help.output.contains("  " + command.name + " "))
+        }
     }
 
     @Test func aGroupListsItsCommands() {

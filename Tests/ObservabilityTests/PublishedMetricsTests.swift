@@ -3,7 +3,7 @@ import Observability
 import Testing
 
 @Suite struct PublishedMetricsTests {
-    private func filled() -> PushfanMetrics {
+    static func filled() -> PushfanMetrics {
         let metrics = PushfanMetrics(build: BuildFacts(version: "1.0", commit: "abc", swift: "6.3")) {
             var readings = ProcessReadings()
             readings.cpuSeconds = 1.25
@@ -44,9 +44,9 @@ import Testing
         return metrics
     }
 
-    private func exposition(_ metrics: PushfanMetrics) -> [UInt8] {
+    static func exposition(_ registry: MetricsRegistry) -> [UInt8] {
         var bytes: [UInt8] = []
-        metrics.registry.write(into: &bytes)
+        registry.write(into: &bytes)
         return bytes
     }
 
@@ -69,14 +69,14 @@ import Testing
     }
 
     @Test func promtoolHasNothingToSayAboutTheText() throws {
-        let (status, output) = try promtool(exposition(filled()))
+        let (status, output) = try promtool(Self.exposition(Self.filled().registry))
         #expect(output == "", "install Debian's package prometheus where promtool is missing")
         #expect(status == 0)
     }
 
     @Test func promtoolAcceptsAProcessThatHasDoneNothingYet() throws {
         let idle = PushfanMetrics(build: BuildFacts(version: "1", commit: "c", swift: "6")) { ProcessReadings() }
-        let (status, output) = try promtool(exposition(idle))
+        let (status, output) = try promtool(Self.exposition(idle.registry))
         #expect(output == "")
         #expect(status == 0)
     }
@@ -135,7 +135,7 @@ import Testing
 
     @Test(arguments: published)
     func metricHasItsPublishedTypeAndLabels(_ metric: (name: String, type: String, labels: [String])) throws {
-        let lines = String(decoding: exposition(filled()), as: UTF8.self).split(separator: "\n")
+        let lines = String(decoding: Self.exposition(Self.filled().registry), as: UTF8.self).split(separator: "\n")
         #expect(lines.contains("# TYPE \(metric.name) \(metric.type)"))
         #expect(lines.contains { $0.hasPrefix("# HELP \(metric.name) ") })
         let sampleName = metric.type == "histogram" ? metric.name + "_bucket" : metric.name
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func nothingIsPublishedBesides() {
-        let text = String(decoding: exposition(filled()), as: UTF8.self)
+        let text = String(decoding: Self.exposition(Self.filled().registry), as: UTF8.self)
         let names = text.matches(of: #/[#] TYPE ([a-z_]+)/#).map { String($0.output.1) }
         #expect(names == Self.published.map(\.name))
     }
@@ -158,7 +158,7 @@ import Testing
         ("pushfan_gateway_waiting_requests", "gauge"), ("pushfan_gateway_waiting_sends", "gauge"),
     ]
 
-    @Test func theGatewaysMetricsAreThoseThatArePublished() throws {
+    static func filledGateway() -> GatewayMetrics {
         let metrics = GatewayMetrics(build: BuildFacts(version: "1", commit: "c", swift: "6")) { ProcessReadings() }
         metrics.requests.series(["notify", "200"]).increment()
         metrics.requestDuration.series(["notify"]).observe(.milliseconds(12))
@@ -168,8 +168,11 @@ import Testing
         metrics.hubCallDuration.series(["installation.get"]).observe(.milliseconds(5))
         metrics.readWaiting { 3 }
         metrics.readWaitingSends { 2 }
-        var bytes: [UInt8] = []
-        metrics.registry.write(into: &bytes)
+        return metrics
+    }
+
+    @Test func theGatewaysMetricsAreThoseThatArePublished() throws {
+        let bytes = Self.exposition(Self.filledGateway().registry)
         let text = String(decoding: bytes, as: UTF8.self)
         let types = text.matches(of: #/[#] TYPE (pushfan_gateway_[a-z_]+ [a-z]+)/#).map { String($0.output.1) }
         #expect(types == Self.gateway.map { "\($0.name) \($0.type)" })

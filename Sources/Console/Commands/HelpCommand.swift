@@ -1,14 +1,25 @@
+import Pages
 import ResultQuery
 import Settings
 
 extension Command {
-    /// `pushfan help`: the overview, a command's page, and pages on settings, filters and exit codes.
+    /// `pushfan help`: the overview, what a command does, the pages of the documentation, and tables of settings, filters and exit codes.
     static let help = Command(
-        "help", .everyone, "Explain a command, the settings, filters or the exit codes",
-        operands: "[COMMAND|settings|filters|exit-codes]",
+        "help", .everyone, "Explain a command or a topic, the settings, filters or the exit codes",
+        operands: "[COMMAND|TOPIC|settings|filters|exit-codes]",
         maximumOperands: 2,
-        examples: ["pushfan help enqueue", "pushfan help settings", "pushfan help filters", "pushfan help --all"],
-        groups: [FlagGroup("Selection", [Flag("all", nil, "Show the page of every command")])],
+        examples: [
+            "pushfan help enqueue", "pushfan help large-requests", "pushfan help --page gateway", "pushfan help settings",
+            "pushfan help --all",
+        ],
+        groups: [
+            FlagGroup(
+                "Selection",
+                [
+                    Flag("all", nil, "Show the page of every command"),
+                    Flag("page", nil, "Show the page on TOPIC, also where a command has that name"),
+                ])
+        ],
         readOn: "pushfan help exit-codes", acceptsSettings: false, run: HelpCommand.run)
 }
 
@@ -20,8 +31,10 @@ private enum HelpCommand {
             for command in invocation.program.commands {
                 try invocation.streams.out("pushfan \(command.name)\n\n\(page.page(of: command))\n")
             }
+        } else if invocation.arguments.has("page") {
+            try topic(words, invocation)
         } else if words.isEmpty {
-            try invocation.streams.out(page.overview(of: invocation.program.commands))
+            try invocation.streams.out(page.overview(of: invocation.program.commands, topics: Page.all))
         } else if words == ["settings"] {
             try settings(invocation.streams)
         } else if words == ["filters"] {
@@ -32,10 +45,23 @@ private enum HelpCommand {
             try invocation.streams.out(page.page(of: found.command))
         } else {
             let group = invocation.program.commands.filter { $0.name.hasPrefix(words[0] + " ") }
-            guard words.count == 1, !group.isEmpty else { throw invocation.program.unknown(words.joined(separator: " ")) }
-            try invocation.streams.out(page.list(group))
+            if words.count == 1, !group.isEmpty {
+                try invocation.streams.out(page.list(group))
+            } else {
+                try topic(words, invocation)
+            }
         }
         return .done
+    }
+
+    private static func topic(_ words: [String], _ invocation: Invocation) throws(CommandFailure) {
+        if words.count == 1, let page = Page.find(words[0]) { return try invocation.streams.out(page.bytes) }
+        let word = words.joined(separator: " ")
+        let names = Set(invocation.program.commands.map(\.name) + Page.all.map(\.topic)).sorted()
+        let nearest = Spelling.nearest(to: word.lowercased(), among: names)
+        throw .usage(
+            "there is no command and no topic \(Sanitised.quoted(word))",
+            hint: nearest.map { "did you mean '\($0)'?" } ?? "`pushfan help` lists the commands and topics")
     }
 
     private static func settings(_ streams: Streams) throws(CommandFailure) {

@@ -1,3 +1,5 @@
+import Pages
+
 /// Lays out help: one line, usage, examples, flags, where to read on.
 struct HelpPage {
     private let traits: Streams.Traits
@@ -26,8 +28,8 @@ struct HelpPage {
         return lines.joined(separator: "\n")
     }
 
-    /// All commands on one screen.
-    func overview(of commands: [Command]) -> String {
+    /// All commands on one screen, and below them the topics.
+    func overview(of commands: [Command], topics: [Page] = []) -> String {
         var lines = [
             "pushfan turns push requests on Kafka into notification hub calls, and records one result for each.",
             "\(title("Usage:")) pushfan COMMAND [flags] [arguments]",
@@ -36,17 +38,27 @@ struct HelpPage {
             let members = commands.filter { $0.section == section }
             if !members.isEmpty { lines += ["", title(section.rawValue + ":")] + members.map(row) }
         }
+        if !topics.isEmpty { lines += ["", title("Topics:")] + topics.flatMap(topicRows) }
+        lines += ["", "Read on: pushfan help COMMAND, TOPIC, settings, filters or exit-codes; pushfan help lists topics."]
         return lines.joined(separator: "\n")
-            + "\n\nRead on: pushfan help COMMAND, settings, filters or exit-codes."
     }
 
     /// The commands of one group.
     func list(_ commands: [Command]) -> String {
-        ([title("Commands:")] + commands.map(row) + ["", "Read on: pushfan help COMMAND."]).joined(separator: "\n")
+        let group = String(commands.first?.name.prefix { $0 != " " } ?? "")
+        let isTopic = Page.all.contains { $0.topic == group }
+        let readOn = "Read on: pushfan help COMMAND" + (isTopic ? ", pushfan help --page \(group)." : ".")
+        return ([title("Commands:")] + commands.map(row) + ["", readOn]).joined(separator: "\n")
     }
 
     private func row(_ command: Command) -> String {
         "  " + command.name.padding(to: 16) + command.summary
+    }
+
+    private func topicRows(_ page: Page) -> [String] {
+        let name = "  " + page.topic.padding(to: 16)
+        let blank = String(repeating: " ", count: name.count)
+        return Self.wrap(page.summary, to: Self.width - name.count).enumerated().map { ($0 == 0 ? name : blank) + $1 }
     }
 
     private func title(_ text: String) -> String { Colour.bold.paint(text, traits) }

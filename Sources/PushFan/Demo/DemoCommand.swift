@@ -12,7 +12,7 @@ extension Command {
         groups: [
             FlagGroup("Demo", [Flag("keep", nil, "Leave everything running afterwards, and say what to try next")])
         ],
-        readOn: "README.md, The first request; `pushfan worker` does it on a broker of your own", acceptsSettings: false,
+        readOn: "pushfan help requests; `pushfan worker` does it on a broker of your own", acceptsSettings: false,
         run: { (invocation) throws(CommandFailure) in
             do {
                 return try Demo(invocation.streams, keeps: invocation.arguments.has("keep")).run()

@@ -29,7 +29,7 @@ extension Command {
             .output(and: [Flag("quiet", nil, "Say only how many were sent", letter: "q")]),
             .kafka(topics: ["requests", "results"]),
         ],
-        readOn: "pushfan help explain, pushfan help results tail", run: EnqueueCommand.run)
+        readOn: "pushfan help requests, explain, results tail", run: EnqueueCommand.run)
 }
 
 enum EnqueueCommand {

@@ -19,7 +19,7 @@ extension Command {
                 ]),
             .output(), .kafka(topics: ["requests"]),
         ],
-        readOn: "page Operations, listed in README.md", run: GroupAdoptCommand.run)
+        readOn: "pushfan help operations", run: GroupAdoptCommand.run)
 }
 
 private enum GroupAdoptCommand {

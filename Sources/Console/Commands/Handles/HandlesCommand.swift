@@ -24,7 +24,7 @@ extension Command {
                 ]),
             .output(), .kafka(topics: ["handles", "replays"]),
         ],
-        readOn: "pushfan help settings, exit-codes", run: HandlesCommand.run)
+        readOn: "pushfan help outcomes, settings, exit-codes", run: HandlesCommand.run)
 }
 
 enum HandlesCommand {

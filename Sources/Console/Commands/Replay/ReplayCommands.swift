@@ -35,7 +35,7 @@ extension Command {
             FlagGroup("Selection", ResultFilter.flags), planning, .output([.table, .json]),
             .kafka(topics: topics, and: [timeout]),
         ],
-        readOn: "pushfan help filters, pushfan help replay run", run: PlanCommand.run)
+        readOn: "pushfan help --page replay, pushfan help filters, pushfan help replay run", run: PlanCommand.run)
 
     /// `pushfan replay run`: does what a plan says.
     static let replayRun = Command(

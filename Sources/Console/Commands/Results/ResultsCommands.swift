@@ -26,7 +26,7 @@ extension Command {
                 ] + ResultFilter.flags + [IndexedResults.flag]),
             .output(OutputFormat.allCases), .kafka(topics: ["results"], and: [timeout]),
         ],
-        readOn: "pushfan help filters", run: ResultsCommands.list)
+        readOn: "pushfan help filters, pushfan help --page results", run: ResultsCommands.list)
 
     /// `pushfan results show`: one request's life.
     static let resultsShow = Command(

@@ -45,7 +45,7 @@ extension Command {
                     FlagGroup.configFile,
                 ]),
         ],
-        readOn: "GET /devices, /calls, /faults and /telemetry at the address; pushfan help worker", run: EmulatorCommand.run)
+        readOn: "pushfan help --page emulator, pushfan help worker", run: EmulatorCommand.run)
 
     private static let tierNames = HubEmulatorConfiguration.Tier.allCases.map(\.rawValue)
 }
