@@ -1,7 +1,8 @@
+import CPages
+
 /// A page of the documentation, as the program carries it.
 ///
-/// The pages are the files of `Sources/PushFan/PushFan.docc`. SwiftPM makes bytes of them (`embedInCode` in Package.swift), so the
-/// program can show them where nothing but its one file is installed.
+/// The pages are the files of `Sources/PushFan/PushFan.docc`; `CPages` makes bytes of them.
 public struct Page: Sendable {
     /// The file's name without its ending, such as `LargeRequests`.
     public let name: String
@@ -34,27 +35,12 @@ public struct Page: Sendable {
     }
 
     /// Every page, in the order of the README.
-    public static let all: [Page] = [
-        Page(name: "RequestPath", bytes: PackageResources.RequestPath_md),
-        Page(name: "Scheduling", bytes: PackageResources.Scheduling_md),
-        Page(name: "Requests", bytes: PackageResources.Requests_md),
-        Page(name: "LargeRequests", bytes: PackageResources.LargeRequests_md),
-        Page(name: "Results", bytes: PackageResources.Results_md),
-        Page(name: "Outcomes", bytes: PackageResources.Outcomes_md),
-        Page(name: "Replay", bytes: PackageResources.Replay_md),
-        Page(name: "Configuration", bytes: PackageResources.Configuration_md),
-        Page(name: "Hubs", bytes: PackageResources.Hubs_md),
-        Page(name: "Gateway", bytes: PackageResources.Gateway_md),
-        Page(name: "Operations", bytes: PackageResources.Operations_md),
-        Page(name: "Guarantees", bytes: PackageResources.Guarantees_md),
-        Page(name: "Failures", bytes: PackageResources.Failures_md),
-        Page(name: "ExitCodes", bytes: PackageResources.ExitCodes_md),
-        Page(name: "Emulator", bytes: PackageResources.Emulator_md),
-        Page(name: "Measuring", bytes: PackageResources.Measuring_md),
-        Page(name: "Developing", bytes: PackageResources.Developing_md),
-        Page(name: "Glossary", bytes: PackageResources.Glossary_md),
-        Page(name: "Upgrading", bytes: PackageResources.Upgrading_md),
-        Page(name: "Changelog", bytes: PackageResources.Changelog_md),
-        Page(name: "Contributing", bytes: PackageResources.Contributing_md),
-    ]
+    public static let all: [Page] = {
+        var pages: [Page] = []
+        while let page = pushfan_page(pages.count)?.pointee {
+            let bytes = UnsafeBufferPointer(start: page.bytes, count: page.size)
+            pages.append(Page(name: String(cString: page.name), bytes: Array(bytes)))
+        }
+        return pages
+    }()
 }

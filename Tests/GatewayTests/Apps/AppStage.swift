@@ -63,7 +63,7 @@ final class AppStage: Sendable {
         emulator.policies = [Self.gatewayPolicy, Self.listenPolicy, Self.sendPolicy]
         let hub = try EmulatedHub(emulator)
         let hubPort = try hub.start().port
-        worker = try Self.worker(kafka, topics, hub: hubPort) { $0.retry.base = 30 }
+        worker = try Self.worker(kafka, topics, hub: hubPort)
         var configuration = try Self.gateway(kafka, topics, hub: hub)
         let plain = try Self.service(configuration)
         configuration.tracksOutcome = true
@@ -113,6 +113,7 @@ final class AppStage: Sendable {
         configuration.guarantee = .atLeastOnce
         configuration.start = .beginning
         configuration.sessionTimeout = .seconds(8)
+        configuration.retry.base = 30
         // Soon: the emulator tells at once what became of a notification.
         configuration.outcomes.firstWait = 100
         configuration.outcomes.interval = 1000

@@ -1,0 +1,84 @@
+// The pages of the documentation, as bytes of the program: so it can show them where nothing but its one file is installed.
+// Clang takes #embed in every version of C (19 or later) and compiles again when a page has changed.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+#include "CPages.h"
+
+static const unsigned char RequestPath[] = {
+#embed "../PushFan/PushFan.docc/RequestPath.md"
+};
+static const unsigned char Scheduling[] = {
+#embed "../PushFan/PushFan.docc/Scheduling.md"
+};
+static const unsigned char Requests[] = {
+#embed "../PushFan/PushFan.docc/Requests.md"
+};
+static const unsigned char LargeRequests[] = {
+#embed "../PushFan/PushFan.docc/LargeRequests.md"
+};
+static const unsigned char Results[] = {
+#embed "../PushFan/PushFan.docc/Results.md"
+};
+static const unsigned char Outcomes[] = {
+#embed "../PushFan/PushFan.docc/Outcomes.md"
+};
+static const unsigned char Replay[] = {
+#embed "../PushFan/PushFan.docc/Replay.md"
+};
+static const unsigned char Configuration[] = {
+#embed "../PushFan/PushFan.docc/Configuration.md"
+};
+static const unsigned char Hubs[] = {
+#embed "../PushFan/PushFan.docc/Hubs.md"
+};
+static const unsigned char Gateway[] = {
+#embed "../PushFan/PushFan.docc/Gateway.md"
+};
+static const unsigned char Operations[] = {
+#embed "../PushFan/PushFan.docc/Operations.md"
+};
+static const unsigned char Guarantees[] = {
+#embed "../PushFan/PushFan.docc/Guarantees.md"
+};
+static const unsigned char Failures[] = {
+#embed "../PushFan/PushFan.docc/Failures.md"
+};
+static const unsigned char ExitCodes[] = {
+#embed "../PushFan/PushFan.docc/ExitCodes.md"
+};
+static const unsigned char Emulator[] = {
+#embed "../PushFan/PushFan.docc/Emulator.md"
+};
+static const unsigned char Measuring[] = {
+#embed "../PushFan/PushFan.docc/Measuring.md"
+};
+static const unsigned char Developing[] = {
+#embed "../PushFan/PushFan.docc/Developing.md"
+};
+static const unsigned char Glossary[] = {
+#embed "../PushFan/PushFan.docc/Glossary.md"
+};
+static const unsigned char Upgrading[] = {
+#embed "../PushFan/PushFan.docc/Upgrading.md"
+};
+static const unsigned char Changelog[] = {
+#embed "../PushFan/PushFan.docc/Changelog.md"
+};
+static const unsigned char Contributing[] = {
+#embed "../PushFan/PushFan.docc/Contributing.md"
+};
+
+#define PAGE(name) { #name, name, sizeof name }
+
+// In the order of the README.
+static const struct pushfan_page pages[] = {
+  PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests),
+  PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
+  PAGE(Hubs), PAGE(Gateway), PAGE(Operations), PAGE(Guarantees),
+  PAGE(Failures), PAGE(ExitCodes), PAGE(Emulator), PAGE(Measuring),
+  PAGE(Developing), PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog),
+  PAGE(Contributing),
+};
+
+const struct pushfan_page *pushfan_page(size_t place) {
+  return place < sizeof pages / sizeof *pages ? &pages[place] : NULL;
+}
