@@ -217,7 +217,8 @@ let package = Package(
 // The layers above have neither threads nor C of their own, and the pure ones no test that a sanitizer could say anything about.
 if isSanitized {
     let left: Set = [
-        "Console", "Bench", "PushFan", "Replay", "CPages", "Pages", "FaultOracle", "FaultSuite", "FaultSuiteTests", "ConsoleTests",
+        "Console", "Bench", "PushFan", "Replay", "CPages", "Pages", "FaultOracle", "FaultSuite", "FaultSuiteTests",
+        "ConsoleTests",
         "BenchTests",
         "PushModelTests", "PayloadsTests", "FanOutTests", "DeliveryTests", "HTTP1Tests", "ResultQueryTests", "ReplayTests",
     ]

@@ -79,7 +79,8 @@ public struct FinishedOffsets: Sendable, Equatable {
         var map = text.utf8.dropFirst()
         latest = try Self.number(from: &map)
         begun = try Self.number(from: &map)
-        guard begun ?? 0 <= Self.mostBegun, let decoded = Base64.decode(map), decoded.count <= OffsetLedger.maximumWindow / 8 else {
+        guard begun ?? 0 <= Self.mostBegun, let decoded = Base64.decode(map), decoded.count <= OffsetLedger.maximumWindow / 8
+        else {
             throw .malformed
         }
         bytes = decoded

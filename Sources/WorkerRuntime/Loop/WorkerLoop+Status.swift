@@ -73,7 +73,9 @@ extension WorkerLoop {
                 partitions[slot].lag.set(Int(unreadCount))
             }
             guard case .delay(let delay) = partitions[slot].role else { continue }
-            let next = partitions[slot].nextDelayed.map { (recheckTime: $0.recheckTime ?? $0.waitingSince, waitingSince: $0.waitingSince) }
+            let next = partitions[slot].nextDelayed.map {
+                (recheckTime: $0.recheckTime ?? $0.waitingSince, waitingSince: $0.waitingSince)
+            }
             // Behind what can be read, a transaction's marker is no record that waits.
             let since = DelayedBacklog.oldest(
                 next: next, lastLook: partitions[slot].isBlocked ? partitions[slot].lastLook : nil, unreadCount: unreadCount,

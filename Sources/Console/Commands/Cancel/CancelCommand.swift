@@ -44,7 +44,7 @@ enum CancelCommand {
         } catch {
             throw invocation.failure(error, settings.kafka, to: "write to \(topic.name)")
         }
-        invocation.streams.note("\(records.count) cancellations written to \(topic.name)")
+        invocation.streams.note("\(records.count) cancellation\(records.count == 1 ? "" : "s") written to \(topic.name)")
         published.waitForResults(until: Deadline(after: timeout))
         let requests = published.all
         try report(requests, invocation)
