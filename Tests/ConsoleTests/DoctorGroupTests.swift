@@ -37,7 +37,7 @@ import Testing
             GroupPosition(TopicPartition(topic: "t", partition: 0), low: 50, high: 60, committed: 20),
             "retention removed 30 requests at most"
         ),
-        (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 5, committed: 20), "behind their topic's end"),
+        (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 5, committed: 20), "beyond the log end"),
         (.init(TopicPartition(topic: "t", partition: 0), low: 0, high: 50, committed: 20, metadata: "9x"), "another program"),
     ])
     func aPositionThatCannotBeWorkedFromIsFound(position: GroupPosition, text: String) {

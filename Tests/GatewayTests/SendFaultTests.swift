@@ -37,6 +37,8 @@ import Testing
         defer { gateway.stop() }
         let user = stage.word("bob")
         let phone = try stage.phone(of: user)
+        // No result before the caller is answered.
+        stage.hub.arm([try Fault(parsing: "delay=3s,tags=username:\(user)")], replacing: false)
         let answer = try AppSession(port: gateway.port).call(
             "POST", Self.target(user), [basic(user, user)] + Self.fields, #""Hi""#)
         #expect(answer.status == 504 && answer.body.contains(#""code":"result_pending""#), "\(answer.body)")
