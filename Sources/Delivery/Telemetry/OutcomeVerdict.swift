@@ -1,6 +1,6 @@
 public import PushModel
 
-/// What became of one accepted call, judged by the hub's telemetry (message contract, section 3.6).
+/// What became of one accepted call, judged by the hub's telemetry (page Results).
 public struct OutcomeVerdict: Sendable, Equatable {
     /// How it is counted.
     public enum Kind: String, Sendable, CaseIterable {
