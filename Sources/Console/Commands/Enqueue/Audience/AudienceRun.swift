@@ -66,10 +66,7 @@ struct AudienceRun {
     }
 
     private func giveUp(_ error: KafkaError, _ failures: Int) throws(CommandFailure) {
-        let isHopeless =
-            error.isAuthorization || error.isAuthentication || error.isConfiguration || error.isUnknownTopicOrPartition
-            || error.isFenced
-        guard isHopeless || failures >= Self.maximumFailures || Interruption.isRequested else { return }
+        guard error.isHopeless || error.isFenced || failures >= Self.maximumFailures || Interruption.isRequested else { return }
         throw invocation.failure(error, settings.kafka, to: "enqueue \(Sanitised.line(survey.path)); the same command goes on")
     }
 
