@@ -221,6 +221,7 @@ final class WorkerLoop {
             watchCommitter()
             handleControl()
             handleKafka()
+            everySecond()
             handleFleet()
             handleCompletions()
             handleDetails()
@@ -238,6 +239,26 @@ final class WorkerLoop {
             finishDraining()
             offerCommit()
             endTurnOfPorts()
+        }
+    }
+
+    /// Does once a second what need not be done in each turn.
+    private func everySecond() {
+        metrics.everySecond(now) {
+            expireWaitingCalls()
+            expireWaitingPolls()
+            noteReaderEvents()
+            watchControl()
+            measureLag()
+            watchHeld()
+            relieveWindows()
+            closeRetiredPorts()
+            for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
+                port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
+            }
+            probeBroker()
+            lookForUnread()
+            postStatus()
         }
     }
 
