@@ -242,6 +242,17 @@ final class WorkerLoop {
         }
     }
 
+    /// Ends what the loop has outside of its memory, in the order in which one part needs another: the committer has its last say to the
+    /// group before the consumer leaves it. To be called once, when `run()` has returned or thrown.
+    func close() {
+        committer.stop(within: .seconds(10))
+        consumer.close(timeout: .seconds(5))
+        // Before its descriptor is closed: the library would write to whatever has the number next, a connection of another loop.
+        delayReader.stop()
+        closePorts()
+        details.close()
+    }
+
     /// Does once a second what need not be done in each turn.
     private func everySecond() {
         metrics.everySecond(now) {
