@@ -1,3 +1,4 @@
+internal import Basics
 public import CurlHTTP
 public import Delivery
 internal import EventLoop

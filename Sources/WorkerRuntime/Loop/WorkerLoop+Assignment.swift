@@ -20,33 +20,17 @@ extension WorkerLoop {
             case .statistics: break
             }
         }
-        metrics.everySecond(now) {
-            expireWaitingCalls()
-            expireWaitingPolls()
-            noteReaderEvents()
-            watchControl()
-            measureLag()
-            watchHeld()
-            relieveWindows()
-            closeRetiredPorts()
-            for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
-                port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
-            }
-            probeBroker()
-            lookForUnread()
-            postStatus()
-        }
     }
 
     /// Takes what the reader of delay lanes says about itself.
-    private func noteReaderEvents() {
+    func noteReaderEvents() {
         while let event = delayReader.nextEvent() {
             if case .error(let error) = event { noteKafkaError(error) }
         }
     }
 
     /// Asks a broker that failed whether it is back: a member that keeps its partitions hears nothing of that otherwise.
-    private func probeBroker() {
+    func probeBroker() {
         guard health.isBrokerDoubtful, !isProbing, let first = partitions.first else { return }
         isProbing = true
         committer.submit(.probe([first.id]))
@@ -59,7 +43,7 @@ extension WorkerLoop {
 
     /// Has the committer look, at times, for partitions without a consumer. Members without a name of their own rejoin whenever they
     /// start, so only those with one have to.
-    private func lookForUnread() {
+    func lookForUnread() {
         guard configuration.guarantee == .exactlyOnce, mode == .running, survey.isDue(now) else { return }
         committer.submit(.survey)
     }
