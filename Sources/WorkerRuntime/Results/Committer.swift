@@ -85,8 +85,8 @@ final class Committer: Sendable {
     ) {
         self.notify = notify
         let thread = Thread { [self] in
-            var publisher = Publisher(configuration, group: group, clock: clock)
-            work(&publisher)
+            var dispatcher = JobDispatcher(configuration, group: group, clock: clock)
+            work(&dispatcher)
             ended.signal()
         }
         thread.name = "pushfan-commit"
@@ -122,10 +122,10 @@ final class Committer: Sendable {
         _ = ended.wait(timeout: .now() + .nanoseconds(Int(limit.nanoseconds)))
     }
 
-    private func work(_ publisher: inout Publisher) {
+    private func work(_ dispatcher: inout JobDispatcher) {
         while !state.withLock({ $0.isAbandoned }) {
             var job = nextJob()
-            guard let reply = job.map({ publisher.perform($0) }) else {
+            guard let reply = job.map({ dispatcher.perform($0) }) else {
                 signal.wait()
                 continue
             }
@@ -172,4 +172,16 @@ struct CommitJob: Sendable {
 
     /// Whether there is nothing that could be lost or repeated: positions are committed once more, so that the group does not forget them.
     var changesNothing: Bool { batch.isEmpty && zip(offsets, before).allSatisfy { LedgerCommit($0) == $1 } }
+}
+
+extension LedgerCommit {
+    init(_ offset: OffsetCommit) {
+        self.init(offset: offset.offset, metadata: offset.metadata)
+    }
+
+    /// Nil if nothing was committed for the partition.
+    init?(_ committed: CommittedOffset) {
+        guard let offset = committed.offset else { return nil }
+        self.init(offset: offset, metadata: committed.metadata)
+    }
 }
