@@ -8,8 +8,8 @@ import Synchronization
 /// Does what blocks, on a thread of its own: committing batches, and asking the group for committed positions.
 ///
 /// One job at a time, in order. The loop gives jobs and takes replies; neither waits for the other. Some of librdkafka's calls can block
-/// for ever (`kafka-dispatch` 4.8): a committer whose job takes too long is abandoned, with its thread and its producer, and replaced by
-/// another. The new producer has the same transactional id and therefore fences the one left behind.
+/// for ever (page Kafka, "Calls that hang"): a committer whose job takes too long is abandoned, with its thread and its producer, and
+/// replaced by another. The new producer has the same transactional id and therefore fences the one left behind.
 final class Committer: Sendable {
     /// Something to do.
     enum Job: Sendable {

@@ -8,8 +8,8 @@ import Kafka
 /// Lives on the committer's thread. After every failure it is ready for the same batch again. Whether a transaction whose outcome is
 /// unknown was committed shows in the group's position, which only that transaction can have moved.
 ///
-/// The rules of exactness that are kept here (`kafka-dispatch` 6.3): results are written in the transaction that carries their offsets,
-/// all of them before the offsets (1). An aborted batch is written again (3). After an unknown commit a new producer settles the
+/// The rules of exactness that are kept here (page Kafka, "Rules of exactness"): results are written in the transaction that carries their
+/// offsets, all of them before the offsets (1). An aborted batch is written again (3). After an unknown commit a new producer settles the
 /// transaction, and the positions are read back before anything is written again (7, 8).
 struct Publisher {
     private let configuration: WorkerConfiguration
@@ -100,7 +100,7 @@ struct Publisher {
         do throws(KafkaError) {
             try writer.producer.beginTransaction()
             pass(.begun, job)
-            // Records before offsets: the broker's wait for the transaction before is shorter here (kafka-dispatch 4.8).
+            // Records before offsets: the broker's wait for the transaction before is shorter here (page Kafka, "Course").
             if !Sabotage.isOn(.publishOutside) {
                 try writer.write(job.batch, timestamp: clock.millisecondsSince1970, turn: turn)
             }
