@@ -23,7 +23,7 @@ final class DelayTimer: @unchecked Sendable {
 
     private struct Entry {
         let deadline: UInt64
-        /// Suspended; nil where the duty is nobody's.
+        /// Suspended; nil where the duty is of no connection.
         let connection: OpaquePointer?
         let duty: Duty
     }

@@ -16,7 +16,7 @@ final class TransactionalSession {
     private let configuration: KafkaConfiguration
     private let timeout: Duration
 
-    /// Finds the topics that are written to and read back. Nobody is fenced yet.
+    /// Finds the topics that are written to and read back. No process is fenced yet.
     ///
     /// - Throws: No broker answers, or a topic is missing or not allowed.
     init(

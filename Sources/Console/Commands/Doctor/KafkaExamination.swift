@@ -119,7 +119,7 @@ struct KafkaExamination {
         }
     }
 
-    /// Whether the worker may write transactions. The id that is tried is nobody's, so nobody is fenced.
+    /// Whether the worker may write transactions. No process has the id that is tried, so none is fenced.
     private func transactions(_ group: GroupFacts) -> [Finding] {
         guard probesWriting, let prefix = settings.transactionalPrefix, let id = settings.unusedTransactionalID else { return [] }
         let answer = Result<Void, Refusal> { () throws(KafkaError) in
