@@ -1,4 +1,5 @@
 import Basics
+import EventLoop
 import Kafka
 
 /// A producer with the topics that it writes to, as they were when it was made: it knows where each record of a batch goes.
