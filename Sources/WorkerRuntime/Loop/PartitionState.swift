@@ -62,6 +62,8 @@ struct PartitionState {
     let role: PartitionRole
     /// Why it is not read, if an operator has to decide where it begins.
     var refusal: StartRule.Cause?
+    /// How many records wait in it then, at most.
+    var refusedCount: Int64 = 0
     /// When the latest of its records was published that was read, milliseconds since 1970.
     var latest: Int64?
     /// What is finished; nil until the first record says where the partition begins.

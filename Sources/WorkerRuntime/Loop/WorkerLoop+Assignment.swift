@@ -185,7 +185,6 @@ extension WorkerLoop {
         metrics.assignedPartitions.set(heldStart)
         survey.began(now)
         noteRefused()
-        health.joined()
     }
 
     /// A partition that does not begin at the group's position, or of which there is none.
@@ -196,6 +195,7 @@ extension WorkerLoop {
         note(start, of: position.partition)
         guard case .offset(let offset) = start.decision else {
             state.refusal = start.cause
+            state.refusedCount = start.waiting
             return (state, .end)
         }
         state.ledger = OffsetLedger(start: offset, window: configuration.window)
@@ -225,23 +225,37 @@ extension WorkerLoop {
             ])
     }
 
-    /// Says which partitions are not read because no one has said where they begin, and how to say it.
+    /// Says which partitions are not read because no one has said where they begin, and how to say it; and that the group is joined.
     private func noteRefused() {
         let refused = partitions.filter { $0.refusal != nil }
         guard let first = refused.first else {
             health.refused(nil)
+            health.joined()
             return
         }
-        let names = refused.prefix(3).map { "\($0.id.topic)[\($0.id.partition)]" }.joined(separator: ", ")
-        let all = names + (refused.count > 3 ? " and \(refused.count - 3) more" : "")
-        let why =
-            first.refusal == .noPosition
-            ? "the group '\(configuration.groupID)' has no position in \(all), where records older than ten minutes wait"
-            : "\(all) ended before the position of the group '\(configuration.groupID)', and may have lost records or been recreated"
+        let waiting = refused.filter { $0.refusedCount > 0 }
+        let names = waiting.prefix(3).map { "\($0.id.topic)[\($0.id.partition)] (\($0.refusedCount))" }.joined(separator: ", ")
+        let all = names + (waiting.count > 3 ? " and \(waiting.count - 3) more" : "")
+        let count = waiting.reduce(Int64(0)) { $0.addingSaturated($1.refusedCount) }
+        let why: String
+        let command: String
+        if first.refusal == .noPosition {
+            why = "\(count) requests wait in \(all), where the group '\(configuration.groupID)' has no position,"
+                + " some for more than ten minutes"
+            command = "pushfan group start --at finished"
+        } else {
+            why = "\(count) records are in \(all), which ended before the position of the group '\(configuration.groupID)',"
+                + " and may have lost records or been recreated"
+            command = "pushfan group start --at finished --replace \(first.id.topic):\(first.id.partition)"
+        }
         let reason =
-            "\(why): start a worker once with --kafka.start beginning to send all that is there, or with --kafka.start end to leave it;"
+            "\(why): stop the group's workers and run `\(command)`, which sends what has no result (--dry-run shows it;"
+            + " --at beginning sends all, --at end nothing), or start a lone worker once with --kafka.start beginning or"
+            + " --kafka.start end;"
             + " if the group had another name before, `pushfan group adopt NAME` goes on where that one was"
         health.refused(reason)
+        health.joined()
+        // The last of a worker's first lines.
         log.error(
             .kafkaError, "partitions are not read until an operator decides where they begin",
             [.count: LogValue(refused.count), .reason: .string(reason)])
