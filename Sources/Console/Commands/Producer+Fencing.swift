@@ -15,4 +15,17 @@ extension Producer {
             }
         }
     }
+
+    /// Commits the open transaction, and asks again for as long as that is all it takes.
+    ///
+    /// - Throws: As `commitTransaction(timeout:)` does, for another reason.
+    func commitWhateverItTakes() throws(KafkaError) {
+        while true {
+            do throws(KafkaError) {
+                return try commitTransaction(timeout: nil)
+            } catch {
+                guard error.isRetriable, !error.isFatal else { throw error }
+            }
+        }
+    }
 }

@@ -11,6 +11,8 @@ struct GroupFacts {
 
     /// The topics of delay lanes.
     var delays: Set<String> = []
+    /// Partitions that workers do not read before an operator says where the group begins.
+    var refused: [GroupPosition] = []
 
     /// The requests that wait for an outcome, without those in delay lanes; nil when that is unknown.
     var lag: Int64? { lag(isDelayed: false) }
@@ -73,6 +75,9 @@ enum GroupFindings {
                     "group", facts.id,
                     "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker read them",
                     mend: "start workers (`pushfan worker`), and let the topics of requests keep their records for longer"))
+        }
+        if let text = RefusedStarts.text(facts.refused) {
+            findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(RefusedStarts.command)"))
         }
         let beyond = positions.count { $0.isBeyondEnd }
         if beyond > 0 {

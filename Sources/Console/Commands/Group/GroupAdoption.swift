@@ -108,7 +108,7 @@ final class GroupAdoption {
         let offsets = positions.map { OffsetCommit($0.partition, offset: $0.offset ?? 0, metadata: $0.metadata) }
         try producer.beginTransaction()
         try producer.sendOffsets(offsets, group: GroupMetadata(withoutMembers: new), timeout: timeout)
-        try commit(producer)
+        try producer.commitWhateverItTakes()
     }
 
     /// Writes again what waits for the old group in one partition.
@@ -196,17 +196,7 @@ final class GroupAdoption {
         rest.latest = finished.latest
         let position = OffsetCommit(partition, offset: offset, metadata: rest.encoded())
         try producer.sendOffsets([position], group: GroupMetadata(withoutMembers: old), timeout: timeout)
-        try commit(producer)
+        try producer.commitWhateverItTakes()
         batch = Batch()
-    }
-
-    private func commit(_ producer: Producer) throws(KafkaError) {
-        while true {
-            do throws(KafkaError) {
-                return try producer.commitTransaction(timeout: nil)
-            } catch {
-                guard error.isRetriable, !error.isFatal else { throw error }
-            }
-        }
     }
 }
