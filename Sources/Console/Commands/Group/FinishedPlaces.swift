@@ -5,7 +5,7 @@ import ResultQuery
 /// Which records of some partitions of requests workers are done with, as the topics tell that workers write.
 ///
 /// Done is what has a final result or became a dead letter, and what waits elsewhere: in a delay lane, as a held request, or as one that
-/// was divided into parts. A place counts together with the time of its record, so that what is told of a topic that was recreated since
+/// was divided into parts. A place counts together with the time of its record, so that what stood in a topic that was recreated since
 /// says nothing about the new one.
 struct FinishedPlaces {
     private struct Place {
@@ -23,7 +23,7 @@ struct FinishedPlaces {
     /// Nothing is known yet.
     ///
     /// - Parameters:
-    ///   - positions: The partitions about which something is to be known, and what they hold.
+    ///   - positions: The partitions that matter, and what they hold.
     ///   - group: The group that is to begin there.
     init(of positions: [GroupPosition], group: String) {
         self.group = group
@@ -35,7 +35,10 @@ struct FinishedPlaces {
 
     /// Whether a topic tells something.
     static func areTold(by role: TopicRole) -> Bool {
-        role.role == "results" || role.role == "deadletter" || [.delayed, .held, .parents].contains(role.kind)
+        switch role.kind {
+        case .delayed, .held, .parents: true
+        case .requests, .common, .other: role.role == "results" || role.role == "deadletter"
+        }
     }
 
     /// Takes a record of such a topic.

@@ -38,7 +38,7 @@ enum StartPlace: Equatable {
 ///
 /// The group must have no members, so nothing moves while it is looked for.
 struct GroupStart {
-    /// What is to be written for one partition.
+    /// The position of one partition.
     struct Row {
         let partition: TopicPartition
         let commit: LedgerCommit
