@@ -135,7 +135,7 @@ struct GroupTests {
             eventually {
                 worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains("_TRANSPORT") == true }
             })
-        #expect(worker.report(.live).passes)
+        #expect(eventually { worker.report(.live).passes })
         #expect(!worker.hasEnded)
         cluster.setBroker(1, isUp: true)
         try bench.results(3)
@@ -218,7 +218,7 @@ struct GroupTests {
     @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
     func recordsOfAbortedTransactionsAreSkippedAndLeaveNoGap() throws {
         let bench = try Bench(.real, partitions: 1)
-        let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher")
+        let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher", transactionTimeout: farDeadline)
         let topic = try #require(try producer.warmUp(topics: [bench.topics.requests], timeout: farDeadline).first)
         try producer.initTransactions(timeout: farDeadline)
         for (index, request) in Self.requests(0..<6).enumerated() {
@@ -251,7 +251,7 @@ struct GroupTests {
     @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
     func theMarkBehindTheLastRecordIsCommittedTooSoThatNoLagRemains() throws {
         let bench = try Bench(.real, partitions: 1)
-        let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher")
+        let producer = try Producer(bench.kafka, transactionalID: "\(bench.name)-publisher", transactionTimeout: farDeadline)
         let topic = try #require(try producer.warmUp(topics: [bench.topics.requests], timeout: farDeadline).first)
         try producer.initTransactions(timeout: farDeadline)
         try producer.beginTransaction()

@@ -187,14 +187,12 @@ struct GroupStart {
     /// Writes all positions, or none.
     func write(_ rows: [Row]) throws(CommandFailure) {
         try asking("write where the group begins") { () throws(KafkaError) -> Void in
-            let producer = try Producer(configuration, transactionalID: "pushfan-start-\(group)")
-            defer { producer.close(timeout: .zero) }
-            try producer.fenceOthers(within: timeout)
-            try producer.beginTransaction()
-            try producer.sendOffsets(
-                rows.map { OffsetCommit($0.partition, offset: $0.commit.offset, metadata: $0.commit.metadata) },
-                group: GroupMetadata(withoutMembers: group), timeout: timeout)
-            try producer.commitWhateverItTakes()
+            let session = try TransactionalSession(configuration, id: "pushfan-start-\(group)", timeout: timeout)
+            try session.fence()
+            let offsets = rows.map { OffsetCommit($0.partition, offset: $0.commit.offset, metadata: $0.commit.metadata) }
+            try session.transact { () throws(KafkaError) in
+                try session.producer.sendOffsets(offsets, group: GroupMetadata(withoutMembers: group), timeout: timeout)
+            }
         }
     }
 

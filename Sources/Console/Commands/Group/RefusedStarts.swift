@@ -7,6 +7,14 @@ enum RefusedStarts {
     /// What says so; requests that have a result are not repeated.
     static let command = "pushfan group start --at finished"
 
+    /// What says so where the group has positions that tell nothing.
+    ///
+    /// - Parameter partitions: Where the positions are; three of them are named.
+    static func replacement(of partitions: [TopicPartition]) -> String {
+        let names = partitions.prefix(3).map { "\($0.topic):\($0.partition)" }.joined(separator: " ")
+        return "\(command) --replace \(names)" + (partitions.count > 3 ? " ..." : "")
+    }
+
     /// Asks which they are.
     ///
     /// - Parameters:

@@ -2,9 +2,96 @@ import Delivery
 import Kafka
 import PushModel
 
-/// Where partitions of requests begin that cannot begin at the group's position: there is none, or the partition ends before it.
-extension Publisher {
-    /// Finds out where partitions begin elsewhere than at the group's position.
+/// What the group and its topics tell: committed positions, where partitions begin and end, and which of them have no consumer.
+///
+/// Lives on the committer's thread, and writes nothing.
+struct GroupReader {
+    private let configuration: WorkerConfiguration
+    private let group: ConsumerGroup
+    private let clock: WorkerClock
+    /// The numbers of partitions of which every one had a consumer, so that the group need not be asked again.
+    private var surveyed: [Int] = []
+
+    init(_ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock) {
+        self.configuration = configuration
+        self.group = group
+        self.clock = clock
+    }
+
+    /// The committed positions.
+    ///
+    /// - Throws: They could not be learnt within 10 s; `isTimeout` also when an open transaction holds them back.
+    func positions(of partitions: [TopicPartition]) throws(KafkaError) -> [CommittedOffset] {
+        try group.committed(partitions, timeout: .seconds(10))
+    }
+
+    /// Asks the group for anything.
+    ///
+    /// - Returns: Nil if it answered, or else why it did not.
+    func probe(_ partitions: [TopicPartition]) -> KafkaError? {
+        do throws(KafkaError) {
+            _ = try group.committed(partitions, timeout: .seconds(5))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The partitions without a consumer. The group is asked when numbers have changed only, so that it costs an idle fleet little.
+    mutating func survey() throws(KafkaError) -> [TopicPartition] {
+        let topics = configuration.topics.shared
+        let counts = try group.partitionCounts(of: topics, timeout: .seconds(1))
+        guard counts != surveyed else { return [] }
+        let all = zip(topics, counts).flatMap { topic, count in
+            (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+        }
+        let unread = try group.unread(of: all, timeout: .seconds(1))
+        if unread.isEmpty { surveyed = counts }
+        return unread
+    }
+
+    /// Asks the group again at the next survey: an assignment has begun.
+    mutating func forgetSurvey() { surveyed = [] }
+
+    /// The partitions of held requests that belong to partitions of requests, as far as they are there.
+    ///
+    /// - Parameters:
+    ///   - partitions: Partitions of requests, and others.
+    ///   - count: The partitions of the topic of held requests; 0 if it is not there.
+    /// - Returns: Partitions of held requests.
+    func heldPartitions(of partitions: [TopicPartition], count: Int32) -> [TopicPartition] {
+        partitions.compactMap { partition in
+            guard let lane = Lane.allCases.first(where: { configuration.topics.requests(of: $0) == partition.topic }) else {
+                return nil
+            }
+            guard let number = OrderedPartitions.heldPartition(of: partition.partition, lane) else { return nil }
+            return number < count ? TopicPartition(topic: configuration.topics.held, partition: number) : nil
+        }
+    }
+
+    /// Finds out where topics end, and where partitions begin elsewhere than at the group's position.
+    ///
+    /// - Parameters:
+    ///   - positions: The group's positions.
+    ///   - partitionsBehindCommit: Partitions that were seen to end before their position, whatever they end at now.
+    ///   - held: The partitions of held requests among them.
+    ///   - producer: Tells whether the control topic is there.
+    /// - Returns: The ends, and what to do with partitions that begin elsewhere.
+    /// - Throws: It could not be learnt, of a partition that cannot be read before.
+    func ends(
+        of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, held: [TopicPartition],
+        _ producer: Producer
+    ) throws(KafkaError) -> Committer.PartitionEnds {
+        let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
+        var ends = Committer.PartitionEnds()
+        try findStarts(of: positions, partitionsBehindCommit, admin, into: &ends)
+        ends.control = try controlEnd(producer)
+        ends.held = heldEnds(held, admin)
+        return ends
+    }
+
+    /// Finds out where partitions of requests begin that cannot begin at the group's position: there is none, or the partition ends
+    /// before it.
     ///
     /// - Parameters:
     ///   - positions: The group's positions.
@@ -13,7 +100,7 @@ extension Publisher {
     ///   - found: Takes what to do with each of those, and where partitions end. The others begin at their position, or with all that is
     ///     retained if there is none.
     /// - Throws: It could not be learnt, of a partition that cannot be read before.
-    func findStarts(
+    private func findStarts(
         of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, _ admin: TopicAdmin,
         into found: inout Committer.PartitionEnds
     ) throws(KafkaError) {
@@ -95,16 +182,23 @@ extension Publisher {
         let (decision, cause) = rule.decisionBeyondEnd(low: low, high: end, latest: latest, since: since)
         return PartitionStart(decision: decision, cause: cause, committed: committed, end: end, waiting: waiting)
     }
-}
 
-/// Where a partition begins that cannot begin at the group's position.
-struct PartitionStart {
-    var decision: StartRule.Decision
-    var cause: StartRule.Cause
-    /// The group's position, if it has one.
-    var committed: Int64?
-    /// Where the partition ended.
-    var end: Int64
-    /// How many records it holds, at most: ends of transactions count as well.
-    var waiting: Int64
+    /// Where partitions of held requests end, behind all that was written. Where that cannot be learnt soon, it is when they are read.
+    private func heldEnds(_ partitions: [TopicPartition], _ admin: TopicAdmin) -> [Int32: Int64] {
+        guard !partitions.isEmpty else { return [:] }
+        do throws(KafkaError) {
+            let numbers = partitions.map(\.partition)
+            let ends = try admin.ends(of: numbers, in: configuration.topics.held, timeout: .seconds(1))
+            return Dictionary(uniqueKeysWithValues: zip(numbers, ends))
+        } catch {
+            return [:]
+        }
+    }
+
+    /// Where the control topic ends now; nil when it is not there.
+    private func controlEnd(_ producer: Producer) throws(KafkaError) -> Int64? {
+        guard try producer.warmUp(optional: configuration.topics.control) != nil else { return nil }
+        let partition = TopicPartition(topic: configuration.topics.control, partition: CancelRecord.partition)
+        return try group.end(of: partition, timeout: .seconds(5))
+    }
 }
