@@ -69,7 +69,7 @@ import Testing
         let findings = GroupFindings.of(facts, Self.tool)
         #expect(findings.map(\.state) == [state])
         #expect(findings.first?.text.contains(text) == true, "\(findings)")
-        #expect(findings.first?.remedy?.contains("--kafka.start beginning") == (state == .failed))
+        #expect(findings.first?.remedy?.contains("pushfan group start --at finished --replace t:0") == (state == .failed))
         // What the worker does, of a partition with something older and something newer.
         let (decision, _) = start.decisionBeyondEnd(low: 0, high: 20, latest: latest, since: 10)
         #expect((decision == .refused) == (state == .failed))

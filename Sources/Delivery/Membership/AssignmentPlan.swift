@@ -29,12 +29,15 @@ public struct AssignmentPlan: Sendable {
         public var cause: StartRule.Cause
         /// The next offset of the partition when that was decided.
         public var end: Int64
+        /// How many records it held then, at most: ends of transactions count as well.
+        public var waiting: Int64
 
         /// A decision with its cause.
-        public init(_ decision: StartRule.Decision, _ cause: StartRule.Cause, end: Int64) {
+        public init(_ decision: StartRule.Decision, _ cause: StartRule.Cause, end: Int64, waiting: Int64 = 0) {
             self.decision = decision
             self.cause = cause
             self.end = end
+            self.waiting = waiting
         }
     }
 
@@ -80,6 +83,8 @@ public struct AssignmentPlan: Sendable {
     public struct Refusal: Sendable, Equatable {
         /// Their slots, ascending.
         public let slots: [Int]
+        /// How many records wait in each of them, at most; in the same order.
+        public let counts: [Int64]
         /// Why the first of them is not read.
         public let cause: StartRule.Cause
     }
@@ -152,7 +157,7 @@ public struct AssignmentPlan: Sendable {
     public var refusal: Refusal? {
         let slots = partitions.indices.filter { partitions[$0].refusal != nil }
         guard let first = slots.first, let cause = partitions[first].refusal else { return nil }
-        return Refusal(slots: slots, cause: cause)
+        return Refusal(slots: slots, counts: slots.map { partitions[$0].refusedCount }, cause: cause)
     }
 }
 
@@ -181,6 +186,8 @@ extension AssignmentPlan {
         public private(set) var isDirty = false
         /// Why it is not read; nil if it is.
         public private(set) var refusal: StartRule.Cause?
+        /// How many records wait in it then, at most; 0 if it is read.
+        public private(set) var refusedCount: Int64 = 0
 
         /// A partition that begins with all that is retained.
         fileprivate init(_ index: Int, _ assigned: Assigned, reach: Int?) {
@@ -209,6 +216,7 @@ extension AssignmentPlan {
         fileprivate mutating func begin(by ruling: Ruling, window: Int) {
             guard case .offset(let offset) = ruling.decision else {
                 refusal = ruling.cause
+                refusedCount = ruling.waiting
                 start = .end
                 return
             }

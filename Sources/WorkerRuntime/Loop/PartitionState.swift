@@ -170,13 +170,24 @@ extension StartOffset {
 extension AssignmentPlan.Refusal {
     /// What an operator has to know and to do.
     func reason(of partitions: [PartitionState], group: String) -> String {
-        let names = slots.prefix(3).map { "\(partitions[$0].id)" }.joined(separator: ", ")
-        let all = names + (slots.count > 3 ? " and \(slots.count - 3) more" : "")
-        let why =
-            cause == .noPosition
-            ? "the group '\(group)' has no position in \(all), where records older than ten minutes wait"
-            : "\(all) ended before the position of the group '\(group)', and may have lost records or been recreated"
-        return "\(why): start a worker once with --kafka.start beginning to send all that is there, or with --kafka.start end to"
-            + " leave it; if the group had another name before, `pushfan group adopt NAME` goes on where that one was"
+        let waiting = zip(slots, counts).filter { $0.1 > 0 }
+        let names = waiting.prefix(3).map { "\(partitions[$0.0].id) (\($0.1))" }.joined(separator: ", ")
+        let all = names + (waiting.count > 3 ? " and \(waiting.count - 3) more" : "")
+        let count = waiting.reduce(Int64(0)) { $0.addingSaturated($1.1) }
+        let first = partitions[slots[0]].id
+        let why: String
+        let command: String
+        if cause == .noPosition {
+            why = "\(count) requests wait in \(all), where the group '\(group)' has no position, some for more than ten minutes"
+            command = "pushfan group start --at finished"
+        } else {
+            why = "\(count) records are in \(all), which ended before the position of the group '\(group)',"
+                + " and may have lost records or been recreated"
+            command = "pushfan group start --at finished --replace \(first.topic):\(first.partition)"
+        }
+        return "\(why): stop the group's workers and run `\(command)`, which sends what has no result (--dry-run shows it;"
+            + " --at beginning sends all, --at end nothing), or start a lone worker once with --kafka.start beginning or"
+            + " --kafka.start end;"
+            + " if the group had another name before, `pushfan group adopt NAME` goes on where that one was"
     }
 }

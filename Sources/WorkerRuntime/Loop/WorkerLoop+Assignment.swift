@@ -115,7 +115,6 @@ extension WorkerLoop {
         metrics.assignedPartitions.set(plan.held.lowerBound)
         survey.began(now)
         noteRefused(plan.refusal)
-        health.joined()
     }
 
     /// What the plan has to know of a partition.
@@ -126,7 +125,7 @@ extension WorkerLoop {
         if Sabotage.isOn(.forgetBitmap), kind != .parents { committed?.metadata = "" }
         return AssignmentPlan.Assigned(
             kind, committed: committed, end: ends.requests[partition],
-            ruling: ends.starts[partition].map { AssignmentPlan.Ruling($0.decision, $0.cause, end: $0.end) })
+            ruling: ends.starts[partition].map { AssignmentPlan.Ruling($0.decision, $0.cause, end: $0.end, waiting: $0.waiting) })
     }
 
     /// Lets the consumer read the partitions of requests, and the reader of delay lanes the others.
@@ -190,14 +189,13 @@ extension WorkerLoop {
         }
     }
 
-    /// Says which partitions are not read because no one has said where they begin, and how to say it.
+    /// Says which partitions are not read because no one has said where they begin, and how to say it; and that the group is joined.
     private func noteRefused(_ refusal: AssignmentPlan.Refusal?) {
-        guard let refusal else {
-            health.refused(nil)
-            return
-        }
-        let reason = refusal.reason(of: partitions, group: configuration.groupID)
+        let reason = refusal?.reason(of: partitions, group: configuration.groupID)
         health.refused(reason)
+        health.joined()
+        guard let refusal, let reason else { return }
+        // The last of a worker's first lines.
         log.error(
             .kafkaError, "partitions are not read until an operator decides where they begin",
             [.count: LogValue(refusal.slots.count), .reason: .string(reason)])

@@ -119,11 +119,13 @@ struct GroupReader {
                 guard mustKnow else { continue }
                 throw error
             }
+            let unplaced = asked.filter { $0.offset == nil }.map(\.partition.partition)
+            let decisions = try configuration.start == .safe ? safeDecisions(in: topic, of: unplaced, admin) : []
             for (position, end) in zip(asked, ends) {
                 found.requests[position.partition] = end
                 let isBeyond = position.offset.map { $0 > end || partitionsBehindCommit.contains(position.partition) }
                 guard isBeyond ?? true else { continue }
-                found.starts[position.partition] = try start(of: position, end: end, admin)
+                found.starts[position.partition] = try start(of: position, end: end, decisions, admin)
             }
         }
     }
@@ -133,10 +135,40 @@ struct GroupReader {
         position.offset != nil || configuration.start != .beginning
     }
 
-    private func start(of position: CommittedOffset, end: Int64, _ admin: TopicAdmin) throws(KafkaError) -> PartitionStart {
+    /// What `safe` decides about partitions of a topic without a position, for which those of other workers matter as well.
+    private func safeDecisions(
+        in topic: String, of unplaced: [Int32], _ admin: TopicAdmin
+    ) throws(KafkaError) -> [StartRule.Decision?] {
+        guard let last = unplaced.max() else { return [] }
+        let limit = Duration.seconds(5)
+        // What was assigned is there, even if the consumer has not heard of it yet.
+        let count = try max(Int(last) + 1, group.partitionCounts(of: [topic], timeout: limit).first ?? 0)
+        let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+        let isKnown = try group.committed([partitions[0]], timeout: limit).first?.offset != nil
+        var isPlaced = partitions.map { !unplaced.contains($0.partition) }
+        // Where the topic is known, no other partition is asked about: each is held back while its worker commits.
+        if !isKnown { isPlaced = try group.committed(partitions, timeout: limit).map { $0.offset != nil } }
+        let marks = try admin.watermarks(ofTopic: topic, partitionCount: count, timeout: limit)
+        let time = StartRule.safe.time(now: clock.millisecondsSince1970) ?? 0
+        let young = try admin.offsets(since: time, ofTopic: topic, partitionCount: count, timeout: limit)
+        return StartRule.safe.decisions(
+            in: isPlaced.indices.map {
+                StartRule.Partition(
+                    low: marks[$0].low, high: marks[$0].high, since: young[$0], hasPosition: isPlaced[$0])
+            })
+    }
+
+    private func start(
+        of position: CommittedOffset, end: Int64, _ decisions: [StartRule.Decision?], _ admin: TopicAdmin
+    ) throws(KafkaError) -> PartitionStart {
         let (partition, limit) = (position.partition, Duration.seconds(5))
         let rule = configuration.start
         let low = try admin.beginnings(of: [partition.partition], in: partition.topic, timeout: limit).first ?? 0
+        let waiting = max(0, end - low)
+        let number = Int(partition.partition)
+        if position.offset == nil, decisions.indices.contains(number), let decision = decisions[number] {
+            return PartitionStart(decision: decision, cause: .noPosition, end: end, waiting: waiting)
+        }
         let latest = position.offset == nil ? nil : (try? FinishedOffsets(decoding: position.metadata))?.latest
         var since: Int64?
         let ruled = rule.time(now: clock.millisecondsSince1970)
@@ -144,10 +176,11 @@ struct GroupReader {
             since = try admin.offset(since: time, in: partition, timeout: limit)
         }
         guard let committed = position.offset else {
-            return PartitionStart(decision: rule.decision(low: low, high: end, since: since), cause: .noPosition, end: end)
+            let decision = rule.decision(low: low, high: end, since: since)
+            return PartitionStart(decision: decision, cause: .noPosition, end: end, waiting: waiting)
         }
         let (decision, cause) = rule.decisionBeyondEnd(low: low, high: end, latest: latest, since: since)
-        return PartitionStart(decision: decision, cause: cause, committed: committed, end: end)
+        return PartitionStart(decision: decision, cause: cause, committed: committed, end: end, waiting: waiting)
     }
 
     /// Where partitions of held requests end, behind all that was written. Where that cannot be learnt soon, it is when they are read.

@@ -8,4 +8,6 @@ struct PartitionStart {
     var committed: Int64?
     /// Where the partition ended.
     var end: Int64
+    /// How many records it held, at most: ends of transactions count as well.
+    var waiting: Int64
 }

@@ -86,8 +86,8 @@ struct AssignmentPlanTests {
     /// What is retained, the first offset that is young enough, and where the partition begins; nil where it does not.
     @Test(
         arguments: [
-            (.safe, 0, 0, nil, 0), (.safe, 40, 40, nil, 40), (.safe, 5, 9, 5, 5), (.safe, 0, 9, 1, nil), (.safe, 0, 9, nil, nil),
-            (.beginning, 3, 9, nil, 3), (.end, 3, 9, 3, 9), (.moment(7), 3, 9, 5, 5), (.moment(7), 3, 9, nil, 9),
+            (.safe, 0, 0, nil, 0), (.safe, 40, 40, nil, 40), (.safe, 5, 9, 5, 5), (.safe, 0, 9, 1, 0), (.safe, 0, 9, 2, nil),
+            (.safe, 0, 9, nil, nil), (.beginning, 3, 9, nil, 3), (.end, 3, 9, 3, 9), (.moment(7), 3, 9, 5, 5), (.moment(7), 3, 9, nil, 9),
         ] as [(StartRule, Int64, Int64, Int64?, Int64?)])
     func withoutAPositionTheStartRuleDecides(
         rule: StartRule, low: Int64, end: Int64, since: Int64?, begin: Int64?
@@ -255,14 +255,15 @@ struct AssignmentPlanTests {
     }
 
     @Test func whatIsNotReadIsNamedWithTheCauseOfTheFirst() {
-        let none = Plan.Ruling(.refused, .noPosition, end: 9)
-        let unknown = Plan.Ruling(.refused, .unknownEnd, end: 9)
+        let none = Plan.Ruling(.refused, .noPosition, end: 9, waiting: 5)
+        let unknown = Plan.Ruling(.refused, .unknownEnd, end: 9, waiting: 7)
         let read = Plan.Assigned(.requests, committed: Self.position(3))
         let plan = Self.plan([
             Plan.Assigned(.delayed), Plan.Assigned(.requests, committed: Self.position(12), ruling: unknown), read,
             Plan.Assigned(.requests, ruling: none),
         ])
         #expect(plan.refusal?.slots == [0, 2])
+        #expect(plan.refusal?.counts == [7, 5])
         #expect(plan.refusal?.cause == .unknownEnd)
         #expect(plan.isReadable, "the others are read")
         let starts: [Plan.Start] = [.end, .offset(3), .end, .beginning]

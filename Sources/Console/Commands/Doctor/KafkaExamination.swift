@@ -157,12 +157,17 @@ struct KafkaExamination {
                 }
             case .failure, nil: .failure(Refusal(.missing, "the requests topic is not there, or this user may not see it"))
             }
+        let refused = positions.answer.flatMap { positions in
+            Result<[GroupPosition], Refusal> { () throws(KafkaError) in
+                try RefusedStarts.ask(among: positions, settings.kafka, now: now, admin, timeout: timeout)
+            }.answer
+        }
         return GroupFacts(
             id: id, positions: positions,
             description: Result { () throws(KafkaError) in
                 try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: id, timeout: timeout) }
             },
-            delays: Set(settings.kafka.topics.delays), start: settings.kafka.start)
+            delays: Set(settings.kafka.topics.delays), start: settings.kafka.start, refused: refused ?? [])
     }
 }
 
