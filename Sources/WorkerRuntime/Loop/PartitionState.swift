@@ -181,7 +181,8 @@ extension AssignmentPlan.Refusal {
             why = "\(count) requests wait in \(all), where the group '\(group)' has no position, some for more than ten minutes"
             command = "pushfan group start --at finished"
         } else {
-            why = "\(count) records are in \(all), which ended before the position of the group '\(group)',"
+            why =
+                "\(count) records are in \(all), which ended before the position of the group '\(group)',"
                 + " and may have lost records or been recreated"
             command = "pushfan group start --at finished --replace \(first.topic):\(first.partition)"
         }

@@ -87,7 +87,8 @@ struct AssignmentPlanTests {
     @Test(
         arguments: [
             (.safe, 0, 0, nil, 0), (.safe, 40, 40, nil, 40), (.safe, 5, 9, 5, 5), (.safe, 0, 9, 1, 0), (.safe, 0, 9, 2, nil),
-            (.safe, 0, 9, nil, nil), (.beginning, 3, 9, nil, 3), (.end, 3, 9, 3, 9), (.moment(7), 3, 9, 5, 5), (.moment(7), 3, 9, nil, 9),
+            (.safe, 0, 9, nil, nil), (.beginning, 3, 9, nil, 3), (.end, 3, 9, 3, 9), (.moment(7), 3, 9, 5, 5),
+            (.moment(7), 3, 9, nil, 9),
         ] as [(StartRule, Int64, Int64, Int64?, Int64?)])
     func withoutAPositionTheStartRuleDecides(
         rule: StartRule, low: Int64, end: Int64, since: Int64?, begin: Int64?

@@ -104,7 +104,9 @@ enum GroupFindings {
                         "group", facts.id, text,
                         mend: "stop the group's workers, then: \(RefusedStarts.replacement(of: unknown.map(\.partition)))"))
         }
-        note(requests.count - unknown.count, "what was published after the last request that was read is sent, and nothing before it")
+        note(
+            requests.count - unknown.count,
+            "what was published after the last request that was read is sent, and nothing before it")
         switch facts.start {
         case .safe: note(unknown.count, "nothing is read there, as it is unknown what was sent", isRead: false)
         case .beginning: note(unknown.count, "all that is there is sent (kafka.start)")
