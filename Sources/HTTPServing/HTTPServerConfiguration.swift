@@ -65,6 +65,7 @@ public struct HTTPServerConfiguration: Sendable {
     /// descriptors that other things need, nor make probes wait behind it.
     ///
     /// - Parameter listen: Where to listen, as ``listen``.
+    /// - Returns: A configuration with these limits.
     public static func probes(listen: String) -> HTTPServerConfiguration {
         var configuration = HTTPServerConfiguration(listen: listen)
         configuration.maximumConnections = 64

@@ -135,6 +135,7 @@ extension WorkerConfiguration {
     /// - Parameters:
     ///   - worker: The worker's name.
     ///   - loop: The loop, counted from 1; nil where there is only one.
+    /// - Returns: `WORKER`, or `WORKER:LOOP`.
     public static func instanceID(worker: String, loop: Int?) -> String { loop.map { "\(worker):\($0)" } ?? worker }
 
     /// The transactional id of a worker's loop.
@@ -142,5 +143,6 @@ extension WorkerConfiguration {
     /// - Parameters:
     ///   - group: The group's name.
     ///   - instance: The loop's name in it.
+    /// - Returns: `GROUP:INSTANCE`.
     public static func transactionalID(group: String, instance: String) -> String { "\(group):\(instance)" }
 }

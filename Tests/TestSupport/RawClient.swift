@@ -21,6 +21,7 @@ public final class RawClient {
     /// - Parameters:
     ///   - port: The server's port at 127.0.0.1.
     ///   - source: The address of 127.0.0.0/8 that it comes from; nil for the usual one, 127.0.0.1.
+    /// - Throws: `Failure`: the address is not to be had, or the server takes no connection.
     public init(port: Int, from source: String? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: Int(farDeadline.components.seconds), tv_usec: 0)

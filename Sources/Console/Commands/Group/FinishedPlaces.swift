@@ -121,6 +121,7 @@ struct FinishedPlaces {
     ///   - offset: Its offset.
     ///   - partition: Its partition.
     ///   - time: When it was published, milliseconds since 1970; nil when that is not known.
+    /// - Returns: Whether its place is known as finished, and a known time is the same.
     func contains(_ offset: Int64, of partition: TopicPartition, publishedAt time: Int64?) -> Bool {
         guard let list = places[partition] else { return false }
         var (first, end) = (0, list.count)

@@ -10,6 +10,7 @@ enum RefusedStarts {
     /// What says so where the group has positions that tell nothing.
     ///
     /// - Parameter partitions: Where the positions are; three of them are named.
+    /// - Returns: A command line.
     static func replacement(of partitions: [TopicPartition]) -> String {
         let names = partitions.prefix(3).map { "\($0.topic):\($0.partition)" }.joined(separator: " ")
         return "\(command) --replace \(names)" + (partitions.count > 3 ? " ..." : "")
@@ -46,6 +47,7 @@ enum RefusedStarts {
     /// - Parameters:
     ///   - topic: All partitions, in the order of their numbers.
     ///   - young: The first offset of each that is young enough; nil where none is.
+    /// - Returns: Some of them, in order.
     static func refused(of topic: [GroupPosition], young: [Int64?]) -> [GroupPosition] {
         let partitions = zip(topic, young).map {
             StartRule.Partition(low: $0.low, high: $0.high, since: $1, hasPosition: $0.committed != nil)
