@@ -182,8 +182,8 @@ extension AssignmentPlan.Refusal {
             command = "pushfan group start --at finished"
         } else {
             why =
-                "\(count) records are in \(all), which ended before the position of the group '\(group)',"
-                + " and may have lost records or been recreated"
+                "\(count) records are in \(all), which ended before the position of the group '\(group)'; "
+                + "it lost records or was recreated"
             command = "pushfan group start --at finished --replace \(first.topic):\(first.partition)"
         }
         return "\(why): stop the group's workers and run `\(command)`, which sends what has no result (--dry-run shows it;"

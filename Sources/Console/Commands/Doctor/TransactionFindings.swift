@@ -25,8 +25,8 @@ enum TransactionFindings {
         return [
             .warning(
                 "rights", facts.prefix,
-                "a transactional id that begins so may not be used, and a worker needs one (its own is not tried, which would end"
-                    + " the worker): \(refusal.text)",
+                "transactional ids that begin so are not allowed; a worker needs one. Trying its own would end the worker: "
+                    + "\(refusal.text)",
                 mend: tool.allow(
                     "Write", "Describe", on: "--transactional-id \(facts.prefix) --resource-pattern-type prefixed"))
         ]

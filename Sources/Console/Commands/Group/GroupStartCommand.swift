@@ -69,8 +69,8 @@ private enum GroupStartCommand {
         if left > 0 {
             let partitions = Counted.text(left, "partition of these topics has", "partitions of these topics have")
             invocation.streams.note(
-                "\(partitions) no position still: once partition 0 has one, workers take others that hold their first record"
-                    + " for new ones, and begin at their beginning")
+                "\(partitions) no position still: once partition 0 has one, workers treat others as added; "
+                    + "those that hold their first record begin at it")
         }
         return .done
     }
