@@ -49,7 +49,7 @@ final class Sending: Sendable {
     func start() {
         let reader = ResultFollower(results)
         follower.withLock { $0 = reader }
-        services.metrics.readWaitingSends { [weak reader] in reader?.waiterCount }
+        services.metrics.readWaitingSends { reader.waiterCount }
         producer.start { [self] in look(reader) }
     }
 
