@@ -47,6 +47,16 @@ struct GroupTests {
         #expect(bench.hub.calls().count == published, "what was under way was finished before it was given up")
     }
 
+    /// Adds partitions to the topic of requests, and waits until brokers know them.
+    private static func growRequests(of bench: Bench, to count: Int) throws {
+        let (admin, topic) = (try TopicAdmin(bench.kafka), bench.topics.requests)
+        try admin.grow(topic: topic, to: count, timeout: farDeadline)
+        #expect(
+            try eventually {
+                try admin.describe(topics: [topic], timeout: farDeadline).topics == [.existing(partitionCount: count)]
+            })
+    }
+
     /// Static members that restart get what they had, and none of them has ever known the topic smaller.
     @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
     func aPartitionThatIsAddedWhileTheOnlyWorkerRestartsIsRead() throws {
@@ -55,12 +65,7 @@ struct GroupTests {
         try bench.publish(all: Self.requests(0..<4))
         try bench.results(4)
         try first.stop()
-        let admin = try TopicAdmin(bench.kafka)
-        try admin.grow(topic: bench.topics.requests, to: 3, timeout: farDeadline)
-        #expect(
-            try eventually {
-                try admin.describe(topics: [bench.topics.requests], timeout: farDeadline).topics == [.existing(partitionCount: 3)]
-            })
+        try Self.growRequests(of: bench, to: 3)
         let second = try bench.startWorker()
         #expect(bench.waitForGroup(of: 1, partitions: 2), "it has what it had")
         let producer = try Producer(bench.kafka, transactionalID: nil)
@@ -352,12 +357,7 @@ struct GroupTests {
         try bench.publish(all: Self.requests(0..<2))
         try bench.results(2)
         try first.stop()
-        let admin = try TopicAdmin(bench.kafka)
-        try admin.grow(topic: bench.topics.requests, to: 2, timeout: farDeadline)
-        #expect(
-            try eventually {
-                try admin.describe(topics: [bench.topics.requests], timeout: farDeadline).topics == [.existing(partitionCount: 2)]
-            })
+        try Self.growRequests(of: bench, to: 2)
         let producer = try Producer(bench.kafka, transactionalID: nil)
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: [bench.topics.requests], timeout: farDeadline).first)

@@ -8,8 +8,8 @@ enum Sanitised {
         return String(result)
     }
 
-    /// The same JSON, or text of ours, without characters that a terminal acts on or that turn the direction of writing: C1, DEL, line
-    /// separators and the like become `\uXXXX`, as which JSON can have them only inside of strings.
+    /// The same JSON, or text of ours, without characters that a terminal acts on or that turn the direction of writing. C1, DEL, line
+    /// separators and the like become escapes with `\u`. JSON can have them in strings only, where that is the same.
     static func bytes(_ bytes: [UInt8]) -> [UInt8] {
         // Each of them begins with one of these bytes, and most output has none.
         guard bytes.contains(where: { $0 == 0x7F || $0 == 0xC2 || $0 == 0xE2 }) else { return bytes }
