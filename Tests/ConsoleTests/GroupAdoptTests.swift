@@ -22,7 +22,7 @@ struct GroupAdoptTests {
 
     /// Says where a group is that has no members.
     private func place(_ group: String, _ positions: [OffsetCommit]) throws {
-        let producer = try Producer(kafka, transactionalID: stage.name)
+        let producer = try Producer(kafka, transactionalID: stage.name, transactionTimeout: farDeadline)
         defer { producer.close(timeout: .zero) }
         try producer.initTransactions(timeout: farDeadline)
         try producer.beginTransaction()

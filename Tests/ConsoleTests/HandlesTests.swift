@@ -227,7 +227,7 @@ struct HandlesTests {
             try session.write(found, of: "b.xml", upTo: Int64(first.count), now: Timestamp(milliseconds: 0))
         }
         // A transaction that is open when its process dies: nothing of it may count.
-        let dead = try Producer(stage.kafka, transactionalID: "pushfan-handles-\(stage.place)")
+        let dead = try Producer(stage.kafka, transactionalID: "pushfan-handles-\(stage.place)", transactionTimeout: farDeadline)
         let topics = try dead.warmUp(topics: ["\(stage.name).handles", "\(stage.name).replays"], timeout: farDeadline)
         try #require(topics.count == 2)
         try dead.initTransactions(timeout: farDeadline)

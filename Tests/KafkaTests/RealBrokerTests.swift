@@ -29,7 +29,7 @@ struct RealBrokerTests {
     private func partition(_ number: Int32 = 0) -> TopicPartition { TopicPartition(topic: name, partition: number) }
 
     private func transactional(_ id: String) throws -> (Producer, Producer.Topic) {
-        let producer = try Producer(configuration, transactionalID: id)
+        let producer = try Producer(configuration, transactionalID: id, transactionTimeout: farDeadline)
         let topic = try #require(try producer.warmUp(topics: [name], timeout: farDeadline).first)
         try producer.initTransactions(timeout: farDeadline)
         return (producer, topic)
