@@ -1,9 +1,10 @@
 /// Limits the next commit to what fits the transaction timeout, and bisects a batch that brokers reject.
 ///
-/// It is counted in units: what finishes one record of a partition, which cannot be divided. Bytes follow what the last commits managed:
-/// a commit should take no more than `target`. A batch that brokers reject is halved until they take what they get, or a unit is rejected
-/// alone. That one is deferred until its topics have taken others: if it is rejected then, the record is at fault, and else the topic,
-/// where everything waits.
+/// It is counted in units: what finishes one record of a partition, which cannot be divided. A commit takes a fixed time, which is that of
+/// some round trips, and a time that grows with its bytes. A line through the last commits tells them apart. Bytes follow what the last
+/// commits managed: the time for bytes should take no more than what the fixed part leaves of `target`, but may always take as long as the
+/// fixed part, because less bytes would save less than a second commit costs. A batch that brokers reject is halved until they take what
+/// they get, or a unit is rejected alone.
 public struct CommitSize: Sendable, Equatable {
     /// Why a commit failed.
     public enum Failure: Sendable, Equatable {
@@ -27,6 +28,13 @@ public struct CommitSize: Sendable, Equatable {
         case replace
     }
 
+    /// A commit that took place.
+    private struct Sample: Sendable, Equatable {
+        let bytes: Double
+        /// Nanoseconds.
+        let duration: Double
+    }
+
     /// How long a commit should take at most, nanoseconds.
     public let target: Int64
     /// The most bytes of the next commit; a single unit may have more.
@@ -34,12 +42,23 @@ public struct CommitSize: Sendable, Equatable {
     /// The most units of the next commit.
     public private(set) var unitLimit = Int.max
 
+    /// How long brokers leave a transaction open, nanoseconds.
+    private let transactionTimeout: Int64
+    /// The last commits, the oldest first.
+    private var samples: [Sample] = []
+    /// How long a commit takes whatever it holds, nanoseconds; nil until commits of different sizes have told.
+    private var fixed: Double?
+
     /// The bytes of the first commits, 1 MiB: nothing is known of the brokers yet.
     public static let firstLimit = 1 << 20
     /// The bytes that a commit may always have, 16 KiB.
     public static let leastLimit = 16 << 10
     /// The bytes that no commit exceeds, 64 MiB.
     public static let greatestLimit = 64 << 20
+    /// The bytes from which on a commit's time tells something about bytes, 256 KiB.
+    private static let tellingSize = 256 << 10
+    /// How many commits the line goes through.
+    private static let sampleCount = 8
     /// From so many units on a search has ended, because nothing was refused for long.
     private static let endOfSearch = 4096
 
@@ -47,7 +66,8 @@ public struct CommitSize: Sendable, Equatable {
     ///
     /// - Parameter transactionTimeout: How long brokers leave a transaction open, nanoseconds.
     public init(transactionTimeout: Int64) {
-        target = min(2_000_000_000, max(transactionTimeout, 4) / 4)
+        self.transactionTimeout = max(transactionTimeout, 4)
+        target = min(2_000_000_000, self.transactionTimeout / 4)
     }
 
     /// Whether a batch was refused and is being halved.
@@ -66,12 +86,53 @@ public struct CommitSize: Sendable, Equatable {
             unitLimit *= 2
             if unitLimit >= Self.endOfSearch { unitLimit = Int.max }
         }
-        if duration > target {
-            let managed = Double(bytes) * Double(target) / Double(duration)
-            byteLimit = min(byteLimit, max(Int(managed), Self.leastLimit))
-        } else if bytes >= byteLimit / 2 {
-            byteLimit = min(byteLimit * 2, Self.greatestLimit)
+        let sample = Sample(bytes: Double(max(0, bytes)), duration: Double(max(0, duration)))
+        learn(sample)
+        let limit = Double(byteLimit)
+        let forBytes = max(0, sample.duration - (fixed ?? 0))
+        let managed = forBytes > 0 ? sample.bytes * budget / forBytes : Double.infinity
+        if forBytes <= budget {
+            if sample.bytes >= limit / 2 { setLimit(min(limit * 2, max(limit, managed))) }
+        } else if sample.bytes >= min(limit / 2, Double(Self.tellingSize)) {
+            if fixed != nil {
+                setLimit(min(limit, managed))
+            } else {
+                // A commit of another size tells how much of this was for bytes. The larger one, if that is no risk.
+                let isSafe = sample.duration <= Double(transactionTimeout / 4)
+                setLimit(isSafe ? limit * 2 : min(limit, max(managed, sample.bytes / 2)))
+            }
         }
+    }
+
+    /// How long bytes may take, nanoseconds.
+    private var budget: Double {
+        let whole = Double(target)
+        let trips = fixed ?? 0
+        return max(whole / 2, min(max(whole - trips, trips), Double(transactionTimeout) / 2 - trips))
+    }
+
+    private mutating func setLimit(_ bytes: Double) {
+        byteLimit = Int(min(max(bytes, Double(Self.leastLimit)), Double(Self.greatestLimit)))
+    }
+
+    /// Lays a line through the last commits, by least squares: where it begins is the fixed part. Commits of one size leave open how much
+    /// of their time that is.
+    private mutating func learn(_ sample: Sample) {
+        if samples.count == Self.sampleCount { samples.removeFirst() }
+        samples.append(sample)
+        let least = samples.reduce(Double.infinity) { min($0, $1.bytes) }
+        let greatest = samples.reduce(0) { max($0, $1.bytes) }
+        guard greatest > 0, greatest >= least * 2 else {
+            let fastest = samples.reduce(Double.infinity) { min($0, $1.duration) }
+            fixed = fixed.map { min($0, fastest) }
+            return
+        }
+        let count = Double(samples.count)
+        let meanBytes = samples.reduce(0) { $0 + $1.bytes } / count
+        let meanDuration = samples.reduce(0) { $0 + $1.duration } / count
+        let variance = samples.reduce(0) { $0 + ($1.bytes - meanBytes) * ($1.bytes - meanBytes) }
+        let covariance = samples.reduce(0) { $0 + ($1.bytes - meanBytes) * ($1.duration - meanDuration) }
+        fixed = max(0, meanDuration - max(0, covariance / variance) * meanBytes)
     }
 
     /// Notes that a commit failed, and none of it took place.
@@ -80,7 +141,7 @@ public struct CommitSize: Sendable, Equatable {
     ///   - failure: Why.
     ///   - units: The units that it held, 0 or more.
     ///   - bytes: Their bytes.
-    ///   - isProven: Of a single unit, whether it was refused before, and its topics have taken others since.
+    ///   - isProven: Of a single unit, whether it was refused for long, while its topics took others.
     /// - Returns: What to do with it.
     public mutating func failed(_ failure: Failure, units: Int, bytes: Int, isProven: Bool = false) -> Cure {
         switch failure {

@@ -22,7 +22,7 @@ struct ParentPartitions {
             partitions.append(OpenParents())
             return .beginning
         }
-        partitions.append(OpenParents(start: start, position: Int64(position.metadata) ?? start))
+        partitions.append(OpenParents(start: start, metadata: position.metadata))
         return .offset(start)
     }
 
@@ -47,9 +47,6 @@ struct ParentPartitions {
         flags[slot - slots.lowerBound] = false
         mayHaveRecords = flags.contains(true)
     }
-
-    /// What is committed beside a partition's mark: up to where requests are finished whose last part has ended.
-    func metadata(of slot: Int) -> String { String(self[slot].position) }
 
     /// The open requests of a partition.
     subscript(slot: Int) -> OpenParents {
