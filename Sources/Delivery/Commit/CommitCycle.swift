@@ -76,7 +76,7 @@ public struct CommitCycle: Sendable {
     /// Whether results cannot be recorded at present. Then nothing may be begun: its calls would be made again if the worker died, or lost
     /// its partitions, before they are.
     public func isOverdue(now: Int64) -> Bool {
-        if refused.isStuck { return true }
+        if refused.isStuck(now: now) { return true }
         return offer.map { $0.retryAt != nil || now - $0.since > Self.patience } ?? false
     }
 
@@ -127,7 +127,11 @@ public struct CommitCycle: Sendable {
             selection.isAll = true
         } else {
             let all = units()
-            selection = probe(all, now) ?? CommitSelection(all, isInOrder: isInOrder, size: size, refused: refused)
+            if let alone = probe(all, now, isHurried: holdings.isDrained) {
+                selection = alone
+            } else {
+                selection = CommitSelection(all, isInOrder: isInOrder, size: size, refused: refused)
+            }
             guard !selection.places.isEmpty || refused.isEmpty else {
                 hasProbed = false
                 nextOffer = now + Self.lookInterval
@@ -142,7 +146,7 @@ public struct CommitCycle: Sendable {
     }
 
     /// The unit that was rejected before and is offered by itself now, if there is one. Where others wait, they have every other turn.
-    private mutating func probe(_ units: [CommitUnit], _ now: Int64) -> CommitSelection? {
+    private mutating func probe(_ units: [CommitUnit], _ now: Int64, isHurried: Bool) -> CommitSelection? {
         var earliest: (index: Int, moment: Int64)?
         var areOthersWaiting = false
         var start = 0
@@ -152,7 +156,7 @@ public struct CommitCycle: Sendable {
                 areOthersWaiting = true
                 continue
             }
-            let moment = refused.moment(of: unit, now: now)
+            let moment = refused.moment(of: unit, now: now, isHurried: isHurried)
             let before = units[start..<index]
             guard moment <= now, earliest.map({ moment < $0.moment }) ?? true,
                 CommitSelection.mayFollow(unit, before.first?.id.offset, before.count, isInOrder: isInOrder)

@@ -96,10 +96,11 @@ public struct CommitSize: Sendable, Equatable {
         } else if sample.bytes >= min(limit / 2, Double(Self.tellingSize)) {
             if fixed != nil {
                 setLimit(min(limit, managed))
-            } else {
-                // A commit of another size tells how much of this was for bytes. The larger one, if that is no risk.
-                let isSafe = sample.duration <= Double(transactionTimeout / 4)
-                setLimit(isSafe ? limit * 2 : min(limit, max(managed, sample.bytes / 2)))
+            } else if sample.duration > Double(transactionTimeout / 4) {
+                setLimit(min(limit, max(managed, sample.bytes / 2)))
+            } else if sample.bytes >= limit / 2 {
+                // A commit of another size tells how much of this was for bytes, and a larger one is no risk.
+                setLimit(limit * 2)
             }
         }
     }

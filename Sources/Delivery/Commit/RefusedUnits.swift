@@ -20,9 +20,11 @@ struct RefusedUnits: Sendable, Equatable {
 
     static let firstWait: Int64 = 500_000_000
     static let longestWait: Int64 = 30_000_000_000
-    /// From so many units on that no topic has refuted, nothing can be recorded. A few may be at fault themselves, which only others can
-    /// tell.
+    /// Where so many units were rejected and none was taken meanwhile, it seems that nothing can be recorded. A few may be at fault
+    /// themselves, which only others can tell.
     static let stuckCount = 8
+    /// The longest time after which it is tried again whether something can be: 10 s in nanoseconds.
+    static let longestPause: Int64 = 10_000_000_000
 
     /// How long a unit is rejected before it is given up, nanoseconds.
     let patience: Int64
@@ -31,7 +33,11 @@ struct RefusedUnits: Sendable, Equatable {
     private var taken: Set<CommitTopic> = []
     /// Before when none is offered by itself but one that may be given up, monotonic nanoseconds.
     private var nextProbe = Int64.min
-    private var silentCount = 0
+    /// The units that were rejected for the first time since brokers took something.
+    private var newCount = 0
+    /// Until when nothing is to be begun, and for how long, nanoseconds.
+    private var pausedUntil = Int64.min
+    private var pause: Int64 = 0
 
     /// - Parameter patience: How long a unit is rejected before it is given up, nanoseconds.
     init(patience: Int64) {
@@ -40,8 +46,9 @@ struct RefusedUnits: Sendable, Equatable {
 
     var isEmpty: Bool { refusals.isEmpty }
 
-    /// Whether topics reject so much, and take nothing, that nothing can be recorded at present.
-    var isStuck: Bool { silentCount >= Self.stuckCount }
+    /// Whether brokers reject so much, and take nothing, that nothing may be begun. That ends now and then, because what is begun tells
+    /// whether results are taken again.
+    func isStuck(now: Int64) -> Bool { now < pausedUntil }
 
     /// Whether a unit is not offered with others.
     func holdsBack(_ id: CommitUnit.ID) -> Bool { refusals[id].map { !$0.isReleased } ?? false }
@@ -53,9 +60,12 @@ struct RefusedUnits: Sendable, Equatable {
     }
 
     /// When a unit is to be offered by itself; `Int64.min` for at once.
-    func moment(of unit: CommitUnit, now: Int64) -> Int64 {
+    ///
+    /// - Parameter isHurried: Whether it does not wait for its turn.
+    func moment(of unit: CommitUnit, now: Int64, isHurried: Bool) -> Int64 {
         guard let refusal = refusals[unit.id] else { return .max }
-        return isHopeless(unit, now: now) ? .min : max(refusal.retryAt, nextProbe)
+        if isHopeless(unit, now: now) { return .min }
+        return isHurried ? nextProbe : max(refusal.retryAt, nextProbe)
     }
 
     /// Notes that a batch was rejected that will be halved.
@@ -69,7 +79,10 @@ struct RefusedUnits: Sendable, Equatable {
         refusals[unit.id] = Refusal(
             topics: unit.topics, silentTopics: silent, since: known?.since ?? now, wait: wait, retryAt: now + wait)
         nextProbe = now + Self.firstWait
-        count()
+        if known == nil { newCount += 1 }
+        guard newCount >= Self.stuckCount, now >= pausedUntil else { return }
+        pause = min(max(pause * 2, Self.firstWait), Self.longestPause)
+        pausedUntil = now + pause
     }
 
     /// Notes that brokers have taken units.
@@ -81,24 +94,26 @@ struct RefusedUnits: Sendable, Equatable {
             if refusals.removeValue(forKey: unit.id) != nil { recovered.formUnion(unit.topics) }
         }
         taken.formUnion(topics)
+        endPause()
         for id in Array(refusals.keys) {
             refusals[id]?.silentTopics.subtract(topics)
             if refusals[id]?.topics.isDisjoint(with: recovered) == false { refusals[id]?.isReleased = true }
         }
-        count()
     }
 
     /// Notes that something else stands for a unit from now on.
     mutating func forget(_ id: CommitUnit.ID) {
         refusals[id] = nil
-        count()
+        if refusals.isEmpty { endPause() }
     }
 
     /// Notes that the partitions of all units have gone.
     mutating func removeAll() {
         refusals.removeAll()
-        silentCount = 0
+        endPause()
     }
 
-    private mutating func count() { silentCount = refusals.values.count { !$0.silentTopics.isEmpty } }
+    private mutating func endPause() {
+        (newCount, pause, pausedUntil) = (0, 0, .min)
+    }
 }

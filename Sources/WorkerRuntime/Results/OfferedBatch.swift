@@ -23,17 +23,18 @@ struct OfferedBatch {
 extension CommitCycle.Cause {
     /// What an error means for a commit.
     init(_ error: KafkaError) {
-        self =
-            if error.isMetadataTooLarge {
-                .metadataTooLarge
-            } else if error.refusesRecords {
-                error.isTooLarge ? .tooLarge : .refused
-            } else if error.isTimeout {
-                .timedOut
-            } else if error.isFenced {
-                .fenced
-            } else {
-                error.isOutOfGroup ? .outOfGroup : .other
-            }
+        if error.isMetadataTooLarge {
+            self = .metadataTooLarge
+        } else if error.isTooLarge {
+            self = .tooLarge
+        } else if error.refusesRecords {
+            self = .refused
+        } else if error.isTimeout {
+            self = .timedOut
+        } else if error.isFenced {
+            self = .fenced
+        } else {
+            self = error.isOutOfGroup ? .outOfGroup : .other
+        }
     }
 }
