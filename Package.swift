@@ -76,21 +76,22 @@ let package = Package(
         .target(name: "CPages", cSettings: [.unsafeFlags(["-gdwarf-4"])]),
 
         // pure
+        pure("Basics"),
         pure("PushModel"),
         pure("Payloads", ["PushModel"]),
         pure("FanOut", ["PushModel"]),
-        pure("Delivery", ["PushModel"]),
+        pure("Delivery", ["Basics", "PushModel"]),
         pure("HTTP1"),
         pure("Observability"),
         pure("ResultQuery", ["PushModel"]),
         pure("Replay", ["PushModel", "FanOut", "ResultQuery"]),
 
         // adapter
-        wrapper("EventLoop", ["CLinux"]),
+        wrapper("EventLoop", ["Basics", "CLinux"]),
         wrapper("Crypto", ["COpenSSL"]),
         wrapper("HubAuth", ["Crypto"]),
-        wrapper("Users", ["Crypto", "EventLoop"]),
-        wrapper("CurlHTTP", ["CCurl", "Crypto", "EventLoop", "HTTP1"]),
+        wrapper("Users", ["Basics", "Crypto", "EventLoop"]),
+        wrapper("CurlHTTP", ["Basics", "CCurl", "Crypto", "EventLoop", "HTTP1"]),
         wrapper("Kafka", ["CRDKafka", "EventLoop"]),
         wrapper("HTTPServing", ["CMicroHTTPD"]),
         wrapper("SQLite", ["CSQLite"]),
@@ -99,26 +100,27 @@ let package = Package(
         // hub
         .target(
             name: "HubREST",
-            dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "CurlHTTP", "HTTP1", "EventLoop"],
+            dependencies: ["Basics", "PushModel", "Payloads", "FanOut", "Delivery", "HubAuth", "CurlHTTP", "HTTP1", "EventLoop"],
             swiftSettings: strict),
 
         // shared
         .target(
-            name: "Publishing", dependencies: ["PushModel", "ResultQuery", "EventLoop", "Kafka"], swiftSettings: strict),
+            name: "Publishing", dependencies: ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka"],
+            swiftSettings: strict),
 
         // service
         .target(
             name: "WorkerRuntime",
             dependencies: [
-                "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
-                "HTTP1", "HubAuth", "Crypto",
+                "Basics", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST",
+                "CurlHTTP", "HTTP1", "HubAuth", "Crypto",
             ],
             swiftSettings: strict + [.define("PUSHFAN_FAILPOINTS", .when(traits: ["Failpoints"]))]),
         .target(
             name: "Gateway",
             dependencies: [
-                "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP", "HTTPServing",
-                "Users", "Crypto", "Publishing",
+                "Basics", "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
+                "HTTPServing", "Users", "Crypto", "Publishing",
             ],
             swiftSettings: strict),
         .target(
@@ -139,8 +141,8 @@ let package = Package(
         wrapper(
             "Console",
             [
-                "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability", "ResultQuery",
-                "Replay", "Pages", "Kafka", "SQLite",
+                "Basics", "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
+                "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
                 "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Publishing",
             ]),
 
@@ -148,7 +150,7 @@ let package = Package(
         wrapper(
             "Bench",
             [
-                "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery",
+                "Basics", "Console", "Settings", "WorkerRuntime", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery",
                 "Observability", "Kafka", "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop",
             ]),
 
@@ -156,8 +158,8 @@ let package = Package(
         .executableTarget(
             name: "PushFan",
             dependencies: [
-                "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut",
-                "Delivery", "Observability",
+                "Basics", "Bench", "Console", "Settings", "WorkerRuntime", "Gateway", "HubEmulator", "PushModel", "Payloads",
+                "FanOut", "Delivery", "Observability",
                 "Kafka", "HubREST", "HubAuth", "HTTPServing", "CurlHTTP", "EventLoop",
             ],
             swiftSettings: strict),
@@ -169,6 +171,7 @@ let package = Package(
             name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery", "PushModel"], path: "Tests/FaultSuite",
             exclude: ["REPORT.md"],
             swiftSettings: strict),
+        pureTests("BasicsTests", ["Basics"]),
         pureTests("PushModelTests", ["PushModel"]),
         pureTests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
         pureTests("FanOutTests", ["FanOut", "PushModel"]),
@@ -178,13 +181,13 @@ let package = Package(
         pureTests("ResultQueryTests", ["ResultQuery", "PushModel"]),
         pureTests("ReplayTests", ["Replay", "PushModel", "FanOut"]),
         tests("HubAuthTests", ["HubAuth", "Crypto"]),
-        tests("UsersTests", ["Users", "Crypto", "EventLoop"]),
-        tests("CurlHTTPTests", ["CurlHTTP", "CCurl", "EventLoop", "Crypto", "HTTP1"]),
+        tests("UsersTests", ["Basics", "Users", "Crypto"]),
+        tests("CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
         tests("HTTPServingTests", ["HTTPServing"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
-        tests("PublishingTests", ["Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
+        tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
         tests(
             "WorkerRuntimeTests",
             [
@@ -197,8 +200,8 @@ let package = Package(
         tests(
             "GatewayTests",
             [
-                "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST", "HubAuth",
-                "CurlHTTP", "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop", "Publishing",
+                "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST",
+                "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop", "Publishing",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),
@@ -220,7 +223,8 @@ if isSanitized {
         "Console", "Bench", "PushFan", "Replay", "CPages", "Pages", "FaultOracle", "FaultSuite", "FaultSuiteTests",
         "ConsoleTests",
         "BenchTests",
-        "PushModelTests", "PayloadsTests", "FanOutTests", "DeliveryTests", "HTTP1Tests", "ResultQueryTests", "ReplayTests",
+        "BasicsTests", "PushModelTests", "PayloadsTests", "FanOutTests", "DeliveryTests", "HTTP1Tests", "ResultQueryTests",
+        "ReplayTests",
     ]
     package.targets.removeAll { left.contains($0.name) }
     package.products.removeAll()

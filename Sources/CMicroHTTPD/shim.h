@@ -3,10 +3,11 @@
 #pragma once
 #include <microhttpd.h>
 
-/// `MHD_start_daemon` with its options in one array that ends with `MHD_OPTION_END`.
-static inline struct MHD_Daemon *pushfan_mhd_start(unsigned int flags, MHD_AccessHandlerCallback handler, void *context,
+/// `MHD_start_daemon` with its options in one array that ends with `MHD_OPTION_END`. `accept` is asked for every new connection.
+static inline struct MHD_Daemon *pushfan_mhd_start(unsigned int flags, MHD_AcceptPolicyCallback accept,
+                                                   MHD_AccessHandlerCallback handler, void *context,
                                                    struct MHD_OptionItem *options) {
-    return MHD_start_daemon(flags, 0, NULL, NULL, handler, context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+    return MHD_start_daemon(flags, 0, accept, context, handler, context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
 /// The connection's socket, or -1.

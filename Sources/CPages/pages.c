@@ -30,6 +30,9 @@ static const unsigned char Configuration[] = {
 static const unsigned char Hubs[] = {
 #embed "../PushFan/PushFan.docc/Hubs.md"
 };
+static const unsigned char HubProtocol[] = {
+#embed "../PushFan/PushFan.docc/HubProtocol.md"
+};
 static const unsigned char Gateway[] = {
 #embed "../PushFan/PushFan.docc/Gateway.md"
 };
@@ -54,6 +57,9 @@ static const unsigned char Measuring[] = {
 static const unsigned char Developing[] = {
 #embed "../PushFan/PushFan.docc/Developing.md"
 };
+static const unsigned char Kafka[] = {
+#embed "../PushFan/PushFan.docc/Kafka.md"
+};
 static const unsigned char Glossary[] = {
 #embed "../PushFan/PushFan.docc/Glossary.md"
 };
@@ -73,10 +79,10 @@ static const unsigned char Contributing[] = {
 static const struct pushfan_page pages[] = {
   PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
-  PAGE(Hubs), PAGE(Gateway), PAGE(Operations), PAGE(Guarantees),
-  PAGE(Failures), PAGE(ExitCodes), PAGE(Emulator), PAGE(Measuring),
-  PAGE(Developing), PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog),
-  PAGE(Contributing),
+  PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Operations),
+  PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes), PAGE(Emulator),
+  PAGE(Measuring), PAGE(Developing), PAGE(Kafka), PAGE(Glossary),
+  PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),
 };
 
 const struct pushfan_page *pushfan_page(size_t place) {

@@ -1,6 +1,6 @@
+internal import Basics
 internal import CCurl
 internal import Crypto
-internal import EventLoop
 internal import HTTP1
 
 /// One place of the pool for a connection, and the exchange that it carries.

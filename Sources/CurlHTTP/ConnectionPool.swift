@@ -1,3 +1,4 @@
+public import Basics
 internal import CCurl
 public import Crypto
 public import EventLoop

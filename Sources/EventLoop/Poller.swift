@@ -1,3 +1,4 @@
+public import Basics
 internal import CLinux
 internal import Glibc
 

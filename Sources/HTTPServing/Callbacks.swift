@@ -6,19 +6,34 @@ import Synchronization
 // context would trap on a thread that Swift does not know. `context` is always the unretained `ServerCore`, which the
 // `HTTPServer` keeps until the library has stopped.
 
-/// Counts a new connection's requests and remembers its peer; gives that back when the connection ends.
+/// Says whether a new connection is taken; else it is closed at once.
+func peerArrived(_ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ byteCount: socklen_t) -> MHD_Result {
+    guard let context, let address else { return .YES }
+    let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    return core.hasPlace(isLocal: PeerName.isLocal(PeerName.read(address).host)) ? .YES : .NO
+}
+
+/// Counts a new connection's requests, remembers its peer and begins its time; gives that back when the connection ends.
 func connectionChanged(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ change: MHD_ConnectionNotificationCode
 ) {
-    guard let slot, let connection else { return }
+    guard let context, let slot, let connection else { return }
+    let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     switch change {
     case .CONNECTION_NOTIFY_STARTED:
         let peer = pushfan_mhd_peer(connection).map(PeerName.read) ?? ("", 0)
-        slot.pointee = Unmanaged.passRetained(ConnectionState(remoteAddress: "\(peer.0):\(peer.1)")).toOpaque()
+        let state = ConnectionState(remoteAddress: "\(peer.0):\(peer.1)", isLocal: PeerName.isLocal(peer.0))
+        if !state.isLocal { core.strangerCount.add(1, ordering: .relaxed) }
+        slot.pointee = Unmanaged.passRetained(state).toOpaque()
+        core.deadlines?.begin(pushfan_mhd_socket(connection))
     case .CONNECTION_NOTIFY_CLOSED:
-        if let state = slot.pointee { Unmanaged<ConnectionState>.fromOpaque(state).release() }
+        // The library closes the socket after this call.
+        core.deadlines?.end(pushfan_mhd_socket(connection))
+        guard let kept = slot.pointee else { return }
         slot.pointee = nil
+        let state = Unmanaged<ConnectionState>.fromOpaque(kept).takeRetainedValue()
+        if !state.isLocal { core.strangerCount.subtract(1, ordering: .relaxed) }
     }
 }
 
@@ -33,6 +48,8 @@ func requestStarted(
         Unmanaged<ConnectionState>.fromOpaque($0).takeUnretainedValue()
     }
     let exchange = Exchange(core: core, connection: connection, state: state, target: String(cString: target))
+    // The time of the first request has begun with the connection.
+    if let state, state.requestCount > 1 { core.deadlines?.begin(pushfan_mhd_socket(connection)) }
     return Unmanaged.passRetained(exchange).toOpaque()
 }
 
@@ -41,12 +58,13 @@ func requestEnded(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
 ) {
-    guard let context, let slot, let exchange = slot.pointee else { return }
+    guard let context, let connection, let slot, let exchange = slot.pointee else { return }
     let ended = Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue()
     slot.pointee = nil
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     if ended.isDeferred { core.waitingCount.subtract(1, ordering: .releasing) }
     core.activeCount.subtract(1, ordering: .releasing)
+    core.deadlines?.beginIdle(pushfan_mhd_socket(connection))
 }
 
 /// Leaves escapes as they are: the request decodes its own target.

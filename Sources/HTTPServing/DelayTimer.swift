@@ -1,7 +1,7 @@
 import CMicroHTTPD
 import Glibc
 
-/// One thread that wakes suspended connections when their time has come.
+/// One thread that wakes suspended connections when their time has come, and looks after the deadlines of those that run.
 ///
 /// A connection is suspended by its own server thread and then handed over; from there on it belongs to the timer until it is
 /// resumed, so no other thread touches it or its socket meanwhile.
@@ -17,11 +17,14 @@ final class DelayTimer: @unchecked Sendable {
         case watch(socket: Int32)
         /// Write the next piece of a raw answer to the socket; resume after the last.
         case drip(socket: Int32, bytes: [UInt8], written: Int, pieceByteCount: Int, interval: UInt64)
+        /// End the connections that are late; look again while there are any others.
+        case look(ConnectionDeadlines, every: UInt64)
     }
 
     private struct Entry {
         let deadline: UInt64
-        let connection: OpaquePointer
+        /// Suspended; nil where the duty is of no connection.
+        let connection: OpaquePointer?
         let duty: Duty
     }
 
@@ -73,6 +76,16 @@ final class DelayTimer: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
+    /// Begins to look after `deadlines`; once stopped, does nothing.
+    func look(after deadlines: ConnectionDeadlines, every interval: UInt64) {
+        pthread_mutex_lock(mutex)
+        if !isStopped {
+            push(Entry(deadline: Self.now() &+ interval, connection: nil, duty: .look(deadlines, every: interval)))
+            pthread_cond_signal(wakeUp)
+        }
+        pthread_mutex_unlock(mutex)
+    }
+
     /// Resumes every connection and ends the thread.
     func stop() {
         pthread_mutex_lock(mutex)
@@ -105,7 +118,7 @@ final class DelayTimer: @unchecked Sendable {
         let left = heap
         heap = []
         pthread_mutex_unlock(mutex)
-        for entry in left { MHD_resume_connection(entry.connection) }
+        for entry in left { if let connection = entry.connection { MHD_resume_connection(connection) } }
     }
 
     /// Does what is due; returns the entry to keep, or resumes the connection.
@@ -129,12 +142,16 @@ final class DelayTimer: @unchecked Sendable {
                     socket: socket, bytes: bytes, written: written + max(sent, 0), pieceByteCount: piece, interval: interval)
                 return Entry(deadline: now() &+ interval, connection: entry.connection, duty: duty)
             }
+        case .look(let deadlines, let interval):
+            let goesOn = deadlines.endLate()
+            return goesOn ? Entry(deadline: now() &+ interval, connection: nil, duty: entry.duty) : nil
         }
-        MHD_resume_connection(entry.connection)
+        if let connection = entry.connection { MHD_resume_connection(connection) }
         return nil
     }
 
-    private static func now() -> UInt64 {
+    /// Nanoseconds of the monotonic clock.
+    static func now() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)

@@ -104,6 +104,8 @@ final class Exchange {
         let request = HTTPServerRequest(
             method: method, target: HTTPServerRequest.originForm(target), headers: headers, body: body,
             remoteAddress: remoteAddress, ordinalOnConnection: ordinal, isSecure: core.isSecure)
+        // From here on the client waits for us.
+        core.deadlines?.end(pushfan_mhd_socket(connection))
         switch core.handler {
         case .direct(let handler): return respond(handler(request))
         case .deferred(let handler): return ask(handler, request)
@@ -214,7 +216,8 @@ final class Exchange {
         phase = .answered
         guard let made else { return false }
         for field in response.headers.all { MHD_add_response_header(made, field.name, field.value) }
-        if response.closesConnection || core.isDraining.load(ordering: .relaxed) {
+        core.deadlines?.begin(pushfan_mhd_socket(connection))
+        if response.closesConnection || !core.keepsConnections || core.isDraining.load(ordering: .relaxed) {
             MHD_add_response_header(made, "Connection", "close")
         }
         let queued = MHD_queue_response(connection, UInt32(clamping: response.status), made)

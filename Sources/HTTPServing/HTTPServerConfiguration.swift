@@ -25,6 +25,11 @@ public struct HTTPServerConfiguration: Sendable {
     public var threadCount = 1
     /// Connections at a time; more wait in the backlog. Default 4,096.
     public var maximumConnections = 4096
+    /// Connections beyond `maximumConnections`, for 127.0.0.1 and ::1 only. Default 0.
+    ///
+    /// Where it is more, those of others that are beyond `maximumConnections` are ended as they come: in the backlog they would stand
+    /// before those that these places are for.
+    public var reservedForLoopback = 0
     /// Connections from one address at a time; more are ended as they come. Default 0, for no limit but the one above.
     public var maximumConnectionsPerPeer = 0
     /// Bytes of a request's body; a longer one is answered 413. Default 1 MiB.
@@ -33,6 +38,15 @@ public struct HTTPServerConfiguration: Sendable {
     public var maximumHeaderByteCount = 32 << 10
     /// How long a connection may be idle. Default 120 s, whole seconds.
     public var idleTimeout: Duration = .seconds(120)
+    /// How long a client may take to send a whole request, and then to take the whole answer. Default `nil`, for as long as it is
+    /// not idle.
+    ///
+    /// Up to an eighth of it later, the connection is ended, however often a byte has come or gone meanwhile. The time of a request
+    /// begins with its connection; for a later one on the same connection, when its first line is there, for which `idleTimeout` is
+    /// allowed from the answer before. While the handler is at work, and until the answer is there, no time counts.
+    public var requestTimeout: Duration?
+    /// Whether a connection may bring more than one request. Default true.
+    public var keepsConnections = true
     /// What the server answers by itself, by status. Default: that status and an empty body.
     ///
     /// It is asked for 400, 413 and 431, where a request is refused and its connection ends; for 500, where a ``Responder`` was
@@ -45,6 +59,22 @@ public struct HTTPServerConfiguration: Sendable {
     public init(listen: String = "127.0.0.1:0", identity: Identity? = nil) {
         self.listen = listen
         self.identity = identity
+    }
+
+    /// The limits of a port for health probes and scrapes, which are short and few: whoever connects there must neither take the
+    /// descriptors that other things need, nor make probes wait behind it.
+    ///
+    /// - Parameter listen: Where to listen, as ``listen``.
+    /// - Returns: A configuration with these limits.
+    public static func probes(listen: String) -> HTTPServerConfiguration {
+        var configuration = HTTPServerConfiguration(listen: listen)
+        configuration.maximumConnections = 64
+        configuration.maximumConnectionsPerPeer = 32
+        configuration.reservedForLoopback = 4
+        configuration.idleTimeout = .seconds(5)
+        configuration.requestTimeout = .seconds(5)
+        configuration.keepsConnections = false
+        return configuration
     }
 
     /// The host of a listen address, brackets removed; `nil` when the text is no listen address.

@@ -94,6 +94,10 @@ enum PeerName {
         }
     }
 
+    /// Whether a host, as ``read(_:)`` writes it, is what this machine's own connections come from unless they choose another address
+    /// of 127.0.0.0/8.
+    static func isLocal(_ host: String) -> Bool { ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"].contains(host) }
+
     private static func decoded(_ text: [CChar]) -> String {
         String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -15,8 +15,15 @@ final class ServerCore: Sendable {
     let maximumBodyByteCount: Int
     let maximumHeaderByteCount: Int
     let isSecure: Bool
-    let timer = DelayTimer()
+    let keepsConnections: Bool
+    let timer: DelayTimer
+    /// By when peers must have sent or taken something; nil where that does not count.
+    let deadlines: ConnectionDeadlines?
     let suspended: SuspendedAnswers
+    /// Connections that others than this machine may have; nil for as many as the library takes.
+    private let maximumStrangers: Int?
+    /// Connections of others than this machine.
+    let strangerCount = Atomic<Int>(0)
     /// Requests whose answer has not left yet.
     let activeCount = Atomic<Int>(0)
     /// Those among them that were given to a deferred handler.
@@ -31,17 +38,32 @@ final class ServerCore: Sendable {
         maximumBodyByteCount = configuration.maximumBodyByteCount
         maximumHeaderByteCount = configuration.maximumHeaderByteCount
         isSecure = configuration.identity != nil
+        keepsConnections = configuration.keepsConnections
+        maximumStrangers = configuration.reservedForLoopback > 0 ? max(1, configuration.maximumConnections) : nil
+        let timer = DelayTimer()
+        self.timer = timer
+        deadlines = configuration.requestTimeout.map {
+            ConnectionDeadlines(request: $0, idle: configuration.idleTimeout, timer)
+        }
+    }
+
+    /// Whether there is a place for a new connection. With several server threads a few more may come in at the same moment.
+    func hasPlace(isLocal: Bool) -> Bool {
+        guard let maximumStrangers, !isLocal else { return true }
+        return strangerCount.load(ordering: .relaxed) < maximumStrangers
     }
 }
 
-/// What is kept for one connection: its peer's name and how many requests it brought.
+/// What is kept for one connection: its peer's name, whether that is this machine, and how many requests it brought.
 ///
 /// Touched only by callbacks of its own connection, which the library never runs at the same time.
 final class ConnectionState {
     let remoteAddress: String
+    let isLocal: Bool
     var requestCount = 0
 
-    init(remoteAddress: String) {
+    init(remoteAddress: String, isLocal: Bool) {
         self.remoteAddress = remoteAddress
+        self.isLocal = isLocal
     }
 }

@@ -71,7 +71,7 @@ extension HubAuthError: CustomStringConvertible {
         case .tooLong(let field, let limit): "\(field.rawValue) in the connection string is longer than \(limit) bytes"
         case .endpoint(let problem): "Endpoint in the connection string cannot be used: \(problem.rawValue)"
         case .hubName:
-            "a hub's name is 1 to 260 letters, digits, '.', '-' and '_', and begins and ends with a letter or a digit"
+            "a hub's name is 1 to 260 letters, digits, '.', '-' and '_'; it begins and ends with a letter or a digit"
         case .tokenLifetime(let seconds): "a token's life of \(seconds) s is outside of 300 s to 86400 s"
         case .signing(let error): "signing a token failed: \(error)"
         }

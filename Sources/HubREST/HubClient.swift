@@ -3,7 +3,7 @@ public import HubAuth
 public import Payloads
 public import PushModel
 
-/// Writes the hub's calls and reads its answers (hub-protocol sections 3 and 4); the bytes travel elsewhere.
+/// Writes the hub's calls and reads its answers (page HubProtocol, "Sends" and "Answers"); the bytes travel elsewhere.
 ///
 /// One owner, not thread-safe, because it caches the token.
 public struct HubClient: Sendable {

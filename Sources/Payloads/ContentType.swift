@@ -1,4 +1,4 @@
-/// The media types that a hub call's body can have (hub protocol, section 3.5).
+/// The media types that a hub call's body can have (page HubProtocol, "Formats and media types").
 public enum ContentType: UInt8, Sendable, CaseIterable {
     case jsonUTF8, json, xml, xmlUTF8, octetStream, form
 

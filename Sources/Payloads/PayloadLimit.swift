@@ -2,7 +2,7 @@ public import PushModel
 
 /// The sizes that push services and the hub take; larger ones are refused before any call.
 ///
-/// A service's own refusal would come only after the hub had accepted, as an outcome in its telemetry (hub protocol, section 3.11).
+/// A service's own refusal would come only after the hub had accepted, as an outcome in its telemetry (page HubProtocol, "Outcomes").
 public enum PayloadLimit {
     /// Bytes of body and platform headers that the hub takes in one message, 64 KiB.
     public static let hubByteCount = 65_536

@@ -1,4 +1,4 @@
-import EventLoop
+import Basics
 
 /// The deadlines of those who wait, the earliest first.
 struct DeadlineHeap {

@@ -1,7 +1,7 @@
 /// Makes identifiers for requests and jobs: UUIDs of version 7, which sort by the time of their making (RFC 9562, section 5.7).
 ///
 /// 48 bits of milliseconds and 74 random bits. Within one millisecond, and while the clock is behind where it was, the random bits count
-/// up. So the order of making is kept there, too (section 6.2, method 2).
+/// up. So the order of making is kept there, too (RFC 9562, section 6.2, method 2).
 public struct RequestIdentifier: Sendable {
     private var time: UInt64 = 0
     /// The 12 bits after the version.

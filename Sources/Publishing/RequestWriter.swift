@@ -35,7 +35,7 @@ public struct RequestRecord: Sendable {
     }
 }
 
-/// Makes records of requests, with the headers of a CloudEvent in binary mode (message contract, section 3.3).
+/// Makes records of requests, with the headers of a CloudEvent in binary mode (page Requests).
 public struct RequestWriter: Sendable {
     /// The `type` attribute of a request.
     public static let eventType = "push.request.v1"

@@ -1,4 +1,5 @@
-public import EventLoop
+public import Basics
+import EventLoop
 import Foundation
 public import Kafka
 import Synchronization

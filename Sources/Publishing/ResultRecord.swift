@@ -2,7 +2,7 @@ public import Kafka
 import PushModel
 import ResultQuery
 
-/// One record of the results topic, as far as lists and those who wait need it (message contract, section 3.6).
+/// One record of the results topic, as far as lists and those who wait need it (page Results).
 public struct ResultRecord: Sendable {
     /// The record's value.
     public let json: [UInt8]

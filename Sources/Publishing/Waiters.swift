@@ -1,4 +1,4 @@
-import EventLoop
+import Basics
 
 /// Who waits for the results of which requests, and until when; without clock and thread.
 struct Waiters {

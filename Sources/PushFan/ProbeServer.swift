@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import HTTPServing
 import Observability
@@ -21,13 +22,7 @@ final class ProbeServer: Sendable {
             return HTTPServerResponse(
                 status: 200, headers: ["Content-Type": "application/json", "Cache-Control": "no-store"], body: status())
         }
-        var configuration = HTTPServerConfiguration(listen: listen)
-        // Whoever connects here must not take the descriptors that calls and Kafka need. A probe is one short request.
-        configuration.maximumConnections = 64
-        // Nor may it make probes wait behind a thousand connections of its own.
-        configuration.maximumConnectionsPerPeer = 32
-        configuration.idleTimeout = .seconds(5)
-        server = HTTPServer(configuration, handler: handler)
+        server = HTTPServer(.probes(listen: listen), handler: handler)
     }
 
     func start() throws(HTTPServingError) -> HTTPServer.Address { try server.start() }

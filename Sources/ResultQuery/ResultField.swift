@@ -1,6 +1,6 @@
 import PushModel
 
-/// What a filter can ask of a result: a name, where the record has it, and what its values are (message contract, section 3.6).
+/// What a filter can ask of a result: a name, where the record has it, and what its values are (page Results).
 public enum ResultField: String, Sendable, CaseIterable {
     case request, state, outcome, error, status, safety, hub, platform, attempts, took, queued, kind
     case hubState = "hub_state"

@@ -65,6 +65,27 @@ extension Settings {
         return configuration
     }
 
+    /// The names of the worker's loops as members of its group.
+    public var memberNames: [String] {
+        guard worker.loops > 1 else { return [WorkerConfiguration.instanceID(worker: worker.id, loop: nil)] }
+        return (1...worker.loops).map { WorkerConfiguration.instanceID(worker: worker.id, loop: $0) }
+    }
+
+    /// What the transactional ids of the worker's loops begin with; nil where it needs none (`at_least_once`).
+    public var transactionalPrefix: String? {
+        guard kafka.guarantee == .exactlyOnce else { return nil }
+        return WorkerConfiguration.transactionalID(
+            group: kafka.groupID, instance: WorkerConfiguration.instanceID(worker: worker.id, loop: nil))
+    }
+
+    /// A transactional id that begins like those of the worker's loops, and that none of them has: they are counted from 1. Nil where the
+    /// worker needs none.
+    public var unusedTransactionalID: String? {
+        guard kafka.guarantee == .exactlyOnce else { return nil }
+        return WorkerConfiguration.transactionalID(
+            group: kafka.groupID, instance: WorkerConfiguration.instanceID(worker: worker.id, loop: 0))
+    }
+
     /// The file descriptors that a worker may need at most: those of hub connections, in each loop some 64 for connections to Kafka's brokers
     /// and for wake-ups, 64 for probes, and 64 for everything else.
     public var descriptorsNeeded: Int {

@@ -1,5 +1,5 @@
+public import Basics
 public import Crypto
-public import EventLoop
 import Synchronization
 
 /// The users at one moment, and the check of a password against them.

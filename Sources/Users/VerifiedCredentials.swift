@@ -1,5 +1,5 @@
+public import Basics
 import Crypto
-public import EventLoop
 
 /// Whose password was right a moment ago, so that it need not be hashed for each call of an app.
 ///

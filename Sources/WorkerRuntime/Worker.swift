@@ -2,7 +2,6 @@ import CurlHTTP
 import EventLoop
 import Foundation
 import HubREST
-import Kafka
 public import Observability
 import Synchronization
 
@@ -145,14 +144,7 @@ public final class Worker: Sendable {
         let health = WorkerHealth(services.health, services.log, now: services.clock.monotonic, suffix: suffix)
         let loop = try WorkerLoop(
             configuration, services: services, metrics: metrics, health: health, control: controls[index])
-        defer {
-            loop.committer.stop(within: .seconds(10))
-            loop.consumer.close(timeout: .seconds(5))
-            // Before its descriptor is closed: the library would write to whatever has the number next, a connection of another loop.
-            loop.delayReader.stop()
-            loop.closePorts()
-            loop.details.close()
-        }
+        defer { loop.close() }
         try loop.run()
         if let failure = loop.failure { throw failure }
     }

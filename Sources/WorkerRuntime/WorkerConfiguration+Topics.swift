@@ -28,7 +28,7 @@ extension WorkerConfiguration {
         /// Where workers agree on what is theirs of a hub's rate.
         public var shares: String
 
-        /// The names of the message contract.
+        /// The default names (page Requests).
         public init() { self.init(requests: "push.requests.v1") }
 
         /// Names that belong to that of the requests: `push.requests.v1` gives `push.requests-high.v1`, `push.results.v1` and so on.

@@ -136,10 +136,26 @@ extension WorkerConfiguration {
 extension WorkerConfiguration {
     /// The member's stable name in its group: `WORKER`, or `WORKER:LOOP`.
     var instanceID: String {
-        guard let loop else { return workerID }
-        return "\(workerID.dropLast("-\(loop)".count)):\(loop)"
+        guard let loop else { return Self.instanceID(worker: workerID, loop: nil) }
+        return Self.instanceID(worker: String(workerID.dropLast("-\(loop)".count)), loop: loop)
     }
 
     /// The transactional id: `GROUP:WORKER`, or `GROUP:WORKER:LOOP`.
-    var transactionalID: String { "\(groupID):\(instanceID)" }
+    var transactionalID: String { Self.transactionalID(group: groupID, instance: instanceID) }
+
+    /// The stable name of a worker's loop in its group.
+    ///
+    /// - Parameters:
+    ///   - worker: The worker's name.
+    ///   - loop: The loop, counted from 1; nil where there is only one.
+    /// - Returns: `WORKER`, or `WORKER:LOOP`.
+    public static func instanceID(worker: String, loop: Int?) -> String { loop.map { "\(worker):\($0)" } ?? worker }
+
+    /// The transactional id of a worker's loop.
+    ///
+    /// - Parameters:
+    ///   - group: The group's name.
+    ///   - instance: The loop's name in it.
+    /// - Returns: `GROUP:INSTANCE`.
+    public static func transactionalID(group: String, instance: String) -> String { "\(group):\(instance)" }
 }

@@ -32,6 +32,26 @@ struct AudienceSurveyTests {
         #expect(survey.skips(7) && survey.kind == .names(.users))
     }
 
+    /// No worker would read such a part.
+    @Test(arguments: [["--dry-run"], ["--timeout", "1s"]])
+    func aRequestWhosePartsWouldRepeatTooMuchIsRefusedBeforeAnythingIsWritten(_ flags: [String]) throws {
+        let file = try TemporaryFile("alice\nbob\n")
+        var harness = Harness()
+        harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:9"
+        func enqueue(_ byteCount: Int, _ flags: [String]) throws -> Outcome {
+            let ballast = try TemporaryFile(String(repeating: "x", count: byteCount))
+            let content = ["--title", "T", "--platform", "apple", "--payload", "baidu=@\(ballast.path)"]
+            return withExtendedLifetime((file, ballast)) {
+                harness.run(["enqueue", "--audience-file", file.path] + content + flags)
+            }
+        }
+        let refused = try enqueue(400_000, flags)
+        #expect(refused.code == .usage && refused.output.isEmpty)
+        #expect(refused.messages.contains("record_too_large") && refused.messages.contains("393216 are allowed"), "\(refused)")
+        let taken = try enqueue(390_000, ["--dry-run"])
+        #expect(taken.code == .done, "\(taken.messages)")
+    }
+
     @Test func handlesAreTheSameWhereTheirPlatformIs() throws {
         let survey = try Self.survey("apple,AA\napple,aa\nfcmv1,AA\nfcmv1,aa\nfcmv1,aa\n")
         #expect(survey.names == 3 && survey.duplicates == 2 && survey.parts == 2 && survey.calls == 2)

@@ -1,5 +1,6 @@
 import Delivery
 import Kafka
+import Settings
 import Testing
 
 @testable import Console
@@ -45,6 +46,64 @@ import Testing
         #expect(findings.count == 1)
         #expect(findings.first?.text.contains(text) == true)
         #expect(findings.first?.remedy != nil)
+    }
+
+    private static let beyondEnd: [(Int64?, StartRule, Finding.State, String)] = [
+        (1000, .safe, .warning, "published after the last request that was read"),
+        (1000, .end, .warning, "published after the last request that was read"),
+        (nil, .safe, .failed, "nothing is read there"),
+        (nil, .beginning, .warning, "all that is there is sent"),
+        (nil, .end, .warning, "is not sent"),
+        (nil, .moment(5), .warning, "from the moment of kafka.start on"),
+    ]
+
+    /// As `StartRule.decisionBeyondEnd` decides: by the time of the last request that was read, or where that is unknown by `kafka.start`.
+    @Test(arguments: beyondEnd)
+    func ofAPartitionThatEndsBeforeThePositionItIsSaidWhatWorkersDo(
+        latest: Int64?, start: StartRule, state: Finding.State, text: String
+    ) {
+        var finished = FinishedOffsets()
+        finished.latest = latest
+        var facts = Self.facts([Self.position(high: 20, committed: 30, metadata: finished.encoded())])
+        facts.start = start
+        let findings = GroupFindings.of(facts, Self.tool)
+        #expect(findings.map(\.state) == [state])
+        #expect(findings.first?.text.contains(text) == true, "\(findings)")
+        #expect(findings.first?.remedy?.contains("pushfan group start --at finished --replace t:0") == (state == .failed))
+        // What the worker does, of a partition with something older and something newer.
+        let (decision, _) = start.decisionBeyondEnd(low: 0, high: 20, latest: latest, since: 10)
+        #expect((decision == .refused) == (state == .failed))
+        facts.delays = ["t"]
+        let delayed = GroupFindings.of(facts, Self.tool)
+        #expect(delayed.map(\.state) == [.warning])
+        #expect(delayed.first?.text.contains("the delay lane is read from its earliest offset") == true, "\(delayed)")
+    }
+
+    @Test func theRightToTransactionsIsAskedForUnderTheWorkersNames() throws {
+        func settings(_ environment: [String: String]) throws -> Settings {
+            let own = ["PUSHFAN_KAFKA_GROUP_ID": "g", "PUSHFAN_WORKER_ID": "w"]
+            return try Settings.load(environment: own.merging(environment) { _, new in new })
+        }
+        let one = try settings(["PUSHFAN_WORKER_LOOPS": "1"])
+        #expect(one.memberNames == ["w"] && one.transactionalPrefix == "g:w" && one.unusedTransactionalID == "g:w:0")
+        let several = try settings(["PUSHFAN_WORKER_LOOPS": "2"])
+        #expect(several.memberNames == ["w:1", "w:2"] && several.transactionalPrefix == "g:w")
+        #expect(several.unusedTransactionalID == "g:w:0")
+        let none = try settings(["PUSHFAN_KAFKA_DELIVERY_GUARANTEE": "at_least_once"])
+        #expect(none.transactionalPrefix == nil && none.unusedTransactionalID == nil)
+    }
+
+    @Test func aMissingRightToTransactionsIsToldUnlessTheWorkerRuns() {
+        func findings(_ answer: Result<Void, Refusal>, isRunning: Bool = false) -> [Finding] {
+            TransactionFindings.of(TransactionFacts(prefix: "g:w", answer: answer, isRunning: isRunning), Self.tool)
+        }
+        #expect(findings(.success(())).isEmpty)
+        let missing = findings(.failure(Refusal(.rights, "x")))
+        #expect(missing.map(\.state) == [.warning])
+        let remedy = "--operation Write --operation Describe --transactional-id g:w --resource-pattern-type prefixed"
+        #expect(missing.first?.remedy?.hasSuffix(remedy) == true, "\(missing)")
+        #expect(findings(.failure(Refusal(.rights, "x")), isRunning: true).isEmpty)
+        #expect(findings(.failure(Refusal(.unreachable, "x"))).map(\.state) == [.unasked])
     }
 
     @Test func whatIsDelayedIsToldApartAndEachTopicIsSharedOutByItself() {

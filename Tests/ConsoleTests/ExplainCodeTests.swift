@@ -18,7 +18,7 @@ import Testing
         #expect(json.output.contains(#""remedy":"#) && json.output.contains(#""code":"\#(code.rawValue)""#))
     }
 
-    /// The closed list of the message contract, section 3.6, and what outcomes add to it: a code that is added needs a page here.
+    /// The closed list of page Results, "Errors", and what outcomes add to it: a code that is added needs an explanation here.
     @Test func theContractsListIsComplete() {
         let contract = [
             "schema_invalid", "record_too_large", "unknown_hub", "expired_in_queue", "duplicate", "tag_expression_invalid",

@@ -38,7 +38,7 @@ struct IndexedTopicTests {
     /// A transaction may be committed before its records can be read. The next one of the same producer begins when they can, so all can
     /// be read in the end.
     private mutating func write(pairs count: Int) throws {
-        let producer = try Producer(configuration, transactionalID: "\(topic)-writer")
+        let producer = try Producer(configuration, transactionalID: "\(topic)-writer", transactionTimeout: farDeadline)
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: [self.topic], timeout: farDeadline).first)
         try producer.initTransactions(timeout: farDeadline)

@@ -144,7 +144,7 @@ import Testing
         let page = try #require(
             WorkerPage(Array(#"{"loops":[{"limit":"64","at":7,"partitions":[{"oldest":{}},3]},null]}"#.utf8)))
         try #require(page.loops.count == 2)
-        #expect(page.loops[0].limit == nil && page.loops[0].at == nil)
+        #expect(page.loops[0].total.limit == nil && page.loops[0].at == nil)
         #expect(
             page.loops[0].partitions == [
                 .init(oldest: .init()), .init(),

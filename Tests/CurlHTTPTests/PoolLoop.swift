@@ -1,3 +1,4 @@
+import Basics
 import CurlHTTP
 import EventLoop
 import HTTP1

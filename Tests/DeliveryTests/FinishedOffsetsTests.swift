@@ -10,7 +10,7 @@ struct FinishedOffsetsTests {
         #expect(try FinishedOffsets(decoding: "3::") == FinishedOffsets())
     }
 
-    /// Bit 0 is the least of the first byte (kafka-dispatch, section 6.2).
+    /// Bit 0 is the least of the first byte (page Kafka, "Offsets").
     @Test(
         arguments: [([0], "3::AQ=="), ([8], "3::AAE="), ([1, 2, 17], "3::BgAC"), ([23], "3::AACA"), ([24], "3::AAAAAQ==")]
             as [([Int], String)])

@@ -11,7 +11,7 @@ struct VerdictTableTests {
         Verdict(of: .failed(curlCode: code, isAnswerInvalid: isAnswerInvalid, bodySent: bodySent))
     }
 
-    /// Hub-protocol, sections 4.2 and 4.7; message contract, section 3.6.
+    /// Page HubProtocol, "Statuses"; page Results, "Outcome classes".
     @Test(
         arguments: [
             (200, .success, nil, .never), (201, .success, nil, .never),
@@ -37,7 +37,7 @@ struct VerdictTableTests {
         #expect(verdict.pausesHub == (status == 429))
     }
 
-    /// 403 throttles with Retry-After and refuses without it (section 4.3).
+    /// 403 throttles with Retry-After and refuses without it (page HubProtocol, "Throttling").
     @Test(
         arguments: [
             (403, true, .none, .throttled, .hubThrottled, .backoff, true),

@@ -18,7 +18,7 @@ struct HubAnswerTests {
 
     private func error(_ detail: String) -> String { "<Error><Code>400</Code><Detail>\(detail)</Detail></Error>" }
 
-    /// Standard tier hubs name the notification, others do not (hub-protocol, section 4.1).
+    /// Standard tier hubs name the notification, others do not (page HubProtocol, "Answers").
     @Test(
         arguments: [
             (
@@ -52,7 +52,7 @@ struct HubAnswerTests {
         }
     }
 
-    /// Bodies as they were recorded (hub-protocol, section 4.4).
+    /// Bodies as they were recorded (page HubProtocol, "Error bodies").
     @Test(
         arguments: [
             (

@@ -83,7 +83,7 @@ import Testing
                 ])
     }
 
-    /// The form of hub-protocol, section 3.8.
+    /// The form of page HubProtocol, "Direct batches".
     @Test func aDirectBatch() throws {
         var calling = try Calling()
         let calls = try calling.calls(

@@ -1,6 +1,6 @@
+import Basics
 import CRDKafka
 import Dispatch
-import EventLoop
 import Synchronization
 import TestSupport
 import Testing

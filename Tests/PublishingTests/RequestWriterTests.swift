@@ -2,7 +2,7 @@ import Publishing
 import PushModel
 import Testing
 
-/// What the record of a request is made of (message contract, section 3.3).
+/// What the record of a request is made of (page Requests).
 @Suite struct RequestWriterTests {
     private let moment = Timestamp(milliseconds: 1_795_262_400_000)
 

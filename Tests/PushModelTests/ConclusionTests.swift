@@ -2,7 +2,7 @@ import PushModel
 import Testing
 
 struct ConclusionTests {
-    /// Message contract, section 3.6: what a request whose only call ended so is.
+    /// Page Results, "States" and "Replay safety": what a request whose only call ended so is.
     @Test(
         arguments: [
             (.success, .sent, "duplicate_risk"), (.transient, .failed, "safe"), (.throttled, .failed, "safe"),

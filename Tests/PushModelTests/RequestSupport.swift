@@ -42,7 +42,7 @@ func record(_ fragment: String = "") -> String {
     return "{" + members.joined(separator: ",") + "}"
 }
 
-/// The full record of the contract, section 3.5.
+/// A record with fields of every kind (page Requests, "Fields").
 let fullRecord = #"""
     {"schema_version": 1, "id": "01J8Z6Q7X1J3N5V7B9D1F3H5K7", "source": "/orders", "hub": "prod-shop",
      "audience": {"tag_expression": "(follows_RedSox || follows_Cardinals) && location_Boston"},

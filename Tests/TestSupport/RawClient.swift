@@ -17,10 +17,30 @@ public final class RawClient {
     public private(set) var ending: Int32?
 
     /// Connects.
-    public init(port: Int) throws {
+    ///
+    /// - Parameters:
+    ///   - port: The server's port at 127.0.0.1.
+    ///   - source: The address of 127.0.0.0/8 that it comes from; nil for the usual one, 127.0.0.1.
+    /// - Throws: `Failure`: the address is not to be had, or the server takes no connection.
+    public init(port: Int, from source: String? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: Int(farDeadline.components.seconds), tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        if let source {
+            var own = sockaddr_in()
+            own.sin_family = sa_family_t(AF_INET)
+            own.sin_addr.s_addr = inet_addr(source)
+            let bound = withUnsafePointer(to: &own) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            guard bound == 0 else {
+                let code = errno
+                close(descriptor)
+                throw Failure(call: "bind", code: code)
+            }
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = (UInt16(exactly: port) ?? 0).bigEndian
@@ -73,6 +93,13 @@ public final class RawClient {
         let body = Array(received[(end ?? received.count)..<max(end ?? received.count, total)])
         received.removeFirst(total)
         return (status, head, body)
+    }
+
+    /// Whether the connection has ended and nothing is left to read. Waits for nothing, and takes nothing.
+    public var hasEnded: Bool {
+        var byte: UInt8 = 0
+        let peeked = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EINTR)
     }
 
     /// Reads until the connection ends.

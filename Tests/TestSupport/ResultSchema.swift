@@ -1,6 +1,6 @@
 import Foundation
 
-/// The rules of the result record (message contract, section 3.6), checked on what Foundation reads from the bytes.
+/// The rules of the result record (page Results), checked on what Foundation reads from the bytes.
 public struct ResultSchema {
     /// A violated rule each, with its place.
     public private(set) var violations: [String] = []

@@ -1,5 +1,5 @@
+import Basics
 import Crypto
-import EventLoop
 import Foundation
 import Testing
 import Users

@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import EventLoop
 import Foundation
 import Synchronization
 import TestSupport

@@ -255,7 +255,7 @@ struct FaultTests {
         #expect(results.first?["replay_safety"] == "safe")
         #expect(results.first?["attempts.0.bytes_sent"] == false)
         #expect(worker.report(.ready).checks.contains { $0.name == "hub" && $0.reason != nil })
-        #expect(worker.report(.live).passes)
+        #expect(eventually { worker.report(.live).passes })
         try worker.stop()
         #expect(bench.hub.calls().isEmpty)
     }

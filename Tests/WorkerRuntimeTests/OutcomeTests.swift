@@ -19,7 +19,7 @@ struct OutcomeTests {
         let result: String
     }
 
-    /// The states of hub-protocol, section 5.2, final or not, in both spellings; the deadline is 15 s.
+    /// The states of page HubProtocol, "States", final or not, in both spellings; the deadline is 15 s.
     private static let states = [
         Case(name: "enqueued", script: "state=Enqueued", result: "failed ambiguous telemetry_unfinished ambiguous Enqueued"),
         Case(
@@ -62,7 +62,7 @@ struct OutcomeTests {
             result: "partial permanent devices_refused duplicate_risk Completed fcmv1:WrongToken=2 gcm:Success=1"),
     ]
 
-    /// Every outcome name of section 5.4, alone.
+    /// Every outcome name of page HubProtocol, "Outcomes", alone.
     private static let names = PNSOutcome.Name.allCases.map { name in
         let outcome = PNSOutcome.known(name).outcome
         let words =

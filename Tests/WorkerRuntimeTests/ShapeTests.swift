@@ -67,7 +67,7 @@ struct ShapeTests {
         bench.clock.advance(by: .seconds(10))
         try bench.results(count)
         #expect(worker.report(.ready).passes)
-        #expect(worker.report(.live).passes)
+        #expect(eventually { worker.report(.live).passes })
         let health = String(decoding: worker.report(.ready).body(verbose: true), as: UTF8.self)
         try worker.stop()
         let results = try bench.resultsByRequest()

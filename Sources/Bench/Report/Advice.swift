@@ -38,7 +38,7 @@ extension Advice {
             setting: "worker.max_in_flight=\(min(4096, setting.maxInFlight * 2))",
             effect: "up to \(percent(gain)) more requests/s, if the hub keeps up",
             reason:
-                "all \(setting.maxInFlight) calls were in flight at \(percent(backlog.inFlightFullShare)) of the samples, a call took "
+                "all \(setting.maxInFlight) calls were in flight at \(percent(backlog.inFlightFullShare)) of the samples; a call took "
                 + "\(decimal(backlog.hubMilliseconds)) ms, and the worker used \(decimal(backlog.processorShare)) cores",
             gain: gain)
     }
@@ -100,7 +100,7 @@ extension Advice {
             effect: "results up to \(percent(gain)) earlier, at the price of more commits",
             reason:
                 "at \(Int(latency.requestsPerSecond)) requests/s half of the results came \(decimal(waiting)) ms or more after the "
-                + "hub call, with a commit every \(decimal(setting.commitIntervalMilliseconds)) ms at the earliest",
+                + "hub call; commits are at least \(decimal(setting.commitIntervalMilliseconds)) ms apart",
             gain: gain)
     }
 

@@ -3,7 +3,8 @@ extension Command {
     public static let builtIn: [Command] = [
         .help, .version,
         .enqueue, .cancel, .explain,
-        .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck, .doctor, .status, .groupAdopt,
+        .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck, .doctor, .status,
+        .groupAdopt, .groupStart,
         .handlesCollect, .usersSet, .usersList, .usersRemove,
         .resultsList, .resultsShow, .resultsTail, .failed,
         .replayPlan, .replayRun, .replayList, .replayStatus, .replayPause, .replayResume, .replayStop, .replayLeftovers,

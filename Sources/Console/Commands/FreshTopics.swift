@@ -1,4 +1,3 @@
-import Glibc
 import Kafka
 
 /// Patience with topics that were created a moment ago: brokers learn of them one after another.
@@ -26,8 +25,7 @@ enum FreshTopics {
                     isTopicUnknown(error) && !deadline.hasPassed || isCoordinatorAway(error) && !coordinatorDeadline.hasPassed
                 guard isPassing, !Interruption.isRequested else { throw error }
             }
-            var pause = timespec(tv_sec: 0, tv_nsec: 50_000_000)
-            nanosleep(&pause, nil)
+            ReplayRunner.pause(.milliseconds(50))
         }
     }
 

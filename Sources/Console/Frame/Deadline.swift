@@ -22,7 +22,8 @@ struct Deadline {
     /// How long to wait at once: what is left, but never so long that a signal would go unnoticed.
     var step: Duration { .nanoseconds(max(0, min(100_000_000, nanoseconds - Self.now()))) }
 
-    private static func now() -> Int64 {
+    /// The nanoseconds of that clock.
+    static func now() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)

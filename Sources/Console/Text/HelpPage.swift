@@ -39,7 +39,9 @@ struct HelpPage {
             if !members.isEmpty { lines += ["", title(section.rawValue + ":")] + members.map(row) }
         }
         if !topics.isEmpty { lines += ["", title("Topics:")] + topics.flatMap(topicRows) }
-        lines += ["", "Read on: pushfan help COMMAND, TOPIC, settings, filters or exit-codes; pushfan help lists topics."]
+        // Without topics all of it fits on one screen.
+        if !topics.isEmpty { lines.append("") }
+        lines += ["Read on: pushfan help COMMAND, TOPIC, settings, filters or exit-codes; pushfan help lists topics."]
         return lines.joined(separator: "\n")
     }
 

@@ -1,4 +1,4 @@
-/// What a cycle is told, and what it answers.
+/// What a cycle gets, and what it answers.
 extension CommitCycle {
     /// What a cycle goes by.
     public struct Terms: Sendable {

@@ -83,7 +83,7 @@ public struct CommitCycle: Sendable {
     /// Whether positions without records may be committed by themselves.
     public func isGapDue(now: Int64) -> Bool { now >= nextGap }
 
-    /// When `due` is to be asked at the latest.
+    /// When `due` must be asked at the latest.
     ///
     /// - Parameters:
     ///   - waiting: How many records wait.

@@ -1,6 +1,6 @@
 /// When what is finished is committed next: soon while many results come, later while they are few or flood, at once after a rest.
 ///
-/// A transaction costs a worker about 3.5 ms of processor time whatever it holds (`kafka-dispatch` 6.6) and the brokers three times as
+/// A transaction costs a worker about 3.5 ms of processor time whatever it holds (page Kafka, "Costs") and the brokers three times as
 /// much. So one for each of a handful of results a second would be dear. A flood comes while a backlog is worked off. A result 0.1 s
 /// later does not matter there, but the processors are full, and what fewer commits leave of them goes to requests.
 ///

@@ -45,6 +45,7 @@ public struct CommitSelection: Sendable, Equatable {
     ///   - first: The first offset before it that is left; nil for none.
     ///   - count: How many are left before it.
     ///   - isInOrder: Whether positions can say nothing of that kind.
+    /// - Returns: Whether one can.
     static func mayFollow(_ unit: CommitUnit, _ first: Int64?, _ count: Int, isInOrder: Bool) -> Bool {
         guard let first else { return true }
         if isInOrder { return false }

@@ -1,8 +1,8 @@
 /// Units that brokers rejected alone. Each waits, longer every time, and is offered again by itself while all others go on.
 ///
-/// The record is at fault if its topics took others since, and kept rejecting it for `patience`. Before that it may be the topic: somebody
-/// set a limit too low, and will notice. Where one of them is taken after all, the topic was at fault, and those that it had rejected are
-/// offered with all others.
+/// The record is at fault if its topics took others since, and kept rejecting it for `patience`. Before that it may be the topic: an
+/// operator set a limit too low, and will notice. Where one of them is taken after all, the topic was at fault, and those that it had
+/// rejected are offered with all others.
 struct RefusedUnits: Sendable, Equatable {
     private struct Refusal: Sendable, Equatable {
         let topics: Set<CommitTopic>
@@ -35,7 +35,7 @@ struct RefusedUnits: Sendable, Equatable {
     private var nextProbe = Int64.min
     /// The units that were rejected for the first time since brokers took something.
     private var newCount = 0
-    /// Until when nothing is to be begun, and for how long, nanoseconds.
+    /// Until when nothing may be begun, and for how long, nanoseconds.
     private var pausedUntil = Int64.min
     private var pause: Int64 = 0
 
@@ -59,9 +59,13 @@ struct RefusedUnits: Sendable, Equatable {
         return refusal.silentTopics.isEmpty && now - refusal.since >= patience
     }
 
-    /// When a unit is to be offered by itself; `Int64.min` for at once.
+    /// When a unit will be offered by itself.
     ///
-    /// - Parameter isHurried: Whether it does not wait for its turn.
+    /// - Parameters:
+    ///   - unit: The unit.
+    ///   - now: The present moment, monotonic nanoseconds.
+    ///   - isHurried: Whether it does not wait for its turn.
+    /// - Returns: Monotonic nanoseconds; `Int64.min` for at once, `Int64.max` for one that was not rejected.
     func moment(of unit: CommitUnit, now: Int64, isHurried: Bool) -> Int64 {
         guard let refusal = refusals[unit.id] else { return .max }
         if isHopeless(unit, now: now) { return .min }

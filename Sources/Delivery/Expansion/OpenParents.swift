@@ -161,6 +161,7 @@ public struct OpenParents: Sendable {
     /// and in the metadata the position, with the digests of the keys of what it leaves out before that.
     ///
     /// - Parameter left: The offsets of the records that ended what is left out, ascending.
+    /// - Returns: The position with its metadata.
     public func commit(leavingOut left: [Int64] = []) -> LedgerCommit {
         let missing = Set(left)
         let taken = unrecorded.keys.filter { !missing.contains($0) }.max() ?? Int64.min
@@ -179,7 +180,7 @@ public struct OpenParents: Sendable {
         return LedgerCommit(offset: mark, metadata: metadata)
     }
 
-    /// Notes that a commit is under way which leaves something out.
+    /// Notes that a commit is in flight which leaves something out.
     public mutating func offered(leavingOut left: [Int64]) {
         let missing = Set(left)
         underWay = unrecorded.keys.filter { !missing.contains($0) }
@@ -209,7 +210,7 @@ public struct OpenParents: Sendable {
     private mutating func read(_ offset: Int64) {
         readTo = max(readTo, offset.addingSaturated(1))
         position = max(position, readTo)
-        // What was left out would have ended again by now: somebody else has deleted it.
+        // What was left out would have ended again by now: another worker has deleted it.
         if offset >= finishedBefore && !leftOut.isEmpty { leftOut.removeAll() }
     }
 

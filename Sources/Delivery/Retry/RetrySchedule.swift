@@ -13,7 +13,7 @@ public struct RetrySchedule: Sendable, Equatable {
     /// The highest ceiling, default 60,000 ms.
     public var cap: Int64
 
-    /// A schedule; the defaults are those of hub-protocol section 4.7.
+    /// A schedule; the defaults are those of page HubProtocol, "Retries".
     public init(maxAttempts: Int = 4, base: Int64 = 1000, factor: Double = 2, cap: Int64 = 60_000) {
         self.maxAttempts = maxAttempts
         self.base = base

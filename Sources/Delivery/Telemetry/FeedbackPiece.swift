@@ -1,5 +1,5 @@
-/// What one piece of a feedback blob lists: `PnsFeedback` documents one behind another, in UTF-8 whatever they declare (hub-protocol,
-/// section 5.7).
+/// What one piece of a feedback blob lists: `PnsFeedback` documents one behind another, in UTF-8 whatever they declare (page
+/// HubProtocol, "Feedback").
 ///
 /// A blob may have any size, and the hub may still be writing it, so that it is read in pieces. A piece begins where a document does, and
 /// may end anywhere; the next one begins behind the last whole document of this one.

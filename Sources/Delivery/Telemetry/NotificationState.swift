@@ -1,4 +1,4 @@
-/// Where a notification stands, in the hub's own words ("Notification message telemetry"; hub-protocol, section 5.2).
+/// Where a notification stands, in the hub's own words (page HubProtocol, "States").
 public enum NotificationState: Sendable, Hashable {
     /// Accepted, not begun.
     case enqueued

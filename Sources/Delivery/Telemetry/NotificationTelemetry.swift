@@ -1,6 +1,6 @@
 import PushModel
 
-/// What the hub tells of one notification: `NotificationDetails` (hub-protocol, section 5.3).
+/// What the hub tells of one notification: `NotificationDetails` (page HubProtocol, "Details").
 public struct NotificationTelemetry: Sendable, Equatable {
     /// How many devices of one push service ended with one outcome.
     public struct Count: Sendable, Equatable {

@@ -4,7 +4,7 @@
 /// milliseconds since 1970; it reads no clock. It holds what is needed to go on elsewhere: whoever makes the next poll may be another
 /// process.
 public struct OutcomeTracking: Sendable, Equatable {
-    /// The service's terms for polls, and how long we go on (hub-protocol, sections 5.3 and 5.5). All are milliseconds.
+    /// The service's terms for polls, and how long we go on (page HubProtocol, "Polls"). All are milliseconds.
     public struct Terms: Sendable, Equatable {
         /// The wait before the first poll, default 2 s: telemetry is seldom visible sooner.
         public var firstWait: Int64

@@ -1,6 +1,6 @@
 public import PushModel
 
-/// What became of one accepted call, judged by the hub's telemetry (message contract, section 3.6).
+/// What became of one accepted call, judged by the hub's telemetry (page Results).
 public struct OutcomeVerdict: Sendable, Equatable {
     /// How it is counted.
     public enum Kind: String, Sendable, CaseIterable {
@@ -20,7 +20,7 @@ public struct OutcomeVerdict: Sendable, Equatable {
         case someRefused = "some_refused"
         /// Completed, and every device was refused.
         case allRefused = "all_refused"
-        /// Completed without any count, as templates for FCM v1 are known to be (hub-protocol, section 5.4).
+        /// Completed without any count, as templates for FCM v1 are known to be (page HubProtocol, "Outcomes").
         case nothingCounted = "nothing_counted"
         /// `NoTargetFound`.
         case noTarget = "no_target"

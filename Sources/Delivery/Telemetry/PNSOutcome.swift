@@ -1,6 +1,6 @@
 public import PushModel
 
-/// What a push service did with a notification for one device, in the hub's own words (hub-protocol, section 5.4).
+/// What a push service did with a notification for one device, in the hub's own words (page HubProtocol, "Outcomes").
 public enum PNSOutcome: Sendable, Hashable {
     /// A name that the service's pages or .NET's client document.
     case known(Name)

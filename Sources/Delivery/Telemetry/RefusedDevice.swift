@@ -1,6 +1,6 @@
 public import PushModel
 
-/// A device that a push service refused, as the hub's error details and feedback list it (hub-protocol, section 5.7).
+/// A device that a push service refused, as the hub's error details and feedback list it (page HubProtocol, "Feedback").
 ///
 /// Handles are secrets: no description shows them.
 public struct RefusedDevice: Sendable, Equatable {

@@ -1,6 +1,6 @@
 public import PushModel
 
-/// What became of one accepted call, as its outcome result says it (message contract, section 3.6).
+/// What became of one accepted call, as its outcome result says it (page Results).
 public struct CallOutcome: Sendable, Equatable {
     /// Where the call stands: `sent`, `partial`, `failed`, or `unknown`.
     public let state: ResultState

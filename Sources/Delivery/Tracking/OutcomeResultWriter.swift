@@ -1,6 +1,6 @@
 public import PushModel
 
-/// Writes `outcome` results as JSON (message contract, section 3.6): one for each call that was followed.
+/// Writes `outcome` results as JSON (page Results): one for each call that was followed.
 ///
 /// `sends` has that one call, with the counts of all push services in `pns_outcomes`; `devices` has them by platform, which for a
 /// template's call can be several.

@@ -2,7 +2,7 @@ import PushModel
 
 /// The one table that says what each status of the hub and each error of libcurl means (`pushfan explain --codes` prints it).
 ///
-/// Statuses: hub-protocol sections 4.2–4.7. Numbers of libcurl: `curl/curl.h`, `CURLcode`. A failure before the whole body was handed to
+/// Statuses: page HubProtocol, "Answers". Numbers of libcurl: `curl/curl.h`, `CURLcode`. A failure before the whole body was handed to
 /// the connection is transient, because the hub cannot act on half a request. After it, every error is ambiguous, whatever its number: no
 /// row says `safe` of a request that had left.
 public enum VerdictTable {

@@ -67,6 +67,9 @@ public struct PartWriter: Sendable {
         ending.append("}")
     }
 
+    /// The largest `repeatedByteCount` that is written, bytes (384 KiB): with its audience, a part is then short enough to be read.
+    public static let maximumRepeatedByteCount = 384 << 10
+
     /// The bytes that stand in every part beside its number and its audience.
     public var repeatedByteCount: Int {
         beforeID.count + parentID.count + beforeChunk.count + hub.count + ending.count

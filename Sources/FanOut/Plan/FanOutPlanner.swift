@@ -26,7 +26,7 @@ public struct FanOutPlanner: Sendable {
         }
     }
 
-    /// Handles that one direct batch carries at most (hub-protocol section 3.8).
+    /// Handles that one direct batch carries at most (page HubProtocol, "Direct batches").
     public static let maximumHandlesPerBatch = 1000
 
     /// Audiences that are lists of names.

@@ -1,7 +1,7 @@
 public import FanOut
 public import PushModel
 
-/// The send request that a call of `POST /api/notifications` becomes (message contract, section 3.5).
+/// The send request that a call of `POST /api/notifications` becomes (page Requests).
 public struct NotifyRequest: Sendable, Equatable {
     /// The most characters of a label's value.
     private static let maximumLabelLength = 64

@@ -1,4 +1,4 @@
-import EventLoop
+import Basics
 import FanOut
 import HTTPServing
 import PushModel

@@ -1,6 +1,6 @@
 internal import PushModel
 
-/// What a result says that the answer to a send depends on (message contract, section 3.6).
+/// What a result says that the answer to a send depends on (page Results).
 struct SendResult: Sendable, Equatable {
     /// One call to the hub.
     struct Call: Sendable, Equatable {

@@ -135,6 +135,8 @@ public final class GatewayService: Sendable {
         // A name and a password of the longest in base64 have 1.7 KiB.
         serving.maximumHeaderByteCount = 8 << 10
         serving.maximumBodyByteCount = JSONBody.maximumByteCount
+        // Between requests connections may be idle for longer, as proxies keep them. The longest body needs 2.4 KiB/s to come in time.
+        serving.requestTimeout = .seconds(30)
         serving.refusal = { APIProblem.ofServer($0).response }
         return serving
     }

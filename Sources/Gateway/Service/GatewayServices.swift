@@ -1,4 +1,5 @@
-public import EventLoop
+public import Basics
+import EventLoop
 public import Observability
 
 /// What a gateway reports to, and its clock.

@@ -1,4 +1,4 @@
-import EventLoop
+import Basics
 import HTTPServing
 import Observability
 

@@ -82,18 +82,22 @@ struct ReportWriter {
             report.member("format", call.format)
             report.member("tags", call.tags)
             report.member("handle", call.handle)
-            report.member("status", call.status)
-            report.key("accepted")
-            report.writer.append(call.isAccepted ? "true" : "false")
-            report.member("notification_id", call.notificationID)
-            report.member("rung", call.rungCount)
-            report.member("fault", call.fault)
-            report.member("collapse", call.collapseKey)
+            report.outcome(of: call)
             report.member("client", call.client)
             report.key("headers")
             report.fields(call.headers)
             report.member("body", String(decoding: call.body, as: UTF8.self))
         }
+    }
+
+    private mutating func outcome(of call: RecordedCall) {
+        member("status", call.status)
+        key("accepted")
+        writer.append(call.isAccepted ? "true" : "false")
+        member("notification_id", call.notificationID)
+        member("rung", call.rungCount)
+        member("fault", call.fault)
+        member("collapse", call.collapseKey)
     }
 
     /// Appends a line of the journal.
@@ -109,13 +113,7 @@ struct ReportWriter {
             report.member("tags", call.tags)
             report.member("format", call.format)
             report.member("handle", fingerprint)
-            report.member("status", call.status)
-            report.key("accepted")
-            report.writer.append(call.isAccepted ? "true" : "false")
-            report.member("notification_id", call.notificationID)
-            report.member("rung", call.rungCount)
-            report.member("fault", call.fault)
-            report.member("collapse", call.collapseKey)
+            report.outcome(of: call)
         }
         writer.append("\n")
     }

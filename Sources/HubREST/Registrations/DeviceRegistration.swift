@@ -1,6 +1,6 @@
 public import PushModel
 
-/// One registration of a handle, as the hub lists it (hub-protocol, section 6.2).
+/// One registration of a handle, as the hub lists it (page HubProtocol, "Registrations").
 ///
 /// Handles are secrets: no description shows them.
 public struct DeviceRegistration: Sendable, Equatable {
@@ -67,7 +67,7 @@ extension DeviceRegistration: CustomStringConvertible, CustomDebugStringConverti
 
 /// One page of a list of registrations.
 public struct RegistrationPage: Sendable, Equatable {
-    /// Where a list goes on: percent-encoded by the hub already, and sent back as it came (hub-protocol, section 6.1).
+    /// Where a list goes on: percent-encoded by the hub already, and sent back as it came (page HubProtocol, "Continuation").
     public struct Token: Sendable, Hashable {
         /// What the hub gave.
         public let text: String

@@ -1,7 +1,7 @@
 internal import HubAuth
 internal import PushModel
 
-/// The `$filter` by which a hub looks registrations up (hub-protocol, section 6.1).
+/// The `$filter` by which a hub looks registrations up (page HubProtocol, "Filters").
 enum HandleFilter {
     /// As in every part of a URI: nothing but the unreserved characters stays (RFC 3986, 2.3).
     static let encoding = PercentEncoding(leaving: "-._~", writesSpaceAsPlus: false, hexCase: .upper)

@@ -1,6 +1,6 @@
 public import PushModel
 
-/// An installation: one device, as the hub keeps it (hub-protocol, section 6.5).
+/// An installation: one device, as the hub keeps it (page HubProtocol, "Installations").
 ///
 /// A PUT replaces all of it, so what a GET gave is kept here and goes back with the next PUT. Handles are secrets: no description shows
 /// them.

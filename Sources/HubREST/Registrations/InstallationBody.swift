@@ -7,7 +7,8 @@ extension Installation {
     /// What the hub says for never.
     private static let never = "9999-12-31T23:59:59"
 
-    /// Reads the body of a 200 to `GET /installations/{id}`: JSON, whatever its content type says (hub-protocol, section 6.4).
+    /// Reads the body of a 200 to `GET /installations/{id}`: JSON, whatever its content type says (page HubProtocol,
+    /// "Where the sources differ").
     ///
     /// Undocumented members are passed over.
     ///

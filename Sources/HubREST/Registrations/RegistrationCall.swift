@@ -2,7 +2,7 @@ internal import FanOut
 internal import HubAuth
 public import PushModel
 
-/// One call that writes or reads what a hub knows of devices (hub-protocol, sections 6.1 and 6.4). Each may be made again without harm.
+/// One call that writes or reads what a hub knows of devices (page HubProtocol, "Devices"). Each may be made again without harm.
 ///
 /// Handles are secrets: no description shows them.
 public enum RegistrationCall: Sendable, Equatable {

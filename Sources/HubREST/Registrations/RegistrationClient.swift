@@ -1,3 +1,4 @@
+internal import Basics
 public import CurlHTTP
 public import Delivery
 internal import EventLoop
@@ -113,7 +114,7 @@ public final class RegistrationClient {
         return try RegistrationReply(answer, to: call, now: now())
     }
 
-    /// What the hub tells of a notification (hub-protocol, section 5.3); nil when it knows nothing of it, or not yet.
+    /// What the hub tells of a notification (page HubProtocol, "Telemetry"); nil when it knows nothing of it, or not yet.
     ///
     /// - Parameters:
     ///   - notificationID: The id that the hub gave the send.

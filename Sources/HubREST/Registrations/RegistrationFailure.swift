@@ -48,7 +48,7 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
     init(refusal answer: Answer, now: Int64) {
         let said = HubAnswer(answer, now: now)
         let verdict = Verdict(of: said.result)
-        // Calls on one id come too fast, or another one is at work on it (hub-protocol, section 4.2).
+        // Calls on one id come too fast, or another one is at work on it (page HubProtocol, "Statuses").
         let isConflict = said.status == 409
         self.init(
             .refused, code: isConflict ? .hubThrottled : verdict.code ?? .responseInvalid,

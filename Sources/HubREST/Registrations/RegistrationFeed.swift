@@ -1,7 +1,8 @@
 internal import Delivery
 internal import PushModel
 
-/// A page of registrations as the hub writes it: an Atom feed (RFC 4287) with a description in each entry (hub-protocol, section 6.2).
+/// A page of registrations as the hub writes it: an Atom feed (RFC 4287) with a description in each entry (page HubProtocol,
+/// "Registrations").
 public struct RegistrationFeed: Sendable, Equatable {
     /// The most bytes that are read of one page: 100 registrations with 8,000 bytes of tags and a template each are below 2 MiB.
     public static let maximumByteCount = 4 << 20

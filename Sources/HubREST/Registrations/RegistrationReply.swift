@@ -20,7 +20,7 @@ public enum RegistrationReply: Sendable, Equatable {
     /// - Throws: ``RegistrationFailure`` for an answer that is no success, or cannot be read.
     public init(_ answer: Answer, to call: RegistrationCall, now: Int64) throws(RegistrationFailure) {
         switch (call, answer.status) {
-        // 201 and 204 are documented where 200 was recorded, and the other way round (hub-protocol, section 11).
+        // 201 and 204 are documented where 200 was recorded, and the other way round (page HubProtocol, "Where the sources differ").
         case (.putInstallation, 200), (.putInstallation, 201), (.putInstallation, 204), (.deleteInstallation, 200),
             (.deleteInstallation, 204), (.deleteRegistration, 200), (.deleteRegistration, 204):
             self = .done
@@ -46,7 +46,7 @@ public enum RegistrationReply: Sendable, Equatable {
         }
     }
 
-    /// Whether a 404 means the hub and not what was looked for in it (hub-protocol, section 4.4).
+    /// Whether a 404 means the hub and not what was looked for in it (page HubProtocol, "Error bodies").
     private static func deniesHub(_ answer: Answer) -> Bool {
         answer.string(answer.bodyRange).contains("No service is hosted")
     }

@@ -2,10 +2,10 @@ import CRDKafka
 
 /// Has the library fetch on in time, so that the queues of prefetched records can be short.
 ///
-/// librdkafka before 2.2.0 leaves a partition whose queue is full out of its fetches. The broker's thread looks at the queue again
-/// only when something else wakes it, or after 1 s (`kafka-dispatch` 4.4). So when a queue that was full has run half empty, each broker
-/// is asked for its dead groups: a short answer, which needs no permission, and the request passes through that very thread. Measured
-/// with 60,000 records at 20,000/s: one pause of 250 to 460 ms in each run without it, none with it.
+/// librdkafka before 2.2.0 leaves a partition whose queue is full out of its fetches. The broker's thread looks at the queue again only
+/// when something else wakes it, or after 1 s (page Kafka, "Full queues"). So when a queue that was full has run half empty, each broker
+/// is asked for its dead groups: a short answer, which needs no permission, and the request passes through that very thread. Measured with
+/// 60,000 records at 20,000/s: one pause of 250 to 460 ms in each run without it, none with it.
 struct PrefetchRefill {
     /// How many answers have come, for tests.
     private(set) var answerCount = 0

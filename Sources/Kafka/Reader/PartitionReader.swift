@@ -42,8 +42,8 @@ public final class PartitionReader {
     }
 
     /// A partition takes at most 512 KiB and one answer of 256 KiB, whatever lies in it. Limits so small make librdkafka 2.0.2 look again
-    /// only after a second now and then (`kafka-dispatch` 4.4): half a megabyte a second of each partition is enough here. The user's own
-    /// limits are meant for what is read at full speed.
+    /// only after a second now and then (page Kafka, "Full queues"): half a megabyte a second of each partition is enough here. The user's
+    /// own limits are meant for what is read at full speed.
     private static let limits: [ClientSettings.Setting] = [
         ("queued.min.messages", "100000"), ("queued.max.messages.kbytes", "512"), ("fetch.message.max.bytes", "262144"),
         ("max.partition.fetch.bytes", "262144"),

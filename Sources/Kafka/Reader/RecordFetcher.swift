@@ -37,7 +37,7 @@ public final class RecordFetcher {
     public init(_ configuration: KafkaConfiguration, readAhead byteCount: Int) throws(KafkaError) {
         let settings = try ClientSettings(
             configuration, defaults: Self.defaults + [("queued.max.messages.kbytes", "\(max(1024, byteCount >> 10))")],
-            fixed: Self.fixed)
+            fixed: TopicReader.fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
         client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
         events = try ClientQueue.main(of: client)
@@ -49,13 +49,6 @@ public final class RecordFetcher {
 
     private static var defaults: [ClientSettings.Setting] {
         [("fetch.wait.max.ms", "50"), ("fetch.error.backoff.ms", "100"), ("queued.min.messages", "1000000")]
-    }
-
-    private static var fixed: [ClientSettings.Setting] {
-        [
-            ("isolation.level", "read_committed"), ("enable.partition.eof", "true"), ("enable.auto.offset.store", "false"),
-            ("enable.auto.commit", "false"), ("auto.offset.reset", "earliest"), ("allow.auto.create.topics", "false"),
-        ]
     }
 
     /// The record at an offset.

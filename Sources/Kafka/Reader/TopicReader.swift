@@ -120,7 +120,8 @@ public final class TopicReader {
         ]
     }
 
-    private static var fixed: [ClientSettings.Setting] {
+    /// What every reader without a group has.
+    static var fixed: [ClientSettings.Setting] {
         [
             ("isolation.level", "read_committed"), ("enable.partition.eof", "true"), ("enable.auto.offset.store", "false"),
             ("enable.auto.commit", "false"), ("auto.offset.reset", "earliest"), ("allow.auto.create.topics", "false"),

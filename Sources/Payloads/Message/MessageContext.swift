@@ -50,7 +50,7 @@ extension JSONDocument {
     /// Whether `key` is a name that the platform's own payload uses, so that app data cannot.
     ///
     /// Apple: `aps`. FCM v1: `from`, `message_type`, and all that starts with `google.` or `gcm.`; in the legacy API with
-    /// `google` or `gcm` (FCM reference, `Message.data`; PNS protocols, section 2.3).
+    /// `google` or `gcm` (FCM reference, `Message.data`; page HubProtocol, "Platforms").
     func isReserved(_ key: Text, by platform: Platform) -> Bool {
         switch platform {
         case .apple: equals(key, "aps")

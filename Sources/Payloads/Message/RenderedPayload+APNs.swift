@@ -80,7 +80,7 @@ extension PushRequest {
 }
 
 extension ByteWriter {
-    /// Appends both expiry headers: APNs's own, and the one that the hub reads (hub protocol, section 3.6).
+    /// Appends both expiry headers: APNs's own, and the one that the hub reads (page HubProtocol, "Headers").
     mutating func append(apnsExpiration moment: Timestamp, by text: inout TimestampText) {
         append(header: "apns-expiration", decimal: moment.epochSeconds)
         append(apnsExpiry: moment, by: &text)

@@ -115,7 +115,7 @@ extension RenderedPayload {
         body.append(UInt8(ascii: "\""))
     }
 
-    /// The headers of WNS (PNS protocols, section 3.3): kept for a device that is away as long as the request lives, and not at
+    /// The headers of WNS (page HubProtocol, "Platforms"): kept for a device that is away as long as the request lives, and not at
     /// all once it has no time left.
     private mutating func appendWNSHeaders(_ context: MessageContext, of request: PushRequest, _ type: WNSType) {
         headers.append(header: "X-WNS-Type", type.headerValue)

@@ -6,7 +6,7 @@ extension JSONDocument {
         guard kind(of: body) == .object else { return (body, "The body must be a JSON object.") }
         switch platform {
         case .apple:
-            // APNs takes any dictionary that is not empty (PNS protocols, section 1.6).
+            // APNs takes any dictionary that is not empty (page HubProtocol, "Platforms").
             return childCount(of: body) > 0 ? nil : (body, "The body must not be an empty object.")
         case .fcmv1: return fcmFault(in: body)
         case .gcm: return targetFault(in: body, ["to", "registration_ids", "condition", "notification_key"])

@@ -111,7 +111,7 @@ extension PayloadFormatter {
 }
 
 extension Platform {
-    /// The media type of a native body that names none (hub protocol, section 3.5).
+    /// The media type of a native body that names none (page HubProtocol, "Formats and media types").
     fileprivate var contentType: ContentType {
         switch self {
         case .apple, .fcmv1, .gcm, .browser: .jsonUTF8

@@ -1,4 +1,4 @@
-/// One valid send request, as views into the record that it was read from (message contract, section 3.5).
+/// One valid send request, as views into the record that it was read from (page Requests).
 ///
 /// Texts and nodes are places in `document`. A request is reused: reading the next record takes the place of the one before.
 public struct PushRequest: Sendable {

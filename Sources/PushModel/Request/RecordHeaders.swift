@@ -1,4 +1,4 @@
-/// The record headers that the contract knows (section 3.3), copied out of one Kafka record; reused from record to record.
+/// The record headers that requests may have (page Requests, "CloudEvents"), copied out of one Kafka record; reused from record to record.
 public struct RecordHeaders: Sendable {
     /// A header that is read.
     public enum Name: Int, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-/// Reads records of the requests topic: the contract's section 3.5, byte for byte, naming every fault.
+/// Reads records of the requests topic, byte for byte, naming every fault (page Requests, "Fields").
 public struct RequestReader: Sendable {
     /// How fields outside the contract are treated.
     public enum Strictness: Sendable {

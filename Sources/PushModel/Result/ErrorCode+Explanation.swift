@@ -109,8 +109,10 @@ extension ErrorCode {
                 remedy: "None is needed.")
         case .workerShutdown:
             Explanation(
-                cause: "The worker stopped before the call could be made.", effect: "The request is redelivered.",
-                remedy: "None is needed.")
+                cause:
+                    "The worker stopped before the call was made or answered; another call of the request may have reached devices.",
+                effect: "The call is `cancelled`; if it was in flight, it is `ambiguous`.",
+                remedy: "Replay it; if it is `ambiguous`, decide whether ringing twice is better than not at all.")
         case .internal:
             Explanation(
                 cause: "pushfan itself failed.", effect: "The outcome says whether devices may have been reached.",

@@ -37,7 +37,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case telemetryUnavailable = "telemetry_unavailable"
 }
 
-/// The class of what became of a request or call (message contract, section 3.6).
+/// The class of what became of a request or call (page Results).
 public enum Outcome: String, Sendable, CaseIterable {
     case success, transient, throttled, permanent, auth, payload
     case noTarget = "no_target"

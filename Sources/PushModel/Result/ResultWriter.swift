@@ -1,4 +1,4 @@
-/// Writes final results as JSON (message contract, section 3.6).
+/// Writes final results as JSON (page Results).
 ///
 /// It keeps what is the same in most results, as it was written last; so each loop has one of its own.
 public struct ResultWriter: Sendable {

@@ -1,7 +1,7 @@
 public import PushModel
 import ResultQuery
 
-/// What a result says of each of its request's sends, as far as a replay asks (message contract, section 3.6).
+/// What a result says of each of its request's sends, as far as a replay asks (page Results).
 public struct SettledResult: Sendable, Equatable {
     /// Where the request stands.
     public let place: RecordPlace

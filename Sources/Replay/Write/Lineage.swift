@@ -1,7 +1,7 @@
 public import PushModel
 import ResultQuery
 
-/// Where a replayed request comes from: the `replay` block of the request and of each of its results (message contract, section 3.7).
+/// Where a replayed request comes from: the `replay` block of the request and of each of its results (page Replay).
 public struct Lineage: Sendable, Equatable {
     /// The most replays of replays in a row.
     public static let maximumGeneration = 5

@@ -52,7 +52,8 @@ public enum SettingsSchema {
         ) as SettingKey<DeliveryGuarantee>
     static let start = SettingKey(
         "kafka.start", .start, default: "safe",
-        "Start offset without a committed offset; `safe` does not read a partition in which requests older than 10 minutes wait.")
+        "Start offset without a committed offset; `safe` leaves partitions in which requests older than 10 minutes wait to `group start`."
+    )
     static let sessionTimeout = SettingKey(
         "kafka.session_timeout", .duration(.seconds(6) ... .seconds(300)), default: "10s",
         "How long Kafka waits for a silent worker before it reassigns its partitions.")

@@ -1,5 +1,4 @@
 import Delivery
-import Kafka
 
 /// What the loop knows of the partitions of the topic of parents that are its own, which it reads with the reader of delay lanes.
 struct ParentPartitions {
@@ -14,21 +13,13 @@ struct ParentPartitions {
     /// The requests that are open in all of them.
     var openCount: Int { partitions.reduce(0) { $0 + $1.count } }
 
-    /// Adds a partition, which the group has read up to `position`.
-    ///
-    /// - Returns: Where its reading begins.
-    mutating func add(_ position: CommittedOffset) -> StartOffset {
-        guard let start = position.offset else {
-            partitions.append(OpenParents())
-            return .beginning
-        }
-        partitions.append(OpenParents(start: start, metadata: position.metadata))
-        return .offset(start)
-    }
+    /// No partition.
+    init() {}
 
-    /// Begins to read those that were added, whose slots begin with `slot`.
-    mutating func begin(at slot: Int) {
+    /// Partitions to read; their slots begin with `slot`.
+    init(_ partitions: [OpenParents], at slot: Int) {
         slots = slot..<slot + partitions.count
+        self.partitions = partitions
         flags = partitions.map { _ in true }
         mayHaveRecords = !partitions.isEmpty
     }

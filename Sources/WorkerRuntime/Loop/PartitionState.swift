@@ -14,13 +14,13 @@ enum PartitionRole: Equatable {
     /// Requests with ordering keys that wait, and those behind them.
     case held
 
-    /// The order in which partitions stand: those of requests have the consumer, the others a reader of their own.
-    var order: Int {
+    /// The same, as far as it says how a partition begins.
+    var kind: AssignmentPlan.Kind {
         switch self {
-        case .requests: 0
-        case .delay: 1
-        case .parents: 2
-        case .held: 3
+        case .requests: .requests
+        case .delay: .delayed
+        case .parents: .parents
+        case .held: .held
         }
     }
 
@@ -97,15 +97,22 @@ struct PartitionState {
     let lag: Gauge
     let consumed: Counter
 
+    /// A partition that begins as it is planned.
     init(
-        _ id: TopicPartition, _ role: PartitionRole, committed: LedgerCommit?, ledger: OffsetLedger?, lag: Gauge,
+        _ id: TopicPartition, _ role: PartitionRole, _ plan: AssignmentPlan.Partition, committed: LedgerCommit?, lag: Gauge,
         consumed: Counter
     ) {
         self.id = id
         self.role = role
-        self.ledger = ledger
         self.committed = committed
-        firstOffset = committed?.offset ?? 0
+        refusal = plan.refusal
+        latest = plan.latest
+        ledger = plan.ledger
+        isDirty = plan.isDirty
+        firstOffset = plan.firstOffset
+        begunBefore = plan.begunBefore
+        isClosed = plan.isClosed
+        recent = plan.recent
         self.lag = lag
         self.consumed = consumed
     }
@@ -130,9 +137,6 @@ struct PartitionState {
     /// Whether the ledger begins behind `offset`, at which a record is after all.
     func begins(after offset: Int64) -> Bool { offset < ledger?.lowWaterMark ?? .min }
 
-    /// Where a partition is read from whose next request is at `offset`: as far before it as repetitions are looked for.
-    func readingStart(_ offset: Int64) -> Int64 { min(recent?.end ?? offset, offset) }
-
     /// Whether a record was finished before the partition came, and is read because others may repeat it.
     func isLookingBack(at offset: Int64) -> Bool { offset < firstOffset && recent.map { $0.end <= offset } ?? false }
 
@@ -150,4 +154,41 @@ struct PartitionState {
 
     /// Whether the window has to move, or memory to become free, before the next record can be taken.
     var isBlocked: Bool { parked != nil || isFullOfKeys || !(ledger?.hasRoom ?? true) }
+}
+
+extension StartOffset {
+    /// Where the reading of a partition begins, in the client's terms.
+    init(_ start: AssignmentPlan.Start) {
+        switch start {
+        case .beginning: self = .beginning
+        case .end: self = .end
+        case .offset(let offset): self = .offset(offset)
+        }
+    }
+}
+
+extension AssignmentPlan.Refusal {
+    /// What an operator has to know and to do.
+    func reason(of partitions: [PartitionState], group: String) -> String {
+        let waiting = zip(slots, counts).filter { $0.1 > 0 }
+        let names = waiting.prefix(3).map { "\(partitions[$0.0].id) (\($0.1))" }.joined(separator: ", ")
+        let all = names + (waiting.count > 3 ? " and \(waiting.count - 3) more" : "")
+        let count = waiting.reduce(Int64(0)) { $0.addingSaturated($1.1) }
+        let first = partitions[slots[0]].id
+        let why: String
+        let command: String
+        if cause == .noPosition {
+            why = "\(count) requests wait in \(all), where the group '\(group)' has no position, some for more than ten minutes"
+            command = "pushfan group start --at finished"
+        } else {
+            why =
+                "\(count) records are in \(all), which ended before the position of the group '\(group)'; "
+                + "it lost records or was recreated"
+            command = "pushfan group start --at finished --replace \(first.topic):\(first.partition)"
+        }
+        return "\(why): stop the group's workers and run `\(command)`, which sends what has no result (--dry-run shows it;"
+            + " --at beginning sends all, --at end nothing), or start a lone worker once with --kafka.start beginning or"
+            + " --kafka.start end;"
+            + " if the group had another name before, `pushfan group adopt NAME` goes on where that one was"
+    }
 }

@@ -20,33 +20,17 @@ extension WorkerLoop {
             case .statistics: break
             }
         }
-        metrics.everySecond(now) {
-            expireWaitingCalls()
-            expireWaitingPolls()
-            noteReaderEvents()
-            watchControl()
-            measureLag()
-            watchHeld()
-            relieveWindows()
-            closeRetiredPorts()
-            for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
-                port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
-            }
-            probeBroker()
-            lookForUnread()
-            postStatus()
-        }
     }
 
     /// Takes what the reader of delay lanes says about itself.
-    private func noteReaderEvents() {
+    func noteReaderEvents() {
         while let event = delayReader.nextEvent() {
             if case .error(let error) = event { noteKafkaError(error) }
         }
     }
 
     /// Asks a broker that failed whether it is back: a member that keeps its partitions hears nothing of that otherwise.
-    private func probeBroker() {
+    func probeBroker() {
         guard health.isBrokerDoubtful, !isProbing, let first = partitions.first else { return }
         isProbing = true
         committer.submit(.probe([first.id]))
@@ -59,7 +43,7 @@ extension WorkerLoop {
 
     /// Has the committer look, at times, for partitions without a consumer. Members without a name of their own rejoin whenever they
     /// start, so only those with one have to.
-    private func lookForUnread() {
+    func lookForUnread() {
         guard configuration.guarantee == .exactlyOnce, mode == .running, survey.isDue(now) else { return }
         committer.submit(.survey)
     }
@@ -111,140 +95,110 @@ extension WorkerLoop {
         later(.positions(pendingAssignment, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch), in: .milliseconds(500))
     }
 
+    /// Begins what was assigned, as the plan says, now that the group's positions are known.
     func assign(_ positions: [CommittedOffset], _ ends: Committer.PartitionEnds, _ epoch: Int) {
         guard epoch == self.epoch, mode == .running || mode == .stopped else { return }
-        var states: [PartitionState] = []
-        var starts: [(partition: TopicPartition, start: StartOffset)] = []
-        var parents = ParentPartitions()
-        // Those of requests stand in front, because the others have a reader of their own.
-        let orders = positions.map { role(of: $0.partition).order }
-        let requestCount = orders.count { $0 == 0 }
-        let parentStart = orders.count { $0 < 2 }
-        let heldStart = orders.count { $0 < 3 }
-        for index in positions.indices.sorted(by: { (orders[$0], $0) < (orders[$1], $1) }) {
-            let position = positions[index]
-            if orders[index] == 2 {
-                starts.append((position.partition, parents.add(position)))
-                states.append(partitionState(position.partition, committed: LedgerCommit(position), ledger: nil))
-                continue
-            }
-            guard let offset = position.offset, ends.starts[position.partition] == nil else {
-                let (state, start) = begin(position, ends.starts[position.partition])
-                states.append(state)
-                starts.append((position.partition, start))
-                continue
-            }
-            let finished: FinishedOffsets
-            do throws(FinishedOffsets.DecodingError) {
-                finished = try FinishedOffsets(decoding: Sabotage.isOn(.forgetBitmap) ? "" : position.metadata)
-            } catch {
-                fail(.undecodablePosition("\(position.partition)", error == .unknownVersion))
-                return
-            }
-            let window = orders[index] == 3 ? configuration.heldWindow : configuration.window
-            let ledger = OffsetLedger(start: offset, finished: finished, window: window)
-            states.append(partitionState(position.partition, committed: LedgerCommit(position), ledger: ledger))
-            states[states.count - 1].latest = finished.latest
-            states[states.count - 1].isClosed = finished.begun != nil
-            let reach = finished.begun ?? Int64(OffsetLedger.maximumWindow)
-            states[states.count - 1].begunBefore = min(
-                offset.addingSaturated(reach), max(offset, ends.requests[position.partition] ?? .max))
-            starts.append((position.partition, .offset(states[states.count - 1].readingStart(offset))))
+        let plan = AssignmentPlan(
+            positions.map { known(of: $0, ends) }, window: configuration.window, heldWindow: configuration.heldWindow,
+            reach: repetitions?.reach)
+        let states = plan.partitions.map { partitionState($0, at: positions[$0.index]) }
+        for message in plan.messages { note(message, of: positions) }
+        guard plan.isReadable, startReading(plan, states, ends.control) else { return }
+        partitions = states
+        assignedMoment = wallClock
+        isOpening = plan.isOpening
+        noteOwnership(plan.requests.count)
+        place(plan)
+        partitionsBehindCommit.removeAll()
+        beginWithoutReading(ends.held)
+        beginControl(slot: plan.controlSlot, end: ends.control)
+        metrics.assignedPartitions.set(plan.held.lowerBound)
+        survey.began(now)
+        noteRefused(plan.refusal)
+    }
+
+    /// What the plan has to know of a partition.
+    private func known(of position: CommittedOffset, _ ends: Committer.PartitionEnds) -> AssignmentPlan.Assigned {
+        let partition = position.partition
+        let kind = role(of: partition).kind
+        var committed = LedgerCommit(position)
+        if Sabotage.isOn(.forgetBitmap), kind != .parents { committed?.metadata = "" }
+        return AssignmentPlan.Assigned(
+            kind, committed: committed, end: ends.requests[partition],
+            ruling: ends.starts[partition].map { AssignmentPlan.Ruling($0.decision, $0.cause, end: $0.end, waiting: $0.waiting) })
+    }
+
+    /// Lets the consumer read the partitions of requests, and the reader of delay lanes the others.
+    ///
+    /// - Returns: Whether they do; else the positions are asked for again.
+    private func startReading(_ plan: AssignmentPlan, _ states: [PartitionState], _ controlEnd: Int64?) -> Bool {
+        let starts: [(partition: TopicPartition, start: StartOffset)] = zip(states, plan.partitions).map {
+            (partition: $0.id, start: StartOffset($1.start))
         }
         do throws(KafkaError) {
-            try consumer.assign(Array(starts[..<requestCount])) { partition in
+            try consumer.assign(Array(starts[plan.requests])) { partition in
                 if case .requests(let lane) = role(of: partition) { laneWakeUps[lane.rawValue].fileDescriptor } else { nil }
             }
-            let control = controlReading.starts(in: configuration.topics, end: ends.control)
-            try delayReader.start(Array(starts[requestCount...]) + control)
+            let control = controlReading.starts(in: configuration.topics, end: controlEnd)
+            try delayReader.start(Array(starts[plan.requests.upperBound...]) + control)
+            return true
         } catch {
             // A member that owes the answer is not asked again: it would sit there with nothing assigned.
             retryAssignment(error, epoch)
-            return
+            return false
         }
-        partitions = states
-        assignedMoment = wallClock
-        isOpening = partitions.contains(where: \.isClosed)
-        noteOwnership(requestCount)
+    }
+
+    /// Gives each reader the slots of its partitions.
+    private func place(_ plan: AssignmentPlan) {
         for lane in Lane.allCases {
-            lanes[lane.rawValue] = LanePartitions(slots: partitions.indices.filter { partitions[$0].role == .requests(lane) })
+            lanes[lane.rawValue] = LanePartitions(slots: plan.requests.filter { partitions[$0].role == .requests(lane) })
         }
         delayedPartitions = DelayedPartitions()
-        delayedPartitions.slots = requestCount..<parentStart
+        delayedPartitions.slots = plan.delayed
         delayedPartitions.mayHaveRecords = true
-        parents.begin(at: parentStart)
-        self.parents = parents
-        ordered = OrderedPartitions(partitions.map(\.id), held: heldStart..<partitions.count) { slot in
+        parents = ParentPartitions(plan.partitions[plan.parents].compactMap(\.parents), at: plan.parents.lowerBound)
+        ordered = OrderedPartitions(partitions.map(\.id), held: plan.held) { slot in
             if case .requests(let lane) = partitions[slot].role { lane } else { nil }
         }
         ordered.nextRefresh = now + Self.firstRefresh
-        ordered.isRefreshDue = partitions.contains(where: \.isDirty)
-        partitionsBehindCommit.removeAll()
-        beginWithoutReading(ends.held)
-        beginControl(slot: partitions.count - requestCount, end: ends.control)
-        metrics.assignedPartitions.set(heldStart)
-        survey.began(now)
-        noteRefused()
-        health.joined()
+        ordered.isRefreshDue = plan.movesPositions
     }
 
-    /// A partition that does not begin at the group's position, or of which there is none.
-    private func begin(_ position: CommittedOffset, _ start: PartitionStart?) -> (state: PartitionState, start: StartOffset) {
-        let committed = LedgerCommit(position)
-        var state = partitionState(position.partition, committed: committed, ledger: nil)
-        guard let start else { return (state, .beginning) }
-        note(start, of: position.partition)
-        guard case .offset(let offset) = start.decision else {
-            state.refusal = start.cause
-            return (state, .end)
+    /// Says what is missing of a partition, or that it cannot be known where it begins, which ends the worker.
+    private func note(_ message: AssignmentPlan.Message, of positions: [CommittedOffset]) {
+        switch message {
+        case .unreadable(let index, let isNewer):
+            fail(.undecodablePosition("\(positions[index].partition)", isNewer))
+        case .endsBeforePosition(let index, let committed, let end, let cause):
+            let what: StaticString =
+                switch cause {
+                case .lostEnd: "a partition has lost its end; what was published since is sent, nothing twice"
+                case .madeAnew:
+                    "a topic was recreated: a partition ends before the group's position and is read from the start"
+                case .unknownEnd, .noPosition:
+                    "a partition ends before the group's position; it was recreated or has lost records"
+                }
+            let partition = positions[index].partition
+            log.error(
+                .kafkaError, what,
+                [
+                    .topic: .string(partition.topic), .partition: LogValue(partition.partition), .offset: LogValue(committed),
+                    .count: LogValue(max(0, committed - end)), .reason: .string("the partition ended at \(end)"),
+                ])
         }
-        state.ledger = OffsetLedger(start: offset, window: configuration.window)
-        state.firstOffset = offset
-        state.recent = state.recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
-        // That it begins here is committed soon, so that it is not decided again.
-        state.isDirty = true
-        return (state, .offset(offset))
     }
 
-    /// Says loudly what is missing of a partition.
-    private func note(_ start: PartitionStart, of partition: TopicPartition) {
-        guard let committed = start.committed else { return }
-        let what: StaticString =
-            switch start.cause {
-            case .lostEnd: "a partition has lost its end; what was published since is sent, nothing twice"
-            case .madeAnew:
-                "a topic was recreated: a partition ends before the group's position and is read from the start"
-            case .unknownEnd, .noPosition:
-                "a partition ends before the group's position; it was recreated or has lost records"
-            }
-        log.error(
-            .kafkaError, what,
-            [
-                .topic: .string(partition.topic), .partition: LogValue(partition.partition), .offset: LogValue(committed),
-                .count: LogValue(max(0, committed - start.end)), .reason: .string("the partition ended at \(start.end)"),
-            ])
-    }
-
-    /// Says which partitions are not read because no one has said where they begin, and how to say it.
-    private func noteRefused() {
-        let refused = partitions.filter { $0.refusal != nil }
-        guard let first = refused.first else {
-            health.refused(nil)
-            return
-        }
-        let names = refused.prefix(3).map { "\($0.id.topic)[\($0.id.partition)]" }.joined(separator: ", ")
-        let all = names + (refused.count > 3 ? " and \(refused.count - 3) more" : "")
-        let why =
-            first.refusal == .noPosition
-            ? "the group '\(configuration.groupID)' has no position in \(all), where records older than ten minutes wait"
-            : "\(all) ended before the position of the group '\(configuration.groupID)', and may have lost records or been recreated"
-        let reason =
-            "\(why): start a worker once with --kafka.start beginning to send all that is there, or with --kafka.start end to leave it;"
-            + " if the group had another name before, `pushfan group adopt NAME` goes on where that one was"
+    /// Says which partitions are not read because no one has said where they begin, and how to say it; and that the group is joined.
+    private func noteRefused(_ refusal: AssignmentPlan.Refusal?) {
+        let reason = refusal?.reason(of: partitions, group: configuration.groupID)
         health.refused(reason)
+        health.joined()
+        guard let refusal, let reason else { return }
+        // The last of a worker's first lines.
         log.error(
             .kafkaError, "partitions are not read until an operator decides where they begin",
-            [.count: LogValue(refused.count), .reason: .string(reason)])
+            [.count: LogValue(refusal.slots.count), .reason: .string(reason)])
     }
 
     private func role(of partition: TopicPartition) -> PartitionRole {
@@ -254,14 +208,11 @@ extension WorkerLoop {
         return .requests(Lane.allCases.first { configuration.topics.requests(of: $0) == partition.topic } ?? .normal)
     }
 
-    private func partitionState(
-        _ id: TopicPartition, committed: LedgerCommit?, ledger: OffsetLedger?
-    ) -> PartitionState {
-        var state = PartitionState(
-            id, role(of: id), committed: committed, ledger: ledger, lag: metrics.lag(of: id),
+    private func partitionState(_ partition: AssignmentPlan.Partition, at position: CommittedOffset) -> PartitionState {
+        let id = position.partition
+        return PartitionState(
+            id, role(of: id), partition, committed: LedgerCommit(position), lag: metrics.lag(of: id),
             consumed: metrics.consumed(from: id.topic))
-        if state.role.hasRequests { state.recent = recentRequests(of: id, before: committed?.offset ?? 0) }
-        return state
     }
 
     /// Resets the assignment to the group's committed offsets; what was in flight is dropped.

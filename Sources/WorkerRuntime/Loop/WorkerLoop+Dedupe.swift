@@ -47,12 +47,6 @@ struct RepetitionRules {
 /// duplicates are looked for, and what lies before the position is only looked at. Records of delay lanes are not looked at: that was
 /// done when they were read first.
 extension WorkerLoop {
-    /// What tells repetitions in a partition of requests where the next one is at `offset`; nil when they are not looked for.
-    func recentRequests(of partition: TopicPartition, before offset: Int64) -> RecentRequests? {
-        guard let reach = repetitions?.reach else { return nil }
-        return RecentRequests(reach: reach, start: max(0, offset - Int64(reach)))
-    }
-
     /// Looks at a record from before the group's position.
     ///
     /// - Returns: Whether nothing else must be done with it.

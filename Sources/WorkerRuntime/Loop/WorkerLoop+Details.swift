@@ -1,7 +1,7 @@
+import Basics
 import CurlHTTP
 import Crypto
 import Delivery
-import EventLoop
 import FanOut
 import HTTP1
 import Observability

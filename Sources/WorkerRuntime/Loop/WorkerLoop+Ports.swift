@@ -1,6 +1,6 @@
+import Basics
 import CurlHTTP
 import Delivery
-import EventLoop
 import HubREST
 import Observability
 import PushModel

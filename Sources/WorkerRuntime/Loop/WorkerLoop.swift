@@ -1,3 +1,4 @@
+import Basics
 import CurlHTTP
 import Delivery
 import EventLoop
@@ -209,6 +210,7 @@ final class WorkerLoop {
             watchCommitter()
             handleControl()
             handleKafka()
+            everySecond()
             handleFleet()
             handleCompletions()
             handleDetails()
@@ -226,6 +228,37 @@ final class WorkerLoop {
             finishDraining()
             offerCommit()
             endTurnOfPorts()
+        }
+    }
+
+    /// Ends what the loop has outside of its memory, in the order in which one part needs another: the committer has its last say to the
+    /// group before the consumer leaves it. To be called once, when `run()` has returned or thrown.
+    func close() {
+        committer.stop(within: .seconds(10))
+        consumer.close(timeout: .seconds(5))
+        // Before its descriptor is closed: the library would write to whatever has the number next, a connection of another loop.
+        delayReader.stop()
+        closePorts()
+        details.close()
+    }
+
+    /// Does once a second what need not be done in each turn.
+    private func everySecond() {
+        metrics.everySecond(now) {
+            expireWaitingCalls()
+            expireWaitingPolls()
+            noteReaderEvents()
+            watchControl()
+            measureLag()
+            watchHeld()
+            relieveWindows()
+            closeRetiredPorts()
+            for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
+                port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
+            }
+            probeBroker()
+            lookForUnread()
+            postStatus()
         }
     }
 

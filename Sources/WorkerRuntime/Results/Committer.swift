@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import EventLoop
 import Foundation
@@ -7,8 +8,8 @@ import Synchronization
 /// Does what blocks, on a thread of its own: committing batches, and asking the group for committed positions.
 ///
 /// One job at a time, in order. The loop gives jobs and takes replies; neither waits for the other. Some of librdkafka's calls can block
-/// for ever (`kafka-dispatch` 4.8): a committer whose job takes too long is abandoned, with its thread and its producer, and replaced by
-/// another. The new producer has the same transactional id and therefore fences the one left behind.
+/// for ever (page Kafka, "Calls that hang"): a committer whose job takes too long is abandoned, with its thread and its producer, and
+/// replaced by another. The new producer has the same transactional id and therefore fences the one left behind.
 final class Committer: Sendable {
     /// Something to do.
     enum Job: Sendable {
@@ -84,8 +85,8 @@ final class Committer: Sendable {
     ) {
         self.notify = notify
         let thread = Thread { [self] in
-            var publisher = Publisher(configuration, group: group, clock: clock)
-            work(&publisher)
+            var dispatcher = JobDispatcher(configuration, group: group, clock: clock)
+            work(&dispatcher)
             ended.signal()
         }
         thread.name = "pushfan-commit"
@@ -121,10 +122,10 @@ final class Committer: Sendable {
         _ = ended.wait(timeout: .now() + .nanoseconds(Int(limit.nanoseconds)))
     }
 
-    private func work(_ publisher: inout Publisher) {
+    private func work(_ dispatcher: inout JobDispatcher) {
         while !state.withLock({ $0.isAbandoned }) {
             var job = nextJob()
-            guard let reply = job.map({ publisher.perform($0) }) else {
+            guard let reply = job.map({ dispatcher.perform($0) }) else {
                 signal.wait()
                 continue
             }
@@ -163,4 +164,16 @@ struct CommitJob: Sendable {
 
     /// Whether there is nothing that could be lost or repeated: positions are committed once more, so that the group does not forget them.
     var changesNothing: Bool { batch.isEmpty && zip(offsets, before).allSatisfy { LedgerCommit($0) == $1 } }
+}
+
+extension LedgerCommit {
+    init(_ offset: OffsetCommit) {
+        self.init(offset: offset.offset, metadata: offset.metadata)
+    }
+
+    /// Nil if nothing was committed for the partition.
+    init?(_ committed: CommittedOffset) {
+        guard let offset = committed.offset else { return nil }
+        self.init(offset: offset, metadata: committed.metadata)
+    }
 }

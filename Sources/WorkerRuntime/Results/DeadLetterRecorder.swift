@@ -2,7 +2,7 @@ import Kafka
 import PushModel
 
 /// Puts records that cannot be understood into a batch: key and value byte for byte, their own headers kept, and what is known of them
-/// added (message contract, sections 3.1 and 3.3).
+/// added (page Requests).
 struct DeadLetterRecorder {
     let group: String
     let spellings: WorkerConfiguration.DeadLetterHeaders

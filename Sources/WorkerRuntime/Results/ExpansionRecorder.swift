@@ -69,16 +69,15 @@ struct ExpansionRecorder {
 
     /// What the parts of a request may repeat together, bytes: they are written in one transaction.
     private static let largestExpansion = 32 << 20
-    /// What each may repeat, bytes, so that with its audience it can be read.
-    private static let largestPart = 384 << 10
 
     private func checkSize(_ writer: PartWriter, _ chunks: Int) throws(RequestFault) {
         let size = writer.repeatedByteCount
-        guard size > min(Self.largestPart, Self.largestExpansion / max(chunks, 1)) else { return }
+        let largestPart = PartWriter.maximumRepeatedByteCount
+        guard size > min(largestPart, Self.largestExpansion / max(chunks, 1)) else { return }
         throw RequestFault(
             .recordTooLarge, "",
             "The request is sent in \(chunks) parts, each of which would repeat \(size) bytes that are not its audience;"
-                + " \(Self.largestPart) are allowed, and \(Self.largestExpansion) in all parts.")
+                + " \(largestPart) are allowed, and \(Self.largestExpansion) in all parts.")
     }
 
     /// A template has no platform, and handles bring their own.

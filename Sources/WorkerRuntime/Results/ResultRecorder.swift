@@ -2,7 +2,7 @@ import Delivery
 import Kafka
 import PushModel
 
-/// Puts final results into a batch, with the headers of the message contract (section 3.3).
+/// Puts final results into a batch, with the headers that page Requests lists.
 struct ResultRecorder {
     private var writer: ResultWriter
     var outcomes: OutcomeResultWriter

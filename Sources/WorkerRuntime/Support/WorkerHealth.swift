@@ -1,6 +1,6 @@
 import Observability
 
-/// What the worker tells its probes (users-and-ops section 2.5).
+/// What the worker tells its probes (page Operations, "Health endpoints").
 ///
 /// Live: the loop turns, whatever Kafka and the hub do. Ready: in the group, able to write results, and a hub answers.
 final class WorkerHealth {

@@ -97,7 +97,8 @@ struct CommitDesk {
     }
 
     mutating func fail(
-        _ cause: CommitCycle.Cause, _ standing: CommitCycle.Standing = .unpublished, after duration: Int64 = 5 * CommitDesk.millisecond
+        _ cause: CommitCycle.Cause, _ standing: CommitCycle.Standing = .unpublished,
+        after duration: Int64 = 5 * CommitDesk.millisecond
     ) {
         now += duration
         let batch = offered ?? []

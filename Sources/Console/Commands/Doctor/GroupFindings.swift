@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 
 /// What is known of the workers' consumer group.
@@ -11,6 +12,10 @@ struct GroupFacts {
 
     /// The topics of delay lanes.
     var delays: Set<String> = []
+    /// Where workers begin without a position that tells.
+    var start = StartRule.safe
+    /// Partitions without a position that workers do not read before an operator says where the group begins.
+    var refused: [GroupPosition] = []
 
     /// The requests that wait for an outcome, without those in delay lanes; nil when that is unknown.
     var lag: Int64? { lag(isDelayed: false) }
@@ -74,15 +79,41 @@ enum GroupFindings {
                     "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker read them",
                     mend: "start workers (`pushfan worker`), and let the topics of requests keep their records for longer"))
         }
-        let beyond = positions.count { $0.isBeyondEnd }
-        if beyond > 0 {
-            findings.append(
-                .warning(
-                    "group", facts.id,
-                    "\(Counted.text(beyond, "position is", "positions are")) beyond the log end: "
-                        + "topic recreated or truncated, read from the earliest offset",
-                    mend: "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)"))
+        if let text = RefusedStarts.text(facts.refused) {
+            findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(RefusedStarts.command)"))
         }
+        return findings + beyondEnd(positions.filter(\.isBeyondEnd), facts, tool)
+    }
+
+    /// Of topics that were recreated or have lost their end: what workers do there (`StartRule.decisionBeyondEnd`).
+    private static func beyondEnd(_ positions: [GroupPosition], _ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
+        let delayed = positions.count { facts.delays.contains($0.partition.topic) }
+        let requests = positions.filter { !facts.delays.contains($0.partition.topic) }
+        let unknown = requests.filter { $0.finished?.latest == nil }
+        var findings: [Finding] = []
+        func note(_ count: Int, _ what: String, isRead: Bool = true) {
+            guard count > 0 else { return }
+            let positions = Counted.text(count, "position is", "positions are")
+            let text = "\(positions) beyond the log end, where a topic was recreated or truncated: \(what)"
+            findings.append(
+                isRead
+                    ? .warning(
+                        "group", facts.id, text,
+                        mend: "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)")
+                    : .failed(
+                        "group", facts.id, text,
+                        mend: "stop the group's workers, then: \(RefusedStarts.replacement(of: unknown.map(\.partition)))"))
+        }
+        note(
+            requests.count - unknown.count,
+            "what was published after the last request that was read is sent, and nothing before it")
+        switch facts.start {
+        case .safe: note(unknown.count, "nothing is read there, as it is unknown what was sent", isRead: false)
+        case .beginning: note(unknown.count, "all that is there is sent (kafka.start)")
+        case .end: note(unknown.count, "what is there when a worker begins is not sent (kafka.start)")
+        case .moment: note(unknown.count, "what was published from the moment of kafka.start on is sent")
+        }
+        note(delayed, "the delay lane is read from its earliest offset")
         return findings
     }
 

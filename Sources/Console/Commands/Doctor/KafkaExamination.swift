@@ -37,6 +37,8 @@ struct KafkaExamination {
         let existing = roles.indices.filter { if case .existing = cluster.topics[$0] { true } else { false } }
         let answers = topicSettings(existing.map { roles[$0].name }, admin)
         let topics = roles.indices.map { topic(roles[$0], cluster.topics[$0], cluster.partitions[$0], answers, admin) }
+        let group = groupFacts(topics, admin)
+        let rights = writing(topics) + transactions(group)
         let demands = BrokerDemands(
             sessionTimeout: Int(settings.kafka.sessionTimeout.wholeMilliseconds),
             transactionTimeout: Int(settings.kafka.transactionTimeout.wholeMilliseconds))
@@ -44,8 +46,8 @@ struct KafkaExamination {
             + BrokerFindings.of(broker, demands, tool)
             + topics.flatMap { TopicFindings.of($0, brokerCount: cluster.brokerCount, tool) }
             + TopicFindings.ofAll(topics, tool)
-            + writing(topics)
-            + GroupFindings.of(group(topics, admin), tool)
+            + rights
+            + GroupFindings.of(group, tool)
     }
 
     /// The settings of topics, by their names; all are asked for at once, because some brokers let every question wait for its time-out.
@@ -117,17 +119,31 @@ struct KafkaExamination {
         }
     }
 
+    /// Whether the worker may write transactions. No process has the id that is tried, so none is fenced.
+    private func transactions(_ group: GroupFacts) -> [Finding] {
+        guard probesWriting, let prefix = settings.transactionalPrefix, let id = settings.unusedTransactionalID else { return [] }
+        let answer = Result<Void, Refusal> { () throws(KafkaError) in
+            let producer = try Producer(configuration, transactionalID: id)
+            defer { producer.close(timeout: .zero) }
+            try producer.initTransactions(timeout: timeout)
+        }
+        let names = settings.memberNames
+        let isRunning = group.description.answer?.members.contains { names.contains($0.name) } ?? false
+        return TransactionFindings.of(TransactionFacts(prefix: prefix, answer: answer, isRunning: isRunning), tool)
+    }
+
     private func writing(_ topics: [TopicFacts]) -> [Finding] {
         let count = topics.count { $0.role.isWritten && $0.partitions.answer != nil }
         guard !probesWriting, count > 0 else { return [] }
         return [
             .unasked(
-                "rights", "", "whether \(Counted.text(count, "topic", "topics")) may be written to is asked only on demand",
+                "rights", "",
+                "whether \(Counted.text(count, "topic", "topics")) may be written to, in transactions, is asked only on demand",
                 mend: "pushfan doctor --probe-writing")
         ]
     }
 
-    private func group(_ topics: [TopicFacts], _ admin: TopicAdmin) -> GroupFacts {
+    private func groupFacts(_ topics: [TopicFacts], _ admin: TopicAdmin) -> GroupFacts {
         let id = settings.kafka.groupID
         let requests = topics.first { $0.role.role == "requests" }
         let shared = topics.filter(\.role.isShared).compactMap { facts in
@@ -141,12 +157,17 @@ struct KafkaExamination {
                 }
             case .failure, nil: .failure(Refusal(.missing, "the requests topic is not there, or this user may not see it"))
             }
+        let refused = positions.answer.flatMap { positions in
+            Result<[GroupPosition], Refusal> { () throws(KafkaError) in
+                try RefusedStarts.ask(among: positions, settings.kafka, now: now, admin, timeout: timeout)
+            }.answer
+        }
         return GroupFacts(
             id: id, positions: positions,
             description: Result { () throws(KafkaError) in
                 try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: id, timeout: timeout) }
             },
-            delays: Set(settings.kafka.topics.delays))
+            delays: Set(settings.kafka.topics.delays), start: settings.kafka.start, refused: refused ?? [])
     }
 }
 

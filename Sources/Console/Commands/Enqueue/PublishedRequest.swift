@@ -1,4 +1,4 @@
-import EventLoop
+import Basics
 import Dispatch
 import Kafka
 import Publishing

@@ -39,7 +39,7 @@ struct RequestSender {
         into published: PublishedRequests
     ) throws(KafkaError) {
         var count = 0
-        let start = Self.monotonicNanoseconds()
+        let start = Deadline.now()
         send: for _ in 0..<plan.copies {
             for request in requests {
                 if Interruption.isRequested { break send }
@@ -62,18 +62,12 @@ struct RequestSender {
         guard let rate = plan.rate else { return }
         let due = start + Int64(Double(number) * 1e9 / rate)
         while !Interruption.isRequested {
-            let left = due - Self.monotonicNanoseconds()
+            let left = due - Deadline.now()
             guard left > 0 else { return }
             producer.poll()
             let pause = min(left, 100_000_000)
             var time = timespec(tv_sec: 0, tv_nsec: Int(pause))
             nanosleep(&time, nil)
         }
-    }
-
-    private static func monotonicNanoseconds() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

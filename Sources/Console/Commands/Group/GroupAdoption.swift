@@ -1,5 +1,4 @@
 import Delivery
-import Glibc
 import Kafka
 import Settings
 
@@ -35,7 +34,7 @@ final class GroupAdoption {
     private let configuration: KafkaConfiguration
     private let timeout: Duration
     /// Nil when nothing may be written.
-    private let producer: Producer?
+    private let session: TransactionalSession?
 
     /// - Parameters:
     ///   - old: The group that is no more.
@@ -49,11 +48,9 @@ final class GroupAdoption {
         configuration = settings.kafkaConfiguration()
         self.timeout = timeout
         roles = TopicRole.all(settings.kafka.topics).filter { $0.isShared || $0.kind == .parents || $0.kind == .held }
-        producer = isDry ? nil : try Producer(configuration, transactionalID: "pushfan-adopt-\(old)")
-        try producer?.fenceOthers(within: timeout)
+        session = isDry ? nil : try TransactionalSession(configuration, id: "pushfan-adopt-\(old)", timeout: timeout)
+        try session?.fence()
     }
-
-    deinit { producer?.close(timeout: .zero) }
 
     /// The members of both groups together; while there are any, nothing must be moved.
     func memberCount() throws(KafkaError) -> Int {
@@ -104,11 +101,11 @@ final class GroupAdoption {
     /// Gives the new group the old one's positions, with what they say is finished behind them.
     private func adopt(_ positions: [CommittedOffset], _ row: inout Row) throws(KafkaError) {
         row.positions += positions.count
-        guard let producer, !positions.isEmpty else { return }
+        guard let session, !positions.isEmpty else { return }
         let offsets = positions.map { OffsetCommit($0.partition, offset: $0.offset ?? 0, metadata: $0.metadata) }
-        try producer.beginTransaction()
-        try producer.sendOffsets(offsets, group: GroupMetadata(withoutMembers: new), timeout: timeout)
-        try commit(producer)
+        try session.producer.beginTransaction()
+        try session.producer.sendOffsets(offsets, group: GroupMetadata(withoutMembers: new), timeout: timeout)
+        try session.commit()
     }
 
     /// Writes again what waits for the old group in one partition.
@@ -132,13 +129,13 @@ final class GroupAdoption {
             let isFinished = distance < Int64(finished.bitCount) && finished.contains(Int(distance))
             guard !isFinished, Self.isOwned(record, by: old) else { continue }
             row.moved += 1
-            guard let producer else { continue }
-            if batch.count == 0 { try producer.beginTransaction() }
-            batch.add(try write(record, to: their.partition, producer))
+            guard let session else { continue }
+            if batch.count == 0 { try session.producer.beginTransaction() }
+            batch.add(try write(record, to: their.partition, session.producer))
             guard batch.count >= Self.batchCount || batch.byteCount >= Self.batchByteCount else { continue }
-            try finish(&batch, at: offset, from: start, finished, their.partition, producer)
+            try finish(&batch, at: offset, from: start, finished, their.partition, session)
         }
-        if let producer, batch.count > 0 { try finish(&batch, at: offset, from: start, finished, their.partition, producer) }
+        if let session, batch.count > 0 { try finish(&batch, at: offset, from: start, finished, their.partition, session) }
         if Interruption.isRequested { throw .invalidArgument("interrupted; the same command goes on") }
     }
 
@@ -158,35 +155,19 @@ final class GroupAdoption {
 
     /// Writes a record again into its partition, as the new group's.
     private func write(_ record: FetchedRecord, to partition: TopicPartition, _ producer: Producer) throws(KafkaError) -> Int {
-        var headers = Kafka.RecordHeaders()
-        var byteCount = (record.key?.count ?? 0) + (record.value?.count ?? 0)
-        for (name, value) in record.headers {
-            let value = name == Self.owner ? Array(new.utf8) : value
-            byteCount += name.count + (value?.count ?? 0)
-            if let value {
-                headers.append(name: name.span, value: value.span)
-            } else {
-                headers.append(name: name.span, value: nil)
-            }
+        let headers = record.headers.map { name, value -> (name: [UInt8], value: [UInt8]?) in
+            (name, name == Self.owner ? Array(new.utf8) : value)
         }
         let topic = try producer.topic(named: partition.topic)
-        switch (record.key, record.value) {
-        case (let key?, let value?):
-            try producer.produce(to: topic, partition: partition.partition, key: key.span, value: value.span, headers: headers)
-        case (nil, let value?):
-            try producer.produce(to: topic, partition: partition.partition, key: nil, value: value.span, headers: headers)
-        case (let key?, nil):
-            try producer.produce(to: topic, partition: partition.partition, key: key.span, value: nil, headers: headers)
-        case (nil, nil):
-            try producer.produce(to: topic, partition: partition.partition, key: nil, value: nil, headers: headers)
-        }
-        return byteCount
+        try producer.write(key: record.key, value: record.value, headers: headers, to: topic, partition: partition.partition)
+        let byteCount = (record.key?.count ?? 0) + (record.value?.count ?? 0)
+        return headers.reduce(byteCount) { $0 + $1.name.count + ($1.value?.count ?? 0) }
     }
 
     /// Commits a batch, and with it that the old group is behind what was rewritten; what it has finished further behind stays finished.
     private func finish(
         _ batch: inout Batch, at offset: Int64, from start: Int64, _ finished: FinishedOffsets, _ partition: TopicPartition,
-        _ producer: Producer
+        _ session: TransactionalSession
     ) throws(KafkaError) {
         var rest = FinishedOffsets()
         let passed = offset - start
@@ -195,18 +176,8 @@ final class GroupAdoption {
         }
         rest.latest = finished.latest
         let position = OffsetCommit(partition, offset: offset, metadata: rest.encoded())
-        try producer.sendOffsets([position], group: GroupMetadata(withoutMembers: old), timeout: timeout)
-        try commit(producer)
+        try session.producer.sendOffsets([position], group: GroupMetadata(withoutMembers: old), timeout: timeout)
+        try session.commit()
         batch = Batch()
-    }
-
-    private func commit(_ producer: Producer) throws(KafkaError) {
-        while true {
-            do throws(KafkaError) {
-                return try producer.commitTransaction(timeout: nil)
-            } catch {
-                guard error.isRetriable, !error.isFatal else { throw error }
-            }
-        }
     }
 }

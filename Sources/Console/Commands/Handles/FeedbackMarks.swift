@@ -88,24 +88,7 @@ extension Invocation {
         of place: String, _ settings: Settings, timeout: Duration
     ) throws(CommandFailure) -> FeedbackMarks {
         var marks = FeedbackMarks(of: place)
-        let topic = settings.kafka.topics.replays
-        let reader: TopicReader
-        do throws(KafkaError) {
-            reader = try TopicReader(
-                settings.kafkaConfiguration(), topic: topic, start: .beginning, stop: .end, timeout: timeout)
-        } catch {
-            if error.isUnknownTopicOrPartition { return marks }
-            throw failure(error, settings.kafka, to: "read \(topic)")
-        }
-        defer { reader.close() }
-        let deadline = Deadline(after: timeout)
-        while !reader.hasReachedEnd {
-            if case .error(let error) = reader.read(timeout: .milliseconds(100), { marks.take($0) }), error.isAuthorization {
-                throw failure(error, settings.kafka, to: "read \(topic)")
-            }
-            if Interruption.isRequested { throw CommandFailure(Interruption.exitCode, "interrupted") }
-            if deadline.hasPassed { throw CommandFailure(.temporary, "\(topic) cannot be read to its end in time") }
-        }
+        try readJobs(settings, timeout: timeout) { marks.take($0) }
         return marks
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import CurlHTTP
 import EventLoop
 import HTTP1
@@ -51,7 +52,7 @@ final class WebPeer {
         throw failure ?? CommandFailure(.unreachable, "\(name) does not answer")
     }
 
-    /// A 403 with `Retry-After` is the hub's older way to throttle (hub-protocol, section 4).
+    /// A 403 with `Retry-After` is the hub's older way to throttle (page HubProtocol, "Throttling").
     private static func isBusy(_ answer: Answer) -> Bool {
         switch answer.status {
         case 429, 500, 502, 503, 504: true

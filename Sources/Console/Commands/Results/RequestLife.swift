@@ -39,7 +39,7 @@ struct RequestLife {
         return own.allSatisfy(\.repeatsItsID) ? earliest - Self.longestWindow : earliest
     }
 
-    /// 7 days in milliseconds (message contract, `window_seconds`).
+    /// 7 days in milliseconds (page Requests, "Deduplication").
     private static let longestWindow: Int64 = 604_800_000
 
     /// Keeps a record that belongs to the request.

@@ -75,8 +75,7 @@ enum EmulatorCommand {
             "hub '\(configuration.hubName)' at \(scheme)://\(address)/; the line above is its connection string")
         while !Interruption.isRequested {
             // A signal ends the pause; one that comes just before it is seen a moment later.
-            var pause = timespec(tv_sec: 0, tv_nsec: 200_000_000)
-            nanosleep(&pause, nil)
+            ReplayRunner.pause(.milliseconds(200))
         }
         invocation.streams.note("stopped; \(hub.rungCount) notifications rang")
         return Interruption.exitCode

@@ -20,6 +20,8 @@ struct StatusQuestions {
         let admin = try TopicAdmin(configuration)
         guard let (topics, unknown) = try topics(admin) else { return nil }
         let positions = try GroupPosition.all(of: group, in: topics, admin, configuration, timeout: timeout)
+        let refused = try RefusedStarts.ask(
+            among: positions, settings.kafka, now: now.milliseconds, admin, timeout: timeout)
         let description = Result<GroupDescription, Refusal> { () throws(KafkaError) in
             try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: group, timeout: timeout) }
         }
@@ -37,7 +39,8 @@ struct StatusQuestions {
                     isDelayed: isDelayed))
         }
         return StatusReport(
-            now: now, groupID: group, group: description, partitions: partitions, workers: asked, unknownTopics: unknown)
+            now: now, groupID: group, group: description, partitions: partitions, workers: asked, unknownTopics: unknown,
+            refused: refused)
     }
 
     /// The topics that workers share, with their numbers of partitions, and why others cannot be asked about; nil when that of requests is

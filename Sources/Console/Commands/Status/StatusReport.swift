@@ -35,6 +35,8 @@ struct StatusReport {
     let workers: [Worker]
     /// Topics that could not be asked about, each with the reason.
     var unknownTopics: [String] = []
+    /// Partitions that workers do not read before an operator says where the group begins.
+    var refused: [GroupPosition] = []
 
     /// The partitions of each topic, in the order of the topics.
     var topics: [[Partition]] {
@@ -99,7 +101,14 @@ extension StatusReport {
     }
 
     /// Why requests wait, in plain words, the gravest first; empty when nothing waits for long.
-    var reasons: [Reason] { (groupReasons + loopReasons + partitionReasons).sorted { $0.isStuck && !$1.isStuck } }
+    var reasons: [Reason] { (startReasons + groupReasons + loopReasons + partitionReasons).sorted { $0.isStuck && !$1.isStuck } }
+
+    private var startReasons: [Reason] {
+        guard let text = RefusedStarts.text(refused) else { return [] }
+        let hasMembers = group.answer.map { !$0.members.isEmpty } ?? true
+        let stop = hasMembers ? "stop the workers, then " : ""
+        return [Reason(text: "\(text): \(stop)`\(RefusedStarts.command)` sends what has no result", isStuck: true)]
+    }
 
     private var groupReasons: [Reason] {
         guard let group = group.answer else { return [] }

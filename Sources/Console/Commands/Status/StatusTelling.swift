@@ -121,10 +121,8 @@ struct StatusTelling {
         ])
         for loop in report.loops {
             table.add([
-                loop.worker, loop.mode, loop.circuit, number(loop.limit), number(loop.inFlight),
-                number(loop.waitingForTurn.flatMap { turn in loop.waitingForTimer.map { turn.addingSaturated($0) } }),
-                loop.finishedPerSecond,
-                loop.throttledMilliseconds.map { TimeText.length(milliseconds: Int64($0)) } ?? "-",
+                loop.worker, loop.mode, loop.total.circuit, number(loop.total.limit), number(loop.total.inFlight),
+                waiting(loop.total), loop.finishedPerSecond, throttled(loop.total),
                 loop.lastRebalance.map(moment) ?? "-", loop.lastCommit.map(moment) ?? "-",
             ])
         }
@@ -144,10 +142,7 @@ struct StatusTelling {
             for hub in loop.hubs {
                 table.add([
                     loop.worker, hub.isRetired ? "\(hub.name) (ends)" : hub.name, hub.region ?? "-", hub.circuit,
-                    number(hub.limit), number(hub.inFlight),
-                    number(hub.waitingForTurn.flatMap { turn in hub.waitingForTimer.map { turn.addingSaturated($0) } }),
-                    hub.ratePerSecond ?? "-",
-                    hub.throttledMilliseconds.map { TimeText.length(milliseconds: Int64($0)) } ?? "-",
+                    number(hub.limit), number(hub.inFlight), waiting(hub), hub.ratePerSecond ?? "-", throttled(hub),
                 ])
             }
         }
@@ -155,6 +150,14 @@ struct StatusTelling {
     }
 
     private func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "-" }
+
+    private func waiting(_ hub: WorkerPage.Hub) -> String {
+        number(hub.waitingForTurn.flatMap { turn in hub.waitingForTimer.map { turn.addingSaturated($0) } })
+    }
+
+    private func throttled(_ hub: WorkerPage.Hub) -> String {
+        hub.throttledMilliseconds.map { TimeText.length(milliseconds: Int64($0)) } ?? "-"
+    }
 
     /// `3.2 s ago`, `in 4.0 s`.
     private func moment(_ moment: Timestamp) -> String {

@@ -7,16 +7,9 @@ struct WorkerPage: Equatable {
         var worker = ""
         var mode = ""
         var at: Timestamp?
-        var circuit = ""
-        var circuitReason: String?
-        var circuitChange: Timestamp?
-        var limit: Int?
-        var inFlight: Int?
-        var waitingForTurn: Int?
-        var waitingForTimer: Int?
+        /// All its calls, as if they went to one hub.
+        var total = Hub()
         var finishedPerSecond = ""
-        var throttledMilliseconds: Int?
-        var throttledUntil: Timestamp?
         var lastRebalance: Timestamp?
         var lastCommit: Timestamp?
         var hubs: [Hub] = []
@@ -101,23 +94,15 @@ private struct PageReader {
         loop.worker = text("worker", node) ?? ""
         loop.mode = text("mode", node) ?? ""
         loop.at = moment("at", node)
-        loop.circuit = text("circuit", node) ?? ""
-        loop.circuitReason = text("circuit_reason", node)
-        loop.circuitChange = moment("circuit_change", node)
-        loop.limit = number("limit", node)
-        loop.inFlight = number("in_flight", node)
-        loop.waitingForTurn = number("waiting_for_turn", node)
-        loop.waitingForTimer = number("waiting_for_timer", node)
+        loop.total = hub(node)
         loop.finishedPerSecond = digits("finished_per_second", node) ?? ""
-        loop.throttledMilliseconds = number("throttled_ms", node)
-        loop.throttledUntil = moment("throttled_until", node)
         loop.lastRebalance = moment("last_rebalance", node)
         loop.lastCommit = moment("last_commit", node)
         if let list = document.member("hubs", of: node), document.kind(of: list) == .array {
             document.forEachElement(of: list) { loop.hubs.append(hub($0)) }
         } else {
             // A worker of an earlier version has one, and tells of it with the loop.
-            loop.hubs = [hub(node)]
+            loop.hubs = [loop.total]
         }
         if let list = document.member("partitions", of: node) {
             document.forEachElement(of: list) { loop.partitions.append(partition($0)) }

@@ -3,7 +3,7 @@ import Kafka
 import PushModel
 import Settings
 
-/// A topic that pushfan uses, and how it should be set up (message contract, section 3.2).
+/// A topic that pushfan uses, and how it should be set up (page Requests).
 struct TopicRole {
     /// What its records are to workers.
     enum Kind {

@@ -28,6 +28,10 @@ enum AudienceCommand {
         try check(survey, sample.request, invocation)
         let digest = try AudienceRequest.digest(arguments, survey, planner, sample.request)
         let id = arguments.value("id") ?? "file-\(digest)"
+        let draft = try AudienceRequest(invocation, id: id, at: now)
+        let writer = PartWriter(
+            draft.request, to: survey, planner, id: id, partition: 0, chunks: survey.parts, publishedAt: now)
+        try checkSize(writer, survey)
         if arguments.has("dry-run") {
             try report(invocation, id, survey, state: "dry_run")
             return survey.faultCount > 0 ? .partlyFailed : .done
@@ -36,7 +40,6 @@ enum AudienceCommand {
         defer { follower?.close() }
         let published = PublishedRequests(capacity: 1, follower)
         published.add(id)
-        let draft = try AudienceRequest(invocation, id: id, at: now)
         var run = AudienceRun(
             invocation, settings, survey, planner, id: id, draft, digest: digest, publishedAt: now, timeout: timeout)
         try run.run()
@@ -85,6 +88,16 @@ enum AudienceCommand {
         guard survey.parts <= ParentRecord.maximumChunks else {
             throw .usage("the request would have \(survey.parts) parts; \(ParentRecord.maximumChunks) are allowed")
         }
+    }
+
+    /// Refuses parts that no worker would read. Unlike a worker's, they are written in many transactions, so what all of them repeat
+    /// together has no limit.
+    private static func checkSize(_ writer: PartWriter, _ survey: AudienceSurvey) throws(CommandFailure) {
+        let (size, limit) = (writer.repeatedByteCount, PartWriter.maximumRepeatedByteCount)
+        guard size > limit else { return }
+        throw .usage(
+            "the flags: record_too_large: each of the \(survey.parts) parts would repeat \(size) bytes that are not its audience;"
+                + " \(limit) are allowed")
     }
 
     private static func report(

@@ -47,7 +47,7 @@ struct AudienceReader: ~Copyable {
 
     private static func open(_ path: String) throws(CommandFailure) -> (Int32, Identity) {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(path) }
+        guard descriptor >= 0 else { throw InputFile.failure(path) }
         var facts = stat()
         guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, let identity = Identity(descriptor) else {
             close(descriptor)
@@ -123,7 +123,7 @@ struct AudienceReader: ~Copyable {
                 bytes.baseAddress.map { read(descriptor, $0 + kept, Self.chunkByteCount) } ?? 0
             }
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw Self.failure(path) }
+            guard count >= 0 else { throw InputFile.failure(path) }
             isAtEnd = count == 0
             rest = 0..<kept + count
             for index in kept..<kept + count { digest = (digest ^ UInt64(room[index])) &* 0x100_0000_01B3 }
@@ -141,7 +141,7 @@ struct AudienceReader: ~Copyable {
         while true {
             let count = room.withUnsafeMutableBytes { read(reader.descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw failure(path) }
+            guard count >= 0 else { throw InputFile.failure(path) }
             guard count > 0 else { return lines }
             room.withUnsafeBytes { bytes in for byte in bytes[..<count] where byte == UInt8(ascii: "\n") { lines += 1 } }
         }
@@ -157,9 +157,5 @@ struct AudienceReader: ~Copyable {
         bytes.removeLast(bytes.count - end)
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         return bytes
-    }
-
-    private static func failure(_ path: String) -> CommandFailure {
-        .usage("the file \(Sanitised.quoted(path)) cannot be read: \(String(cString: strerror(errno)))")
     }
 }

@@ -66,10 +66,7 @@ struct AudienceRun {
     }
 
     private func giveUp(_ error: KafkaError, _ failures: Int) throws(CommandFailure) {
-        let isHopeless =
-            error.isAuthorization || error.isAuthentication || error.isConfiguration || error.isUnknownTopicOrPartition
-            || error.isFenced
-        guard isHopeless || failures >= Self.maximumFailures || Interruption.isRequested else { return }
+        guard error.isHopeless || error.isFenced || failures >= Self.maximumFailures || Interruption.isRequested else { return }
         throw invocation.failure(error, settings.kafka, to: "enqueue \(Sanitised.line(survey.path)); the same command goes on")
     }
 
@@ -163,6 +160,29 @@ struct AudienceRun {
     }
 }
 
+extension PartWriter {
+    /// A writer for the parts of a request whose audience is a file.
+    ///
+    /// - Parameters:
+    ///   - request: The whole.
+    ///   - survey: The file.
+    ///   - planner: Plans as the workers do.
+    ///   - id: The request's id.
+    ///   - partition: The partition of the topic of parents that holds its records.
+    ///   - chunks: How many parts there are.
+    ///   - publishedAt: When it began, milliseconds since 1970.
+    init(
+        _ request: PushRequest, to survey: AudienceSurvey, _ planner: FanOutPlanner, id: String, partition: Int32, chunks: Int,
+        publishedAt: Int64
+    ) {
+        let isForNames = survey.kind != .handles && request.template == nil
+        self.init(
+            request, body: request.document.root, platforms: isForNames ? planner.platforms(of: request) : [],
+            key: ParentKey(fileID: id), partition: partition, chunks: chunks,
+            publishedAt: Timestamp(milliseconds: publishedAt))
+    }
+}
+
 /// The parts of one transaction.
 private struct Batch {
     private let writer: PartWriter
@@ -173,11 +193,8 @@ private struct Batch {
     private(set) var byteCount = 0
 
     init(_ request: PushRequest, _ state: AudienceProgress, _ id: String, _ survey: AudienceSurvey, _ planner: FanOutPlanner) {
-        let isForNames = survey.kind != .handles && request.template == nil
         writer = PartWriter(
-            request, body: request.document.root, platforms: isForNames ? planner.platforms(of: request) : [],
-            key: ParentKey(fileID: id), partition: state.partition, chunks: state.parts,
-            publishedAt: Timestamp(milliseconds: state.publishedAt))
+            request, to: survey, planner, id: id, partition: state.partition, chunks: state.parts, publishedAt: state.publishedAt)
         var parent = ByteWriter()
         ParentRecord.append(request, chunks: state.parts, calls: survey.calls, origin: nil, to: &parent)
         self.parent = parent

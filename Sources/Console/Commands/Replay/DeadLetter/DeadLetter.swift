@@ -2,7 +2,7 @@ import Kafka
 import PushModel
 import Replay
 
-/// A record of the dead-letter topic, and what it was before a worker gave it up (message contract, section 3.3).
+/// A record of the dead-letter topic, and what it was before a worker gave it up (page Requests).
 struct DeadLetter {
     /// What the names of the headers begin with that a worker added, in its three spellings.
     private static let added = ["pushfan-dlq-", "__connect.errors.", "kafka_dlt-"]

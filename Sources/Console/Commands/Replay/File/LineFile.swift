@@ -88,7 +88,7 @@ final class LineReader {
     init(_ path: String) throws(CommandFailure) {
         self.path = path
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.failure(path) }
+        guard descriptor >= 0 else { throw InputFile.failure(path) }
     }
 
     deinit {
@@ -121,14 +121,10 @@ final class LineReader {
         while true {
             let count = more.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { throw Self.failure(path) }
+            guard count >= 0 else { throw InputFile.failure(path) }
             isAtEnd = count == 0
             chunk += more.prefix(count)
             return
         }
-    }
-
-    private static func failure(_ path: String) -> CommandFailure {
-        .usage("the file \(Sanitised.quoted(path)) cannot be read: \(String(cString: strerror(errno)))")
     }
 }

@@ -94,9 +94,7 @@ enum JobCommands {
             let producer = try Producer(settings.kafkaConfiguration(), transactionalID: nil)
             defer { producer.close(timeout: .zero) }
             let topic = try producer.topic(named: settings.kafka.topics.replays)
-            let key = Array(wish.key.utf8)
-            let value = wish.json
-            try producer.produce(to: topic, partition: 0, key: key.span, value: value.span)
+            try producer.write(key: Array(wish.key.utf8), value: wish.json, to: topic, partition: 0)
             try producer.flush(timeout: timeout)
             if let error = producer.failedDeliveries.first { throw error }
         } catch {

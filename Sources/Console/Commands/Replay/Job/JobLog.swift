@@ -123,24 +123,33 @@ extension Invocation {
     /// - Throws: The topic cannot be read.
     func jobLog(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> JobLog {
         var log = JobLog()
+        try readJobs(settings, timeout: timeout) { log.take($0) }
+        return log
+    }
+
+    /// Reads the topic of jobs from its beginning to its end; nothing where there is no such topic yet.
+    ///
+    /// - Throws: The topic is there and cannot be read.
+    func readJobs(
+        _ settings: Settings, timeout: Duration, _ take: (borrowing ConsumedRecord) -> Void
+    ) throws(CommandFailure) {
+        let topic = settings.kafka.topics.replays
         let reader: TopicReader
         do throws(KafkaError) {
             reader = try TopicReader(
-                settings.kafkaConfiguration(), topic: settings.kafka.topics.replays, start: .beginning, stop: .end,
-                timeout: timeout)
+                settings.kafkaConfiguration(), topic: topic, start: .beginning, stop: .end, timeout: timeout)
         } catch {
-            if error.isUnknownTopicOrPartition { return log }
-            throw failure(error, settings.kafka, to: "read \(settings.kafka.topics.replays)")
+            if error.isUnknownTopicOrPartition { return }
+            throw failure(error, settings.kafka, to: "read \(topic)")
         }
         defer { reader.close() }
         let deadline = Deadline(after: timeout)
         while !reader.hasReachedEnd {
-            if case .error(let error) = reader.read(timeout: .milliseconds(100), { log.take($0) }), error.isAuthorization {
-                throw failure(error, settings.kafka, to: "read \(settings.kafka.topics.replays)")
+            if case .error(let error) = reader.read(timeout: .milliseconds(100), { take($0) }), error.isAuthorization {
+                throw failure(error, settings.kafka, to: "read \(topic)")
             }
             if Interruption.isRequested { throw CommandFailure(Interruption.exitCode, "interrupted") }
-            if deadline.hasPassed { throw CommandFailure(.temporary, "\(reader.topic) cannot be read to its end in time") }
+            if deadline.hasPassed { throw CommandFailure(.temporary, "\(topic) cannot be read to its end in time") }
         }
-        return log
     }
 }

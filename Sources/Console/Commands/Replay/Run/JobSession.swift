@@ -1,4 +1,3 @@
-import Glibc
 import Kafka
 import PushModel
 import Replay
@@ -6,24 +5,21 @@ import Settings
 
 /// The right to run a job: held by one process at a time, and for one job at a time.
 ///
-/// The transactional id comes from the job, so that a new session fences an earlier one and settles what it left open. The session then
-/// writes a claim and reads the topic up to it. So it has read whatever was committed before, above all the job's own progress, even if
-/// another producer's open transaction had hidden it. Of two claims the earlier one counts. A runner that was silent for 30 s is fenced by
-/// its own transactional id before its claim is ignored. So it can write nothing more if it wakes up.
+/// The transactional id comes from the job (`TransactionalSession`), and what is read back is above all the job's own progress. Of two
+/// claims the earlier one counts. A runner that was silent for 30 s is fenced by its own transactional id before its claim is ignored.
+/// So it can write nothing more if it wakes up.
 final class JobSession {
     /// The producer, between transactions.
-    let producer: Producer
+    var producer: Producer { session.producer }
     /// Where the new requests go.
-    let requests: Producer.Topic
+    var requests: Producer.Topic { session.topics[0] }
     /// What the topic tells, up to the claim.
     private(set) var log: JobLog
     /// Where the job stands.
     private(set) var record: JobRecord
 
-    private let topic: Producer.Topic
+    private let session: TransactionalSession
     private let reader: TopicReader
-    private let configuration: KafkaConfiguration
-    private let timeout: Duration
     private let now: @Sendable () -> Int64
     private var claimCount = 0
     private var isOpen = false
@@ -50,33 +46,21 @@ final class JobSession {
         _ record: JobRecord, plannedAt: Int64, _ settings: Settings, timeout: Duration, now: @escaping @Sendable () -> Int64
     ) throws(ReplayTrouble) {
         self.record = record
-        self.timeout = timeout
         self.now = now
-        let configuration = settings.kafkaConfiguration()
-        self.configuration = configuration
         let names = [settings.kafka.topics.requestsOwn, settings.kafka.topics.replays]
         log = JobLog(from: plannedAt, besides: record.jobID)
-        let producer = try ReplayTrouble.catching { () throws(KafkaError) in
-            try Producer(configuration, transactionalID: Self.transactionalID(record.jobID))
+        do throws(KafkaError) {
+            let session = try TransactionalSession(
+                settings.kafkaConfiguration(), id: Self.transactionalID(record.jobID), topics: names, timeout: timeout)
+            self.session = session
+            reader = try session.reader(of: session.topics[1])
+            try session.fence()
+        } catch {
+            throw .kafka(error)
         }
-        self.producer = producer
-        let topics = try ReplayTrouble.catching { () throws(KafkaError) in
-            try FreshTopics.retrying { () throws(KafkaError) in try producer.warmUp(topics: names, timeout: timeout) }
-        }
-        requests = topics[0]
-        topic = topics[1]
-        reader = try ReplayTrouble.catching { () throws(KafkaError) in
-            try TopicReader(configuration, topic: names[1], start: .beginning, timeout: timeout)
-        }
-        try ReplayTrouble.catching { () throws(KafkaError) in try producer.fenceOthers(within: timeout) }
         try claim()
         try checkJob(record.planDigest)
         try yieldToOthers()
-    }
-
-    deinit {
-        reader.close()
-        producer.close(timeout: .zero)
     }
 
     /// What is known of the job itself.
@@ -89,17 +73,17 @@ final class JobSession {
         var claim = record
         claim.runner = name
         try write(claim, nil)
-        let deadline = Deadline(after: timeout)
-        while log.jobs[record.jobID]?.record.runner != name {
-            before = log.jobs[record.jobID]?.record ?? before
-            if case .error(let error) = reader.read(timeout: .milliseconds(100), { log.take($0) }), error.isAuthorization {
-                throw .kafka(error)
+        do throws(KafkaError) {
+            try session.readBack(reader, until: { job?.record.runner == name }) { next in
+                before = job?.record ?? before
+                log.take(next)
             }
+        } catch {
+            if error.isAuthorization || error.isFatal { throw .kafka(error) }
             if Interruption.isRequested { throw .final(CommandFailure(Interruption.exitCode, "interrupted")) }
-            guard deadline.hasPassed else { continue }
             throw .final(
                 CommandFailure(
-                    .temporary, "\(topic.name) cannot be read up to what was written just now",
+                    .temporary, error.message,
                     hint: "a hanging transaction may block it; the broker aborts it when it times out"))
         }
         takeUp()
@@ -151,11 +135,8 @@ final class JobSession {
         }
         guard !others.isEmpty else { return }
         for other in others {
-            try ReplayTrouble.catching { () throws(KafkaError) in
-                let fence = try Producer(configuration, transactionalID: Self.transactionalID(other.record.jobID))
-                defer { fence.close(timeout: .zero) }
-                try fence.fenceOthers(within: timeout)
-            }
+            let id = Self.transactionalID(other.record.jobID)
+            try ReplayTrouble.catching { () throws(KafkaError) in try session.fence(id) }
         }
         // What they had committed before they were fenced lies before this claim.
         try claim()
@@ -170,38 +151,37 @@ final class JobSession {
     func write(_ record: JobRecord, _ batch: JobBatch?) throws(ReplayTrouble) {
         var record = record
         record.updatedAt = Timestamp(milliseconds: now())
-        try begin()
-        if let batch, batch.count > 0 { try produce(key: batch.key, batch.json) }
-        try produce(key: record.jobID, record.json)
-        try ReplayTrouble.catching { () throws(KafkaError) in try commit() }
+        do throws(KafkaError) {
+            try begin()
+            if let batch, batch.count > 0 { try produce(key: batch.key, batch.json) }
+            try produce(key: record.jobID, record.json)
+            try commit()
+        } catch {
+            throw .kafka(error)
+        }
         isOpen = false
         self.record = record
     }
 
     /// Begins a transaction, unless one is open.
-    func begin() throws(ReplayTrouble) {
+    func begin() throws(KafkaError) {
         guard !isOpen else { return }
-        try ReplayTrouble.catching { () throws(KafkaError) in try producer.beginTransaction() }
+        try producer.beginTransaction()
         begun = .now
         isOpen = true
     }
 
-    private func produce(key: String, _ value: [UInt8]) throws(ReplayTrouble) {
-        let key = Array(key.utf8)
-        try ReplayTrouble.catching { () throws(KafkaError) in
-            // In one partition everything has one order.
-            try producer.produce(to: topic, partition: 0, key: key.span, value: value.span)
-        }
+    private func produce(key: String, _ value: [UInt8]) throws(KafkaError) {
+        // In one partition everything has one order.
+        try producer.write(key: Array(key.utf8), value: value, to: session.topics[1], partition: 0)
     }
 
     private func commit() throws(KafkaError) {
-        while true {
-            do throws(KafkaError) {
-                return try producer.commitTransaction(timeout: nil)
-            } catch {
-                if error.isFenced, begun.duration(to: .now) >= Self.overlong { throw .overlongTransaction }
-                guard error.isRetriable, !error.isFatal else { throw error }
-            }
+        do throws(KafkaError) {
+            try session.commit()
+        } catch {
+            if error.isFenced, begun.duration(to: .now) >= Self.overlong { throw .overlongTransaction }
+            throw error
         }
     }
 

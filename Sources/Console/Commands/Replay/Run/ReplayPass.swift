@@ -157,7 +157,6 @@ struct ReplayPass {
             now: Timestamp(milliseconds: runner.invocation.surroundings.now()))
         if let reason { return reason }
         guard writer.write(item.sends, id: "\(session.record.jobID):\(item.number)", into: &json) else { return .invalid }
-        try session.begin()
         try produce(record, headers)
         return nil
     }
@@ -172,6 +171,7 @@ struct ReplayPass {
             headers.append(name: "tracestate".utf8Span.span, value: state)
         }
         do throws(KafkaError) {
+            try session.begin()
             if let key = original.key {
                 try session.producer.produce(to: session.requests, key: key.span, value: json.span, headers: headers)
             } else {
@@ -187,25 +187,10 @@ struct ReplayPass {
         guard let letter = DeadLetter(record) else { return .invalid }
         let value = letter.edited(writer.manner.edits)
         guard value != nil || letter.value == nil else { return .invalid }
-        try session.begin()
         do throws(KafkaError) {
-            var headers = Kafka.RecordHeaders()
-            for (name, value) in letter.headers {
-                if let value {
-                    headers.append(name: name.span, value: value.span)
-                } else {
-                    headers.append(name: name.span, value: nil)
-                }
-            }
+            try session.begin()
             let topic = try session.producer.topic(named: letter.topic)
-            // A span of what may not be there cannot be named, so the four cases are told apart.
-            switch (letter.key, value) {
-            case (let key?, let value?):
-                try session.producer.produce(to: topic, key: key.span, value: value.span, headers: headers)
-            case (nil, let value?): try session.producer.produce(to: topic, key: nil, value: value.span, headers: headers)
-            case (let key?, nil): try session.producer.produce(to: topic, key: key.span, value: nil, headers: headers)
-            case (nil, nil): try session.producer.produce(to: topic, key: nil, value: nil, headers: headers)
-            }
+            try session.producer.write(key: letter.key, value: value, headers: letter.headers, to: topic)
         } catch {
             throw .kafka(error)
         }

@@ -68,9 +68,7 @@ struct ReplayRunner {
         if error.isFenced {
             throw CommandFailure(.temporary, "another process has taken the job over, and goes on with it")
         }
-        let isHopeless =
-            error.isAuthorization || error.isAuthentication || error.isConfiguration || error.isUnknownTopicOrPartition
-        guard isHopeless || failures >= Self.maximumFailures || Interruption.isRequested else { return }
+        guard error.isHopeless || failures >= Self.maximumFailures || Interruption.isRequested else { return }
         throw invocation.failure(error, settings.kafka, to: "replay")
     }
 

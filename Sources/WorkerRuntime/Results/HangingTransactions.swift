@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import EventLoop
 import Kafka
@@ -9,9 +10,11 @@ import Kafka
 /// leader endpoint"). The records then share the fate of the producer's next transaction in their partition, and the offsets are neither
 /// committed nor dropped. So after any trouble the group's positions are asked whether the latest commit took place, as well as after a
 /// commit that took long. What did not is ended by another transaction, over all partitions, that is aborted.
-extension Publisher {
+///
+/// Where that fails, the producer is closed, and the next one settles what is open.
+struct HangingTransactions {
     /// A commit that the broker has confirmed: the positions that it moved.
-    struct Confirmed {
+    private struct Confirmed {
         let offsets: [OffsetCommit]
         let before: [LedgerCommit?]
 
@@ -21,20 +24,49 @@ extension Publisher {
         }
     }
 
-    /// Longer than an end takes unless its coordinator goes away meanwhile; what is slow without a cause is checked in vain, and no more.
+    private let configuration: WorkerConfiguration
+    private let group: ConsumerGroup
+    /// The latest commit that the broker confirmed.
+    private var latest: Confirmed?
+    /// Whether a transaction has failed since, so that it must be checked whether the latest commit has taken place.
+    private var suspectsLostCommit = false
+    /// Whether a transaction may have left records that neither a commit nor an abort has reached.
+    private var mayHaveHangingTransaction = false
+
+    init(_ configuration: WorkerConfiguration, group: ConsumerGroup) {
+        self.configuration = configuration
+        self.group = group
+    }
+
+    /// Whether the end of a transaction took no longer than one does unless its coordinator goes away meanwhile; what is slow without a
+    /// cause is checked in vain, and no more.
+    ///
+    /// - Parameter start: When the end was asked for.
+    /// - Returns: Whether it came within 1 s.
     static func isPrompt(since start: MonotonicTime) -> Bool {
         MonotonicTime.now().nanoseconds(since: start) < 1_000_000_000
+    }
+
+    /// Notes that the broker has confirmed a commit.
+    mutating func commitConfirmed(_ job: CommitJob) { latest = Confirmed(job) }
+
+    /// Notes that a transaction was not committed, or that it is unknown whether it was.
+    ///
+    /// - Parameter mayHang: Whether no abort has surely ended it.
+    mutating func transactionFailed(mayHang: Bool) {
+        suspectsLostCommit = true
+        if mayHang { mayHaveHangingTransaction = true }
     }
 
     /// After trouble, finds out whether the latest confirmed commit took place.
     ///
     /// - Returns: False if it did not. Nothing of it is left then, and its requests must be redelivered from the group's positions.
-    mutating func settleLatest(_ producer: Producer) throws(KafkaError) -> Bool {
+    mutating func settleLatest(_ writer: OutcomeWriter) throws(KafkaError) -> Bool {
         guard suspectsLostCommit, configuration.guarantee == .exactlyOnce else { return true }
         if let latest {
             let isLost = try outcomeUnlessPending(of: latest).map { $0 == .notCommitted } ?? true
             if isLost {
-                try removeRemains(latest.offsets, producer)
+                try remove(latest.offsets, writer)
                 self.latest = nil
                 suspectsLostCommit = false
                 return false
@@ -45,46 +77,37 @@ extension Publisher {
     }
 
     /// What became of a commit of which it is unknown whether it took place. If it did not, nothing of it is left.
-    mutating func settledOutcome(of job: CommitJob, _ producer: Producer) throws(KafkaError) -> DoubtfulCommit {
+    mutating func settledOutcome(of job: CommitJob, _ writer: OutcomeWriter) throws(KafkaError) -> DoubtfulCommit {
         let commit = Confirmed(job)
         guard configuration.guarantee == .exactlyOnce else { return try outcome(of: commit, within: .seconds(10)) }
         if let outcome = try outcomeUnlessPending(of: commit), outcome != .notCommitted {
             mayHaveHangingTransaction = false
             return outcome
         }
-        try removeRemains(job.offsets, producer)
+        try remove(job.offsets, writer)
         return try outcome(of: commit, within: .seconds(10))
     }
 
-    /// The committed positions. When a transaction holds them back that is this worker's own, it is ended, and they can be asked for again.
-    mutating func positions(of partitions: [TopicPartition]) throws(KafkaError) -> [CommittedOffset] {
-        guard configuration.guarantee == .exactlyOnce, let producer else {
-            return try group.committed(partitions, timeout: .seconds(10))
-        }
-        _ = try settleLatest(producer)
-        do throws(KafkaError) {
-            return try group.committed(partitions, timeout: .seconds(10))
-        } catch {
-            guard error.isTimeout else { throw error }
-            try removeRemains(partitions.map { OffsetCommit($0, offset: 0, metadata: "") }, producer)
-            throw error
-        }
+    /// Ends what transactions have left open, if any may have: what is written next would share its fate.
+    mutating func removeSuspected(_ offsets: [OffsetCommit], _ writer: OutcomeWriter) throws(KafkaError) {
+        if mayHaveHangingTransaction { try remove(offsets, writer) }
     }
 
     /// Ends, by an abort, whatever transactions of this producer have left open: in every partition that they can have reached, and
     /// in the group's offsets, of which `offsets` are some.
-    mutating func removeRemains(_ offsets: [OffsetCommit], _ producer: Producer) throws(KafkaError) {
+    mutating func remove(_ offsets: [OffsetCommit], _ writer: OutcomeWriter) throws(KafkaError) {
         mayHaveHangingTransaction = true
         // Topics that are compacted take no record without a key.
         let key: [UInt8] = [0]
         do throws(KafkaError) {
+            let producer = writer.producer
             try producer.beginTransaction()
-            for topic in ([results, deadLetters, own?.topic, parents?.topic, held?.topic, handles] + delays).compactMap(\.self) {
+            for topic in writer.topics {
                 for partition in 0..<(try producer.partitionCount(of: topic, timeout: .seconds(5))) {
                     try producer.produce(to: topic, partition: partition, key: key.span, value: key.span)
                 }
             }
-            try confirm(producer)
+            try writer.confirm()
             // The group may have moved on and refuse the offsets; the abort reaches it all the same.
             if let place = try? group.metadata() {
                 try? producer.sendOffsets(offsets, group: place, timeout: configuration.transactionTimeout)
@@ -93,8 +116,7 @@ extension Publisher {
             try producer.abortTransaction(timeout: configuration.transactionTimeout)
             mayHaveHangingTransaction = !Self.isPrompt(since: start)
         } catch {
-            producer.close(timeout: .zero)
-            self.producer = nil
+            writer.close(timeout: .zero)
             throw error
         }
     }

@@ -1,10 +1,7 @@
-internal import Glibc
-
-/// A point on the clock that never goes back (CLOCK_BOOTTIME), in nanoseconds since an arbitrary start.
+/// A point on a clock that never goes back, in nanoseconds since an arbitrary start.
 ///
-/// It goes on while the machine is suspended: what was good for a second is not good any more when it wakes up.
-///
-/// Only for deadlines and measuring; it means nothing in another process or after a restart of the machine.
+/// Only for deadlines and measuring; it means nothing in another process or after a restart of the machine. The clock itself is read
+/// by `EventLoop`.
 public struct MonotonicTime: Comparable, Hashable, Sendable {
     /// Nanoseconds since the clock's start.
     public let nanoseconds: Int64
@@ -16,13 +13,6 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
 
     /// The point that is never reached; stands for "no deadline".
     public static var never: MonotonicTime { MonotonicTime(nanoseconds: .max) }
-
-    /// Reads the clock (clock_gettime(2); served without entering the kernel, some 25 ns).
-    public static func now() -> MonotonicTime {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
 
     /// The point `duration` after this one; beyond the clock's range it is `never`.
     public func advanced(by duration: Duration) -> MonotonicTime {

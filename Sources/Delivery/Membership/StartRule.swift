@@ -2,7 +2,8 @@
 ///
 /// Its records may have been sent under another group id, so the default does not guess.
 public enum StartRule: Sendable, Equatable {
-    /// With everything if nothing older than ten minutes waits; else not at all, until an operator decides.
+    /// With everything if nothing older than ten minutes waits, or if the partition is new to a topic that the group knows; else not at
+    /// all, until an operator decides.
     case safe
     /// With everything that is retained.
     case beginning
@@ -43,11 +44,63 @@ public enum StartRule: Sendable, Equatable {
     /// - Returns: The decision.
     public func decision(low: Int64, high: Int64, since: Int64?) -> Decision {
         switch self {
-        case .safe: low >= high || since.map { $0 <= low } ?? false ? .offset(low) : .refused
+        case .safe: Self.olderWait(low: low, high: high, since: since) ? .refused : .offset(low)
         case .beginning: .offset(low)
         case .end: .offset(high)
         case .moment: .offset(since ?? high)
         }
+    }
+
+    /// Whether requests wait that are too old for `safe`. One record in front of newer ones proves nothing: a publisher may give it any
+    /// time, such as 0.
+    private static func olderWait(low: Int64, high: Int64, since: Int64?) -> Bool {
+        guard let since else { return low < high }
+        return since > low && since - low > 1
+    }
+
+    /// A partition of a topic of requests, and whether the group has a position in it.
+    public struct Partition: Sendable, Equatable {
+        /// The first offset that is retained.
+        public var low: Int64
+        /// The next offset.
+        public var high: Int64
+        /// The first offset that is not older than `time(now:)`; nil when all are older.
+        public var since: Int64?
+        /// Whether the group has a position in it.
+        public var hasPosition: Bool
+
+        /// What is known of a partition.
+        public init(low: Int64, high: Int64, since: Int64?, hasPosition: Bool) {
+            self.low = low
+            self.high = high
+            self.since = since
+            self.hasPosition = hasPosition
+        }
+    }
+
+    /// Decides where the partitions of a topic begin in which the group has no position.
+    ///
+    /// Where `safe` refuses one, it refuses all before it as well, partition 0 among them. So a group that has a position in partition 0
+    /// knows the topic, nothing of it was refused, and a partition without a position was added since: it begins at its beginning,
+    /// however long its records have waited. One that has lost its first record may be older, and is judged by what it holds.
+    ///
+    /// - Parameter topic: All partitions of the topic, in the order of their numbers.
+    /// - Returns: A decision for each; nil where the group has a position.
+    public func decisions(in topic: [Partition]) -> [Decision?] {
+        let isKnown = topic.first?.hasPosition ?? false
+        var decisions = [Decision?](repeating: nil, count: topic.count)
+        var isOneRefused = false
+        for index in topic.indices.reversed() where !topic[index].hasPosition {
+            let partition = topic[index]
+            if self == .safe, isKnown, partition.low == 0 {
+                decisions[index] = .offset(0)
+                continue
+            }
+            let own = decision(low: partition.low, high: partition.high, since: partition.since)
+            if own == .refused { isOneRefused = true }
+            decisions[index] = isOneRefused && !isKnown ? .refused : own
+        }
+        return decisions
     }
 
     /// Why a partition does not begin at the group's position.

@@ -1,0 +1,34 @@
+/// What is known of the right to the worker's transactional ids.
+struct TransactionFacts {
+    /// What they begin with.
+    let prefix: String
+    /// Whether another one that begins so may be used, or why not.
+    let answer: Result<Void, Refusal>
+    /// Whether a loop of the worker is a member of the group: it uses its id then.
+    let isRunning: Bool
+}
+
+/// Findings about the right to transactions.
+enum TransactionFindings {
+    /// - Parameters:
+    ///   - facts: What is known of the right.
+    ///   - tool: Writes the remedies.
+    /// - Returns: What is wrong; nothing when nothing is.
+    static func of(_ facts: TransactionFacts, _ tool: KafkaTool) -> [Finding] {
+        guard case .failure(let refusal) = facts.answer, !facts.isRunning else { return [] }
+        guard refusal.kind == .rights else {
+            return [
+                .unasked(
+                    "rights", facts.prefix, "whether its transactional ids may be used is not known: \(refusal.text)")
+            ]
+        }
+        return [
+            .warning(
+                "rights", facts.prefix,
+                "transactional ids that begin so are not allowed; a worker needs one. Trying its own would end the worker: "
+                    + "\(refusal.text)",
+                mend: tool.allow(
+                    "Write", "Describe", on: "--transactional-id \(facts.prefix) --resource-pattern-type prefixed"))
+        ]
+    }
+}

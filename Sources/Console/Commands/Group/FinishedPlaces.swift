@@ -1,0 +1,138 @@
+import Kafka
+import PushModel
+import ResultQuery
+
+/// Which records of some partitions of requests workers are done with, as the topics tell that workers write.
+///
+/// Done is what has a final result or became a dead letter, and what waits elsewhere: in a delay lane, as a held request, or as one that
+/// was divided into parts. A place counts together with the time of its record, so that what stood in a topic that was recreated since
+/// says nothing about the new one.
+struct FinishedPlaces {
+    private struct Place {
+        let offset: Int64
+        /// When the record was published, milliseconds since 1970; -1 when that is not told.
+        let time: Int64
+    }
+
+    /// Whose waiting requests count.
+    private let group: String
+    private var places: [TopicPartition: [Place]] = [:]
+    private var lows: [TopicPartition: Int64] = [:]
+    private var document = JSONDocument()
+
+    /// Nothing is known yet.
+    ///
+    /// - Parameters:
+    ///   - positions: The partitions that matter, and what they hold.
+    ///   - group: The group that is to begin there.
+    init(of positions: [GroupPosition], group: String) {
+        self.group = group
+        for position in positions {
+            places[position.partition] = []
+            lows[position.partition] = position.low
+        }
+    }
+
+    /// Whether a topic tells something.
+    static func areTold(by role: TopicRole) -> Bool {
+        switch role.kind {
+        case .delayed, .held, .parents: true
+        case .requests, .common, .other: role.role == "results" || role.role == "deadletter"
+        }
+    }
+
+    /// Takes a record of such a topic.
+    mutating func take(_ record: borrowing ConsumedRecord, of role: TopicRole) {
+        switch role.kind {
+        case .delayed, .held: takeWaiting(record)
+        case .parents: takeParent(record)
+        default: if role.role == "results" { takeResult(record) } else { takeDeadLetter(record) }
+        }
+    }
+
+    private mutating func takeResult(_ record: borrowing ConsumedRecord) {
+        guard let value = record.value, document.readResult(value) else { return }
+        let root = document.root
+        guard document.text("kind", of: root) == "final", let origin = document.member("origin", of: root) else { return }
+        let timings = document.member("timings", of: root)
+        let time = timings.flatMap { document.text("published_at", of: $0) }.flatMap { Timestamp($0.utf8.span) }
+        add(
+            document.text("topic", of: origin), document.integer("partition", of: origin),
+            document.text("offset", of: origin).flatMap { Int64($0) }, time?.milliseconds)
+    }
+
+    private mutating func takeDeadLetter(_ record: borrowing ConsumedRecord) {
+        let headers = Self.headers(of: record)
+        guard headers["pushfan-dlq-group"] == group else { return }
+        // One in place of a result tells when that was refused.
+        let time = headers["pushfan-dlq-reason"] == "not_taken" ? nil : headers["pushfan-dlq-timestamp-ms"]
+        add(headers["pushfan-dlq-topic"], headers["pushfan-dlq-partition"], headers["pushfan-dlq-offset"], time)
+    }
+
+    private mutating func takeWaiting(_ record: borrowing ConsumedRecord) {
+        let headers = Self.headers(of: record)
+        guard headers["pushfan-group"] == group else { return }
+        add(
+            headers["pushfan-origin-topic"], headers["pushfan-origin-partition"], headers["pushfan-origin-offset"],
+            headers["pushfan-origin-timestamp-ms"])
+    }
+
+    private mutating func takeParent(_ record: borrowing ConsumedRecord) {
+        guard let key = record.key, let role = ParentKey.read(key)?.role, role == .parent, let value = record.value,
+            let origin = ParentRecord(value)?.origin
+        else { return }
+        add(origin.topic, Int64(origin.partition), origin.offset, origin.timestamp.milliseconds)
+    }
+
+    private mutating func add(_ topic: String?, _ partition: String?, _ offset: String?, _ time: String?) {
+        add(topic, partition.flatMap { Int64($0) }, offset.flatMap { Int64($0) }, time.flatMap { Int64($0) })
+    }
+
+    private mutating func add(_ topic: String?, _ partition: Int64?, _ offset: Int64?, _ time: Int64?) {
+        guard let topic, let offset, let number = partition.flatMap({ Int32(exactly: $0) }) else { return }
+        let partition = TopicPartition(topic: topic, partition: number)
+        guard let low = lows[partition], offset >= low else { return }
+        places[partition]?.append(Place(offset: offset, time: time ?? -1))
+    }
+
+    /// Texts of the headers that are pushfan's own, by their names.
+    private static func headers(of record: borrowing ConsumedRecord) -> [String: String] {
+        var headers: [String: String] = [:]
+        record.forEachHeader { name, value in
+            guard let value else { return }
+            let title = text(name)
+            if title.hasPrefix("pushfan-") { headers[title] = text(value) }
+        }
+        return headers
+    }
+
+    private static func text(_ bytes: Span<UInt8>) -> String {
+        bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Puts them in order, once all were taken and before the first is asked about.
+    mutating func close() {
+        for partition in lows.keys { places[partition]?.sort { $0.offset < $1.offset } }
+    }
+
+    /// Whether workers are done with a record.
+    ///
+    /// - Parameters:
+    ///   - offset: Its offset.
+    ///   - partition: Its partition.
+    ///   - time: When it was published, milliseconds since 1970; nil when that is not known.
+    /// - Returns: Whether its place is known as finished, and a known time is the same.
+    func contains(_ offset: Int64, of partition: TopicPartition, publishedAt time: Int64?) -> Bool {
+        guard let list = places[partition] else { return false }
+        var (first, end) = (0, list.count)
+        while first < end {
+            let middle = first + (end - first) / 2
+            if list[middle].offset < offset { first = middle + 1 } else { end = middle }
+        }
+        while first < list.count, list[first].offset == offset {
+            if list[first].time < 0 || time == nil || list[first].time == time { return true }
+            first += 1
+        }
+        return false
+    }
+}

@@ -1,0 +1,208 @@
+import Delivery
+import Kafka
+import PushModel
+import ResultQuery
+import Settings
+
+/// Where a group is to begin that has no position.
+enum StartPlace: Equatable {
+    case beginning
+    case end
+    /// With the first request of which it is not known that workers are done with it.
+    case finished
+    /// With the first record that is not older, milliseconds since 1970.
+    case moment(Int64)
+
+    /// Reads a word, a moment, or how long ago it was: `15m`, `now-15m`.
+    ///
+    /// - Parameters:
+    ///   - text: What was typed.
+    ///   - now: Milliseconds since 1970.
+    init?(_ text: String, now: Int64) {
+        switch text {
+        case "beginning": self = .beginning
+        case "end": self = .end
+        case "finished": self = .finished
+        default:
+            let isLength = text.hasPrefix("now-")
+            let words = isLength ? String(text.dropFirst("now-".count)) : text
+            guard !isLength || TimeWords.milliseconds(words) != nil,
+                let moment = TimeWords.moment(words, now: now, isPast: true)
+            else { return nil }
+            self = .moment(moment.milliseconds)
+        }
+    }
+}
+
+/// Says where a group begins in partitions of requests.
+///
+/// The group must have no members, so nothing moves while it is looked for.
+struct GroupStart {
+    /// The position of one partition.
+    struct Row {
+        let partition: TopicPartition
+        let commit: LedgerCommit
+        /// The records in front of the position, and those behind it that will be sent. Where they were not read, ends of transactions
+        /// count as well.
+        var before: Int64
+        var after: Int64
+        /// The records behind the position that are finished and will not be repeated.
+        var finished: Int64 = 0
+        /// The records behind it that are finished and will be repeated, because the position's metadata has no room for them.
+        var repeated: Int64 = 0
+    }
+
+    let invocation: Invocation
+    let settings: Settings
+    /// How long each question may take.
+    let timeout: Duration
+
+    private var group: String { settings.kafka.groupID }
+    private var configuration: KafkaConfiguration { settings.kafkaConfiguration() }
+
+    /// The group's members; while there are any, nothing must be written.
+    func memberCount() throws(CommandFailure) -> Int {
+        try asking("ask who is in the group") { () throws(KafkaError) -> Int in
+            let admin = try TopicAdmin(configuration)
+            return try FreshTopics.retrying { () throws(KafkaError) -> GroupDescription in
+                try admin.describe(group: group, timeout: timeout)
+            }.members.count
+        }
+    }
+
+    /// Where the group stands in every partition of the topics of requests, in the order of the topics.
+    func positions() throws(CommandFailure) -> [GroupPosition] {
+        let topics = try existing { $0.kind == .requests }.map { (topic: $0.role.name, partitionCount: $0.partitionCount) }
+        return try asking("ask where the group stands") { () throws(KafkaError) -> [GroupPosition] in
+            try GroupPosition.all(of: group, in: topics, TopicAdmin(configuration), configuration, timeout: timeout)
+        }
+    }
+
+    /// Finds out where the group begins in some partitions.
+    ///
+    /// - Parameters:
+    ///   - place: What was asked for.
+    ///   - chosen: The partitions.
+    ///   - all: Every partition of their topics.
+    /// - Returns: A row for each, in the same order.
+    /// - Throws: Brokers do not answer, or topics cannot be read to their ends.
+    func rows(
+        _ place: StartPlace, for chosen: [GroupPosition], of all: [GroupPosition]
+    ) throws(CommandFailure) -> [Row] {
+        switch place {
+        case .beginning: return chosen.map { row($0, at: $0.low) }
+        case .end: return chosen.map { row($0, at: $0.high) }
+        case .moment(let moment): return try rows(since: moment, for: chosen)
+        case .finished: return try finishedRows(for: chosen, of: all)
+        }
+    }
+
+    /// A row for a partition of which nothing more is known than where it begins. Nothing behind its position was begun.
+    private func row(_ position: GroupPosition, at offset: Int64) -> Row {
+        var finished = FinishedOffsets()
+        finished.begun = 0
+        return Row(
+            partition: position.partition, commit: LedgerCommit(offset: offset, metadata: finished.encoded()),
+            before: offset - position.low, after: position.high - offset)
+    }
+
+    private func rows(since moment: Int64, for chosen: [GroupPosition]) throws(CommandFailure) -> [Row] {
+        try asking("look for the first requests since then") { () throws(KafkaError) -> [Row] in
+            let admin = try TopicAdmin(configuration)
+            var rows: [Row] = []
+            for position in chosen {
+                let found = try admin.offset(since: moment, in: position.partition, timeout: timeout) ?? position.high
+                rows.append(row(position, at: min(max(found, position.low), position.high)))
+            }
+            return rows
+        }
+    }
+
+    private func finishedRows(for chosen: [GroupPosition], of all: [GroupPosition]) throws(CommandFailure) -> [Row] {
+        let scan = ResultScan(invocation, settings, timeout: timeout)
+        let places = try gather(chosen, scan)
+        var starts: [TopicPartition: FinishedStart] = [:]
+        for position in chosen { starts[position.partition] = FinishedStart() }
+        for role in TopicRole.all(settings.kafka.topics) where chosen.contains(where: { $0.partition.topic == role.name }) {
+            let topic = all.filter { $0.partition.topic == role.name }
+            // Of partitions that were not chosen nothing is read.
+            let first = topic.map { ($0.partition.partition, starts[$0.partition] == nil ? $0.high : $0.low) }
+            let reader = try scan.of(role.name).open(
+                .offsets(Dictionary(uniqueKeysWithValues: first)),
+                .offsets(Dictionary(uniqueKeysWithValues: topic.map { ($0.partition.partition, $0.high) })))
+            defer { reader.close() }
+            try scan.of(role.name).read(reader) { record in
+                let partition = TopicPartition(topic: role.name, partition: record.partition)
+                let isFinished = places.contains(record.offset, of: partition, publishedAt: record.timestamp)
+                starts[partition]?.add(record.offset, publishedAt: record.timestamp, isFinished: isFinished)
+            }
+        }
+        return chosen.map { position in
+            let start = starts[position.partition] ?? FinishedStart()
+            return Row(
+                partition: position.partition, commit: start.commit(end: position.high), before: Int64(start.passedCount),
+                after: Int64(start.waitingCount + start.repeatedCount), finished: Int64(start.aheadCount),
+                repeated: Int64(start.repeatedCount))
+        }
+    }
+
+    /// Reads what workers have written: which requests they are done with.
+    private func gather(_ chosen: [GroupPosition], _ scan: ResultScan) throws(CommandFailure) -> FinishedPlaces {
+        var places = FinishedPlaces(of: chosen, group: group)
+        let told = try existing { FinishedPlaces.areTold(by: $0) }
+        guard told.contains(where: { $0.role.role == "results" }) else {
+            throw CommandFailure(
+                .failed, "there is no topic \(Sanitised.quoted(scan.topic)), which would say what is finished",
+                hint: "--at beginning sends everything")
+        }
+        for (role, _) in told {
+            let topic = scan.of(role.name)
+            let reader = try topic.open(.beginning, .end)
+            defer { reader.close() }
+            try topic.read(reader) { record in places.take(record, of: role) }
+        }
+        places.close()
+        return places
+    }
+
+    /// Those topics that are there, with their numbers of partitions.
+    private func existing(
+        where isWanted: (TopicRole) -> Bool
+    ) throws(CommandFailure) -> [(role: TopicRole, partitionCount: Int)] {
+        let roles = TopicRole.all(settings.kafka.topics).filter(isWanted)
+        let found = try asking("ask about the topics") { () throws(KafkaError) -> [TopicDescription] in
+            try TopicAdmin(configuration).describe(topics: roles.map(\.name), timeout: timeout).topics
+        }
+        var topics: [(role: TopicRole, partitionCount: Int)] = []
+        for (role, description) in zip(roles, found) {
+            switch description {
+            case .existing(let count): topics.append((role, count))
+            case .missing: continue
+            case .failed(let error): throw invocation.failure(error, settings.kafka, to: "read \(role.name)")
+            }
+        }
+        return topics
+    }
+
+    /// Writes all positions, or none.
+    func write(_ rows: [Row]) throws(CommandFailure) {
+        try asking("write where the group begins") { () throws(KafkaError) -> Void in
+            let session = try TransactionalSession(configuration, id: "pushfan-start-\(group)", timeout: timeout)
+            try session.fence()
+            let offsets = rows.map { OffsetCommit($0.partition, offset: $0.commit.offset, metadata: $0.commit.metadata) }
+            try session.transact { () throws(KafkaError) in
+                try session.producer.sendOffsets(offsets, group: GroupMetadata(withoutMembers: group), timeout: timeout)
+            }
+        }
+    }
+
+    private func asking<Value>(
+        _ action: String, _ question: () throws(KafkaError) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(KafkaError) {
+            return try question()
+        } catch {
+            throw invocation.failure(error, settings.kafka, to: action)
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Delivery
+import Kafka
+import Settings
+
+extension Command {
+    /// `pushfan group start TOPIC…`: where the group begins in partitions in which it has no position.
+    static let groupStart = Command(
+        "group start", .operators, "Say where the group begins where it has no position",
+        operands: "[TOPIC[:PARTITION]...]", maximumOperands: .max,
+        examples: [
+            "pushfan group start --at finished --dry-run", "pushfan group start --at finished",
+            "pushfan group start --at now-15m push.requests.v1 push.requests-high.v1:3",
+            "pushfan group start --at end --yes --group pushfan-eu -o json",
+        ],
+        groups: [
+            FlagGroup(
+                "Selection",
+                [
+                    Flag(
+                        "at", "PLACE",
+                        "beginning, end, finished (what has no result is sent), or a time: now-15m, 2026-11-21T17:00Z"),
+                    Flag("replace", nil, "Also where the group has a position, if operands name the partitions"),
+                ] + FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
+                    Flag("dry-run", nil, "Look, and write nothing"),
+                    Flag("yes", nil, "Do not ask on a terminal", letter: "y"),
+                    Flag("timeout", "DURATION", "How long each question may take", default: "30s"),
+                ]),
+            .output(), .kafka(topics: ["requests", "results"]),
+        ],
+        readOn: "pushfan help operations", run: GroupStartCommand.run)
+}
+
+private enum GroupStartCommand {
+    static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let arguments = invocation.arguments
+        let timeout = try arguments.duration("timeout") ?? .seconds(30)
+        guard let word = arguments.value("at") else {
+            throw .usage(
+                "--at says where: beginning, end, finished, or a time", hint: "--at finished repeats nothing that has a result")
+        }
+        guard let place = StartPlace(word, now: invocation.surroundings.now()) else {
+            throw .usage(
+                "--at: \(Sanitised.quoted(word)) is no place",
+                hint: "expected beginning, end, finished, or a time such as now-15m or 2026-11-21T17:00Z")
+        }
+        let replaces = arguments.has("replace")
+        guard !replaces || !arguments.operands.isEmpty else {
+            throw .usage("--replace needs the topics or partitions by name")
+        }
+        let settings = try invocation.settings()
+        Interruption.catchSignals()
+        let start = GroupStart(invocation: invocation, settings: settings, timeout: timeout)
+        try requireNoMembers(of: start)
+        let all = try start.positions()
+        let named = try Self.named(arguments.operands, of: all, settings)
+        let chosen = named.filter { replaces || $0.committed == nil }
+        let rows = try start.rows(place, for: chosen, of: all)
+        let isDry = arguments.has("dry-run")
+        if !isDry && !rows.isEmpty {
+            try confirm(rows, invocation)
+            // Reading may have taken long.
+            try requireNoMembers(of: start)
+            try start.write(rows)
+        }
+        try report(rows, isDry, invocation)
+        let names = Set(chosen.map(\.partition))
+        let topics = Set(chosen.map(\.partition.topic))
+        let left = all.count { $0.committed == nil && topics.contains($0.partition.topic) && !names.contains($0.partition) }
+        if left > 0 {
+            let partitions = Counted.text(left, "partition of these topics has", "partitions of these topics have")
+            invocation.streams.note(
+                "\(partitions) no position still: once partition 0 has one, workers treat others as added; "
+                    + "those that hold their first record begin at it")
+        }
+        return .done
+    }
+
+    private static func requireNoMembers(of start: GroupStart) throws(CommandFailure) {
+        let count = try start.memberCount()
+        guard count == 0 else {
+            throw CommandFailure(
+                .refused, "\(Counted.text(count, "worker is", "workers are")) in the group",
+                hint: "stop them, and wait for kafka.session_timeout: a member that has gone counts until then")
+        }
+    }
+
+    /// The partitions that operands name; all if there are none.
+    private static func named(
+        _ operands: [String], of all: [GroupPosition], _ settings: Settings
+    ) throws(CommandFailure) -> [GroupPosition] {
+        guard !operands.isEmpty else {
+            guard !all.isEmpty else {
+                throw CommandFailure(
+                    .failed, "there is no topic \(Sanitised.quoted(settings.kafka.topics.requests))",
+                    hint: "`pushfan topics create` makes the topics that are missing")
+            }
+            return all
+        }
+        var wanted: Set<TopicPartition> = []
+        for operand in operands {
+            let parts = operand.split(separator: ":", omittingEmptySubsequences: false)
+            let number = parts.count == 2 ? Int32(parts[1]) : nil
+            let found = all.filter { position in
+                position.partition.topic == String(parts[0]) && (parts.count == 1 || position.partition.partition == number)
+            }
+            guard parts.count <= 2, !found.isEmpty else {
+                throw .usage(
+                    "\(Sanitised.quoted(operand)) is no topic of requests, and no partition of one",
+                    hint: "they are written as TOPIC or TOPIC:PARTITION; `pushfan status -o wide` lists them")
+            }
+            wanted.formUnion(found.map(\.partition))
+        }
+        return all.filter { wanted.contains($0.partition) }
+    }
+
+    /// Asks a person who sits there.
+    private static func confirm(_ rows: [GroupStart.Row], _ invocation: Invocation) throws(CommandFailure) {
+        let traits = invocation.streams.traits
+        guard !invocation.arguments.has("yes"), traits.isInputTerminal, traits.isErrorTerminal else { return }
+        invocation.streams.note("\(summary(rows, isDry: true)). Type yes to write them:")
+        guard try invocation.streams.inputLine() == "yes" else { throw CommandFailure(.refused, "nothing was written") }
+    }
+
+    /// `3 positions were written: 12 requests will be sent, and 5 lie before`.
+    private static func summary(_ rows: [GroupStart.Row], isDry: Bool) -> String {
+        let (after, before) = (rows.reduce(Int64(0)) { $0 + $1.after }, rows.reduce(Int64(0)) { $0 + $1.before })
+        let repeated = rows.reduce(Int64(0)) { $0 + $1.repeated }
+        let again = repeated > 0 ? ", \(repeated) of them again" : ""
+        let were = isDry ? "would be" : rows.count == 1 ? "was" : "were"
+        return "\(Counted.text(rows.count, "position", "positions")) \(were) written: "
+            + "\(Counted.text(after, "request", "requests")) will be sent\(again), and "
+            + "\(Counted.text(before, "lies", "lie")) before"
+    }
+
+    private static func report(
+        _ rows: [GroupStart.Row], _ isDry: Bool, _ invocation: Invocation
+    ) throws(CommandFailure) {
+        var table = Table([
+            .init(title: "TOPIC"), .init(title: "PARTITION", isNumber: true), .init(title: "POSITION", isNumber: true),
+            .init(title: "BEFORE", isNumber: true), .init(title: "AFTER", isNumber: true),
+            .init(title: "FINISHED", isNumber: true), .init(title: "REPEATED", isNumber: true),
+        ])
+        var objects: [[UInt8]] = []
+        for row in rows {
+            table.add(
+                row.partition.topic, "\(row.partition.partition)", "\(row.commit.offset)", "\(row.before)", "\(row.after)",
+                "\(row.finished)", "\(row.repeated)")
+            var object = JSONObject()
+            object.add("topic", row.partition.topic)
+            object.add("partition", Int(row.partition.partition))
+            object.add("position", Int(row.commit.offset))
+            object.add("before", Int(row.before))
+            object.add("after", Int(row.after))
+            object.add("finished", Int(row.finished))
+            object.add("repeated", Int(row.repeated))
+            objects.append(object.bytes)
+        }
+        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        invocation.streams.note(
+            rows.isEmpty
+                ? "the group has a position in each of these partitions already"
+                : summary(rows, isDry: isDry))
+    }
+}

@@ -1,0 +1,68 @@
+import Delivery
+import Kafka
+import Settings
+
+/// The partitions of requests that workers do not read before an operator says where the group begins.
+enum RefusedStarts {
+    /// What says so; requests that have a result are not repeated.
+    static let command = "pushfan group start --at finished"
+
+    /// What says so where the group has positions that tell nothing.
+    ///
+    /// - Parameter partitions: Where the positions are; three of them are named.
+    /// - Returns: A command line.
+    static func replacement(of partitions: [TopicPartition]) -> String {
+        let names = partitions.prefix(3).map { "\($0.topic):\($0.partition)" }.joined(separator: " ")
+        return "\(command) --replace \(names)" + (partitions.count > 3 ? " ..." : "")
+    }
+
+    /// Asks which they are.
+    ///
+    /// - Parameters:
+    ///   - positions: Where the group stands in every partition of its topics.
+    ///   - settings: The topics' names, and what workers do where the group has no position.
+    ///   - now: Milliseconds since 1970.
+    ///   - admin: Asks for offsets.
+    ///   - timeout: How long each question may take.
+    /// - Returns: Those in which something waits.
+    /// - Throws: As `TopicAdmin.watermarks` does.
+    static func ask(
+        among positions: [GroupPosition], _ settings: KafkaSettings, now: Int64, _ admin: TopicAdmin, timeout: Duration
+    ) throws(KafkaError) -> [GroupPosition] {
+        guard settings.start == .safe, let time = settings.start.time(now: now) else { return [] }
+        var refused: [GroupPosition] = []
+        for role in TopicRole.all(settings.topics) where role.kind == .requests {
+            let topic = positions.filter { $0.partition.topic == role.name }
+            guard topic.contains(where: { $0.committed == nil && $0.low < $0.high }) else { continue }
+            let young = try FreshTopics.retrying { () throws(KafkaError) -> [Int64?] in
+                try admin.offsets(since: time, ofTopic: role.name, partitionCount: topic.count, timeout: timeout)
+            }
+            refused += Self.refused(of: topic, young: young)
+        }
+        return refused
+    }
+
+    /// The partitions of one topic that `safe` refuses, and in which something waits.
+    ///
+    /// - Parameters:
+    ///   - topic: All partitions, in the order of their numbers.
+    ///   - young: The first offset of each that is young enough; nil where none is.
+    /// - Returns: Some of them, in order.
+    static func refused(of topic: [GroupPosition], young: [Int64?]) -> [GroupPosition] {
+        let partitions = zip(topic, young).map {
+            StartRule.Partition(low: $0.low, high: $0.high, since: $1, hasPosition: $0.committed != nil)
+        }
+        return zip(topic, StartRule.safe.decisions(in: partitions)).compactMap { position, decision in
+            decision == .refused && position.low < position.high ? position : nil
+        }
+    }
+
+    /// Which they are, and why nothing is read there; nil without any.
+    static func text(_ refused: [GroupPosition]) -> String? {
+        guard !refused.isEmpty else { return nil }
+        let names = refused.prefix(3).map { "\($0.partition) (\($0.lag) wait)" }.joined(separator: ", ")
+        let rest = refused.count > 3 ? " and \(refused.count - 3) more" : ""
+        return "the group has no position in \(names)\(rest), and requests have waited there for more than ten minutes:"
+            + " workers leave these partitions until you say where the group begins"
+    }
+}

@@ -1,0 +1,241 @@
+import PushModel
+
+/// Where each partition of an assignment begins, and what is known of it, once the group's positions have arrived.
+///
+/// A partition begins at the group's position. It begins elsewhere only if there is none, or if it ends before that; then a `StartRule` has
+/// decided, or nothing is read until an operator does. Offsets are Kafka record offsets.
+///
+/// A partition is named by its index in the list of those that were assigned. The plan puts them in an order of its own; the place of one
+/// in that order is its slot.
+public struct AssignmentPlan: Sendable {
+    /// What the records of a partition are. Partitions stand in the order of these cases: those of requests have the consumer, the others a
+    /// reader of their own.
+    public enum Kind: Int, Sendable, CaseIterable {
+        /// New requests of any lane.
+        case requests
+        /// Requests that wait in a delay lane.
+        case delayed
+        /// Large requests, and what became of their parts.
+        case parents
+        /// Requests with ordering keys that wait, and those behind them.
+        case held
+    }
+
+    /// What was decided of a partition that cannot begin at the group's position.
+    public struct Ruling: Sendable, Equatable {
+        /// Where it begins, if at all.
+        public var decision: StartRule.Decision
+        /// Why it does not begin at the position.
+        public var cause: StartRule.Cause
+        /// The next offset of the partition when that was decided.
+        public var end: Int64
+        /// How many records it held then, at most: ends of transactions count as well.
+        public var waiting: Int64
+
+        /// A decision with its cause.
+        public init(_ decision: StartRule.Decision, _ cause: StartRule.Cause, end: Int64, waiting: Int64 = 0) {
+            self.decision = decision
+            self.cause = cause
+            self.end = end
+            self.waiting = waiting
+        }
+    }
+
+    /// A partition that was assigned.
+    public struct Assigned: Sendable, Equatable {
+        /// What its records are.
+        public var kind: Kind
+        /// The group's position; nil if it has none.
+        public var committed: LedgerCommit?
+        /// The next offset of the partition after the position was known, open transactions included; nil if it was not asked for.
+        public var end: Int64?
+        /// What was decided of it; nil if it can begin at the group's position, or with all that is retained if there is none.
+        public var ruling: Ruling?
+
+        /// A partition with what was learnt of it.
+        public init(_ kind: Kind, committed: LedgerCommit? = nil, end: Int64? = nil, ruling: Ruling? = nil) {
+            self.kind = kind
+            self.committed = committed
+            self.end = end
+            self.ruling = ruling
+        }
+    }
+
+    /// Where the reading of a partition begins.
+    public enum Start: Sendable, Equatable {
+        /// With the oldest record that is retained.
+        case beginning
+        /// Behind the last record.
+        case end
+        /// With the record at this offset.
+        case offset(Int64)
+    }
+
+    /// What there is to say before anything is done.
+    public enum Message: Sendable, Equatable {
+        /// A partition ends before the group's position, or did when it was read: records are missing.
+        case endsBeforePosition(index: Int, position: Int64, end: Int64, cause: StartRule.Cause)
+        /// A position's metadata cannot be read, or was written by a newer version: the assignment must not begin. Always the last.
+        case unreadable(index: Int, isNewer: Bool)
+    }
+
+    /// Which partitions are not read until an operator decides where they begin; at least one.
+    public struct Refusal: Sendable, Equatable {
+        /// Their slots, ascending.
+        public let slots: [Int]
+        /// How many records wait in each of them, at most; in the same order.
+        public let counts: [Int64]
+        /// Why the first of them is not read.
+        public let cause: StartRule.Cause
+    }
+
+    /// The partitions, by slot; where a position is unreadable, those before it only.
+    public private(set) var partitions: [Partition] = []
+    /// What there is to say, in the order of the slots.
+    public private(set) var messages: [Message] = []
+    /// Whether all positions can be read; else nothing may begin.
+    public private(set) var isReadable = true
+
+    /// The slots of the partitions of requests.
+    public let requests: Range<Int>
+    /// The slots of the partitions of delay lanes.
+    public let delayed: Range<Int>
+    /// The slots of the partitions of large requests.
+    public let parents: Range<Int>
+    /// The slots of the partitions of held requests.
+    public let held: Range<Int>
+
+    /// Plans an assignment.
+    ///
+    /// - Parameters:
+    ///   - assigned: The partitions, in any order.
+    ///   - window: How many offsets of a partition may be in work, 16 – 16,384; as of `OffsetLedger`.
+    ///   - heldWindow: The same for a partition of held requests.
+    ///   - reach: How many offsets before the position of a partition of requests are read again, because a request may repeat one of them;
+    ///     nil when duplicates are not looked for.
+    public init(_ assigned: [Assigned], window: Int, heldWindow: Int, reach: Int?) {
+        let kinds = assigned.map(\.kind.rawValue)
+        let starts = Kind.allCases.map { kind in kinds.count { $0 < kind.rawValue } }
+        requests = 0..<starts[Kind.delayed.rawValue]
+        delayed = requests.upperBound..<starts[Kind.parents.rawValue]
+        parents = delayed.upperBound..<starts[Kind.held.rawValue]
+        held = parents.upperBound..<assigned.count
+        for index in assigned.indices.sorted(by: { (kinds[$0], $0) < (kinds[$1], $1) }) {
+            let known = assigned[index]
+            let size = known.kind == .held ? heldWindow : window
+            var partition = Partition(index, known, reach: reach)
+            if known.kind == .parents {
+                partition.beginParents(at: known.committed)
+            } else if let ruling = known.ruling {
+                if let position = known.committed?.offset {
+                    messages.append(.endsBeforePosition(index: index, position: position, end: ruling.end, cause: ruling.cause))
+                }
+                partition.begin(by: ruling, window: size)
+            } else if let position = known.committed {
+                do throws(FinishedOffsets.DecodingError) {
+                    try partition.begin(at: position, end: known.end, window: size)
+                } catch {
+                    messages.append(.unreadable(index: index, isNewer: error == .unknownVersion))
+                    isReadable = false
+                    return
+                }
+            }
+            partitions.append(partition)
+        }
+    }
+
+    /// The slot of the control topic in the reader of all that is not requests: behind all others.
+    public var controlSlot: Int { held.upperBound - requests.upperBound }
+
+    /// Whether a position says that no worker is at work. It is committed again before anything is begun.
+    public var isOpening: Bool { partitions.contains(where: \.isClosed) }
+
+    /// Whether a partition begins elsewhere than at its position, which is committed soon, so that it is not decided again.
+    public var movesPositions: Bool { partitions.contains(where: \.isDirty) }
+
+    /// What is not read; nil when all is.
+    public var refusal: Refusal? {
+        let slots = partitions.indices.filter { partitions[$0].refusal != nil }
+        guard let first = slots.first, let cause = partitions[first].refusal else { return nil }
+        return Refusal(slots: slots, counts: slots.map { partitions[$0].refusedCount }, cause: cause)
+    }
+}
+
+extension AssignmentPlan {
+    /// How a partition begins.
+    public struct Partition: Sendable {
+        /// Its place in the list of those that were assigned.
+        public let index: Int
+        /// Where its reading begins: as far before `firstOffset` as duplicates are looked for.
+        public private(set) var start = Start.beginning
+        /// What is finished; nil if the first record will say where it begins, if it is not read, and for large requests.
+        public private(set) var ledger: OffsetLedger?
+        /// The open requests; nil if it does not hold large ones.
+        public private(set) var parents: OpenParents?
+        /// What duplicates are detected by; nil when they are not looked for.
+        public private(set) var recent: RecentRequests?
+        /// What lies before this offset is finished.
+        public private(set) var firstOffset: Int64
+        /// When the latest record was published that was read, milliseconds since 1970; nil when that is not known.
+        public private(set) var latest: Int64?
+        /// Before which offset the previous owner may have begun requests: those that are not finished are ambiguous.
+        public private(set) var begunBefore: Int64 = 0
+        /// Whether the position says that no worker is at work here.
+        public private(set) var isClosed = false
+        /// Whether where it begins must be committed.
+        public private(set) var isDirty = false
+        /// Why it is not read; nil if it is.
+        public private(set) var refusal: StartRule.Cause?
+        /// How many records wait in it then, at most; 0 if it is read.
+        public private(set) var refusedCount: Int64 = 0
+
+        /// A partition that begins with all that is retained.
+        fileprivate init(_ index: Int, _ assigned: Assigned, reach: Int?) {
+            self.index = index
+            firstOffset = assigned.committed?.offset ?? 0
+            if assigned.kind == .requests, let reach {
+                recent = RecentRequests(reach: reach, start: max(0, firstOffset.addingSaturated(-Int64(reach))))
+            }
+        }
+
+        /// Begins where the group stands.
+        fileprivate mutating func begin(
+            at position: LedgerCommit, end: Int64?, window: Int
+        ) throws(FinishedOffsets.DecodingError) {
+            let finished = try FinishedOffsets(decoding: position.metadata)
+            ledger = OffsetLedger(start: position.offset, finished: finished, window: window)
+            start = .offset(min(recent?.end ?? position.offset, position.offset))
+            latest = finished.latest
+            isClosed = finished.begun != nil
+            // An owner that died may have begun whatever its window let it read, as far as there were records.
+            let reach = finished.begun ?? Int64(OffsetLedger.maximumWindow)
+            begunBefore = min(position.offset.addingSaturated(reach), max(position.offset, end ?? .max))
+        }
+
+        /// Begins where it was decided, or not at all.
+        fileprivate mutating func begin(by ruling: Ruling, window: Int) {
+            guard case .offset(let offset) = ruling.decision else {
+                refusal = ruling.cause
+                refusedCount = ruling.waiting
+                start = .end
+                return
+            }
+            ledger = OffsetLedger(start: offset, window: window)
+            start = .offset(offset)
+            firstOffset = offset
+            recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
+            isDirty = true
+        }
+
+        /// Begins with large requests. The metadata of their position says up to where those are finished whose last part has ended, and
+        /// which of them are not.
+        fileprivate mutating func beginParents(at position: LedgerCommit?) {
+            guard let position else {
+                parents = OpenParents()
+                return
+            }
+            parents = OpenParents(start: position.offset, metadata: position.metadata)
+            start = .offset(position.offset)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import Delivery
+import Kafka
+import PushModel
+
+/// What the group and its topics tell: committed positions, where partitions begin and end, and which of them have no consumer.
+///
+/// Lives on the committer's thread, and writes nothing.
+struct GroupReader {
+    private let configuration: WorkerConfiguration
+    private let group: ConsumerGroup
+    private let clock: WorkerClock
+    /// The numbers of partitions of which every one had a consumer, so that the group need not be asked again.
+    private var surveyed: [Int] = []
+
+    init(_ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock) {
+        self.configuration = configuration
+        self.group = group
+        self.clock = clock
+    }
+
+    /// The committed positions.
+    ///
+    /// - Throws: They could not be learnt within 10 s; `isTimeout` also when an open transaction holds them back.
+    func positions(of partitions: [TopicPartition]) throws(KafkaError) -> [CommittedOffset] {
+        try group.committed(partitions, timeout: .seconds(10))
+    }
+
+    /// Asks the group for anything.
+    ///
+    /// - Returns: Nil if it answered, or else why it did not.
+    func probe(_ partitions: [TopicPartition]) -> KafkaError? {
+        do throws(KafkaError) {
+            _ = try group.committed(partitions, timeout: .seconds(5))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The partitions without a consumer. The group is asked when numbers have changed only, so that it costs an idle fleet little.
+    mutating func survey() throws(KafkaError) -> [TopicPartition] {
+        let topics = configuration.topics.shared
+        let counts = try group.partitionCounts(of: topics, timeout: .seconds(1))
+        guard counts != surveyed else { return [] }
+        let all = zip(topics, counts).flatMap { topic, count in
+            (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+        }
+        let unread = try group.unread(of: all, timeout: .seconds(1))
+        if unread.isEmpty { surveyed = counts }
+        return unread
+    }
+
+    /// Asks the group again at the next survey: an assignment has begun.
+    mutating func forgetSurvey() { surveyed = [] }
+
+    /// The partitions of held requests that belong to partitions of requests, as far as they are there.
+    ///
+    /// - Parameters:
+    ///   - partitions: Partitions of requests, and others.
+    ///   - count: The partitions of the topic of held requests; 0 if it is not there.
+    /// - Returns: Partitions of held requests.
+    func heldPartitions(of partitions: [TopicPartition], count: Int32) -> [TopicPartition] {
+        partitions.compactMap { partition in
+            guard let lane = Lane.allCases.first(where: { configuration.topics.requests(of: $0) == partition.topic }) else {
+                return nil
+            }
+            guard let number = OrderedPartitions.heldPartition(of: partition.partition, lane) else { return nil }
+            return number < count ? TopicPartition(topic: configuration.topics.held, partition: number) : nil
+        }
+    }
+
+    /// Finds out where topics end, and where partitions begin elsewhere than at the group's position.
+    ///
+    /// - Parameters:
+    ///   - positions: The group's positions.
+    ///   - partitionsBehindCommit: Partitions that were seen to end before their position, whatever they end at now.
+    ///   - held: The partitions of held requests among them.
+    ///   - producer: Tells whether the control topic is there.
+    /// - Returns: The ends, and what to do with partitions that begin elsewhere.
+    /// - Throws: It could not be learnt, of a partition that cannot be read before.
+    func ends(
+        of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, held: [TopicPartition],
+        _ producer: Producer
+    ) throws(KafkaError) -> Committer.PartitionEnds {
+        let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
+        var ends = Committer.PartitionEnds()
+        try findStarts(of: positions, partitionsBehindCommit, admin, into: &ends)
+        ends.control = try controlEnd(producer)
+        ends.held = heldEnds(held, admin)
+        return ends
+    }
+
+    /// Finds out where partitions of requests begin that cannot begin at the group's position: there is none, or the partition ends
+    /// before it.
+    ///
+    /// - Parameters:
+    ///   - positions: The group's positions.
+    ///   - partitionsBehindCommit: Partitions that were seen to end before their position, whatever they end at now.
+    ///   - admin: Sees what is not committed.
+    ///   - found: Takes what to do with each of those, and where partitions end. The others begin at their position, or with all that is
+    ///     retained if there is none.
+    /// - Throws: It could not be learnt, of a partition that cannot be read before.
+    private func findStarts(
+        of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, _ admin: TopicAdmin,
+        into found: inout Committer.PartitionEnds
+    ) throws(KafkaError) {
+        for lane in Lane.allCases {
+            let topic = configuration.topics.requests(of: lane)
+            let asked = positions.filter { $0.partition.topic == topic && isWorthAsking($0) }
+            guard !asked.isEmpty else { continue }
+            let numbers = asked.map(\.partition.partition)
+            let mustKnow = asked.contains { $0.offset == nil || partitionsBehindCommit.contains($0.partition) }
+            let limit = Duration.seconds(mustKnow ? 5 : 1)
+            let ends: [Int64]
+            do throws(KafkaError) {
+                ends = try admin.ends(of: numbers, in: topic, timeout: limit)
+            } catch {
+                // Of one that is away nothing is known; when it is back, what is read of it tells.
+                guard mustKnow else { continue }
+                throw error
+            }
+            let unplaced = asked.filter { $0.offset == nil }.map(\.partition.partition)
+            let decisions = try configuration.start == .safe ? safeDecisions(in: topic, of: unplaced, admin) : []
+            for (position, end) in zip(asked, ends) {
+                found.requests[position.partition] = end
+                let isBeyond = position.offset.map { $0 > end || partitionsBehindCommit.contains(position.partition) }
+                guard isBeyond ?? true else { continue }
+                found.starts[position.partition] = try start(of: position, end: end, decisions, admin)
+            }
+        }
+    }
+
+    /// Without a position, everything is begun with when that is wanted, and nothing has to be asked.
+    private func isWorthAsking(_ position: CommittedOffset) -> Bool {
+        position.offset != nil || configuration.start != .beginning
+    }
+
+    /// What `safe` decides about partitions of a topic without a position, for which those of other workers matter as well.
+    private func safeDecisions(
+        in topic: String, of unplaced: [Int32], _ admin: TopicAdmin
+    ) throws(KafkaError) -> [StartRule.Decision?] {
+        guard let last = unplaced.max() else { return [] }
+        let limit = Duration.seconds(5)
+        // What was assigned is there, even if the consumer has not heard of it yet.
+        let count = try max(Int(last) + 1, group.partitionCounts(of: [topic], timeout: limit).first ?? 0)
+        let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+        let isKnown = try group.committed([partitions[0]], timeout: limit).first?.offset != nil
+        var isPlaced = partitions.map { !unplaced.contains($0.partition) }
+        // Where the topic is known, no other partition is asked about: each is held back while its worker commits.
+        if !isKnown { isPlaced = try group.committed(partitions, timeout: limit).map { $0.offset != nil } }
+        let marks = try admin.watermarks(ofTopic: topic, partitionCount: count, timeout: limit)
+        let time = StartRule.safe.time(now: clock.millisecondsSince1970) ?? 0
+        let young = try admin.offsets(since: time, ofTopic: topic, partitionCount: count, timeout: limit)
+        return StartRule.safe.decisions(
+            in: isPlaced.indices.map {
+                StartRule.Partition(
+                    low: marks[$0].low, high: marks[$0].high, since: young[$0], hasPosition: isPlaced[$0])
+            })
+    }
+
+    private func start(
+        of position: CommittedOffset, end: Int64, _ decisions: [StartRule.Decision?], _ admin: TopicAdmin
+    ) throws(KafkaError) -> PartitionStart {
+        let (partition, limit) = (position.partition, Duration.seconds(5))
+        let rule = configuration.start
+        let low = try admin.beginnings(of: [partition.partition], in: partition.topic, timeout: limit).first ?? 0
+        let waiting = max(0, end - low)
+        let number = Int(partition.partition)
+        if position.offset == nil, decisions.indices.contains(number), let decision = decisions[number] {
+            return PartitionStart(decision: decision, cause: .noPosition, end: end, waiting: waiting)
+        }
+        let latest = position.offset == nil ? nil : (try? FinishedOffsets(decoding: position.metadata))?.latest
+        var since: Int64?
+        let ruled = rule.time(now: clock.millisecondsSince1970)
+        if let time = latest.map({ $0 == .max ? $0 : $0 + 1 }) ?? ruled, low < end {
+            since = try admin.offset(since: time, in: partition, timeout: limit)
+        }
+        guard let committed = position.offset else {
+            let decision = rule.decision(low: low, high: end, since: since)
+            return PartitionStart(decision: decision, cause: .noPosition, end: end, waiting: waiting)
+        }
+        let (decision, cause) = rule.decisionBeyondEnd(low: low, high: end, latest: latest, since: since)
+        return PartitionStart(decision: decision, cause: cause, committed: committed, end: end, waiting: waiting)
+    }
+
+    /// Where partitions of held requests end, behind all that was written. Where that cannot be learnt soon, it is when they are read.
+    private func heldEnds(_ partitions: [TopicPartition], _ admin: TopicAdmin) -> [Int32: Int64] {
+        guard !partitions.isEmpty else { return [:] }
+        do throws(KafkaError) {
+            let numbers = partitions.map(\.partition)
+            let ends = try admin.ends(of: numbers, in: configuration.topics.held, timeout: .seconds(1))
+            return Dictionary(uniqueKeysWithValues: zip(numbers, ends))
+        } catch {
+            return [:]
+        }
+    }
+
+    /// Where the control topic ends now; nil when it is not there.
+    private func controlEnd(_ producer: Producer) throws(KafkaError) -> Int64? {
+        guard try producer.warmUp(optional: configuration.topics.control) != nil else { return nil }
+        let partition = TopicPartition(topic: configuration.topics.control, partition: CancelRecord.partition)
+        return try group.end(of: partition, timeout: .seconds(5))
+    }
+}

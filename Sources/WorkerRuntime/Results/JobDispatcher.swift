@@ -1,0 +1,65 @@
+import Kafka
+
+/// Gives each of the committer's jobs to the part that does it, and says what became of it.
+///
+/// Lives on the committer's thread.
+struct JobDispatcher {
+    private var publisher: Publisher
+    private var reader: GroupReader
+
+    init(_ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock) {
+        publisher = Publisher(configuration, group: group, clock: clock)
+        reader = GroupReader(configuration, group: group, clock: clock)
+    }
+
+    mutating func perform(_ job: Committer.Job) -> Committer.Reply {
+        switch job {
+        case .prepare:
+            do throws(KafkaError) {
+                let writer = try publisher.prepare()
+                return .prepared(
+                    lanes: writer.delayLanes, parents: writer.parentPartitions, hasHandles: writer.hasHandles)
+            } catch {
+                return publisher.isTakenOver(error) ? .fenced(error) : .failed(error)
+            }
+        case .positions(let partitions, let partitionsBehindCommit, let epoch):
+            do throws(KafkaError) {
+                let (positions, ends) = try findPositions(of: partitions, partitionsBehindCommit)
+                return .positions(positions, ends, epoch: epoch)
+            } catch {
+                return publisher.isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
+            }
+        case .probe(let partitions): return .probed(reader.probe(partitions))
+        case .survey: return .surveyed((try? reader.survey()) ?? [])
+        case .commit(let job): return publisher.commit(job)
+        case .stop:
+            publisher.close()
+            return .stopped
+        }
+    }
+
+    /// What an assignment begins with: the positions of its partitions, and where topics ended after that.
+    private mutating func findPositions(
+        of partitions: [TopicPartition], _ partitionsBehindCommit: Set<TopicPartition>
+    ) throws(KafkaError) -> ([CommittedOffset], Committer.PartitionEnds) {
+        reader.forgetSurvey()
+        // A transaction that was left open holds the positions back until a producer of the same name settles it.
+        let writer = try publisher.prepare()
+        let held = reader.heldPartitions(of: partitions, count: writer.heldPartitions)
+        let positions = try committedPositions(of: partitions + held, writer)
+        return (positions, try reader.ends(of: positions, partitionsBehindCommit, held: held, writer.producer))
+    }
+
+    /// The committed positions. When a transaction holds them back that is this worker's own, it is ended, and they can be asked for again.
+    private mutating func committedPositions(
+        of partitions: [TopicPartition], _ writer: OutcomeWriter
+    ) throws(KafkaError) -> [CommittedOffset] {
+        try publisher.settleLatest(writer)
+        do throws(KafkaError) {
+            return try reader.positions(of: partitions)
+        } catch {
+            if error.isTimeout { try publisher.release(partitions, writer) }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import Basics
+import EventLoop
+import Kafka
+
+/// A producer with the topics that it writes to, as they were when it was made: it knows where each record of a batch goes.
+///
+/// Lives on the committer's thread, which makes another once this one is closed.
+final class OutcomeWriter {
+    let producer: Producer
+    /// Whether it was closed, and another must be made.
+    private(set) var isClosed = false
+    private let results: Producer.Topic
+    private let deadLetters: Producer.Topic
+    /// The topics of the delay lanes; nil where there is none: waits are shorter lanes' then, or the loop's own.
+    private let delays: [Producer.Topic?]
+    /// The partitions of a delay lane, once polls were written to it.
+    private var pollPartitions = [Int: Int32]()
+    /// The topic that parts of requests go to, and that of the requests they are parts of, with the numbers of their partitions.
+    private let own: (topic: Producer.Topic, partitions: Int32)
+    private var parents: (topic: Producer.Topic, partitions: Int32)
+    /// Before when it is not asked again how many partitions the topic of parents has.
+    private var nextCount = MonotonicTime.now()
+    /// The topic of held requests, if it is there, with the number of its partitions.
+    private let held: (topic: Producer.Topic, partitions: Int32)?
+    /// The topic of dead handles, if it is there.
+    private let handles: Producer.Topic?
+
+    /// Makes a producer that is ready to write.
+    ///
+    /// - Parameters:
+    ///   - configuration: The brokers and the topics.
+    ///   - transactionalID: The name under which the broker fences earlier producers, and settles what they left open; nil for a producer
+    ///     without transactions.
+    /// - Throws: The brokers did not answer, a topic is missing, or the broker fences this producer.
+    init(_ configuration: WorkerConfiguration, transactionalID: String?) throws(KafkaError) {
+        var kafka = configuration.kafka
+        kafka.properties.insert(contentsOf: Self.defaults, at: 0)
+        let producer = try Producer(
+            kafka, transactionalID: transactionalID, transactionTimeout: configuration.transactionTimeout)
+        let names = configuration.topics
+        let topics = try producer.warmUp(
+            topics: [names.results, names.deadLetters, names.requestsOwn, names.parents], timeout: .seconds(5))
+        results = topics[0]
+        deadLetters = topics[1]
+        own = (topics[2], try producer.partitionCount(of: topics[2], timeout: .seconds(5)))
+        parents = (topics[3], try producer.partitionCount(of: topics[3], timeout: .seconds(5)))
+        delays = try names.delays.map { (name) throws(KafkaError) in try producer.warmUp(optional: name) }
+        handles = try producer.warmUp(optional: names.handles)
+        if let topic = try producer.warmUp(optional: names.held) {
+            held = (topic, try producer.partitionCount(of: topic, timeout: .seconds(5)))
+        } else {
+            held = nil
+        }
+        if transactionalID != nil { try producer.initTransactions(timeout: .seconds(30)) }
+        self.producer = producer
+    }
+
+    /// What a batch needs; the user's properties, which follow, say otherwise.
+    private static let defaults: [KafkaConfiguration.Property] = [
+        // A dead letter is larger than its record; what the broker takes is the broker's to say.
+        .init(key: "message.max.bytes", value: "8388608"),
+        // A batch is handed over within a few milliseconds, and goes out in few requests if it is waited for; `flush` cuts it short.
+        .init(key: "linger.ms", value: "5"),
+        // What the library copies of a batch at a time: each record costs it about 2 KB besides its bytes.
+        .init(key: "queue.buffering.max.messages", value: "2500"),
+    ]
+
+    /// The delay lanes that are there.
+    var delayLanes: [Int] { delays.indices.filter { delays[$0] != nil } }
+
+    /// The partitions of the topic of parents.
+    var parentPartitions: Int32 { parents.partitions }
+
+    /// The partitions of the topic of held requests; 0 if it is not there.
+    var heldPartitions: Int32 { held?.partitions ?? 0 }
+
+    /// Whether the topic of dead handles is there.
+    var hasHandles: Bool { handles != nil }
+
+    /// Every topic that it writes to.
+    var topics: [Producer.Topic] {
+        let optional: [Producer.Topic?] = [held?.topic, handles] + delays
+        return [results, deadLetters, own.topic, parents.topic] + optional.compactMap(\.self)
+    }
+
+    /// Whether the partitions of held requests are there that a batch has records for: they were when the partitions were assigned.
+    func hasPlaces(for batch: borrowing OutcomeBatch) -> Bool {
+        batch.records.allSatisfy { record in
+            if case .held(let partition) = record.destination { partition < heldPartitions } else { true }
+        }
+    }
+
+    /// Hands all records of a batch to the producer.
+    ///
+    /// - Parameters:
+    ///   - batch: The records.
+    ///   - timestamp: Theirs, milliseconds since 1970.
+    ///   - turn: Says which partition of a delay lane the polls go to, 0 or more.
+    /// - Throws: A record was not taken, or has no topic to go to.
+    func write(_ batch: borrowing OutcomeBatch, timestamp: Int64, turn: Int32) throws(KafkaError) {
+        for record in batch.records {
+            guard let (topic, partition) = try place(of: record.destination, turn) else { continue }
+            try produce(record, of: batch, to: topic, partition, batch.headers(of: record), timestamp)
+        }
+    }
+
+    /// Waits until everything is written, and fails when anything was not.
+    func confirm() throws(KafkaError) {
+        try producer.flush(timeout: .seconds(30))
+        if let error = producer.failedDeliveries.first { throw error }
+    }
+
+    /// Discards the producer; a second call does nothing.
+    ///
+    /// - Parameter timeout: How long to wait for records that are not written yet.
+    func close(timeout: Duration) {
+        producer.close(timeout: timeout)
+        isClosed = true
+    }
+
+    /// Where a record goes: the topic and, where it is not the key's to say, the partition; nil when it is for no partition there is.
+    private func place(
+        of destination: OutcomeBatch.Destination, _ turn: Int32
+    ) throws(KafkaError) -> (Producer.Topic, Int32?)? {
+        switch destination {
+        case .results: return (results, nil)
+        case .deadLetters: return (deadLetters, nil)
+        case .delay(let lane): return (try delayLane(nearest: lane).topic, nil)
+        case .poll(let wanted):
+            let (lane, topic) = try delayLane(nearest: wanted)
+            return (topic, try partition(ofPollsIn: lane, topic, turn))
+        case .held(let partition):
+            guard let held else { throw .invalidArgument("there is no topic of held requests") }
+            return (held.topic, partition)
+        case .own(let number): return (own.topic, Int32(number % UInt32(max(1, own.partitions))))
+        case .parents(let partition): return try place(ofParents: partition)
+        // Of use, and no request's result: where its topic has gone meanwhile, nothing waits for it.
+        case .handles: return handles.map { ($0, nil) }
+        }
+    }
+
+    /// A delay lane, or the nearest of those that are there, if its topic has gone since the loop was told. A shorter one is better: its
+    /// records are looked at before their time, and handed on.
+    private func delayLane(nearest lane: Int) throws(KafkaError) -> (number: Int, topic: Producer.Topic) {
+        for number in delays.indices.filter({ $0 <= lane }).reversed() + delays.indices.filter({ $0 > lane }) {
+            if let topic = delays[number] { return (number, topic) }
+        }
+        throw .invalidArgument("there is no topic of a delay lane any more")
+    }
+
+    /// The partition of a delay lane that the polls of this commit go to. Spread over all, a few to each, they would take a request to
+    /// the broker for each partition.
+    private func partition(ofPollsIn lane: Int, _ topic: Producer.Topic, _ turn: Int32) throws(KafkaError) -> Int32 {
+        if let count = pollPartitions[lane] { return turn % count }
+        let count = max(1, try producer.partitionCount(of: topic, timeout: .seconds(5)))
+        pollPartitions[lane] = count
+        return turn % count
+    }
+
+    private func place(ofParents partition: Int32) throws(KafkaError) -> (Producer.Topic, Int32?)? {
+        if partition >= parents.partitions, MonotonicTime.now() >= nextCount {
+            // It may have grown. A partition that is not there was named by nobody who writes parents; such a record is of no use.
+            let count = try producer.partitionCount(of: parents.topic, timeout: .seconds(5))
+            parents.partitions = count
+            nextCount = MonotonicTime.now().advanced(by: .seconds(1))
+        }
+        return partition < parents.partitions ? (parents.topic, partition) : nil
+    }
+
+    private func produce(
+        _ record: OutcomeBatch.Record, of batch: borrowing OutcomeBatch, to topic: Producer.Topic, _ partition: Int32?,
+        _ headers: consuming Kafka.RecordHeaders, _ timestamp: Int64
+    ) throws(KafkaError) {
+        switch (record.key, record.value) {
+        case (let key?, let value?):
+            try producer.produce(
+                to: topic, partition: partition, key: batch.span(key), value: batch.span(value), headers: headers,
+                timestamp: timestamp)
+        case (nil, let value?):
+            try producer.produce(
+                to: topic, partition: partition, key: nil, value: batch.span(value), headers: headers, timestamp: timestamp)
+        case (let key?, nil):
+            try producer.produce(
+                to: topic, partition: partition, key: batch.span(key), value: nil, headers: headers, timestamp: timestamp)
+        case (nil, nil):
+            try producer.produce(
+                to: topic, partition: partition, key: nil, value: nil, headers: headers, timestamp: timestamp)
+        }
+    }
+}
+
+extension Producer {
+    /// Makes a topic known that may be missing.
+    ///
+    /// - Returns: The topic; nil if it is not there, or not allowed.
+    /// - Throws: No broker answered.
+    func warmUp(optional name: String) throws(KafkaError) -> Topic? {
+        do throws(KafkaError) {
+            return try warmUp(topics: [name], timeout: .seconds(5)).first
+        } catch {
+            guard !error.isUnreachable, !error.isTimeout else { throw error }
+            return nil
+        }
+    }
+}

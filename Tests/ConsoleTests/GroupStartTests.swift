@@ -1,0 +1,155 @@
+import Delivery
+import Foundation
+import Kafka
+import PushModel
+import TestSupport
+import Testing
+
+@testable import Console
+
+/// Where a group begins that has no position. Needs transactions.
+@Suite(.enabled(if: ReplayStage.realBrokers != nil, "PUSHFAN_TEST_KAFKA names no broker"), .serialized)
+struct GroupStartTests {
+    private let stage: ReplayStage
+    private let kafka = KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? "")
+    private var group: String { stage.name + ".group" }
+
+    init() throws { stage = try ReplayStage(["delay-10s", "parents"]) }
+
+    private func partition(_ number: Int32 = 0) -> TopicPartition { TopicPartition(topic: stage.requests, partition: number) }
+
+    private func committed(_ number: Int32 = 0) throws -> CommittedOffset? {
+        let consumer = try Consumer(kafka, groupID: group, wakeUpFileDescriptor: -1)
+        defer { consumer.close(timeout: .seconds(1)) }
+        return try consumer.group.committed([partition(number)], timeout: farDeadline).first
+    }
+
+    private func start(_ words: String...) -> Outcome {
+        stage.harness.run(["group", "start", "--group", group, "-o", "ndjson"] + words)
+    }
+
+    /// What is written, or would be, for a partition.
+    private func line(_ number: Int32 = 0, position: Int, before: Int, after: Int, finished: Int = 0) -> String {
+        """
+        {"topic":"\(stage.requests)","partition":\(number),"position":\(position),"before":\(before),"after":\(after),\
+        "finished":\(finished),"repeated":0}
+        """
+    }
+
+    private func result(_ offset: Int, kind: String = "final", publishedAt time: String? = nil) -> String {
+        let timings = time.map { #","timings":{"published_at":"\#($0)"}"# } ?? ""
+        return """
+            {"schema_version":1,"request_id":"r\(offset)","kind":"\(kind)","state":"sent","outcome":"success"\(timings),\
+            "origin":{"topic":"\(stage.requests)","partition":0,"offset":"\(offset)"}}
+            """
+    }
+
+    @Test func everyPlaceIsWrittenOnceForPartitionsWithoutAPosition() throws {
+        try stage.write("requests", [(0, "{}"), (0, "{}"), (0, "{}"), (0, "{}"), (2, "{}")])
+        let dry = start("--at", "beginning", "--dry-run", stage.requests)
+        #expect(dry.code == .done, "\(dry.messages)")
+        #expect(
+            dry.lines.map(String.init) == [
+                line(position: 0, before: 0, after: 4), line(1, position: 0, before: 0, after: 0),
+                line(2, position: 0, before: 0, after: 1),
+            ])
+        #expect(dry.messages.contains("3 positions would be written: 5 requests will be sent, and 0 lie before"))
+        #expect(try committed()?.offset == nil)
+        let end = start("--at", "end", "\(stage.requests):0")
+        #expect(end.code == .done && end.output.contains(line(position: 4, before: 4, after: 0)), "\(end.output) \(end.messages)")
+        #expect(end.messages.contains("2 partitions of these topics have no position still"))
+        #expect(try committed()?.offset == 4)
+        let moment = start("--at", "now-1h", stage.requests)
+        #expect(moment.output.contains(line(2, position: 0, before: 0, after: 1)) && !moment.output.contains(#""partition":0"#))
+        #expect(try committed(2)?.offset == 0)
+        #expect(try FinishedOffsets(decoding: committed(2)?.metadata ?? "").begun == 0)
+        let again = start("--at", "beginning", stage.requests)
+        #expect(again.code == .done && again.output.isEmpty && again.messages.contains("has a position in each"))
+        #expect(try committed()?.offset == 4)
+        #expect(start("--at", "beginning", "--replace", "\(stage.requests):0").code == .done)
+        #expect(try committed()?.offset == 0)
+    }
+
+    /// Writes a record that says when it was published.
+    private func write(_ role: String, key: String, _ value: String, at time: Int64? = nil) throws {
+        let producer = try Producer(kafka, transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try #require(try producer.warmUp(topics: ["\(stage.name).\(role)"], timeout: farDeadline).first)
+        try producer.produce(
+            to: topic, partition: 0, key: Array(key.utf8).span, value: Array(value.utf8).span, timestamp: time)
+        try producer.flush(timeout: farDeadline)
+    }
+
+    /// The record of a large request that was divided.
+    private func writeParent(of offset: Int, publishedAt time: Int64) throws {
+        let origin = #"{"topic":"\#(stage.requests)","partition":0,"offset":"\#(offset)","timestamp_ms":\#(time)}"#
+        try write(
+            "parents", key: "\(stage.requests):0:\(offset)",
+            #"{"schema_version":1,"id":"r","chunks":2,"calls":2,"origin":\#(origin)}"#)
+    }
+
+    private func origin(_ offset: Int, of owner: String) -> [(String, String)] {
+        [
+            ("pushfan-group", owner), ("pushfan-origin-topic", stage.requests), ("pushfan-origin-partition", "0"),
+            ("pushfan-origin-offset", "\(offset)"),
+        ]
+    }
+
+    @Test func whatIsFinishedIsReadFromWhatWorkersWrote() throws {
+        let first = stage.harness.now() - 60_000
+        for number in 0..<9 { try write("requests", key: "k", "{}", at: first + Int64(number)) }
+        // 0, 1 and 6 have results, 3 waits, 4 was divided and 5 became a dead letter. What is told of 2, 7 and 8 does not count: it is not
+        // final, of records that stood there at another time, and of another group.
+        try stage.write(
+            "results",
+            [
+                (0, result(1)), (1, result(0)), (2, result(6, publishedAt: Timestamp(milliseconds: first + 6).text)),
+                (0, result(2, kind: "interim")), (0, result(7, publishedAt: "2020-01-01T00:00:00.000Z")), (0, "no result"),
+            ])
+        try stage.write("delay-10s", [(0, "{}")], headers: origin(3, of: group))
+        try stage.write("delay-10s", [(0, "{}")], headers: origin(8, of: "another"))
+        try writeParent(of: 4, publishedAt: first + 4)
+        try writeParent(of: 7, publishedAt: first - 7)
+        try stage.write(
+            "deadletter", [(0, "{}")],
+            headers: [
+                ("pushfan-dlq-group", group), ("pushfan-dlq-topic", stage.requests), ("pushfan-dlq-partition", "0"),
+                ("pushfan-dlq-offset", "5"), ("pushfan-dlq-reason", "not_taken"), ("pushfan-dlq-timestamp-ms", "9"),
+            ])
+        let outcome = start("--at", "finished", "\(stage.requests):0")
+        #expect(outcome.code == .done, "\(outcome.messages)")
+        #expect(outcome.output.contains(line(position: 2, before: 2, after: 3, finished: 4)), "\(outcome.output)")
+        #expect(outcome.messages.contains("1 position was written: 3 requests will be sent, and 2 lie before"))
+        let position = try #require(try committed())
+        #expect(position.offset == 2)
+        let finished = try FinishedOffsets(decoding: position.metadata)
+        #expect((0..<finished.bitCount).filter { finished.contains($0) } == [1, 2, 3, 4])
+        #expect(finished.begun == nil && finished.latest == first + 6)
+    }
+
+    @Test func nothingIsWrittenWhileAWorkerIsThereOrForWhatIsNoPlace() throws {
+        for words in [
+            [], ["--at", "somewhere"], ["--at", "end", "no-topic"], ["--at", "end", "\(stage.requests):9"],
+            ["--at", "end", "\(stage.requests):0:1"], ["--at", "end", "--replace"],
+        ] as [[String]] {
+            let outcome = stage.harness.run(["group", "start", "--group", group] + words)
+            #expect(outcome.code == .usage, "\(words) \(outcome.messages)")
+        }
+        var asked = stage
+        asked.traits.isInputTerminal = true
+        asked.traits.isErrorTerminal = true
+        asked.typed = "no"
+        let refusal = asked.harness.run(["group", "start", "--group", group, "--at", "end"])
+        #expect(refusal.code == .refused && refusal.messages.contains("Type yes to write them"))
+        let member = try Consumer(kafka, groupID: group, wakeUpFileDescriptor: -1)
+        defer { member.close(timeout: .seconds(1)) }
+        try member.subscribe([stage.requests])
+        #expect(
+            eventually {
+                _ = member.nextEvent()
+                let refused = start("--at", "end")
+                return refused.code == .refused && refused.messages.contains("1 worker is in the group")
+            })
+        #expect(try committed()?.offset == nil)
+    }
+}

@@ -1,0 +1,51 @@
+import Kafka
+import PushModel
+import Testing
+
+@testable import Console
+
+@Suite struct StartPlaceTests {
+    private static let now: Int64 = 1_795_262_400_000
+
+    @Test(
+        arguments: [
+            ("beginning", .beginning), ("end", .end), ("finished", .finished), ("now-15m", .moment(1_795_261_500_000)),
+            ("15m", .moment(1_795_261_500_000)), ("now", .moment(1_795_262_400_000)),
+            ("2026-11-21T11:00Z", .moment(1_795_258_800_000)), ("2026-11-21", .moment(1_795_219_200_000)),
+            ("now-2026-11-21", nil), ("now-", nil), ("", nil), ("safe", nil), ("5", nil), ("-15m", nil),
+        ] as [(String, StartPlace?)])
+    func aPlaceIsAWordOrATime(text: String, place: StartPlace?) {
+        #expect(StartPlace(text, now: Self.now) == place)
+    }
+
+    private static func position(_ number: Int32, low: Int64 = 0, high: Int64, committed: Int64? = nil) -> GroupPosition {
+        GroupPosition(TopicPartition(topic: "t", partition: number), low: low, high: high, committed: committed)
+    }
+
+    @Test func partitionsThatWorkersLeaveAreNamedWithWhatWaits() {
+        let topic = [Self.position(0, high: 0), Self.position(1, low: 2, high: 9), Self.position(2, high: 4)]
+        let refused = RefusedStarts.refused(of: topic, young: [nil, nil, 0])
+        #expect(refused == [topic[1]], "the empty one before it waits as well, but nothing waits in it")
+        #expect(RefusedStarts.text(refused)?.hasPrefix("the group has no position in t[1] (7 wait), and") == true)
+        #expect(RefusedStarts.text([]) == nil)
+        #expect(RefusedStarts.text((0..<5).map { Self.position($0, high: 3) })?.contains("t[2] (3 wait) and 2 more") == true)
+        let grown = [Self.position(0, high: 5, committed: 5), Self.position(1, high: 9)]
+        #expect(RefusedStarts.refused(of: grown, young: [nil, nil]).isEmpty, "a partition that was added begins by itself")
+    }
+
+    @Test func doctorAndStatusSayTheCommand() throws {
+        let refused = [Self.position(0, high: 5)]
+        let group = GroupDescription(state: .empty, members: [])
+        let facts = GroupFacts(
+            id: "pushfan", positions: .success(refused), description: .success(group), refused: refused)
+        let finding = try #require(GroupFindings.of(facts, KafkaTool(brokers: "b:9092")).first)
+        #expect(finding.state == .failed && finding.text.contains("t[0] (5 wait)"))
+        #expect(finding.remedy == "stop the group's workers, then: pushfan group start --at finished")
+        let report = StatusReport(
+            now: .init(milliseconds: Self.now), groupID: "pushfan", group: .success(group), partitions: [], workers: [],
+            refused: refused)
+        let reason = try #require(report.reasons.first)
+        #expect(reason.isStuck && reason.text.contains("t[0] (5 wait)"))
+        #expect(reason.text.hasSuffix(": `pushfan group start --at finished` sends what has no result"))
+    }
+}

@@ -1,0 +1,290 @@
+import Delivery
+import PushModel
+import Testing
+
+struct AssignmentPlanTests {
+    typealias Plan = AssignmentPlan
+
+    /// The plan of some partitions, as a worker makes it that looks for no duplicates unless `reach` says so.
+    private static func plan(
+        _ assigned: [Plan.Assigned], window: Int = OffsetLedger.maximumWindow, heldWindow: Int = OffsetLedger.maximumWindow,
+        reach: Int? = nil
+    ) -> Plan {
+        Plan(assigned, window: window, heldWindow: heldWindow, reach: reach)
+    }
+
+    /// The only partition of a plan.
+    private static func only(_ assigned: Plan.Assigned, reach: Int? = nil) throws -> Plan.Partition {
+        let plan = Self.plan([assigned], reach: reach)
+        #expect(plan.isReadable)
+        #expect(plan.partitions.count == 1)
+        return try #require(plan.partitions.first)
+    }
+
+    /// A position with the metadata that a commit would give it.
+    private static func position(
+        _ offset: Int64, finished: [Int] = [], latest: Int64? = nil, begun: Int64? = nil
+    ) -> LedgerCommit {
+        var offsets = FinishedOffsets()
+        for distance in finished { offsets.insert(distance) }
+        offsets.latest = latest
+        offsets.begun = begun
+        return LedgerCommit(offset: offset, metadata: offsets.encoded())
+    }
+
+    /// What was decided of a partition, from what is retained of it and the first offset that is young enough.
+    private static func ruling(
+        _ rule: StartRule, position: LedgerCommit?, low: Int64, end: Int64, since: Int64?
+    ) -> Plan.Ruling {
+        guard let position else {
+            return Plan.Ruling(rule.decision(low: low, high: end, since: since), .noPosition, end: end)
+        }
+        let latest = (try? FinishedOffsets(decoding: position.metadata))?.latest
+        let (decision, cause) = rule.decisionBeyondEnd(low: low, high: end, latest: latest, since: since)
+        return Plan.Ruling(decision, cause, end: end)
+    }
+
+    @Test func partitionsStandByKindAndThenAsTheyWereAssigned() {
+        let kinds: [Plan.Kind] = [.held, .requests, .parents, .delayed, .requests, .held, .delayed, .requests]
+        let plan = Self.plan(kinds.map { Plan.Assigned($0) })
+        #expect(plan.partitions.map(\.index) == [1, 4, 7, 3, 6, 2, 0, 5])
+        #expect(plan.requests == 0..<3)
+        #expect(plan.delayed == 3..<5)
+        #expect(plan.parents == 5..<6)
+        #expect(plan.held == 6..<8)
+        #expect(plan.controlSlot == 5, "behind the five partitions of its reader")
+        #expect(plan.partitions.map { $0.parents != nil } == [false, false, false, false, false, true, false, false])
+    }
+
+    @Test(arguments: Plan.Kind.allCases)
+    func kindsThatAreMissingHaveEmptyRangesThatLieInOrder(kind: Plan.Kind) {
+        let plan = Self.plan([Plan.Assigned(kind), Plan.Assigned(kind)])
+        let ranges = [plan.requests, plan.delayed, plan.parents, plan.held]
+        let counts = Plan.Kind.allCases.map { $0 == kind ? 2 : 0 }
+        #expect(ranges.map(\.count) == counts)
+        #expect(zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
+        #expect(plan.controlSlot == (kind == .requests ? 0 : 2))
+    }
+
+    @Test func anEmptyAssignmentIsAPlanToo() {
+        let plan = Self.plan([])
+        #expect(plan.isReadable)
+        #expect(plan.partitions.isEmpty && plan.messages.isEmpty && plan.refusal == nil)
+        #expect(plan.requests == 0..<0 && plan.held == 0..<0)
+        #expect(plan.controlSlot == 0)
+        #expect(!plan.isOpening && !plan.movesPositions)
+    }
+
+    @Test(arguments: [Plan.Kind.requests, .delayed, .held])
+    func withoutAPositionAndWithoutADecisionAPartitionBeginsWithAllThatIsRetained(kind: Plan.Kind) throws {
+        let partition = try Self.only(Plan.Assigned(kind))
+        #expect(partition.start == .beginning)
+        #expect(partition.ledger == nil, "the first record says where it begins")
+        #expect(partition.firstOffset == 0 && partition.begunBefore == 0)
+        #expect(!partition.isClosed && !partition.isDirty && partition.refusal == nil && partition.latest == nil)
+    }
+
+    /// What is retained, the first offset that is young enough, and where the partition begins; nil where it does not.
+    @Test(
+        arguments: [
+            (.safe, 0, 0, nil, 0), (.safe, 40, 40, nil, 40), (.safe, 5, 9, 5, 5), (.safe, 0, 9, 1, 0), (.safe, 0, 9, 2, nil),
+            (.safe, 0, 9, nil, nil), (.beginning, 3, 9, nil, 3), (.end, 3, 9, 3, 9), (.moment(7), 3, 9, 5, 5),
+            (.moment(7), 3, 9, nil, 9),
+        ] as [(StartRule, Int64, Int64, Int64?, Int64?)])
+    func withoutAPositionTheStartRuleDecides(
+        rule: StartRule, low: Int64, end: Int64, since: Int64?, begin: Int64?
+    ) throws {
+        let ruling = Self.ruling(rule, position: nil, low: low, end: end, since: since)
+        let plan = Self.plan([Plan.Assigned(.requests, end: end, ruling: ruling)])
+        let partition = try #require(plan.partitions.first)
+        let start = begin.map { Plan.Start.offset($0) } ?? Plan.Start.end
+        #expect(plan.messages.isEmpty, "nothing is missing")
+        #expect(partition.start == start)
+        #expect(partition.ledger?.lowWaterMark == begin)
+        #expect(partition.firstOffset == begin ?? 0)
+        #expect(partition.isDirty == (begin != nil), "where it begins is committed")
+        #expect(plan.movesPositions == (begin != nil))
+        let refusal: StartRule.Cause? = begin == nil ? .noPosition : nil
+        #expect(partition.refusal == refusal)
+        #expect((plan.refusal?.slots ?? []) == (begin == nil ? [0] : []))
+        #expect(partition.begunBefore == 0 && !partition.isClosed)
+    }
+
+    /// When what was read was published, the first offset since, and where the partition begins; nil where it does not.
+    @Test(
+        arguments: [
+            (.safe, 50, nil, 5, .lostEnd), (.beginning, 50, 3, 3, .lostEnd), (.safe, 50, 0, 0, .madeAnew),
+            (.end, 50, 0, 0, .madeAnew), (.safe, nil, 0, nil, .unknownEnd), (.beginning, nil, nil, 0, .unknownEnd),
+            (.end, nil, nil, 5, .unknownEnd), (.moment(9), nil, 4, 4, .unknownEnd),
+        ] as [(StartRule, Int64?, Int64?, Int64?, StartRule.Cause)])
+    func aPartitionThatEndsBeforeItsPositionBeginsAsDecidedAndSaysSo(
+        rule: StartRule, latest: Int64?, since: Int64?, begin: Int64?, cause: StartRule.Cause
+    ) throws {
+        let position = Self.position(100, finished: [2], latest: latest, begun: 7)
+        let ruling = Self.ruling(rule, position: position, low: 0, end: 5, since: since)
+        let plan = Self.plan([Plan.Assigned(.requests, committed: position, end: 5, ruling: ruling)], reach: 10)
+        let partition = try #require(plan.partitions.first)
+        let start = begin.map { Plan.Start.offset($0) } ?? Plan.Start.end
+        let commit = begin.map { LedgerCommit(offset: $0, metadata: "") }
+        #expect(plan.messages == [Plan.Message.endsBeforePosition(index: 0, position: 100, end: 5, cause: cause)])
+        #expect(partition.start == start)
+        #expect(partition.ledger?.commit() == commit, "nothing is finished there")
+        #expect(partition.firstOffset == begin ?? 100)
+        #expect(partition.recent?.end == begin ?? 90, "nothing before it is looked at")
+        #expect(partition.isDirty == (begin != nil))
+        #expect(partition.refusal == (begin == nil ? cause : nil))
+        #expect(partition.begunBefore == 0 && !partition.isClosed && partition.latest == nil)
+        #expect(!plan.isOpening)
+    }
+
+    @Test func metadataThatCannotBeReadDoesNotMatterWhereThePositionDoesNot() throws {
+        let position = LedgerCommit(offset: 100, metadata: "9AAAA")
+        let ruling = Self.ruling(.end, position: position, low: 0, end: 5, since: nil)
+        let partition = try Self.only(Plan.Assigned(.requests, committed: position, end: 5, ruling: ruling))
+        #expect(partition.start == .offset(5))
+    }
+
+    @Test(arguments: [Plan.Kind.requests, .delayed, .held])
+    func aPartitionBeginsAtItsPositionWithWhatIsFinishedAboveIt(kind: Plan.Kind) throws {
+        let position = Self.position(40, finished: [2, 3, 17], latest: 1_000)
+        let partition = try Self.only(Plan.Assigned(kind, committed: position, end: 90))
+        #expect(partition.start == .offset(40))
+        #expect(partition.ledger?.commit(latest: partition.latest) == position)
+        #expect(partition.firstOffset == 40 && partition.latest == 1_000)
+        #expect(!partition.isDirty && partition.refusal == nil && partition.parents == nil)
+    }
+
+    /// What the position says of its owner, where the partition ended, and before which offset requests may have been begun.
+    @Test(
+        arguments: [
+            // Nothing: its owner may have died, and begun all that its window and the partition's end let it read.
+            (100, nil, nil, 16_484), (100, nil, 20_000, 16_484), (100, nil, 150, 150), (100, nil, 100, 100), (100, nil, 90, 100),
+            (.max - 10, nil, nil, .max),
+            // How far they were begun: no worker is at work.
+            (100, 0, nil, 100), (100, 0, 150, 100), (100, 20, nil, 120), (100, 20, 150, 120), (100, 20, 110, 110),
+            (100, 32_768, nil, 32_868),
+        ] as [(Int64, Int64?, Int64?, Int64)])
+    func aPositionSaysHowFarRequestsMayHaveBeenBegun(
+        offset: Int64, begun: Int64?, end: Int64?, begunBefore: Int64
+    ) throws {
+        let assigned = Plan.Assigned(.requests, committed: Self.position(offset, begun: begun), end: end)
+        let partition = try Self.only(assigned)
+        #expect(partition.begunBefore == begunBefore)
+        #expect(partition.isClosed == (begun != nil))
+    }
+
+    @Test(arguments: [([nil, nil], false), ([nil, 0], true), ([3, 0], true)] as [([Int64?], Bool)])
+    func oneClosedPositionMustBeOpenedBeforeAnythingIsBegun(begun: [Int64?], isOpening: Bool) {
+        let plan = Self.plan(begun.map { Plan.Assigned(.delayed, committed: Self.position(7, begun: $0)) })
+        #expect(plan.isOpening == isOpening)
+        #expect(!plan.movesPositions)
+    }
+
+    /// The reach, the position, and where reading begins.
+    @Test(
+        arguments: [(nil, 100, 100), (30, 100, 70), (100, 100, 0), (4_000, 100, 0), (30, 0, 0)] as [(Int?, Int64, Int64)])
+    func requestsBeforeThePositionAreReadAgainAsFarAsDuplicatesAreLookedFor(
+        reach: Int?, offset: Int64, start: Int64
+    ) throws {
+        let partition = try Self.only(Plan.Assigned(.requests, committed: Self.position(offset)), reach: reach)
+        #expect(partition.start == .offset(start))
+        #expect(partition.recent?.end == reach.map { _ in start })
+        #expect(partition.ledger?.lowWaterMark == offset)
+        #expect(partition.firstOffset == offset)
+    }
+
+    @Test(arguments: [Plan.Kind.delayed, .parents, .held])
+    func noDuplicatesAreLookedForInWhatWorkersWrote(kind: Plan.Kind) throws {
+        let partition = try Self.only(Plan.Assigned(kind, committed: LedgerCommit(offset: 100, metadata: "")), reach: 30)
+        #expect(partition.start == .offset(100))
+        #expect(partition.recent == nil)
+    }
+
+    @Test(arguments: [(.requests, 64), (.delayed, 64), (.held, 256)] as [(AssignmentPlan.Kind, Int)])
+    func heldRequestsHaveAWindowOfTheirOwn(kind: AssignmentPlan.Kind, window: Int) {
+        let assigned = Plan.Assigned(kind, committed: Self.position(8))
+        let plan = Self.plan([assigned], window: 64, heldWindow: 256)
+        #expect(plan.partitions.first?.ledger?.window == window)
+    }
+
+    /// The position with its metadata, where reading begins, and up to where requests are finished.
+    @Test(
+        arguments: [
+            (nil, "", .beginning, 0), (100, "120", .offset(100), 120), (100, "", .offset(100), 100),
+            (100, "3::", .offset(100), 100), (100, "5", .offset(100), 100), (100, "120 a,ff", .offset(100), 120),
+        ] as [(Int64?, String, AssignmentPlan.Start, Int64)])
+    func largeRequestsBeginWhereTheOldestOpenOneStands(
+        offset: Int64?, metadata: String, start: AssignmentPlan.Start, position: Int64
+    ) throws {
+        let committed = offset.map { LedgerCommit(offset: $0, metadata: metadata) }
+        let partition = try Self.only(Plan.Assigned(.parents, committed: committed))
+        #expect(partition.start == start)
+        #expect(partition.ledger == nil)
+        let parents = try #require(partition.parents)
+        #expect(parents.position == position)
+        #expect(parents.lowWaterMark == offset ?? 0)
+        #expect(partition.firstOffset == offset ?? 0 && partition.begunBefore == 0)
+        #expect(!partition.isClosed && !partition.isDirty)
+    }
+
+    @Test func largeRequestsThatAPositionLeavesOutAreFinishedByWhoeverReadsThemAgain() throws {
+        let (leftOut, finished) = (ParentKey("t:0:1"), ParentKey("t:0:2"))
+        let position = LedgerCommit(offset: 100, metadata: "120 " + String(leftOut.digest, radix: 16))
+        let partition = try Self.only(Plan.Assigned(.parents, committed: position))
+        var parents = try #require(partition.parents)
+        #expect(parents.commit() == position, "until something is read, it is still left out")
+        for (key, offset) in [(leftOut, 101), (finished, 102)] as [(ParentKey, Int64)] {
+            parents.opened(key, Array("record".utf8), chunks: 1, at: offset, timestamp: 99)
+        }
+        let tally = PartTally(chunk: 0, state: .sent, outcome: .success)
+        #expect(parents.ended(leftOut, tally, at: 103)?.key == leftOut)
+        #expect(parents.ended(finished, tally, at: 104) == nil, "the transaction that committed the position finished it")
+    }
+
+    @Test(arguments: [("9AAAA", true), ("3::not base64", false), ("3", false)] as [(String, Bool)])
+    func aPositionThatCannotBeReadEndsThePlan(metadata: String, isNewer: Bool) {
+        for kind in [Plan.Kind.requests, .delayed, .held] {
+            let good = Plan.Assigned(kind, committed: Self.position(3))
+            let bad = Plan.Assigned(kind, committed: LedgerCommit(offset: 3, metadata: metadata))
+            let plan = Self.plan([good, bad, good])
+            #expect(!plan.isReadable)
+            #expect(plan.messages == [Plan.Message.unreadable(index: 1, isNewer: isNewer)])
+            #expect(plan.partitions.map(\.index) == [0])
+        }
+    }
+
+    @Test func whatIsSaidFollowsTheSlotsAndEndsWithWhatCannotBeRead() {
+        let lost = Plan.Ruling(.offset(4), .lostEnd, end: 4)
+        let plan = Self.plan([
+            Plan.Assigned(.held, committed: LedgerCommit(offset: 0, metadata: "9")),
+            Plan.Assigned(.requests, committed: Self.position(9), ruling: lost), Plan.Assigned(.requests, ruling: lost),
+            Plan.Assigned(.requests, committed: Self.position(7), ruling: Plan.Ruling(.refused, .unknownEnd, end: 5)),
+            Plan.Assigned(.delayed, committed: LedgerCommit(offset: 0, metadata: "x")),
+        ])
+        let messages: [Plan.Message] = [
+            .endsBeforePosition(index: 1, position: 9, end: 4, cause: .lostEnd),
+            .endsBeforePosition(index: 3, position: 7, end: 5, cause: .unknownEnd), .unreadable(index: 4, isNewer: true),
+        ]
+        #expect(plan.messages == messages)
+        #expect(plan.partitions.map(\.index) == [1, 2, 3])
+        #expect(!plan.isReadable)
+    }
+
+    @Test func whatIsNotReadIsNamedWithTheCauseOfTheFirst() {
+        let none = Plan.Ruling(.refused, .noPosition, end: 9, waiting: 5)
+        let unknown = Plan.Ruling(.refused, .unknownEnd, end: 9, waiting: 7)
+        let read = Plan.Assigned(.requests, committed: Self.position(3))
+        let plan = Self.plan([
+            Plan.Assigned(.delayed), Plan.Assigned(.requests, committed: Self.position(12), ruling: unknown), read,
+            Plan.Assigned(.requests, ruling: none),
+        ])
+        #expect(plan.refusal?.slots == [0, 2])
+        #expect(plan.refusal?.counts == [7, 5])
+        #expect(plan.refusal?.cause == .unknownEnd)
+        #expect(plan.isReadable, "the others are read")
+        let starts: [Plan.Start] = [.end, .offset(3), .end, .beginning]
+        #expect(plan.partitions.map(\.start) == starts)
+        #expect(!plan.movesPositions, "nothing is committed of what was not decided")
+        #expect(Self.plan([read]).refusal == nil)
+    }
+}

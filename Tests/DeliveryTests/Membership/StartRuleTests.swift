@@ -1,0 +1,97 @@
+import Delivery
+import Testing
+
+struct StartRuleTests {
+    /// The retained offsets, the first one that is young enough, and what comes of it.
+    @Test(
+        arguments: [
+            (.safe, 0, 0, nil, .offset(0)), (.safe, 40, 40, nil, .offset(40)), (.safe, 0, 9, 0, .offset(0)),
+            (.safe, 5, 9, 5, .offset(5)), (.safe, 0, 9, 2, .refused), (.safe, 0, 9, nil, .refused), (.safe, 5, 6, nil, .refused),
+            // One record with an old time, in front of newer ones, and what would overflow.
+            (.safe, 0, 9, 1, .offset(0)), (.safe, 5, 9, 6, .offset(5)), (.safe, 5, 9, 7, .refused), (.safe, 0, 2, 1, .offset(0)),
+            (.safe, 0, .max, .max, .refused), (.safe, 9, 9, 3, .offset(9)),
+            (.beginning, 3, 9, nil, .offset(3)), (.end, 3, 9, 3, .offset(9)), (.moment(7), 3, 9, 5, .offset(5)),
+            (.moment(7), 3, 9, nil, .offset(9)),
+        ] as [(StartRule, Int64, Int64, Int64?, StartRule.Decision)])
+    func aPartitionWithoutAPositionBeginsWhereTheRuleSays(
+        rule: StartRule, low: Int64, high: Int64, since: Int64?, decision: StartRule.Decision
+    ) {
+        #expect(rule.decision(low: low, high: high, since: since) == decision)
+    }
+
+    /// A partition as text: `-` has a position; else the first retained offset, the end, and the first offset that is young enough.
+    private static func topic(_ text: String) -> [StartRule.Partition] {
+        text.split(separator: " ").map { word in
+            let numbers = word.split(separator: ",").compactMap { Int64($0) }
+            guard numbers.count >= 2 else { return .init(low: 3, high: 9, since: 3, hasPosition: true) }
+            return .init(low: numbers[0], high: numbers[1], since: numbers.count > 2 ? numbers[2] : nil, hasPosition: false)
+        }
+    }
+
+    /// What is decided as text: `-` for nothing, `no`, or an offset.
+    private static func text(_ decisions: [StartRule.Decision?]) -> String {
+        decisions.map { decision in
+            switch decision {
+            case nil: "-"
+            case .refused: "no"
+            case .offset(let offset): "\(offset)"
+            }
+        }.joined(separator: " ")
+    }
+
+    @Test(
+        arguments: [
+            // Added to a topic that the group knows, however long its records have waited.
+            (.safe, "- - 0,9", "- - 0"), (.safe, "- 0,9 0,9", "- 0 0"), (.safe, "- 0,0", "- 0"), (.safe, "- 0,9 -", "- 0 -"),
+            // One that has lost its first record may be older than the group's knowledge.
+            (.safe, "- 4,9", "- no"), (.safe, "- 4,9,4", "- 4"), (.safe, "- 4,9 0,9", "- no 0"),
+            // The group is new: what is refused takes all before it with it, so that none of them is taken for an added one later.
+            (.safe, "0,9 0,9,0", "no 0"), (.safe, "0,9,0 0,9", "no no"), (.safe, "0,0 0,9 0,9,0", "no no 0"),
+            (.safe, "0,9,0 0,0", "0 0"),
+            // It has begun with what is behind that.
+            (.safe, "0,9 -", "no -"), (.safe, "0,0 0,9 -", "no no -"), (.safe, "0,0 0,9,0 -", "0 0 -"),
+            (.beginning, "- 4,9 0,9", "- 4 0"), (.end, "- 4,9 0,0", "- 9 0"), (.moment(7), "4,9,6 4,9", "6 9"), (.safe, "", ""),
+        ] as [(StartRule, String, String)])
+    func theTopicOfAPartitionWithoutAPositionDecidesWithIt(rule: StartRule, topic: String, decisions: String) {
+        #expect(Self.text(rule.decisions(in: Self.topic(topic))) == decisions)
+    }
+
+    /// Whatever lies in a topic: what was refused once is refused again, when the rest has begun and has positions.
+    @Test func whatWasRefusedIsNeverTakenForAnAddedPartition() {
+        let kinds = ["0,0", "0,9", "0,9,0", "0,9,1", "4,9", "4,9,4"]
+        for number in 0..<216 {
+            let words = [number % 6, number / 6 % 6, number / 36].map { kinds[$0] }
+            var topic = Self.topic(words.joined(separator: " "))
+            let first = StartRule.safe.decisions(in: topic)
+            for index in topic.indices { topic[index].hasPosition = first[index] != .refused }
+            for (before, after) in zip(first, StartRule.safe.decisions(in: topic)) where before == .refused {
+                #expect(after == .refused, "\(words)")
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.safe, 1_000_000, 400_000), (.safe, 5, 0), (.safe, .min, 0), (.safe, .max, .max - 600_000), (.beginning, 5, nil),
+            (.end, 5, nil), (.moment(77), 5, 77), (.moment(-1), 5, 0),
+        ] as [(StartRule, Int64, Int64?)])
+    func onlyAgeAndMomentNeedATime(rule: StartRule, now: Int64, time: Int64?) {
+        #expect(rule.time(now: now) == time)
+    }
+
+    /// What is retained, when what was read was published, what is newer, and what comes of it.
+    @Test(
+        arguments: [
+            (.safe, 0, 5, 100, nil, .offset(5), .lostEnd), (.safe, 0, 9, 100, 6, .offset(6), .lostEnd),
+            (.beginning, 0, 5, 100, nil, .offset(5), .lostEnd), (.safe, 0, 5, 100, 0, .offset(0), .madeAnew),
+            (.end, 3, 5, 100, 3, .offset(3), .madeAnew), (.safe, 7, 7, 100, nil, .offset(7), .madeAnew),
+            (.safe, 0, 5, nil, 0, .refused, .unknownEnd), (.beginning, 2, 5, nil, nil, .offset(2), .unknownEnd),
+            (.end, 0, 5, nil, nil, .offset(5), .unknownEnd), (.moment(9), 0, 5, nil, 4, .offset(4), .unknownEnd),
+        ] as [(StartRule, Int64, Int64, Int64?, Int64?, StartRule.Decision, StartRule.Cause)])
+    func aPartitionThatEndsBeforeItsPositionGoesOnWhereNothingIsSentAgain(
+        rule: StartRule, low: Int64, high: Int64, latest: Int64?, since: Int64?, decision: StartRule.Decision,
+        cause: StartRule.Cause
+    ) {
+        #expect(rule.decisionBeyondEnd(low: low, high: high, latest: latest, since: since) == (decision, cause))
+    }
+}

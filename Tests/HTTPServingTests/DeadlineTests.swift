@@ -1,0 +1,159 @@
+import Dispatch
+import Glibc
+import HTTPServing
+import TestSupport
+import Testing
+
+/// Clients that send or take a byte now and then, as often as it takes to be never idle.
+@Suite(.tags(.threads, .c)) struct DeadlineTests {
+    private static let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+    /// More than the buffers of two sockets hold.
+    private static let large = 32 << 20
+    /// Where a client must do something in time.
+    private static let long = Duration.seconds(2)
+    /// Far longer than anybody here waits.
+    private static let never = Duration.seconds(36_000)
+
+    /// Serves while `body` runs. Nobody is idle for too long.
+    private static func serving<Result>(
+        _ configuration: HTTPServerConfiguration = HTTPServerConfiguration(), requestTimeout: Duration,
+        idleTimeout: Duration = never,
+        handler: @escaping @Sendable (HTTPServerRequest, Responder) -> Void = { $1.answer(.text($0.path)) },
+        _ body: (Int) throws -> Result
+    ) throws -> Result {
+        var configuration = configuration
+        configuration.requestTimeout = requestTimeout
+        configuration.idleTimeout = idleTimeout
+        let server = HTTPServer(configuration, handler: handler)
+        let address = try server.start()
+        defer { server.stop(within: .zero) }
+        return try body(address.port)
+    }
+
+    /// Two strangers that together have all places of a port for probes, and keep them.
+    @Test func strangersWhoHoldAllPlacesOfProbesLeaveOneToThisMachine() throws {
+        try Self.serving(.probes(listen: "127.0.0.1:0"), requestTimeout: Self.never) { port in
+            let strangers = try (0..<64).map { try RawClient(port: port, from: $0 % 2 == 0 ? "127.0.0.2" : "127.0.0.3") }
+            for byte in "GET /str".utf8 {
+                for stranger in strangers { stranger.send([byte]) }
+            }
+            let beyond = try RawClient(port: port, from: "127.0.0.4")
+            #expect(beyond.rest().isEmpty && beyond.ending != EAGAIN)
+            for _ in 0..<10 {
+                let probe = try RawClient(port: port)
+                probe.send("GET /livez HTTP/1.1\r\nHost: h\r\n\r\n")
+                let answer = probe.answer()
+                #expect(answer.status == 200)
+                #expect(String(decoding: answer.body, as: UTF8.self) == "/livez")
+            }
+            // None of them had to leave.
+            for stranger in strangers {
+                stranger.send("anger HTTP/1.1\r\nHost: h\r\n\r\n")
+                #expect(stranger.answer().status == 200)
+            }
+            // And the places are had again.
+            #expect(
+                try eventually {
+                    let next = try RawClient(port: port, from: "127.0.0.4")
+                    next.send(Self.request)
+                    return next.answer().status == 200
+                })
+        }
+    }
+
+    @Test func aPortForProbesTakesOneRequestOfAConnection() throws {
+        let probes = HTTPServerConfiguration.probes(listen: "127.0.0.1:0")
+        #expect(probes.requestTimeout == .seconds(5))
+        try Self.serving(probes, requestTimeout: Self.never) { port in
+            let client = try RawClient(port: port)
+            client.send(Self.request)
+            let answer = client.answer()
+            #expect(answer.status == 200)
+            #expect(answer.head.lowercased().contains("connection: close"))
+            #expect(client.rest().isEmpty && client.ending == 0)
+        }
+    }
+
+    @Test(arguments: [
+        "",
+        "GET / HT",
+        "GET / HTTP/1.1\r\nHost: h\r\nX-A: ",
+        "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nf0000\r\n",
+    ])
+    func aRequestThatComesByteForByteEndsItsConnectionInTime(_ beginning: String) throws {
+        try Self.serving(requestTimeout: .milliseconds(200)) { port in
+            let slow = try (0..<5).map { _ in try RawClient(port: port) }
+            for client in slow { client.send(beginning) }
+            Self.trickle(slow)
+        }
+    }
+
+    @Test func aLaterRequestOfAConnectionHasItsTimeToo() throws {
+        try Self.serving(requestTimeout: Self.long) { port in
+            let client = try RawClient(port: port)
+            client.send(Self.request)
+            #expect(client.answer().status == 200)
+            client.send("GET / HTTP/1.1\r\nX-A: ")
+            Self.trickle([client])
+        }
+    }
+
+    /// Its bytes are no sign of life.
+    @Test func theFirstLineOfALaterRequestComesWhileTheConnectionMayBeIdle() throws {
+        try Self.serving(requestTimeout: Self.never, idleTimeout: .seconds(1)) { port in
+            let client = try RawClient(port: port)
+            client.send(Self.request)
+            #expect(client.answer().status == 200)
+            client.send("GET /")
+            Self.trickle([client])
+        }
+    }
+
+    @Test func aClientThatTakesNoAnswerIsEnded() throws {
+        let body = [UInt8](repeating: 0x61, count: Self.large)
+        let isAsked = DispatchSemaphore(value: 0)
+        let handler: @Sendable (HTTPServerRequest, Responder) -> Void = { _, responder in
+            responder.answer(HTTPServerResponse(status: 200, body: body))
+            isAsked.signal()
+        }
+        try Self.serving(requestTimeout: Self.long, handler: handler) { port in
+            let client = try RawClient(port: port)
+            client.send(Self.request)
+            isAsked.wait()
+            try Self.waitUntilLate(port)
+            let count = client.rest().count
+            #expect(count > 0 && count < Self.large)
+        }
+    }
+
+    @Test func timeInWhichTheClientWaitsForItsAnswerDoesNotCount() throws {
+        let held = HeldResponders()
+        try Self.serving(requestTimeout: Self.long, handler: { held.keepLate($0, $1) }) { port in
+            let client = try RawClient(port: port)
+            for _ in 0..<2 {
+                client.send("GET /late HTTP/1.1\r\nHost: h\r\n\r\n")
+                let responder = try held.next()
+                try Self.waitUntilLate(port)
+                responder.answer(.text("late"))
+                #expect(client.answer().status == 200)
+            }
+        }
+    }
+
+    /// Waits until a connection has ended that came now and sends nothing. What came before and is as slow has ended by then, too.
+    private static func waitUntilLate(_ port: Int) throws {
+        let silent = try RawClient(port: port)
+        #expect(silent.rest().isEmpty && silent.ending != EAGAIN)
+    }
+
+    /// Sends a byte to all again and again until their connections have ended, without an answer.
+    private static func trickle(_ clients: [RawClient]) {
+        #expect(
+            eventually {
+                for client in clients { client.send("a") }
+                return clients.allSatisfy(\.hasEnded)
+            })
+        #expect(clients.allSatisfy { $0.rest().isEmpty })
+    }
+}
