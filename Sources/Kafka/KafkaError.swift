@@ -150,6 +150,12 @@ extension KafkaError {
             RD_KAFKA_RESP_ERR__BAD_MSG)
     }
 
+    /// A record, or all records of a request together, have more bytes than brokers or the client take.
+    public var isTooLarge: Bool {
+        matches(
+            RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE)
+    }
+
     /// The client was closed before the call.
     public var isClosed: Bool { matches(RD_KAFKA_RESP_ERR__DESTROY) }
 

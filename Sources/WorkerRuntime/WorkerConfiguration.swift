@@ -89,6 +89,9 @@ public struct WorkerConfiguration: Sendable {
     var heldWindow = OffsetLedger.maximumWindow
     /// The least time between two commits while results come in numbers, default 60 ms; see `CommitSchedule`.
     public var commitInterval = Duration.milliseconds(60)
+    /// How long brokers reject a result, while its topic takes others, before a dead letter stands for it; default 5 min. A setting that is
+    /// wrong for a while loses no result.
+    public var refusalPatience = Duration.nanoseconds(CommitCycle.refusalPatience)
     /// How long calls in flight may take to finish when the worker stops or loses partitions; default 20 s.
     public var drainTimeout = Duration.seconds(20)
     /// When failed calls are tried again.
@@ -115,6 +118,16 @@ public struct WorkerConfiguration: Sendable {
         self.kafka = kafka
         hubs = [Hub(hub, connections: connections)]
         defaultHub = hubs[0].name
+    }
+}
+
+extension WorkerConfiguration {
+    /// What the commit cycle goes by.
+    var commitTerms: CommitCycle.Terms {
+        var terms = CommitCycle.Terms(
+            interval: commitInterval.nanoseconds, transactionTimeout: transactionTimeout.nanoseconds)
+        terms.refusalPatience = refusalPatience.nanoseconds
+        return terms
     }
 }
 

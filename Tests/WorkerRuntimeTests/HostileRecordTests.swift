@@ -110,7 +110,7 @@ struct HostileRecordTests {
             )
         }
         try bench.publish(all: requests, partition: 0)
-        let worker = try bench.startWorker()
+        let worker = try bench.startWorker { $0.refusalPatience = .zero }
         let letters = try bench.read(bench.topics.deadLetters, count: 3)
         #expect(letters.map { $0.header("pushfan-dlq-offset") } == ["70", "170", "270"])
         #expect(letters.allSatisfy { $0.header("pushfan-dlq-reason") == "not_taken" && $0.value == nil })
@@ -123,6 +123,34 @@ struct HostileRecordTests {
         #expect(results.values.allSatisfy { $0.summary == "sent success - 1" })
         #expect(bench.hub.devices(tag: "username:a").first?.rungCount == 297, "nothing was sent twice")
         #expect(try bench.committed()?.offset == 300)
+    }
+
+    /// It could be the topic's setting, which somebody mends.
+    @Test func whatBrokersRefuseIsGivenUpAfterMinutesAndHoldsUpNoOtherMeanwhile() throws {
+        let bench = try Bench(.real, partitions: 1, limits: .init(delays: 5000))
+        let start = Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 1_800_000)
+        var text = ByteWriter()
+        text.append(start)
+        func request(_ id: String, _ data: String, _ more: String = "") -> String {
+            #"{"id":"\#(id)","audience":{"users":["a"]},"platforms":["apple"],"message":{"title":"T"},"data":{"x":"\#(data)"}\#(more)}"#
+        }
+        let later = #","not_before":"\#(text.text)""#
+        var generator = Seeded(state: 5)
+        let large = (0..<6000).map { _ in UInt8.random(in: 97...122, using: &generator) }
+        try bench.publish(all: [request("large", String(decoding: large, as: UTF8.self), later)], partition: 0)
+        try bench.publish(all: (0..<20).map { request("r\($0)", "b", $0 == 10 ? later : "") }, partition: 0)
+        let worker = try bench.startWorker()
+        try bench.results(19)
+        #expect(try bench.readAll(bench.topics.deadLetters).isEmpty)
+        bench.clock.advance(by: .seconds(301))
+        let letter = try #require(try bench.read(bench.topics.deadLetters, count: 1).first)
+        #expect(letter.header("pushfan-dlq-offset") == "0")
+        #expect(letter.header("pushfan-dlq-reason") == "not_taken")
+        bench.clock.advance(by: .seconds(1501))
+        try bench.results(20)
+        try worker.stop()
+        #expect(try bench.resultsByRequest().count == 20)
+        #expect(try bench.committed()?.offset == 21)
     }
 
     @Test func aDeadLetterThatItsTopicFindsTooLargeIsCut() throws {

@@ -6,7 +6,8 @@ public import PushModel
 /// make it exact across restarts; the transaction that writes the results commits both. They are `lowWaterMark`, before which everything
 /// belongs to requests that are finished, and `position`, up to which everything was taken into account. A request whose last part stands
 /// before the committed position was finished by the transaction that committed it. Reading it once more, between its parent record and
-/// the tombstones, must not finish it again.
+/// the tombstones, must not finish it again. The exceptions are those that the transaction left out; the position names them by the digests
+/// of their keys.
 ///
 /// For each open request it keeps its record and a bit for each of its parts.
 public struct OpenParents: Sendable {
@@ -51,8 +52,16 @@ public struct OpenParents: Sendable {
     /// They and some that are open no more, in the order of their records; those before `first` are forgotten.
     private var order: [(offset: Int64, key: ParentKey)] = []
     private var first = 0
-    /// Up to where requests were finished by whoever had the partition before.
+    /// Up to where requests were finished by whoever had the partition before, but for those that were left out and have not ended again.
     private let finishedBefore: Int64
+    private var leftOut: Set<UInt64> = []
+    /// What has ended and is not committed, by the offset of the record that ended it: the digest of its key, and from where on it must be
+    /// read again without a commit.
+    private var unrecorded: [Int64: (digest: UInt64, from: Int64)] = [:]
+    /// Those of them that are being committed.
+    private var underWay: [Int64] = []
+    /// Behind the last record that ended something which is committed.
+    private var recordedBefore = Int64.min
     private let start: Int64
     /// The offset behind the last record that was read.
     private var readTo: Int64
@@ -69,6 +78,18 @@ public struct OpenParents: Sendable {
         self.position = max(start, position)
         finishedBefore = max(start, position)
         readTo = start
+    }
+
+    /// What a position of the group says.
+    ///
+    /// - Parameters:
+    ///   - start: The committed offset.
+    ///   - metadata: The committed metadata, as `commit` writes it; the position is `start` where it is not that.
+    public init(start: Int64, metadata: String) {
+        let words = metadata.split(separator: " ")
+        self.init(start: start, position: words.first.flatMap { Int64($0) } ?? start)
+        guard words.count == 2 else { return }
+        leftOut = Set(words[1].split(separator: ",").compactMap { UInt64($0, radix: 16) })
     }
 
     /// The number of open requests.
@@ -110,7 +131,8 @@ public struct OpenParents: Sendable {
         // In place: a copy of the bits for each part would be too many.
         guard open[key]?.count(tally) == true, let state = open[key], state.totals.count == state.chunks else { return nil }
         remove(key)
-        guard offset >= finishedBefore else { return nil }
+        guard leftOut.remove(key.digest) != nil || offset >= finishedBefore else { return nil }
+        unrecorded[offset] = (key.digest, state.offset)
         return Finished(
             key: key, record: state.record, offset: state.offset, timestamp: state.timestamp, chunks: state.chunks,
             totals: state.totals)
@@ -125,15 +147,59 @@ public struct OpenParents: Sendable {
     ///   - offset: Where the record stands.
     /// - Returns: Whether to delete it.
     public func isStray(_ key: ParentKey, _ chunk: Int, at offset: Int64) -> Bool {
-        guard offset >= finishedBefore else { return false }
+        guard offset >= finishedBefore || leftOut.contains(key.digest) else { return false }
         guard let chunks = open[key]?.chunks else { return true }
         return !(0..<chunks).contains(chunk)
+    }
+
+    /// Notes that the record of such a part will be deleted.
+    public mutating func deletes(_ key: ParentKey, at offset: Int64) {
+        unrecorded[offset] = (key.digest, offset)
+    }
+
+    /// What a commit must name so that what has ended counts as finished, but for some that it leaves to a later one: the low-water mark,
+    /// and in the metadata the position, with the digests of the keys of what it leaves out before that.
+    ///
+    /// - Parameter left: The offsets of the records that ended what is left out, ascending.
+    /// - Returns: The position with its metadata.
+    public func commit(leavingOut left: [Int64] = []) -> LedgerCommit {
+        let missing = Set(left)
+        let taken = unrecorded.keys.filter { !missing.contains($0) }.max() ?? Int64.min
+        // Before this there is something that is committed, so that the position cannot go back behind it.
+        let settled = max(finishedBefore, recordedBefore, taken.addingSaturated(1))
+        var mark = lowWaterMark
+        var reach = position
+        var digests = leftOut
+        for offset in left {
+            guard let ended = unrecorded[offset] else { continue }
+            mark = min(mark, ended.from)
+            if offset < settled { digests.insert(ended.digest) } else { reach = min(reach, offset) }
+        }
+        var metadata = String(reach)
+        if !digests.isEmpty { metadata += " " + digests.sorted().map { String($0, radix: 16) }.joined(separator: ",") }
+        return LedgerCommit(offset: mark, metadata: metadata)
+    }
+
+    /// Notes that a commit is in flight which leaves something out.
+    public mutating func offered(leavingOut left: [Int64]) {
+        let missing = Set(left)
+        underWay = unrecorded.keys.filter { !missing.contains($0) }
+    }
+
+    /// Notes that the commit took place.
+    public mutating func recorded() {
+        for offset in underWay {
+            unrecorded[offset] = nil
+            recordedBefore = max(recordedBefore, offset.addingSaturated(1))
+        }
+        underWay = []
     }
 
     /// Notes that a request's record was deleted: the partition's previous owner has finished it.
     public mutating func deleted(_ key: ParentKey, at offset: Int64) {
         read(offset)
         remove(key)
+        leftOut.remove(key.digest)
     }
 
     /// Takes in a record that says nothing about open requests, or that there is none before `offset`.
@@ -144,6 +210,8 @@ public struct OpenParents: Sendable {
     private mutating func read(_ offset: Int64) {
         readTo = max(readTo, offset.addingSaturated(1))
         position = max(position, readTo)
+        // What was left out would have ended again by now: another worker has deleted it.
+        if offset >= finishedBefore && !leftOut.isEmpty { leftOut.removeAll() }
     }
 
     private mutating func remove(_ key: ParentKey) {

@@ -227,13 +227,14 @@ extension AssignmentPlan {
             isDirty = true
         }
 
-        /// Begins with large requests. The metadata of their position is up to where those are finished whose last part has ended.
+        /// Begins with large requests. The metadata of their position says up to where those are finished whose last part has ended, and
+        /// which of them are not.
         fileprivate mutating func beginParents(at position: LedgerCommit?) {
             guard let position else {
                 parents = OpenParents()
                 return
             }
-            parents = OpenParents(start: position.offset, position: Int64(position.metadata) ?? position.offset)
+            parents = OpenParents(start: position.offset, metadata: position.metadata)
             start = .offset(position.offset)
         }
     }

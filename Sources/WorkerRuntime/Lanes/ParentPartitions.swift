@@ -39,9 +39,6 @@ struct ParentPartitions {
         mayHaveRecords = flags.contains(true)
     }
 
-    /// What is committed beside a partition's mark: up to where requests are finished whose last part has ended.
-    func metadata(of slot: Int) -> String { String(self[slot].position) }
-
     /// The open requests of a partition.
     subscript(slot: Int) -> OpenParents {
         get { partitions[slot - slots.lowerBound] }

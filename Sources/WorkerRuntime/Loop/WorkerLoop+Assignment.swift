@@ -284,11 +284,10 @@ extension WorkerLoop {
         case .running, .stopped: return
         case .revoking(let end), .stopping(let end): deadline = end
         }
-        let isOutOfGroup = offered?.isOutOfGroup ?? false
+        let isOutOfGroup = cycle.isOutOfGroup
         if now >= deadline || isOutOfGroup { forceDrain() }
         guard flights.activeCount == 0 || partitions.isEmpty else { return }
-        let isOnlyClosing = offered.map { $0.closes && $0.job.batch.isEmpty } ?? true
-        let isCommitted = isOnlyClosing && !hasSomethingToCommit
+        let isCommitted = cycle.isOnlyClosing && !hasSomethingToCommit
         if isCommitted && !isOutOfGroup && !partitions.isEmpty {
             drainedAt = drainedAt ?? now
             if isClosingDue { return }
@@ -297,7 +296,7 @@ extension WorkerLoop {
         let isGivenUp = isOutOfGroup || now >= deadline + configuration.transactionTimeout.nanoseconds
         guard isCommitted || isGivenUp || partitions.isEmpty else { return }
         if case .stopping = mode {
-            let left = outbox.records.count + (offered?.job.batch.records.count ?? 0)
+            let left = outbox.records.count + (offered.job?.batch.records.count ?? 0)
             if !isCommitted && left > 0 { failure = failure ?? .uncommitted(left) }
             mode = .stopped
         } else {
@@ -345,9 +344,7 @@ extension WorkerLoop {
         isOpening = false
         drainedAt = nil
         outbox.removeAll()
-        refusedUnits.removeAll()
-        // A commit that the committer has is fenced by its generation; it is waited for no longer than for its answer.
-        if offered?.retryAt != nil { offered = nil }
+        perform(cycle.assignmentEnded())
         metrics.assignedPartitions.set(0)
     }
 }

@@ -5,37 +5,99 @@ import Kafka
 import Observability
 import PushModel
 
-/// From finished requests to a confirmed commit: one batch at a time, kept here until it is confirmed.
+/// From finished requests to a confirmed commit: what `CommitCycle` decides is done here.
 extension WorkerLoop {
-    /// Offers what is finished to the committer: all of it, as soon as the commit before is confirmed.
+    /// Offers what is finished to the committer, if it is time.
     func offerCommit() {
         guard isProducerReady, !partitions.isEmpty else { return }
-        if let waiting = offered {
-            if let retryAt = waiting.retryAt, now >= retryAt { offer(waiting) }
-            return
+        perform(cycle.due(waiting: outbox.records.count, isHurried: mode != .running || isOpening, now: now))
+    }
+
+    /// Does what the cycle says.
+    ///
+    /// - Parameters:
+    ///   - action: What to do.
+    ///   - error: What went wrong, if something did.
+    func perform(_ action: CommitCycle.Action, after error: KafkaError? = nil) {
+        switch action {
+        case .wait: break
+        case .look: lookForResults()
+        case .offer(let selection): offer(selection)
+        case .offerAgain(let standing):
+            offered.job?.standing = standing
+            handOver()
+        case .settle(let closes): settle(closes: closes)
+        case .putBack: putBack()
+        case .putBackInOrder:
+            log.error(
+                .commitFailed, "offset metadata too large for the broker; publishing results in offset order",
+                [.reason: .string("\(text(of: error)); set the broker's offset.metadata.max.bytes to 4096 or more")])
+            putBack()
+        case .cutDeadLetters: _ = offered.job?.batch.cutLargeDeadLetters()
+        case .writeDeadLetter(let unit):
+            writeDeadLetter(for: unit, error)
+            putBack()
+        case .forget: offered.job = nil
+        case .reset(let reason):
+            offered.job = nil
+            switch reason {
+            case .overtaken: beginAssignmentAgain(because: "another member or tool has moved the group's positions")
+            case .misplaced: beginAssignmentAgain(because: "the topic of held requests has fewer partitions than it had")
+            }
+        case .stop: fail(.fenced(text(of: error)))
         }
-        let isDue = mode != .running || isOpening || commits.due(waiting: outbox.records.count, now: now) <= now
-        guard now >= nextOffer, isDue, hasSomethingToCommit || isClosingDue else { return }
-        commits.began(at: now)
-        let (batch, left) = takeBatch()
-        guard !batch.isEmpty || refusedUnits.isEmpty else {
-            nextOffer = now + Self.retryInterval
-            return
+    }
+
+    private func text(of error: KafkaError?) -> String { error?.description ?? "" }
+
+    private func lookForResults() {
+        guard hasSomethingToCommit || isClosingDue else { return }
+        let holdings = CommitCycle.Holdings(
+            recordCount: outbox.records.count, byteCount: outbox.bytes.count,
+            isDrained: mode != .running && flights.activeCount == 0)
+        perform(cycle.found(holdings, now: now) { units(of: outbox) })
+    }
+
+    /// The units of a batch, with what is known of their partitions.
+    private func units(of batch: borrowing OutcomeBatch) -> [CommitUnit] {
+        var units = batch.units()
+        for index in units.indices {
+            let id = units[index].id
+            if parents.slots.contains(id.slot) {
+                // What parents come to has no place in an order.
+                units[index].isWhole = true
+            } else {
+                units[index].isNext = partitions[id.slot].begins(after: id.offset)
+            }
         }
-        var commit = OfferedCommit(job: CommitJob(batch: batch, offsets: [], before: []), epoch: epoch, since: now)
-        commit.closes = mode != .running && flights.activeCount == 0 && outbox.isEmpty && left.isEmpty
-        for slot in partitions.indices where isToBeCommitted(slot, closes: commit.closes) {
-            guard let position = position(of: slot, leavingOut: left[slot] ?? [], closes: commit.closes) else { continue }
+        return units
+    }
+
+    private func offer(_ selection: CommitSelection) {
+        var job = CommitJob(batch: takeBatch(selection), offsets: [], before: [])
+        offered.slots = []
+        for slot in partitions.indices where isToBeCommitted(slot, closes: selection.closes) {
+            let left = selection.left[slot]
+            guard let position = position(of: slot, leavingOut: left ?? [], closes: selection.closes) else { continue }
             // What leaves everything out says nothing.
-            if left[slot] != nil && LedgerCommit(position) == partitions[slot].committed { continue }
-            commit.job.offsets.append(position)
-            commit.job.before.append(partitions[slot].committed)
-            commit.slots.append(slot)
-            partitions[slot].isDirty = left[slot] != nil
+            if left != nil && LedgerCommit(position) == partitions[slot].committed { continue }
+            job.offsets.append(position)
+            job.before.append(partitions[slot].committed)
+            offered.slots.append(slot)
+            partitions[slot].isDirty = left != nil
+            if parents.slots.contains(slot) { parents[slot].offered(leavingOut: left ?? []) }
         }
         ordered.isRefreshDue = false
-        nextGapCommit = now + Self.gapCommitInterval
-        offer(commit)
+        offered.job = job
+        handOver()
+    }
+
+    private func takeBatch(_ selection: CommitSelection) -> OutcomeBatch {
+        guard selection.isAll else { return outbox.remove(selection.places) }
+        let batch = outbox
+        outbox = offered.spare
+        offered.spare = OutcomeBatch()
+        return batch
     }
 
     private func isToBeCommitted(_ slot: Int, closes: Bool) -> Bool {
@@ -46,8 +108,8 @@ extension WorkerLoop {
     /// What to commit for a partition; nil when it has no position yet.
     private func position(of slot: Int, leavingOut left: [Int64], closes: Bool) -> OffsetCommit? {
         if parents.slots.contains(slot) {
-            guard left.isEmpty else { return nil }
-            return OffsetCommit(partitions[slot].id, offset: parents[slot].lowWaterMark, metadata: parents.metadata(of: slot))
+            let position = parents[slot].commit(leavingOut: left)
+            return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
         }
         guard let ledger = partitions[slot].ledger else { return nil }
         let latest = partitions[slot].latest
@@ -56,7 +118,7 @@ extension WorkerLoop {
             left.isEmpty
             ? ledger.commit(latest: latest, begunBefore: begunBefore) : ledger.commit(leavingOut: left, latest: latest)
         var metadata = position.metadata
-        if publishesInOrder {
+        if cycle.isInOrder {
             var nothing = FinishedOffsets()
             nothing.latest = latest
             nothing.begun = begunBefore.map { max(0, $0 - position.offset) }
@@ -81,16 +143,13 @@ extension WorkerLoop {
         return parents[slot].lowWaterMark > partitions[slot].committed?.offset ?? 0
     }
 
-    /// How long offsets without a result wait for another commit: 5 s in nanoseconds.
-    private static let gapCommitInterval: Int64 = 5_000_000_000
-
     /// Whether a commit would record anything.
     var hasSomethingToCommit: Bool {
         if ordered.isRefreshDue || isOpening { return true }
-        if publishesInOrder ? !outbox.isEmpty && partitions.indices.contains(where: mayPublishInOrder) : !outbox.isEmpty {
+        if cycle.isInOrder ? !outbox.isEmpty && partitions.indices.contains(where: mayPublishInOrder) : !outbox.isEmpty {
             return true
         }
-        return (now >= nextGapCommit || mode != .running) && partitions.indices.contains(where: hasUncommittedGap)
+        return (mode != .running || cycle.isGapDue(now: now)) && partitions.indices.contains(where: hasUncommittedGap)
     }
 
     /// Whether results of a partition may be in the outbox that wait for none before them. To look for them there, at every turn, would
@@ -99,21 +158,17 @@ extension WorkerLoop {
         parents.slots.contains(slot) ? partitions[slot].isDirty : hasUncommittedGap(slot)
     }
 
-    /// Gives a commit to the committer, fenced by the worker's present place in the group.
-    private func offer(_ waiting: OfferedCommit) {
-        var commit = waiting
-        commit.retryAt = nil
-        commit.isOutOfGroup = false
-        commit.begun = now
+    /// Gives the offered batch to the committer, fenced by the worker's present place in the group.
+    private func handOver() {
+        guard var job = offered.job else { return }
         do throws(KafkaError) {
-            commit.job.group = configuration.guarantee == .exactlyOnce ? try consumer.group.metadata() : nil
-            committer.submit(.commit(commit.job))
+            job.group = configuration.guarantee == .exactlyOnce ? try consumer.group.metadata() : nil
+            offered.job = job
+            committer.submit(.commit(job))
         } catch {
             // Out of the group for the moment: what is finished waits until it is clear whose the partitions are.
-            commit.retryAt = now + 200_000_000
-            commit.isOutOfGroup = error.isOutOfGroup
+            cycle.notHandedOver(isOutOfGroup: error.isOutOfGroup, now: now)
         }
-        offered = commit
     }
 
     /// Takes the committer's replies.
@@ -137,88 +192,63 @@ extension WorkerLoop {
             case .probed(let error): probed(error)
             case .surveyed(let unread): surveyed(unread)
             case .committed: committed()
-            case .overtaken: dropCommit(because: "another member or tool has moved the group's positions")
-            case .misplaced: dropCommit(because: "the topic of held requests has fewer partitions than it had")
+            case .overtaken: commitIsImpossible(.overtaken)
+            case .misplaced: commitIsImpossible(.misplaced)
             case .commitFailed(let error, let standing): commitFailed(error, standing)
             case .fenced(let error):
                 log.error(.fenced, "another worker has this worker's name", [.reason: .string(error.description)])
-                fail(.fenced(error.description))
+                perform(cycle.takenOver(), after: error)
             case .stopped: break
             }
         }
     }
 
     private func committed() {
-        guard let commit = offered else { return }
+        // No copy of the batch stays here, because its memory is used again.
+        guard let byteCount = offered.job?.batch.bytes.count, let resultCount = offered.job?.batch.resultCount else { return }
         facts.lastCommit = wallClock
         isProducerReady = true
         health.producerReady()
         if health.isBrokerDoubtful { health.joined() }
-        metrics.resultsPublished.increment(by: UInt64(commit.job.batch.resultCount))
-        noteTaken(commit.job.batch)
-        if !commit.job.batch.isEmpty { commitSize.committed(bytes: commit.job.batch.bytes.count, in: now - commit.begun) }
-        if commit.epoch == epoch {
-            for (slot, offset) in zip(commit.slots, commit.job.offsets) {
-                partitions[slot].committed = LedgerCommit(offset)
-                partitions[slot].isClosed = commit.closes
-            }
-            isOpening = mode == .running && partitions.contains(where: \.isClosed)
+        metrics.resultsPublished.increment(by: UInt64(resultCount))
+        perform(cycle.confirmed(byteCount: byteCount, now: now) { offered.job?.batch.units() ?? [] })
+    }
+
+    /// The group stands where the offered batch says, whose memory is kept for the batch after the next.
+    private func settle(closes: Bool) {
+        for (slot, offset) in zip(offered.slots, offered.job?.offsets ?? []) {
+            partitions[slot].committed = LedgerCommit(offset)
+            partitions[slot].isClosed = closes
+            if parents.slots.contains(slot) { parents[slot].recorded() }
         }
-        reuseBatch(of: commit)
+        isOpening = mode == .running && partitions.contains(where: \.isClosed)
+        offered.recycle()
     }
 
-    /// Keeps the memory of a batch that is published for the batch after the next.
-    private func reuseBatch(of commit: consuming OfferedCommit) {
-        offered = nil
-        spareBatch = commit.job.batch
-        commit.job.batch = OutcomeBatch()
-        spareBatch.removeAll()
-    }
-
-    /// Gives up what was offered: it cannot be committed as the partitions are.
-    private func dropCommit(because reason: String) {
-        guard let commit = offered else { return }
-        offered = nil
+    private func commitIsImpossible(_ reason: CommitCycle.Reason) {
+        guard cycle.isOffering else { return }
         metrics.commitFailures.increment()
-        if commit.epoch == epoch { beginAssignmentAgain(because: reason) }
+        perform(cycle.impossible(reason))
     }
 
     private func commitFailed(_ error: KafkaError, _ standing: CommitJob.Standing) {
-        guard var commit = offered else { return }
-        offered = nil
+        guard let job = offered.job else { return }
         metrics.commitFailures.increment()
-        health.producerFailed(error.description)
-        metrics.resultsFailed.increment(by: UInt64(commit.job.batch.resultCount))
+        metrics.resultsFailed.increment(by: UInt64(job.batch.resultCount))
         log.warning(.commitFailed, "results could not be committed and are offered again", [.reason: .string(error.description)])
-        // What belongs to an assignment that has ended is its next owner's.
-        guard commit.epoch == epoch else { return }
-        if error.isMetadataTooLarge && !publishesInOrder {
-            beginPublishingInOrder(commit, error)
-            return
-        }
-        commit.job.standing = standing
-        commit.isOutOfGroup = error.isOutOfGroup
-        commit.retryAt = now + Self.retryInterval
-        if standing == .unpublished, !cure(&commit, error) {
-            nextOffer = areAllRefused ? now + Self.retryInterval : now
-            return
-        }
-        commit.hasTimedOut = commit.hasTimedOut || error.isTimeout
-        offered = commit
+        perform(cycle.failed(CommitCycle.Cause(error), standing, now: now) { units(of: job.batch) }, after: error)
+        // Where others are taken, a rejected record says nothing against the brokers.
+        if !error.refusesRecords || cycle.isOverdue(now: now) { health.producerFailed(error.description) }
     }
 
-    /// After what time a batch that was refused is offered again: 500 ms in nanoseconds.
-    private static let retryInterval: Int64 = 500_000_000
-
-    /// Goes on without the bitmap, for as long as the worker runs: a result then waits for those before it.
-    private func beginPublishingInOrder(_ commit: OfferedCommit, _ error: KafkaError) {
-        publishesInOrder = true
-        log.error(
-            .commitFailed,
-            "offset metadata too large for the broker; publishing results in offset order",
-            [.reason: .string("\(error.description); set the broker's offset.metadata.max.bytes to 4096 or more")])
-        outbox.append(contentsOf: commit.job.batch)
-        for slot in commit.slots { partitions[slot].isDirty = true }
+    /// Puts a batch of which nothing is published back, to be offered again and perhaps otherwise.
+    private func putBack() {
+        guard let job = offered.job else { return }
+        offered.job = nil
+        var batch = job.batch
+        batch.append(contentsOf: outbox)
+        outbox = batch
+        for slot in offered.slots { partitions[slot].isDirty = true }
     }
 
     /// Replaces a committer whose job does not end; what it had is offered to the next one.
@@ -241,12 +271,7 @@ extension WorkerLoop {
         if partitions.isEmpty && !pendingAssignment.isEmpty {
             committer.submit(.positions(pendingAssignment, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch))
         }
-        guard var commit = offered, commit.retryAt == nil else { return }
-        offered = nil
-        guard commit.epoch == epoch else { return }
-        commit.job.standing = .doubtful
-        commit.retryAt = now
-        offered = commit
+        perform(cycle.committerReplaced(now: now))
     }
 
     /// Gives the committer a job after a while.

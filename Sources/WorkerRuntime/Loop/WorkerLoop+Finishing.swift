@@ -59,6 +59,29 @@ extension WorkerLoop {
         return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= assignedMoment } ?? true }
     }
 
+    /// What the brokers never take becomes a dead letter that says so.
+    func writeDeadLetter(for unit: CommitUnit.ID, _ error: KafkaError?) {
+        guard let rejected = offered.job?.batch, let error else { return }
+        let id = partitions[unit.slot].id
+        let place = RecordOrigin(topic: id.topic, partition: id.partition, offset: unit.offset, timestamp: wallClock)
+        // What is held already was taken before, as large as it is.
+        let wasMoving =
+            partitions[unit.slot].role.hasRequests
+            && rejected.records.contains { if case .held = $0.destination { true } else { false } }
+        var batch = OutcomeBatch()
+        let failure = UnreadableRecord.notTaken(error.name)
+        deadLetters.record(place, slot: unit.slot, failure, into: &batch)
+        offered.job?.batch = batch
+        if wasMoving { ordered.queues[unit.slot].neverArrives(publishedAt: unit.offset) }
+        metrics.deadLettered(failure.reason, topic: id.topic)
+        log.error(
+            .deadLettered, "broker keeps rejecting the result of this request but accepts others; writing a dead letter",
+            [
+                .topic: .string(id.topic), .partition: LogValue(id.partition), .offset: LogValue(unit.offset),
+                .reason: .string(error.description),
+            ])
+    }
+
     func fail(_ failure: WorkerFailure) {
         self.failure = self.failure ?? failure
         mode = .stopped

@@ -81,6 +81,7 @@ extension WorkerLoop {
         if parents[slot].isStray(key, chunk, at: offset) {
             expansionRecorder.delete(
                 chunk, of: key, partition: partitions[slot].id.partition, from: .init(slot: slot, offset: offset), into: &outbox)
+            parents[slot].deletes(key, at: offset)
             partitions[slot].isDirty = true
         }
         if let parent = parents[slot].ended(key, tally, at: offset) { finish(parent, slot, offset) }

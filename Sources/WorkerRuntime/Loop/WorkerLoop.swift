@@ -123,21 +123,10 @@ final class WorkerLoop {
     let expansionRecorder = ExpansionRecorder()
     /// What is finished and not yet offered to the committer.
     var outbox = OutcomeBatch()
-    var spareBatch = OutcomeBatch()
     /// What was offered and is not confirmed.
-    var offered: OfferedCommit?
-    var commits: CommitSchedule
-    var commitSize: CommitSize
-    /// What brokers do not take, and is not offered before others were.
-    var refusedUnits: [OutcomeBatch.Origin: RefusedUnit] = [:]
-    /// The topics that have taken something since a batch was refused that is being halved.
-    var takenInSearch: Set<OutcomeBatch.Destination.Topic> = []
-    /// Before when nothing is offered, because nothing was taken, monotonic nanoseconds.
-    var nextOffer: Int64 = .min
-    /// When offsets without records may be committed by themselves, monotonic nanoseconds.
-    var nextGapCommit: Int64 = 0
-    /// Whether results wait until all before them in their partition are there, because the broker refuses the bitmap.
-    var publishesInOrder = false
+    var offered = OfferedBatch()
+    /// What decides over both.
+    var cycle: CommitCycle
 
     // For its status.
     var facts = LoopFacts()
@@ -180,8 +169,7 @@ final class WorkerLoop {
         formatter = PayloadFormatter(configuration: configuration.formatting)
         repetitions = configuration.dedupe.map { RepetitionRules($0) }
         recorder = ResultRecorder(workerID: configuration.workerID, version: configuration.version)
-        commits = CommitSchedule(interval: configuration.commitInterval.nanoseconds)
-        commitSize = CommitSize(transactionTimeout: configuration.transactionTimeout.nanoseconds)
+        cycle = CommitCycle(configuration.commitTerms)
         details = ErrorDetails(configuration, poller: poller, tokenBase: Token.details)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
@@ -319,10 +307,7 @@ final class WorkerLoop {
         var wake = min(now + 200_000_000, portWake, keyed)
         if let due = timers.first { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
-        if offered == nil && !outbox.isEmpty {
-            wake = min(wake, max(nextOffer, commits.due(waiting: outbox.records.count, now: now)))
-        }
-        if let retryAt = offered?.retryAt { wake = min(wake, retryAt) }
+        wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, now: now))
         if let timer = details.nextTimer { wake = min(wake, timer.nanoseconds) }
         return wake
     }
@@ -337,7 +322,7 @@ final class WorkerLoop {
         guard mode == .running, !partitions.isEmpty, isProducerReady, !isOpening, controlReading.hasReachedEnd else {
             return false
         }
-        guard !isCommitOverdue, hasRoomForOutcomes || publishesInOrder else { return false }
+        guard !isCommitOverdue, hasRoomForOutcomes || cycle.isInOrder else { return false }
         return flights.activeCount < Self.maximumFlights
     }
 
@@ -348,36 +333,11 @@ final class WorkerLoop {
 
     /// Whether results cannot be recorded at present. Then nothing may be begun, because its calls would be made again if the
     /// worker died, or lost its partitions, before they are.
-    var isCommitOverdue: Bool {
-        now < nextOffer || offered.map { $0.retryAt != nil || now - $0.since > Self.commitPatience } ?? false
-    }
-
-    /// How long a commit may take before calls wait for it: 500 ms in nanoseconds, ten times what one usually takes.
-    private static let commitPatience: Int64 = 500_000_000
+    var isCommitOverdue: Bool { cycle.isOverdue(now: now) }
 
     /// Requests in work at once, waiting for retries included: what bounds the loop's memory.
     static let maximumFlights = 65_536
 
     /// Finished records that may wait for the commit before them.
     static let maximumUncommitted = 16_384
-}
-
-/// A batch that was offered to the committer and is not confirmed; kept here whatever becomes of the committer.
-struct OfferedCommit {
-    var job: CommitJob
-    var epoch: Int
-    /// When it was offered first, monotonic nanoseconds.
-    var since: Int64
-    /// The slots of the partitions whose positions it moves.
-    var slots: [Int] = []
-    /// Whether its positions say that nothing is in work any more.
-    var closes = false
-    /// When it was offered last, monotonic nanoseconds.
-    var begun: Int64 = 0
-    /// Whether it did not end in time once.
-    var hasTimedOut = false
-    /// When a batch that was refused is offered again; nil while the committer has it.
-    var retryAt: Int64?
-    /// Whether the group has gone on without this worker, which therefore cannot commit it.
-    var isOutOfGroup = false
 }

@@ -152,15 +152,7 @@ final class Committer: Sendable {
 
 /// A batch with the positions that make it final.
 struct CommitJob: Sendable {
-    /// How far a batch has got.
-    enum Standing {
-        /// None of it shows anywhere.
-        case unpublished
-        /// Its records are in their topics, and only its offsets are left; without transactions.
-        case written
-        /// It may be published, because it is unknown how its last commit ended.
-        case doubtful
-    }
+    typealias Standing = CommitCycle.Standing
 
     var batch: OutcomeBatch
     var offsets: [OffsetCommit]

@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 import PushModel
 
@@ -21,6 +22,19 @@ struct OutcomeBatch: Sendable {
         case parents(Int32)
         /// The topic of dead handles.
         case handles
+
+        /// Which topic that is.
+        var topic: CommitTopic {
+            switch self {
+            case .results: .results
+            case .deadLetters: .deadLetters
+            case .delay(let lane), .poll(let lane): .delay(lane)
+            case .held: .held
+            case .own: .own
+            case .parents: .parents
+            case .handles: .handles
+            }
+        }
     }
 
     /// The consumed record whose outcome a record is.
@@ -91,16 +105,21 @@ struct OutcomeBatch: Sendable {
         return result
     }
 
-    /// Leaves of each large dead letter only what says where its record stands, because the broker refuses the whole.
+    /// Whether a record is a large dead letter that still has more than what says where its record stands.
+    private func canBeCut(_ record: Record) -> Bool {
+        record.destination == .deadLetters && byteCount(of: record) > 256 << 10
+            && (record.key != nil || record.value != nil || record.headers.lowerBound < record.ownHeaders)
+    }
+
+    /// Leaves of each large dead letter only what says where its record stands, because the broker finds the whole too large.
     ///
     /// - Returns: How many were cut.
+    @discardableResult
     mutating func cutLargeDeadLetters() -> Int {
         var count = 0
-        for index in records.indices where records[index].destination == .deadLetters {
+        for index in records.indices where canBeCut(records[index]) {
             let record = records[index]
             let byteCount = byteCount(of: record)
-            let isWhole = record.key != nil || record.value != nil || record.headers.lowerBound < record.ownHeaders
-            guard byteCount > 256 << 10, isWhole else { continue }
             count += 1
             let start = headers.count
             headers += headers[record.ownHeaders..<record.headers.upperBound]
@@ -128,31 +147,23 @@ struct OutcomeBatch: Sendable {
     }
 
     /// The units of the batch, in the order of partitions and offsets.
-    ///
-    /// - Parameter isWhole: Whether all of a slot's records are one unit.
-    /// - Returns: What finishes one record each, or what is of a slot.
-    func units(isWhole: (Int) -> Bool) -> [Unit] {
+    func units() -> [CommitUnit] {
         let order = records.indices.sorted {
             let (first, second) = (records[$0].origin, records[$1].origin)
             return (first.slot, first.offset, $0) < (second.slot, second.offset, $1)
         }
-        var units: [Unit] = []
+        var units: [CommitUnit] = []
         for index in order {
-            let origin = records[index].origin
-            let isSame = units.last.map { $0.origin == origin || $0.origin.slot == origin.slot && isWhole(origin.slot) } ?? false
-            if !isSame { units.append(Unit(origin: origin)) }
-            units[units.count - 1].records.append(index)
-            units[units.count - 1].byteCount += byteCount(of: records[index])
+            let record = records[index]
+            let id = CommitUnit.ID(slot: record.origin.slot, offset: record.origin.offset)
+            if units.last?.id != id { units.append(CommitUnit(id)) }
+            let last = units.count - 1
+            units[last].places.append(index)
+            units[last].byteCount += byteCount(of: record)
+            units[last].topics.insert(record.destination.topic)
+            if canBeCut(record) { units[last].canBeCut = true }
         }
         return units
-    }
-
-    /// What finishes one record; it is committed as a whole.
-    struct Unit {
-        let origin: Origin
-        /// Places in the batch's records.
-        var records: [Int] = []
-        var byteCount = 0
     }
 
     /// Takes records out.

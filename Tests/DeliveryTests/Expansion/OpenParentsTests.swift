@@ -79,16 +79,63 @@ struct OpenParentsTests {
         #expect(parents.lowWaterMark == 16)
     }
 
+    /// Two requests have ended, and the commit takes the second only.
+    @Test func whatACommitLeavesOutIsFinishedByTheNextOwnerAndNothingElseIs() {
+        func read(_ parents: inout OpenParents) -> [ParentKey] {
+            parents.opened(Self.key, [], chunks: 1, at: 10, timestamp: 0)
+            parents.opened(ParentKey("other"), [], chunks: 1, at: 11, timestamp: 0)
+            let ends = [
+                parents.ended(Self.key, Self.tally(0), at: 12), parents.ended(ParentKey("other"), Self.tally(0), at: 13),
+            ]
+            return ends.compactMap { $0?.key }
+        }
+        var first = OpenParents(start: 5, metadata: "5")
+        let both = read(&first)
+        #expect(both.count == 2)
+        #expect(first.commit() == LedgerCommit(offset: 14, metadata: "14"))
+        let position = first.commit(leavingOut: [12])
+        #expect(position.offset == 10)
+        var second = OpenParents(start: position.offset, metadata: position.metadata)
+        // Before it has read so far, its own position says so too.
+        #expect(second.commit().metadata == position.metadata)
+        let again = read(&second)
+        #expect(again == [Self.key])
+        #expect(second.commit() == LedgerCommit(offset: 14, metadata: "14"))
+        // What is behind all that is committed is not named.
+        #expect(first.commit(leavingOut: [12, 13]) == LedgerCommit(offset: 10, metadata: "12"))
+    }
+
+    @Test func aPartWithoutARequestThatACommitLeavesOutIsDeletedByTheNextOwner() {
+        var first = OpenParents(start: 5, metadata: "5")
+        #expect(first.isStray(Self.key, 0, at: 6))
+        first.deletes(Self.key, at: 6)
+        first.passed(7)
+        #expect(first.isStray(ParentKey("other"), 0, at: 7))
+        first.deletes(ParentKey("other"), at: 7)
+        first.passed(8)
+        let position = first.commit(leavingOut: [6])
+        #expect(position.offset == 6)
+        let second = OpenParents(start: position.offset, metadata: position.metadata)
+        #expect(second.isStray(Self.key, 0, at: 6))
+        #expect(!second.isStray(ParentKey("other"), 0, at: 7))
+    }
+
+    @Test(arguments: ["", "x", "9 ", "9 xyz", "9 1 2", "99999999999999999999", "9 ,,"])
+    func metadataThatNobodyWroteNamesNothing(_ metadata: String) {
+        let parents = OpenParents(start: 9, metadata: metadata)
+        #expect(parents.commit() == LedgerCommit(offset: 9, metadata: "9"))
+    }
+
     /// A partition's log, read by one owner after another, each of whom dies anywhere: every request is finished by exactly one commit.
     @Test(arguments: 0..<300) func everyRequestIsFinishedOnceWhoeverDies(seed: Int) throws {
         var random = SeededRandom(seed)
         var log = Log(using: &random)
-        var mark: (start: Int64, position: Int64) = (0, 0)
+        var mark = LedgerCommit(offset: 0, metadata: "0")
         var finished: [ParentKey: PartTotals] = [:]
         for _ in 0..<200 where finished.count < log.requests.count {
-            var parents = OpenParents(start: mark.start, position: mark.position)
-            var pending: [OpenParents.Finished] = []
-            var next = Int(mark.start)
+            var parents = OpenParents(start: mark.offset, metadata: mark.metadata)
+            var pending: [Log.Ended] = []
+            var next = Int(mark.offset)
             // How long this owner lives.
             var life = random.below(60)
             while life > 0 {
@@ -100,25 +147,29 @@ struct OpenParentsTests {
                     log.write(using: &random)
                 }
                 guard random.below(5) == 0 else { continue }
-                // A transaction: results, tombstones and the new position together.
-                for parent in pending {
+                // A transaction: results, tombstones and the new position together, of some of what has ended or of all.
+                let left = pending.filter { _ in random.below(3) == 0 }
+                let leftOut = left.map { $0.offset }
+                for (offset, parent) in pending where !leftOut.contains(offset) {
                     #expect(finished.updateValue(parent.totals, forKey: parent.key) == nil, "finished twice: \(parent.key)")
                     log.records.append(.deleted(parent.key))
                     for chunk in 0..<parent.chunks { log.records.append(.deletedPart(parent.key, chunk)) }
                 }
-                pending = []
-                try #require(parents.lowWaterMark >= mark.start && parents.position >= mark.position)
-                try #require(parents.lowWaterMark <= Int64(log.records.count))
-                mark = (parents.lowWaterMark, parents.position)
-                if random.below(4) == 0 { log.compact(before: Int(mark.start)) }
+                pending = left
+                parents.offered(leavingOut: leftOut)
+                let commit = parents.commit(leavingOut: leftOut)
+                parents.recorded()
+                try #require(commit.offset >= mark.offset && commit.offset <= Int64(log.records.count))
+                mark = commit
+                if random.below(4) == 0 { log.compact(before: Int(mark.offset)) }
             }
         }
         // The last owner lives on.
-        var parents = OpenParents(start: mark.start, position: mark.position)
-        var last: [OpenParents.Finished] = []
+        var parents = OpenParents(start: mark.offset, metadata: mark.metadata)
+        var last: [Log.Ended] = []
         while log.write(using: &random) {}
-        for index in Int(mark.start)..<log.records.count { log.read(index, into: &parents, &last) }
-        for parent in last { #expect(finished.updateValue(parent.totals, forKey: parent.key) == nil) }
+        for index in Int(mark.offset)..<log.records.count { log.read(index, into: &parents, &last) }
+        for (_, parent) in last { #expect(finished.updateValue(parent.totals, forKey: parent.key) == nil) }
         #expect(finished.count == log.requests.count)
         for (key, chunks) in log.requests {
             #expect(finished[key]?.count == chunks && finished[key]?.sent == chunks - log.failures(of: key))
@@ -129,6 +180,8 @@ struct OpenParentsTests {
 
 /// One partition of the topic of parents, as those who send parts fill it.
 private struct Log {
+    typealias Ended = (offset: Int64, parent: OpenParents.Finished)
+
     enum Record {
         case parent(ParentKey, Int), part(ParentKey, PartTally), deleted(ParentKey), deletedPart(ParentKey, Int), nothing
     }
@@ -167,11 +220,12 @@ private struct Log {
         return true
     }
 
-    func read(_ index: Int, into parents: inout OpenParents, _ finished: inout [OpenParents.Finished]) {
+    func read(_ index: Int, into parents: inout OpenParents, _ finished: inout [Ended]) {
         let offset = Int64(index)
         switch records[index] {
         case .parent(let key, let chunks): parents.opened(key, [], chunks: chunks, at: offset, timestamp: 0)
-        case .part(let key, let tally): if let parent = parents.ended(key, tally, at: offset) { finished.append(parent) }
+        case .part(let key, let tally):
+            if let parent = parents.ended(key, tally, at: offset) { finished.append((offset, parent)) }
         case .deleted(let key): parents.deleted(key, at: offset)
         case .deletedPart, .nothing: parents.passed(offset + 1)
         }

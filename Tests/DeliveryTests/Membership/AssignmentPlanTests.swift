@@ -1,4 +1,5 @@
 import Delivery
+import PushModel
 import Testing
 
 struct AssignmentPlanTests {
@@ -210,7 +211,7 @@ struct AssignmentPlanTests {
     @Test(
         arguments: [
             (nil, "", .beginning, 0), (100, "120", .offset(100), 120), (100, "", .offset(100), 100),
-            (100, "3::", .offset(100), 100), (100, "5", .offset(100), 100),
+            (100, "3::", .offset(100), 100), (100, "5", .offset(100), 100), (100, "120 a,ff", .offset(100), 120),
         ] as [(Int64?, String, AssignmentPlan.Start, Int64)])
     func largeRequestsBeginWhereTheOldestOpenOneStands(
         offset: Int64?, metadata: String, start: AssignmentPlan.Start, position: Int64
@@ -224,6 +225,20 @@ struct AssignmentPlanTests {
         #expect(parents.lowWaterMark == offset ?? 0)
         #expect(partition.firstOffset == offset ?? 0 && partition.begunBefore == 0)
         #expect(!partition.isClosed && !partition.isDirty)
+    }
+
+    @Test func largeRequestsThatAPositionLeavesOutAreFinishedByWhoeverReadsThemAgain() throws {
+        let (leftOut, finished) = (ParentKey("t:0:1"), ParentKey("t:0:2"))
+        let position = LedgerCommit(offset: 100, metadata: "120 " + String(leftOut.digest, radix: 16))
+        let partition = try Self.only(Plan.Assigned(.parents, committed: position))
+        var parents = try #require(partition.parents)
+        #expect(parents.commit() == position, "until something is read, it is still left out")
+        for (key, offset) in [(leftOut, 101), (finished, 102)] as [(ParentKey, Int64)] {
+            parents.opened(key, Array("record".utf8), chunks: 1, at: offset, timestamp: 99)
+        }
+        let tally = PartTally(chunk: 0, state: .sent, outcome: .success)
+        #expect(parents.ended(leftOut, tally, at: 103)?.key == leftOut)
+        #expect(parents.ended(finished, tally, at: 104) == nil, "the transaction that committed the position finished it")
     }
 
     @Test(arguments: [("9AAAA", true), ("3::not base64", false), ("3", false)] as [(String, Bool)])

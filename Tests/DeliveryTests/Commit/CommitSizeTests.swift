@@ -42,6 +42,38 @@ struct CommitSizeTests {
         #expect(size.byteLimit == CommitSize.firstLimit)
     }
 
+    /// A commit is some four answers of the brokers.
+    @Test(
+        arguments: [(2400, 1000), (2400, 300_000), (2400, 700_000), (2400, Int.max), (3600, Int.max), (2400, 1), (6000, 5000)]
+            as [(Int64, Int)])
+    func slowAnswersShrinkNoCommit(milliseconds: Int64, bytes: Int) {
+        var size = size(timeout: 15)
+        for round in 0..<40 {
+            // All of a size, or some small ones between.
+            let held = bytes == 1 ? (round % 3 == 0 ? size.byteLimit : 1200) : min(bytes, size.byteLimit)
+            size.committed(bytes: held, in: (milliseconds + Int64(round % 7) * 20) * 1_000_000 + Int64(held) * 10)
+            #expect(size.byteLimit >= CommitSize.firstLimit, "round \(round)")
+        }
+    }
+
+    @Test func whatSlowAnswersCostTellsNothingOfTheBytesWhenTheyAreFastAgain() {
+        var size = size(timeout: 15)
+        for _ in 0..<20 { size.committed(bytes: size.byteLimit, in: 2_400_000_000 + Int64(size.byteLimit) * 10) }
+        for _ in 0..<20 { size.committed(bytes: size.byteLimit, in: 5_000_000 + Int64(size.byteLimit) * 10) }
+        #expect(size.byteLimit == CommitSize.greatestLimit)
+        // And bytes that become slow are noticed.
+        for _ in 0..<20 { size.committed(bytes: size.byteLimit, in: 5_000_000 + Int64(size.byteLimit) * 10_000) }
+        #expect(size.byteLimit < 500_000)
+    }
+
+    /// Where each answer takes long, bytes may take as long as the answers, and no longer than leaves room in a transaction.
+    @Test(arguments: [(1_000_000, 2400), (100_000, 2400), (1_000_000, 6000)] as [(Int64, Int64)])
+    func withSlowAnswersAndSlowBytesACommitStillFits(bytesPerSecond: Int64, milliseconds: Int64) {
+        let (size, longest) = settled(latency: milliseconds * 1_000_000, bytesPerSecond: bytesPerSecond, timeout: 15)
+        #expect(longest <= 7_600_000_000, "\(longest)")
+        #expect(Int64(size.byteLimit) >= bytesPerSecond * 4 / 5)
+    }
+
     @Test func afterATimeOutABatchIsDividedUntilItIsSmall() {
         var size = size()
         #expect(size.failed(.timedOut, units: 60, bytes: 30_000_000) == .divide)

@@ -1,0 +1,99 @@
+/// What a cycle gets, and what it answers.
+extension CommitCycle {
+    /// What a cycle goes by.
+    public struct Terms: Sendable {
+        /// The least time between two commits, nanoseconds; see `CommitSchedule`.
+        public var interval: Int64
+        /// How long brokers leave a transaction open, nanoseconds.
+        public var transactionTimeout: Int64
+        /// How long brokers reject a unit, while its topics take others, before a dead letter stands for it, nanoseconds.
+        public var refusalPatience = CommitCycle.refusalPatience
+
+        /// Terms with the default patience.
+        public init(interval: Int64, transactionTimeout: Int64) {
+            self.interval = interval
+            self.transactionTimeout = transactionTimeout
+        }
+    }
+
+    /// How far a batch has got.
+    public enum Standing: Sendable {
+        /// None of it shows anywhere.
+        case unpublished
+        /// Its records are in their topics, and only its offsets are left; without transactions.
+        case written
+        /// It may be published, because it is unknown how its last commit ended.
+        case doubtful
+    }
+
+    /// Why a commit failed.
+    public enum Cause: Sendable, CaseIterable {
+        /// Brokers find a record, or all of them together, too large.
+        case tooLarge
+        /// Brokers do not take a record for another reason.
+        case refused
+        /// It did not end in time.
+        case timedOut
+        /// Brokers take the producer for an outdated one, as they do after a transaction that took too long.
+        case fenced
+        /// The group has gone on without this worker.
+        case outOfGroup
+        /// A position's metadata is longer than brokers take.
+        case metadataTooLarge
+        /// Anything else.
+        case other
+    }
+
+    /// What to do.
+    public enum Action: Sendable, Equatable {
+        /// Nothing.
+        case wait
+        /// Say by `found` what there is, if there is anything.
+        case look
+        /// Offer this, with the positions of all but what it leaves.
+        case offer(CommitSelection)
+        /// Offer the batch again as it is; it stands so.
+        case offerAgain(Standing)
+        /// Take the batch's positions for the group's. `closes`: they say that nothing is in work any more.
+        case settle(closes: Bool)
+        /// Put the batch back to what waits.
+        case putBack
+        /// The same, and write no maps of finished offsets any more: results wait for those before them.
+        case putBackInOrder
+        /// Cut the large dead letters of the batch, which is offered again.
+        case cutDeadLetters
+        /// Put a dead letter for this record in the batch's place, and that back to what waits.
+        case writeDeadLetter(for: CommitUnit.ID)
+        /// Forget the batch: it belongs to an assignment that has ended.
+        case forget
+        /// Forget the batch, and begin the assignment again from the group's positions.
+        case reset(Reason)
+        /// Stop: another process has this worker's name.
+        case stop
+    }
+
+    /// Why an assignment is begun again.
+    public enum Reason: Sendable {
+        /// The group stands where this worker did not put it.
+        case overtaken
+        /// A partition of held requests has gone that records are for.
+        case misplaced
+    }
+
+    /// What there is to commit.
+    public struct Holdings: Sendable {
+        /// The records that wait.
+        public var recordCount: Int
+        /// Their bytes.
+        public var byteCount: Int
+        /// Whether partitions are given up and no request is in work.
+        public var isDrained: Bool
+
+        /// What there is to commit.
+        public init(recordCount: Int, byteCount: Int, isDrained: Bool) {
+            self.recordCount = recordCount
+            self.byteCount = byteCount
+            self.isDrained = isDrained
+        }
+    }
+}

@@ -1,0 +1,290 @@
+/// What a worker's commit decides: when what is finished is offered to the brokers, how much of it, what a failure means, and what waits.
+///
+/// One batch at a time is offered, and stays until the brokers have confirmed it or none of it can be published any more. The owner keeps
+/// the records and the positions. It says what happened and does what is answered. Moments are nanoseconds of a monotonic clock that the
+/// owner reads.
+///
+///     nothing offered ── due ──▶ look ── found ──▶ offered ── confirmed ──▶ nothing offered
+///                                                  │   ▲
+///                                        failed: waits, due: again
+///                                                  │
+///                          failed: divided, refused alone, given up ──▶ nothing offered, less is offered next
+public struct CommitCycle: Sendable {
+    private struct Offer {
+        /// When it was offered first.
+        let since: Int64
+        /// When it was offered last.
+        var begun: Int64
+        let isEmpty: Bool
+        /// Whether its positions say that nothing is in work any more.
+        let closes: Bool
+        var standing = Standing.unpublished
+        /// Whether it did not end in time once.
+        var hasTimedOut = false
+        /// When it is offered again; nil while the committer has it.
+        var retryAt: Int64?
+        var isOutOfGroup = false
+        /// Whether it belongs to an assignment that has ended.
+        var isOutdated = false
+    }
+
+    /// How long brokers reject a unit, while its topics take others, before it is given up: 5 min in nanoseconds. A setting that is wrong
+    /// for a while loses no result.
+    public static let refusalPatience: Int64 = 300_000_000_000
+    /// After what time a batch that failed is offered again: 500 ms in nanoseconds.
+    public static let retryInterval: Int64 = 500_000_000
+    /// After what time a worker that was out of the group offers again: 200 ms in nanoseconds.
+    public static let groupInterval: Int64 = 200_000_000
+    /// How long positions without records wait for another commit: 5 s in nanoseconds.
+    public static let gapInterval: Int64 = 5_000_000_000
+    /// After what time refused units are looked at again, where nothing else waits: 100 ms in nanoseconds.
+    public static let lookInterval: Int64 = 100_000_000
+    /// How long a commit may take before calls wait for it, ten times what one usually takes: 500 ms in nanoseconds.
+    public static let patience: Int64 = 500_000_000
+
+    /// Whether results wait until all before them in their partition are there, because brokers take no map of finished offsets.
+    public private(set) var isInOrder = false
+    private let transactionTimeout: Int64
+    private var schedule: CommitSchedule
+    private var size: CommitSize
+    private var refused: RefusedUnits
+    private var offer: Offer?
+    /// Before when nothing is offered.
+    private var nextOffer = Int64.min
+    /// When positions without records may be committed by themselves.
+    private var nextGap: Int64 = 0
+    /// Whether the last unit that was offered by itself came before others that wait.
+    private var hasProbed = false
+
+    /// A cycle that has offered nothing.
+    public init(_ terms: Terms) {
+        transactionTimeout = terms.transactionTimeout
+        schedule = CommitSchedule(interval: terms.interval)
+        size = CommitSize(transactionTimeout: terms.transactionTimeout)
+        refused = RefusedUnits(patience: terms.refusalPatience)
+    }
+
+    /// Whether a batch is offered and not confirmed.
+    public var isOffering: Bool { offer != nil }
+
+    /// Whether what is offered, if anything, says no more than that nothing is in work.
+    public var isOnlyClosing: Bool { offer.map { $0.closes && $0.isEmpty } ?? true }
+
+    /// Whether the group has gone on without this worker, which therefore cannot commit what it offers.
+    public var isOutOfGroup: Bool { offer?.isOutOfGroup ?? false }
+
+    /// Whether results cannot be recorded at present. Then nothing may be begun: its calls would be made again if the worker died, or lost
+    /// its partitions, before they are.
+    public func isOverdue(now: Int64) -> Bool {
+        if refused.isStuck(now: now) { return true }
+        return offer.map { $0.retryAt != nil || now - $0.since > Self.patience } ?? false
+    }
+
+    /// Whether positions without records may be committed by themselves.
+    public func isGapDue(now: Int64) -> Bool { now >= nextGap }
+
+    /// When `due` must be asked at the latest.
+    ///
+    /// - Parameters:
+    ///   - waiting: How many records wait.
+    ///   - now: The present moment.
+    /// - Returns: A moment, `Int64.max` for none.
+    public func wakeTime(waiting: Int, now: Int64) -> Int64 {
+        if let offer { return offer.retryAt ?? .max }
+        return waiting == 0 ? .max : max(nextOffer, schedule.due(waiting: waiting, now: now))
+    }
+
+    /// Time has passed, and a worker could offer.
+    ///
+    /// - Parameters:
+    ///   - waiting: How many records wait.
+    ///   - isHurried: Whether what is there must be committed as soon as it can be.
+    ///   - now: The present moment.
+    /// - Returns: `wait`, `look` or `offerAgain`.
+    public mutating func due(waiting: Int, isHurried: Bool, now: Int64) -> Action {
+        if let waitingOffer = offer {
+            guard let retryAt = waitingOffer.retryAt, now >= retryAt else { return .wait }
+            offer?.retryAt = nil
+            offer?.isOutOfGroup = false
+            offer?.begun = now
+            return .offerAgain(waitingOffer.standing)
+        }
+        guard now >= nextOffer, isHurried || schedule.due(waiting: waiting, now: now) <= now else { return .wait }
+        return .look
+    }
+
+    /// There is something to commit: records, or positions that have moved.
+    ///
+    /// - Parameters:
+    ///   - holdings: What there is.
+    ///   - now: The present moment.
+    ///   - units: The units of all records that wait, in the order of partitions and offsets; asked for only where not all is offered.
+    /// - Returns: `wait` or `offer`.
+    public mutating func found(_ holdings: Holdings, now: Int64, units: () -> [CommitUnit]) -> Action {
+        schedule.began(at: now)
+        var selection = CommitSelection()
+        if refused.isEmpty, !isInOrder, size.holds(units: holdings.recordCount, bytes: holdings.byteCount) {
+            selection.isAll = true
+        } else {
+            let all = units()
+            if let alone = probe(all, now, isHurried: holdings.isDrained) {
+                selection = alone
+            } else {
+                selection = CommitSelection(all, isInOrder: isInOrder, size: size, refused: refused)
+            }
+            guard !selection.places.isEmpty || refused.isEmpty else {
+                hasProbed = false
+                nextOffer = now + Self.lookInterval
+                return .wait
+            }
+        }
+        let takenCount = selection.isAll ? holdings.recordCount : selection.places.count
+        selection.closes = holdings.isDrained && takenCount == holdings.recordCount
+        nextGap = now + Self.gapInterval
+        offer = Offer(since: now, begun: now, isEmpty: takenCount == 0, closes: selection.closes)
+        return .offer(selection)
+    }
+
+    /// The unit that was rejected before and is offered by itself now, if there is one. Where others wait, they have every other turn.
+    private mutating func probe(_ units: [CommitUnit], _ now: Int64, isHurried: Bool) -> CommitSelection? {
+        var earliest: (index: Int, moment: Int64)?
+        var areOthersWaiting = false
+        var start = 0
+        for (index, unit) in units.enumerated() {
+            if units[start].id.slot != unit.id.slot { start = index }
+            guard refused.holdsBack(unit.id) else {
+                areOthersWaiting = true
+                continue
+            }
+            let moment = refused.moment(of: unit, now: now, isHurried: isHurried)
+            let before = units[start..<index]
+            guard moment <= now, earliest.map({ moment < $0.moment }) ?? true,
+                CommitSelection.mayFollow(unit, before.first?.id.offset, before.count, isInOrder: isInOrder)
+            else { continue }
+            earliest = (index, moment)
+        }
+        guard let chosen = earliest, !(hasProbed && areOthersWaiting) else {
+            hasProbed = false
+            return nil
+        }
+        hasProbed = true
+        return CommitSelection(only: units[chosen.index], of: units)
+    }
+
+    /// The offered batch could not be handed over, because the worker's place in the group is not known.
+    public mutating func notHandedOver(isOutOfGroup: Bool, now: Int64) {
+        offer?.retryAt = now + Self.groupInterval
+        offer?.isOutOfGroup = isOutOfGroup
+    }
+
+    /// The offered batch is committed.
+    ///
+    /// - Parameters:
+    ///   - byteCount: Its bytes.
+    ///   - now: The present moment.
+    ///   - units: Its units; asked for only where brokers have rejected something.
+    /// - Returns: `settle`, `forget` or `wait`.
+    public mutating func confirmed(byteCount: Int, now: Int64, units: () -> [CommitUnit]) -> Action {
+        guard let done = offer else { return .wait }
+        offer = nil
+        if !done.isEmpty {
+            if !refused.isEmpty || size.isSearching { refused.took(units()) }
+            // What was published before says nothing about how long it takes.
+            if done.standing == .unpublished { size.committed(bytes: byteCount, in: now - done.begun) }
+        }
+        return done.isOutdated ? .forget : .settle(closes: done.closes)
+    }
+
+    /// The offered batch is not committed.
+    ///
+    /// - Parameters:
+    ///   - cause: Why.
+    ///   - standing: How far it has got.
+    ///   - now: The present moment.
+    ///   - units: Its units; asked for only where it may be divided.
+    /// - Returns: `wait` if it is offered again as it is, or what to do with it.
+    public mutating func failed(_ cause: Cause, _ standing: Standing, now: Int64, units: () -> [CommitUnit]) -> Action {
+        guard var batch = offer else { return .wait }
+        offer = nil
+        // What belongs to an assignment that has ended is its next owner's.
+        guard !batch.isOutdated else { return .forget }
+        if cause == .metadataTooLarge && !isInOrder {
+            isInOrder = true
+            return .putBackInOrder
+        }
+        batch.standing = standing
+        batch.isOutOfGroup = cause == .outOfGroup
+        batch.retryAt = now + Self.retryInterval
+        let meaning = meaning(of: cause, batch, now)
+        let action = standing == .unpublished && meaning != .unrelated ? cure(cause, meaning, units(), now) : .wait
+        batch.hasTimedOut = batch.hasTimedOut || cause == .timedOut
+        if action == .wait || action == .cutDeadLetters { offer = batch }
+        return action
+    }
+
+    private func meaning(of cause: Cause, _ batch: Offer, _ now: Int64) -> CommitSize.Failure {
+        if cause == .tooLarge || cause == .refused { return .refused }
+        // Brokers fence a producer whose transaction they have given up.
+        let isOverlong = now - batch.begun > transactionTimeout / 10 * 9
+        return cause == .timedOut || batch.hasTimedOut || cause == .fenced && isOverlong ? .timedOut : .unrelated
+    }
+
+    private mutating func cure(_ cause: Cause, _ failure: CommitSize.Failure, _ units: [CommitUnit], _ now: Int64) -> Action {
+        if failure == .refused && !size.isSearching { refused.searchBegan() }
+        let bytes = units.reduce(0) { $0 + $1.byteCount }
+        let isProven = units.count == 1 && refused.isHopeless(units[0], now: now)
+        let cure = size.failed(failure, units: units.count, bytes: bytes, isProven: isProven)
+        guard cure != .again, let unit = units.first else { return .wait }
+        if cure != .divide, cause == .tooLarge, unit.canBeCut { return .cutDeadLetters }
+        nextOffer = now
+        switch cure {
+        case .again, .divide: break
+        case .setAside: refused.refused(unit, now: now)
+        case .replace:
+            refused.forget(unit.id)
+            return .writeDeadLetter(for: unit.id)
+        }
+        return .putBack
+    }
+
+    /// Nothing of the offered batch is published, nor can it be as the partitions are.
+    ///
+    /// - Returns: `reset`, `forget` or `wait`.
+    public mutating func impossible(_ reason: Reason) -> Action {
+        guard let batch = offer else { return .wait }
+        offer = nil
+        return batch.isOutdated ? .forget : .reset(reason)
+    }
+
+    /// Another process has this worker's name.
+    public func takenOver() -> Action { .stop }
+
+    /// Whoever had the offered batch is given up, and another takes its place. It is unknown what became of the batch.
+    ///
+    /// - Returns: `forget` or `wait`.
+    public mutating func committerReplaced(now: Int64) -> Action {
+        guard let batch = offer, batch.retryAt == nil else { return .wait }
+        guard !batch.isOutdated else {
+            offer = nil
+            return .forget
+        }
+        offer?.standing = .doubtful
+        offer?.retryAt = now
+        return .wait
+    }
+
+    /// The assignment has ended, and what waits is forgotten. A batch that the committer has is fenced by its generation; it is waited for
+    /// no longer than for its answer.
+    ///
+    /// - Returns: `forget` or `wait`.
+    public mutating func assignmentEnded() -> Action {
+        refused.removeAll()
+        guard let batch = offer else { return .wait }
+        guard batch.retryAt == nil else {
+            offer = nil
+            return .forget
+        }
+        offer?.isOutdated = true
+        return .wait
+    }
+}

@@ -1,0 +1,54 @@
+/// What the next commit holds, and what it leaves to a later one.
+public struct CommitSelection: Sendable, Equatable {
+    /// Whether it is everything that waits; then `places` and `left` are empty.
+    public var isAll = false
+    /// Places of the records that it holds.
+    public var places: Set<Int> = []
+    /// What finished records it leaves, by the slot of their partition: ascending offsets. A position must say so.
+    public var left: [Int: [Int64]] = [:]
+    /// Whether its positions say that nothing is in work any more.
+    public var closes = false
+
+    /// The most large requests of a partition that a position names because they are left out while later ones are not.
+    public static let greatestWholeCount = 100
+
+    /// Nothing.
+    init() {}
+
+    /// One unit by itself: all others are left, those of other partitions too.
+    init(only unit: CommitUnit, of units: [CommitUnit]) {
+        places = Set(unit.places)
+        for other in units where other.id != unit.id { left[other.id.slot, default: []].append(other.id.offset) }
+    }
+
+    /// As much as fits of what was not refused; one unit goes out however large it is.
+    init(_ units: [CommitUnit], isInOrder: Bool, size: CommitSize, refused: RefusedUnits) {
+        var (unitCount, byteCount) = (0, 0)
+        for unit in units where !isInOrder || unit.isNext {
+            let before = left[unit.id.slot]
+            let hasRoom = unitCount == 0 || size.holds(units: unitCount + 1, bytes: byteCount + unit.byteCount)
+            if hasRoom, !refused.holdsBack(unit.id),
+                Self.mayFollow(unit, before?.first, before?.count ?? 0, isInOrder: isInOrder)
+            {
+                (unitCount, byteCount) = (unitCount + 1, byteCount + unit.byteCount)
+                places.formUnion(unit.places)
+            } else {
+                left[unit.id.slot, default: []].append(unit.id.offset)
+            }
+        }
+    }
+
+    /// Whether a position can say that a unit is finished and some before it are not.
+    ///
+    /// - Parameters:
+    ///   - unit: The unit.
+    ///   - first: The first offset before it that is left; nil for none.
+    ///   - count: How many are left before it.
+    ///   - isInOrder: Whether positions can say nothing of that kind.
+    /// - Returns: Whether one can.
+    static func mayFollow(_ unit: CommitUnit, _ first: Int64?, _ count: Int, isInOrder: Bool) -> Bool {
+        guard let first else { return true }
+        if isInOrder { return false }
+        return unit.isWhole ? count <= greatestWholeCount : unit.id.offset - first < Int64(OffsetLedger.maximumWindow)
+    }
+}

@@ -1,0 +1,123 @@
+/// Units that brokers rejected alone. Each waits, longer every time, and is offered again by itself while all others go on.
+///
+/// The record is at fault if its topics took others since, and kept rejecting it for `patience`. Before that it may be the topic: an
+/// operator set a limit too low, and will notice. Where one of them is taken after all, the topic was at fault, and those that it had
+/// rejected are offered with all others.
+struct RefusedUnits: Sendable, Equatable {
+    private struct Refusal: Sendable, Equatable {
+        let topics: Set<CommitTopic>
+        /// The topics that have taken nothing since.
+        var silentTopics: Set<CommitTopic>
+        /// When it was rejected first, monotonic nanoseconds.
+        let since: Int64
+        /// How long it waits, nanoseconds.
+        let wait: Int64
+        /// Until when it waits, monotonic nanoseconds.
+        let retryAt: Int64
+        /// Whether it is offered with all others.
+        var isReleased = false
+    }
+
+    static let firstWait: Int64 = 500_000_000
+    static let longestWait: Int64 = 30_000_000_000
+    /// Where so many units were rejected and none was taken meanwhile, it seems that nothing can be recorded. A few may be at fault
+    /// themselves, which only others can tell.
+    static let stuckCount = 8
+    /// The longest time after which it is tried again whether something can be: 10 s in nanoseconds.
+    static let longestPause: Int64 = 10_000_000_000
+
+    /// How long a unit is rejected before it is given up, nanoseconds.
+    let patience: Int64
+    private var refusals: [CommitUnit.ID: Refusal] = [:]
+    /// The topics that have taken something since the present search began.
+    private var taken: Set<CommitTopic> = []
+    /// Before when none is offered by itself but one that may be given up, monotonic nanoseconds.
+    private var nextProbe = Int64.min
+    /// The units that were rejected for the first time since brokers took something.
+    private var newCount = 0
+    /// Until when nothing may be begun, and for how long, nanoseconds.
+    private var pausedUntil = Int64.min
+    private var pause: Int64 = 0
+
+    /// - Parameter patience: How long a unit is rejected before it is given up, nanoseconds.
+    init(patience: Int64) {
+        self.patience = max(0, patience)
+    }
+
+    var isEmpty: Bool { refusals.isEmpty }
+
+    /// Whether brokers reject so much, and take nothing, that nothing may be begun. That ends now and then, because what is begun tells
+    /// whether results are taken again.
+    func isStuck(now: Int64) -> Bool { now < pausedUntil }
+
+    /// Whether a unit is not offered with others.
+    func holdsBack(_ id: CommitUnit.ID) -> Bool { refusals[id].map { !$0.isReleased } ?? false }
+
+    /// Whether a unit is given up if it is rejected now. A dead letter is not: nothing could stand for it.
+    func isHopeless(_ unit: CommitUnit, now: Int64) -> Bool {
+        guard unit.topics != [.deadLetters], let refusal = refusals[unit.id] else { return false }
+        return refusal.silentTopics.isEmpty && now - refusal.since >= patience
+    }
+
+    /// When a unit will be offered by itself.
+    ///
+    /// - Parameters:
+    ///   - unit: The unit.
+    ///   - now: The present moment, monotonic nanoseconds.
+    ///   - isHurried: Whether it does not wait for its turn.
+    /// - Returns: Monotonic nanoseconds; `Int64.min` for at once, `Int64.max` for one that was not rejected.
+    func moment(of unit: CommitUnit, now: Int64, isHurried: Bool) -> Int64 {
+        guard let refusal = refusals[unit.id] else { return .max }
+        if isHopeless(unit, now: now) { return .min }
+        return isHurried ? nextProbe : max(refusal.retryAt, nextProbe)
+    }
+
+    /// Notes that a batch was rejected that will be halved.
+    mutating func searchBegan() { taken.removeAll() }
+
+    /// Notes that a unit was rejected alone.
+    mutating func refused(_ unit: CommitUnit, now: Int64) {
+        let known = refusals[unit.id]
+        let wait = known.map { min($0.wait * 2, Self.longestWait) } ?? Self.firstWait
+        let silent = (known?.silentTopics ?? unit.topics).subtracting(taken)
+        refusals[unit.id] = Refusal(
+            topics: unit.topics, silentTopics: silent, since: known?.since ?? now, wait: wait, retryAt: now + wait)
+        nextProbe = now + Self.firstWait
+        if known == nil { newCount += 1 }
+        guard newCount >= Self.stuckCount, now >= pausedUntil else { return }
+        pause = min(max(pause * 2, Self.firstWait), Self.longestPause)
+        pausedUntil = now + pause
+    }
+
+    /// Notes that brokers have taken units.
+    mutating func took(_ units: [CommitUnit]) {
+        var topics = Set<CommitTopic>()
+        var recovered = Set<CommitTopic>()
+        for unit in units {
+            topics.formUnion(unit.topics)
+            if refusals.removeValue(forKey: unit.id) != nil { recovered.formUnion(unit.topics) }
+        }
+        taken.formUnion(topics)
+        endPause()
+        for id in Array(refusals.keys) {
+            refusals[id]?.silentTopics.subtract(topics)
+            if refusals[id]?.topics.isDisjoint(with: recovered) == false { refusals[id]?.isReleased = true }
+        }
+    }
+
+    /// Notes that something else stands for a unit from now on.
+    mutating func forget(_ id: CommitUnit.ID) {
+        refusals[id] = nil
+        if refusals.isEmpty { endPause() }
+    }
+
+    /// Notes that the partitions of all units have gone.
+    mutating func removeAll() {
+        refusals.removeAll()
+        endPause()
+    }
+
+    private mutating func endPause() {
+        (newCount, pause, pausedUntil) = (0, 0, .min)
+    }
+}
