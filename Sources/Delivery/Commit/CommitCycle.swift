@@ -131,6 +131,10 @@ public struct CommitCycle: Sendable {
                 selection = alone
             } else {
                 selection = CommitSelection(all, isInOrder: isInOrder, size: size, refused: refused)
+                if selection.places.isEmpty, !refused.suspects.isEmpty {
+                    refused.searchEnded()
+                    selection = CommitSelection(all, isInOrder: isInOrder, size: size, refused: refused)
+                }
             }
             guard !selection.places.isEmpty || refused.isEmpty else {
                 hasProbed = false
@@ -238,7 +242,8 @@ public struct CommitCycle: Sendable {
         if cure != .divide, cause == .tooLarge, unit.canBeCut { return .cutDeadLetters }
         nextOffer = now
         switch cure {
-        case .again, .divide: break
+        case .again: break
+        case .divide: if failure == .refused { refused.suspect(units) }
         case .setAside: refused.refused(unit, now: now)
         case .replace:
             refused.forget(unit.id)

@@ -21,13 +21,15 @@ public struct CommitSelection: Sendable, Equatable {
         for other in units where other.id != unit.id { left[other.id.slot, default: []].append(other.id.offset) }
     }
 
-    /// As much as fits of what was not refused; one unit goes out however large it is.
+    /// As much as fits of what was not refused, and of the suspects alone where there are any; one unit goes out however large it is.
     init(_ units: [CommitUnit], isInOrder: Bool, size: CommitSize, refused: RefusedUnits) {
         var (unitCount, byteCount) = (0, 0)
         for unit in units where !isInOrder || unit.isNext {
             let before = left[unit.id.slot]
-            let hasRoom = unitCount == 0 || size.holds(units: unitCount + 1, bytes: byteCount + unit.byteCount)
-            if hasRoom, !refused.holdsBack(unit.id),
+            let hasRoom =
+                unitCount == 0
+                || unitCount < refused.unitLimit && size.holds(units: unitCount + 1, bytes: byteCount + unit.byteCount)
+            if hasRoom, refused.allows(unit.id),
                 Self.mayFollow(unit, before?.first, before?.count ?? 0, isInOrder: isInOrder)
             {
                 (unitCount, byteCount) = (unitCount + 1, byteCount + unit.byteCount)

@@ -3,6 +3,9 @@
 /// The record is at fault if its topics took others since, and kept rejecting it for `patience`. Before that it may be the topic: an
 /// operator set a limit too low, and will notice. Where one of them is taken after all, the topic was at fault, and those that it had
 /// rejected are offered with all others.
+///
+/// Which unit of a batch is at fault, brokers do not say. The batch is halved until one is alone. Only units of that batch are offered
+/// meanwhile: others that come in would hide it for ever.
 struct RefusedUnits: Sendable, Equatable {
     private struct Refusal: Sendable, Equatable {
         let topics: Set<CommitTopic>
@@ -29,6 +32,8 @@ struct RefusedUnits: Sendable, Equatable {
     /// How long a unit is rejected before it is given up, nanoseconds.
     let patience: Int64
     private var refusals: [CommitUnit.ID: Refusal] = [:]
+    /// The units among which one is at fault, of the last batch that was rejected; none where nothing is searched.
+    private(set) var suspects: Set<CommitUnit.ID> = []
     /// The topics that have taken something since the present search began.
     private var taken: Set<CommitTopic> = []
     /// Before when none is offered by itself but one that may be given up, monotonic nanoseconds.
@@ -44,7 +49,13 @@ struct RefusedUnits: Sendable, Equatable {
         self.patience = max(0, patience)
     }
 
-    var isEmpty: Bool { refusals.isEmpty }
+    var isEmpty: Bool { refusals.isEmpty && suspects.isEmpty }
+
+    /// How many units may be offered together.
+    var unitLimit: Int { suspects.isEmpty ? .max : max(1, suspects.count / 2) }
+
+    /// Whether a unit is offered now, if nothing but rejections is considered.
+    func allows(_ id: CommitUnit.ID) -> Bool { !holdsBack(id) && (suspects.isEmpty || suspects.contains(id)) }
 
     /// Whether brokers reject so much, and take nothing, that nothing may be begun. That ends now and then, because what is begun tells
     /// whether results are taken again.
@@ -72,11 +83,18 @@ struct RefusedUnits: Sendable, Equatable {
         return isHurried ? nextProbe : max(refusal.retryAt, nextProbe)
     }
 
-    /// Notes that a batch was rejected that will be halved.
+    /// Notes that something was rejected, and not in the course of a search.
     mutating func searchBegan() { taken.removeAll() }
+
+    /// Notes that a batch was rejected that will be halved.
+    mutating func suspect(_ units: [CommitUnit]) { suspects = Set(units.map(\.id)) }
+
+    /// Notes that none of the suspects can be offered.
+    mutating func searchEnded() { suspects.removeAll() }
 
     /// Notes that a unit was rejected alone.
     mutating func refused(_ unit: CommitUnit, now: Int64) {
+        if suspects.contains(unit.id) { suspects.removeAll() }
         let known = refusals[unit.id]
         let wait = known.map { min($0.wait * 2, Self.longestWait) } ?? Self.firstWait
         let silent = (known?.silentTopics ?? unit.topics).subtracting(taken)
@@ -94,6 +112,7 @@ struct RefusedUnits: Sendable, Equatable {
         var topics = Set<CommitTopic>()
         var recovered = Set<CommitTopic>()
         for unit in units {
+            suspects.remove(unit.id)
             topics.formUnion(unit.topics)
             if refusals.removeValue(forKey: unit.id) != nil { recovered.formUnion(unit.topics) }
         }
@@ -107,12 +126,14 @@ struct RefusedUnits: Sendable, Equatable {
 
     /// Notes that something else stands for a unit from now on.
     mutating func forget(_ id: CommitUnit.ID) {
+        suspects.removeAll()
         refusals[id] = nil
         if refusals.isEmpty { endPause() }
     }
 
     /// Notes that the partitions of all units have gone.
     mutating func removeAll() {
+        suspects.removeAll()
         refusals.removeAll()
         endPause()
     }

@@ -47,12 +47,13 @@ struct CommitCycleTests {
     }
 
     /// What two units come to when their commit fails.
-    @Test(arguments: [
-        (.tooLarge, .unpublished, .putBack), (.refused, .unpublished, .putBack), (.timedOut, .unpublished, .wait),
-        (.fenced, .unpublished, .wait), (.outOfGroup, .unpublished, .wait), (.other, .unpublished, .wait),
-        (.metadataTooLarge, .unpublished, .putBackInOrder), (.refused, .doubtful, .wait), (.refused, .written, .wait),
-        (.timedOut, .doubtful, .wait),
-    ] as [(CommitCycle.Cause, CommitCycle.Standing, CommitCycle.Action)])
+    @Test(
+        arguments: [
+            (.tooLarge, .unpublished, .putBack), (.refused, .unpublished, .putBack), (.timedOut, .unpublished, .wait),
+            (.fenced, .unpublished, .wait), (.outOfGroup, .unpublished, .wait), (.other, .unpublished, .wait),
+            (.metadataTooLarge, .unpublished, .putBackInOrder), (.refused, .doubtful, .wait), (.refused, .written, .wait),
+            (.timedOut, .doubtful, .wait),
+        ] as [(CommitCycle.Cause, CommitCycle.Standing, CommitCycle.Action)])
     func whatAFailureMeans(cause: CommitCycle.Cause, standing: CommitCycle.Standing, action: CommitCycle.Action) {
         var desk = offering(pair)
         desk.fail(cause, standing)
