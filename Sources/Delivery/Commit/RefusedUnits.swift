@@ -29,7 +29,9 @@ struct RefusedUnits: Sendable, Equatable {
     /// How long a unit is rejected before it is given up, nanoseconds.
     let patience: Int64
     private var refusals: [CommitUnit.ID: Refusal] = [:]
-    /// The topics that have taken something since the present search began.
+    /// The units of the batch whose rejection began the present search.
+    private var suspects: Set<CommitUnit.ID> = []
+    /// The topics that have taken something since then.
     private var taken: Set<CommitTopic> = []
     /// Before when none is offered by itself but one that may be given up, monotonic nanoseconds.
     private var nextProbe = Int64.min
@@ -72,8 +74,13 @@ struct RefusedUnits: Sendable, Equatable {
         return isHurried ? nextProbe : max(refusal.retryAt, nextProbe)
     }
 
-    /// Notes that a batch was rejected that will be halved.
-    mutating func searchBegan() { taken.removeAll() }
+    /// Notes that a batch was rejected. Of units that were in none before, what topics took so far says nothing.
+    mutating func rejected(_ units: [CommitUnit]) {
+        let ids = Set(units.map(\.id))
+        guard !ids.isSubset(of: suspects) else { return }
+        suspects = ids
+        taken.removeAll()
+    }
 
     /// Notes that a unit was rejected alone.
     mutating func refused(_ unit: CommitUnit, now: Int64) {
@@ -114,6 +121,8 @@ struct RefusedUnits: Sendable, Equatable {
     /// Notes that the partitions of all units have gone.
     mutating func removeAll() {
         refusals.removeAll()
+        suspects.removeAll()
+        taken.removeAll()
         endPause()
     }
 

@@ -13,9 +13,11 @@ struct ProtocolModelTests {
             let played = ProtocolModel.play(steps, in: setting)
             counts += played.counts
             guard let fault = played.fault else { continue }
+            // First what is known at once, because to find a short history takes a while.
+            Issue.record("seed \(seed), \(setting): \(fault)")
             let shortest = shrunken(steps) { ProtocolModel.play($0, in: setting).fault != nil }
             let rest = ProtocolModel.play(shortest, in: setting).fault ?? ""
-            Issue.record("seed \(seed), \(setting): \(fault); the shortest history found: \(rest) after \(shortest)")
+            Issue.record("seed \(seed), \(setting): the shortest history found: \(rest) after \(shortest)")
             return counts
         }
         return counts
