@@ -35,7 +35,7 @@ extension ProtocolModel {
         let rules: [StartRule] = [.beginning, .safe, .moment(1)]
         var setting = Setting(
             window: window, partitions: 1 + random.below(3), slots: 1 + random.below(3), isStatic: random.below(3) > 0,
-            backlog: [20, 100, 300][random.below(3)], rule: rules[random.below(3)],
+            backlog: [20, 100, 300][random.below(3)], firstCount: [0, 5][random.below(2)], rule: rules[random.below(3)],
             takesMaps: random.below(6) > 0, isRestarted: random.below(4) == 0)
         // In order a result that is never taken holds up all behind it.
         setting.mayBeRejected = setting.takesMaps && random.below(2) == 0

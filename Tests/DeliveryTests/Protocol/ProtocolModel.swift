@@ -42,6 +42,8 @@ struct ProtocolModel {
         var isStatic = true
         /// No more records are written while so many have no result.
         var backlog = 60
+        /// How many records each partition has before the first worker comes.
+        var firstCount = 0
         /// Where partitions begin in which the group has no position.
         var rule = StartRule.beginning
         /// Whether brokers take positions with maps of finished offsets.
@@ -53,7 +55,7 @@ struct ProtocolModel {
         var description: String {
             let membership = isStatic ? "static" : "dynamic"
             let rejections = mayBeRejected ? "some results are never taken" : "all results are taken"
-            return "window \(window), \(partitions) partitions, \(slots) workers, \(membership) membership, rule \(rule), "
+            return "window \(window), \(partitions) partitions, \(slots) workers, \(membership) membership, rule \(rule) for \(firstCount), "
                 + "\(takesMaps ? "maps" : "no maps"), \(rejections)\(isRestarted ? ", the group is begun again" : "")"
         }
     }
@@ -71,6 +73,7 @@ struct ProtocolModel {
         broker = ModelBroker(
             partitions: setting.partitions, slots: setting.slots, isStatic: setting.isStatic, takesMaps: setting.takesMaps)
         current = Array(repeating: nil, count: setting.slots)
+        for partition in 0..<setting.partitions { broker.append(setting.firstCount, to: partition, flavour: 0) }
         for slot in 0..<setting.slots { launch(slot, setting.window) }
         for _ in 0..<4 { for process in processes { turn(process) } }
     }
