@@ -55,7 +55,8 @@ struct ProtocolModel {
         var description: String {
             let membership = isStatic ? "static" : "dynamic"
             let rejections = mayBeRejected ? "some results are never taken" : "all results are taken"
-            return "window \(window), \(partitions) partitions, \(slots) workers, \(membership) membership, rule \(rule) for \(firstCount), "
+            return "window \(window), \(partitions) partitions, \(slots) workers, \(membership) membership, "
+                + "rule \(rule) for \(firstCount), "
                 + "\(takesMaps ? "maps" : "no maps"), \(rejections)\(isRestarted ? ", the group is begun again" : "")"
         }
     }
