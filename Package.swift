@@ -175,7 +175,7 @@ let package = Package(
         pureTests("PushModelTests", ["PushModel"]),
         pureTests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
         pureTests("FanOutTests", ["FanOut", "PushModel"]),
-        pureTests("DeliveryTests", ["Delivery", "PushModel"]),
+        pureTests("DeliveryTests", ["Basics", "Delivery", "PushModel"]),
         pureTests("HTTP1Tests", ["HTTP1"]),
         pureTests("ObservabilityTests", ["Observability"]),
         pureTests("ResultQueryTests", ["ResultQuery", "PushModel"]),

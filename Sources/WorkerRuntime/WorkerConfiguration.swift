@@ -129,6 +129,13 @@ extension WorkerConfiguration {
         terms.refusalPatience = refusalPatience.nanoseconds
         return terms
     }
+
+    /// What the membership goes by.
+    var membershipTerms: Membership.Terms {
+        Membership.Terms(
+            drainTimeout: drainTimeout.nanoseconds, transactionTimeout: transactionTimeout.nanoseconds,
+            looksForUnread: guarantee == .exactlyOnce)
+    }
 }
 
 /// The names by which brokers tell members and producers apart. Neither groups nor workers have a ':' in their names, so no two of them

@@ -14,6 +14,19 @@ enum PartitionRole: Equatable {
     /// Requests with ordering keys that wait, and those behind them.
     case held
 
+    /// That of a partition that the group assigned.
+    init(of partition: TopicPartition, in topics: WorkerConfiguration.Topics) {
+        if let lane = topics.delays.firstIndex(of: partition.topic) {
+            self = .delay(lane)
+        } else if partition.topic == topics.parents {
+            self = .parents
+        } else if partition.topic == topics.held {
+            self = .held
+        } else {
+            self = .requests(Lane.allCases.first { topics.requests(of: $0) == partition.topic } ?? .normal)
+        }
+    }
+
     /// The same, as far as it says how a partition begins.
     var kind: AssignmentPlan.Kind {
         switch self {
@@ -154,6 +167,20 @@ struct PartitionState {
 
     /// Whether the window has to move, or memory to become free, before the next record can be taken.
     var isBlocked: Bool { parked != nil || isFullOfKeys || !(ledger?.hasRoom ?? true) }
+}
+
+extension Membership.Partition {
+    /// A partition that Kafka names.
+    init(_ partition: TopicPartition) {
+        self.init(topic: partition.topic, number: partition.partition)
+    }
+}
+
+extension TopicPartition {
+    /// A partition of a membership.
+    init(_ partition: Membership.Partition) {
+        self.init(topic: partition.topic, partition: partition.number)
+    }
 }
 
 extension StartOffset {

@@ -4,8 +4,40 @@ import Kafka
 import Observability
 import PushModel
 
-/// Partitions that come and go, and the end of the worker.
+/// Partitions that come and go, and the end of the worker: what `Membership` decides is done here.
 extension WorkerLoop {
+    /// Does what the membership says.
+    ///
+    /// - Parameters:
+    ///   - actions: What to do, in this order.
+    ///   - known: The group's positions, and where topics end, for partitions that begin.
+    func perform(
+        _ actions: [Membership.Action], with known: (positions: [CommittedOffset], ends: Committer.PartitionEnds) = ([], .init())
+    ) {
+        for action in actions {
+            switch action {
+            case .prepare: committer.submit(.prepare)
+            case .ask(let list, let behindCommit, let epoch):
+                let behind = Set(behindCommit.map { TopicPartition($0) })
+                committer.submit(.positions(list.map { TopicPartition($0) }, partitionsBehindCommit: behind, epoch: epoch))
+            case .reportUnreadablePositions: reportUnreadablePositions()
+            case .begin: begin(known.positions, known.ends)
+            case .drain: drain()
+            case .cut: cut()
+            case .forget: forgetAssignment()
+            case .drop:
+                forgetAssignment()
+                do throws(KafkaError) { try consumer.unassign() } catch { noteKafkaError(error) }
+            case .probe: if let first = partitions.first { committer.submit(.probe([first.id])) }
+            case .survey: committer.submit(.survey)
+            case .rejoin(let unread): rejoin(because: unread)
+            case .stop(let isCommitted):
+                let left = outbox.records.count + (offered.job?.batch.records.count ?? 0)
+                if !isCommitted && left > 0 { failure = failure ?? .uncommitted(left) }
+            }
+        }
+    }
+
     /// Takes the events of the consumer.
     func handleKafka() {
         while let event = consumer.nextEvent() {
@@ -13,11 +45,9 @@ extension WorkerLoop {
             case .assigned(let list): assigned(list)
             case .revoked(_, let isLost): revoked(isLost: isLost)
             case .error(let error): noteKafkaError(error)
-            case .log(let line):
-                if line.level <= 4 {
-                    log.warning(.kafkaError, "the Kafka client reports", [.reason: .string("\(line.facility): \(line.message)")])
-                }
-            case .statistics: break
+            case .log(let line) where line.level <= 4:
+                log.warning(.kafkaError, "the Kafka client reports", [.reason: .string("\(line.facility): \(line.message)")])
+            case .log, .statistics: break
             }
         }
     }
@@ -29,31 +59,16 @@ extension WorkerLoop {
         }
     }
 
-    /// Asks a broker that failed whether it is back: a member that keeps its partitions hears nothing of that otherwise.
-    func probeBroker() {
-        guard health.isBrokerDoubtful, !isProbing, let first = partitions.first else { return }
-        isProbing = true
-        committer.submit(.probe([first.id]))
-    }
-
     func probed(_ error: KafkaError?) {
-        isProbing = false
-        if error == nil && !partitions.isEmpty { health.joined() }
+        membership.probed()
+        if error == nil && membership.ownsPartitions { health.joined() }
     }
 
-    /// Has the committer look, at times, for partitions without a consumer. Members without a name of their own rejoin whenever they
-    /// start, so only those with one have to.
-    func lookForUnread() {
-        guard configuration.guarantee == .exactlyOnce, mode == .running, survey.isDue(now) else { return }
-        committer.submit(.survey)
-    }
-
-    /// Rejoins the group if partitions stay without a consumer.
-    func surveyed(_ unread: [TopicPartition]) {
-        guard survey.found(unread.count, at: now), mode == .running, let first = unread.first else { return }
+    private func rejoin(because unread: [Membership.Partition]) {
+        guard let first = unread.first else { return }
         log.warning(
             .rebalanced, "partitions without a consumer; rejoining the group to trigger a rebalance",
-            [.topic: .string(first.topic), .partition: LogValue(first.partition), .count: LogValue(unread.count)])
+            [.topic: .string(first.topic), .partition: LogValue(first.number), .count: LogValue(unread.count)])
         do throws(KafkaError) { try consumer.subscribe(configuration.topics.shared) } catch { noteKafkaError(error) }
     }
 
@@ -65,39 +80,26 @@ extension WorkerLoop {
 
     /// A new assignment begins where the group's committed positions say, and nowhere else.
     private func assigned(_ list: [TopicPartition]) {
-        // A failed rebalance takes partitions away without a revocation; whatever was theirs is the next owner's now.
-        forgetAssignment()
         facts.lastRebalance = wallClock
         metrics.rebalances.increment()
         log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
-        // An empty assignment is answered like any other: a member that owes the answer does not join again when others leave.
-        guard !list.isEmpty else {
-            assign([], .init(), epoch)
-            return
-        }
-        pendingAssignment = list
-        assignedAt = now
-        committer.submit(.positions(list, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch))
+        perform(membership.assigned(list.map { Membership.Partition($0) }, now: monotonic))
     }
 
-    /// After this time without positions something more than a moment's trouble holds them back: 30 s in nanoseconds.
-    private static let positionPatience: Int64 = 30_000_000_000
-
-    func retryAssignment(_ error: KafkaError, _ epoch: Int) {
+    /// The positions of an assignment could not be learnt, or not be read from.
+    func positionsFailed(_ error: KafkaError, _ epoch: Int) {
         noteKafkaError(error)
-        guard epoch == self.epoch else { return }
-        if error.isTimeout, now - assignedAt > Self.positionPatience {
-            let reason =
-                "a hanging transaction may block the group's positions: see `kafka-transactions.sh find-hanging`"
-            log.error(.kafkaError, "the group's positions cannot be read", [.reason: .string(reason)])
-            health.brokerFailed("the group's positions cannot be read; \(reason)")
-        }
-        later(.positions(pendingAssignment, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch), in: .milliseconds(500))
+        perform(membership.positionsFailed(epoch: epoch, isTimeout: error.isTimeout, now: monotonic))
+    }
+
+    private func reportUnreadablePositions() {
+        let reason = "a hanging transaction may block the group's positions: see `kafka-transactions.sh find-hanging`"
+        log.error(.kafkaError, "the group's positions cannot be read", [.reason: .string(reason)])
+        health.brokerFailed("the group's positions cannot be read; \(reason)")
     }
 
     /// Begins what was assigned, as the plan says, now that the group's positions are known.
-    func assign(_ positions: [CommittedOffset], _ ends: Committer.PartitionEnds, _ epoch: Int) {
-        guard epoch == self.epoch, mode == .running || mode == .stopped else { return }
+    private func begin(_ positions: [CommittedOffset], _ ends: Committer.PartitionEnds) {
         let plan = AssignmentPlan(
             positions.map { known(of: $0, ends) }, window: configuration.window, heldWindow: configuration.heldWindow,
             reach: repetitions?.reach)
@@ -105,15 +107,12 @@ extension WorkerLoop {
         for message in plan.messages { note(message, of: positions) }
         guard plan.isReadable, startReading(plan, states, ends.control) else { return }
         partitions = states
-        assignedMoment = wallClock
-        isOpening = plan.isOpening
+        membership.began(isOpening: plan.isOpening, now: monotonic, at: wallClock)
         noteOwnership(plan.requests.count)
         place(plan)
-        partitionsBehindCommit.removeAll()
         beginWithoutReading(ends.held)
         beginControl(slot: plan.controlSlot, end: ends.control)
         metrics.assignedPartitions.set(plan.held.lowerBound)
-        survey.began(now)
         noteRefused(plan.refusal)
     }
 
@@ -143,8 +142,7 @@ extension WorkerLoop {
             try delayReader.start(Array(starts[plan.requests.upperBound...]) + control)
             return true
         } catch {
-            // A member that owes the answer is not asked again: it would sit there with nothing assigned.
-            retryAssignment(error, epoch)
+            positionsFailed(error, epoch)
             return false
         }
     }
@@ -201,12 +199,7 @@ extension WorkerLoop {
             [.count: LogValue(refusal.slots.count), .reason: .string(reason)])
     }
 
-    private func role(of partition: TopicPartition) -> PartitionRole {
-        if let lane = configuration.topics.delays.firstIndex(of: partition.topic) { return .delay(lane) }
-        if partition.topic == configuration.topics.parents { return .parents }
-        if partition.topic == configuration.topics.held { return .held }
-        return .requests(Lane.allCases.first { configuration.topics.requests(of: $0) == partition.topic } ?? .normal)
-    }
+    private func role(of partition: TopicPartition) -> PartitionRole { PartitionRole(of: partition, in: configuration.topics) }
 
     private func partitionState(_ partition: AssignmentPlan.Partition, at position: CommittedOffset) -> PartitionState {
         let id = position.partition
@@ -220,30 +213,15 @@ extension WorkerLoop {
         log.error(
             .rebalanced, "resetting to the group's committed offsets",
             [.count: LogValue(partitions.count), .reason: .string(reason)])
-        // What belongs to these is found again.
-        let list = partitions.filter { $0.role != .held }.map(\.id)
-        forgetAssignment()
-        pendingAssignment = list
-        assignedAt = now
-        committer.submit(.positions(list, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch))
+        perform(membership.positionsMoved(now: monotonic))
     }
 
-    /// Before partitions are given up, calls in flight may finish and be committed; lost ones belong to others already.
     private func revoked(isLost: Bool) {
         facts.lastRebalance = wallClock
         metrics.rebalances.increment()
         log.info(.rebalanced, isLost ? "partitions were lost" : "partitions are taken away", [.count: LogValue(partitions.count)])
-        guard !isLost, mode == .running, !partitions.isEmpty else {
-            if case .stopping = mode, !isLost { return }
-            dropAssignment()
-            return
-        }
-        if Sabotage.isOn(.dropOnRevoke) {
-            dropAssignment()
-            return
-        }
-        beginDraining(.revoking(deadline: now + configuration.drainTimeout.nanoseconds))
-        lendShares()
+        let drops = isLost || Sabotage.isOn(.dropOnRevoke) && mode == .running
+        perform(membership.revoked(isLost: drops, now: monotonic))
     }
 
     /// Takes what the outside asks for; both may have been asked for since the last turn.
@@ -251,22 +229,18 @@ extension WorkerLoop {
         // Nothing is begun while partitions are given up, and a reload may begin what waits.
         if mode == .running, let settings = control.takeReload() { reload(settings) }
         let request = control.request
-        guard request != .none, mode != .stopped else { return }
-        if !isStopping {
-            health.beginDraining()
-            log.info(.draining, "stopping; the worker finishes what is in flight")
-            beginDraining(.stopping(deadline: now + configuration.drainTimeout.nanoseconds))
-        }
-        if request == .stopNow, case .stopping(let deadline) = mode { mode = .stopping(deadline: min(deadline, now)) }
+        guard request != .none else { return }
+        perform(membership.stopAsked(isUrgent: request == .stopNow, now: monotonic))
     }
 
-    private var isStopping: Bool { if case .stopping = mode { true } else { false } }
-
     /// Stops reading and starting; requests that no device can have heard of are left to the partition's next owner.
-    private func beginDraining(_ mode: Mode) {
-        self.mode = mode
-        drainedAt = nil
+    private func drain() {
+        if mode == .stopping {
+            health.beginDraining()
+            log.info(.draining, "stopping; the worker finishes what is in flight")
+        }
         for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !mustFinish(flight) { abandon(flight) }
+        if mode == .revoking { lendShares() }
     }
 
     /// Whether a device may have heard of the request: then its result is ours to write.
@@ -277,55 +251,32 @@ extension WorkerLoop {
             || flight.report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous }
     }
 
-    /// Ends the draining when calls are done or time is up, and the rest is committed.
-    func finishDraining() {
-        let deadline: Int64
-        switch mode {
-        case .running, .stopped: return
-        case .revoking(let end), .stopping(let end): deadline = end
-        }
+    /// Lets time pass for the membership; while partitions are given up, says how far that is.
+    func tickMembership() {
         let isOutOfGroup = cycle.isOutOfGroup
-        if now >= deadline || isOutOfGroup { forceDrain() }
-        guard flights.activeCount == 0 || partitions.isEmpty else { return }
-        let isCommitted = cycle.isOnlyClosing && !hasSomethingToCommit
-        if isCommitted && !isOutOfGroup && !partitions.isEmpty {
-            drainedAt = drainedAt ?? now
-            if isClosingDue { return }
-        }
-        // The group has the partitions given to others, whose the work is now: nothing of it can be committed any more.
-        let isGivenUp = isOutOfGroup || now >= deadline + configuration.transactionTimeout.nanoseconds
-        guard isCommitted || isGivenUp || partitions.isEmpty else { return }
-        if case .stopping = mode {
-            let left = outbox.records.count + (offered.job?.batch.records.count ?? 0)
-            if !isCommitted && left > 0 { failure = failure ?? .uncommitted(left) }
-            mode = .stopped
-        } else {
-            dropAssignment()
-            mode = .running
-        }
+        perform(membership.tick(isOutOfGroup: isOutOfGroup, now: monotonic))
+        guard membership.isDraining else { return }
+        let work = Membership.Work(
+            isIdle: flights.activeCount == 0, isCommitted: cycle.isOnlyClosing && !hasSomethingToCommit,
+            isOutOfGroup: isOutOfGroup, canClose: partitions.contains(where: \.isToBeClosed))
+        perform(membership.worked(work, now: monotonic))
     }
 
     /// Time is up: what devices may have heard of gets its result, the rest is left to the next owner.
-    private func forceDrain() {
+    private func cut() {
         for flight in flights.flights where flight.isActive {
             guard mustFinish(flight) else {
                 abandon(flight)
                 continue
             }
             for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase != .done {
-                let isUnderWay = flight.calls[index].phase == .inFlight
-                end(flight, index, isUnderWay ? .ambiguous : .cancelled, .workerShutdown, "the worker stopped before the answer")
+                let isInFlight = flight.calls[index].phase == .inFlight
+                end(flight, index, isInFlight ? .ambiguous : .cancelled, .workerShutdown, "the worker stopped before the answer")
             }
         }
     }
 
-    /// Forgets the assignment and everything that belongs to it, and tells the group so.
-    private func dropAssignment() {
-        forgetAssignment()
-        if case .revoking = mode { mode = .running }
-        do throws(KafkaError) { try consumer.unassign() } catch { noteKafkaError(error) }
-    }
-
+    /// Forgets the assignment and everything that belongs to it.
     private func forgetAssignment() {
         for flight in flights.flights where flight.isActive { abandon(flight) }
         for state in partitions { metrics.forgetLag(of: state.id) }
@@ -337,12 +288,7 @@ extension WorkerLoop {
         for port in ports { for lane in port.aside.indices { port.aside[lane].removeAll() } }
         delayReader.stop()
         controlReading.stop()
-        pendingAssignment = []
-        survey.ended()
         lendShares()
-        epoch += 1
-        isOpening = false
-        drainedAt = nil
         outbox.removeAll()
         perform(cycle.assignmentEnded())
         metrics.assignedPartitions.set(0)

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Kafka
 import Observability
@@ -116,7 +117,8 @@ extension WorkerLoop {
                 .requestCancelled, "more requests were cancelled than can be remembered; the first of them are forgotten",
                 [.count: LogValue(forgotten)])
         }
-        guard !controlReading.hasReachedEnd, now - assignedAt > Self.controlPatience, !controlReading.isLate else { return }
+        let duration = monotonic.nanoseconds(since: membership.assignedAt)
+        guard !controlReading.hasReachedEnd, duration > Self.controlPatience, !controlReading.isLate else { return }
         controlReading.isLate = true
         log.warning(
             .requestCancelled,

@@ -9,8 +9,9 @@ import PushModel
 extension WorkerLoop {
     /// Offers what is finished to the committer, if it is time.
     func offerCommit() {
-        guard isProducerReady, !partitions.isEmpty else { return }
-        perform(cycle.due(waiting: outbox.records.count, isHurried: mode != .running || isOpening, now: now))
+        guard membership.isProducerReady, !partitions.isEmpty else { return }
+        let isHurried = mode != .running || membership.isOpening
+        perform(cycle.due(waiting: outbox.records.count, isHurried: isHurried, now: now))
     }
 
     /// Does what the cycle says.
@@ -51,7 +52,9 @@ extension WorkerLoop {
     private func text(of error: KafkaError?) -> String { error?.description ?? "" }
 
     private func lookForResults() {
-        guard hasSomethingToCommit || isClosingDue else { return }
+        guard hasSomethingToCommit || membership.isClosing(now: monotonic) && partitions.contains(where: \.isToBeClosed) else {
+            return
+        }
         let holdings = CommitCycle.Holdings(
             recordCount: outbox.records.count, byteCount: outbox.bytes.count,
             isDrained: mode != .running && flights.activeCount == 0)
@@ -127,16 +130,6 @@ extension WorkerLoop {
         return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: metadata)
     }
 
-    /// Whether it is time to commit that nothing is in work. The worker does not wait long for that: without it, what the next owner
-    /// cannot send is only reported as ambiguous.
-    var isClosingDue: Bool {
-        guard let drainedAt, now < drainedAt + Self.closingPatience else { return false }
-        return partitions.contains(where: \.isToBeClosed)
-    }
-
-    /// How long that is tried: 2 s in nanoseconds.
-    private static let closingPatience: Int64 = 2_000_000_000
-
     /// Whether a partition's mark has moved over records without a result, which nothing else would commit.
     private func hasUncommittedGap(_ slot: Int) -> Bool {
         guard parents.slots.contains(slot) else { return partitions[slot].hasUncommittedGap }
@@ -145,7 +138,7 @@ extension WorkerLoop {
 
     /// Whether a commit would record anything.
     var hasSomethingToCommit: Bool {
-        if ordered.isRefreshDue || isOpening { return true }
+        if ordered.isRefreshDue || membership.isOpening { return true }
         if cycle.isInOrder ? !outbox.isEmpty && partitions.indices.contains(where: mayPublishInOrder) : !outbox.isEmpty {
             return true
         }
@@ -173,11 +166,10 @@ extension WorkerLoop {
 
     /// Takes the committer's replies.
     func handleReplies() {
-        if !deferredJobs.isEmpty { submitDeferredJobs() }
         while let reply = committer.nextReply() {
             switch reply {
             case .prepared(let lanes, let parents, let hasHandles):
-                isProducerReady = true
+                membership.producerPrepared()
                 delayLanes = DelayLanes(lanes)
                 parentPartitionCount = parents
                 details.isWanted = hasHandles
@@ -186,11 +178,13 @@ extension WorkerLoop {
                 noteKafkaError(error)
                 if error.isConfiguration { fail(.configuration(error.description)) }
                 health.producerFailed(error.description)
-                later(.prepare, in: .seconds(1))
-            case .positions(let positions, let ends, let epoch): assign(positions, ends, epoch)
-            case .positionsFailed(let error, let epoch): retryAssignment(error, epoch)
+                membership.producerFailed(now: monotonic)
+            case .positions(let positions, let ends, let epoch):
+                perform(membership.positionsKnown(epoch: epoch), with: (positions, ends))
+            case .positionsFailed(let error, let epoch): positionsFailed(error, epoch)
             case .probed(let error): probed(error)
-            case .surveyed(let unread): surveyed(unread)
+            case .surveyed(let unread):
+                perform(membership.surveyed(unread.map { Membership.Partition($0) }, now: monotonic))
             case .committed: committed()
             case .overtaken: commitIsImpossible(.overtaken)
             case .misplaced: commitIsImpossible(.misplaced)
@@ -207,7 +201,7 @@ extension WorkerLoop {
         // No copy of the batch stays here, because its memory is used again.
         guard let byteCount = offered.job?.batch.bytes.count, let resultCount = offered.job?.batch.resultCount else { return }
         facts.lastCommit = wallClock
-        isProducerReady = true
+        membership.producerPrepared()
         health.producerReady()
         if health.isBrokerDoubtful { health.joined() }
         metrics.resultsPublished.increment(by: UInt64(resultCount))
@@ -221,7 +215,7 @@ extension WorkerLoop {
             partitions[slot].isClosed = closes
             if parents.slots.contains(slot) { parents[slot].recorded() }
         }
-        isOpening = mode == .running && partitions.contains(where: \.isClosed)
+        membership.settled(hasClosed: partitions.contains(where: \.isClosed))
         offered.recycle()
     }
 
@@ -262,25 +256,8 @@ extension WorkerLoop {
         metrics.commitFailures.increment()
         committer.abandon()
         committer = Self.makeCommitter(configuration, consumer.group, clock, wakeUp)
-        deferredJobs.removeAll()
-        isProducerReady = false
-        isProbing = false
-        survey.began(now)
         health.producerFailed("a Kafka call timed out")
-        committer.submit(.prepare)
-        if partitions.isEmpty && !pendingAssignment.isEmpty {
-            committer.submit(.positions(pendingAssignment, partitionsBehindCommit: partitionsBehindCommit, epoch: epoch))
-        }
+        perform(membership.committerReplaced(now: monotonic))
         perform(cycle.committerReplaced(now: now))
-    }
-
-    /// Gives the committer a job after a while.
-    func later(_ job: Committer.Job, in delay: Duration) {
-        deferredJobs.append((now + delay.nanoseconds, job))
-    }
-
-    private func submitDeferredJobs() {
-        for (due, job) in deferredJobs where due <= now { committer.submit(job) }
-        deferredJobs.removeAll { $0.due <= now }
     }
 }

@@ -52,10 +52,10 @@ extension WorkerLoop {
     /// - Returns: Whether nothing else must be done with it.
     func lookBack(at record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int) -> Bool {
         // What is read before the assignment begins anew is read again then.
-        if !partitionsBehindCommit.isEmpty { return true }
+        if !membership.behindCommit.isEmpty { return true }
         guard partitions[slot].isLookingBack(at: origin.offset) else { return false }
         if let end = consumer.watermarks(slot: slot)?.high, end < partitions[slot].firstOffset {
-            partitionsBehindCommit.insert(partitions[slot].id)
+            membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
         } else {
             remember(record, origin, slot)
         }
@@ -85,7 +85,7 @@ extension WorkerLoop {
 
     /// Begins the assignment again if a partition ends before the group's position: then it is found out where to read it.
     func lookIntoPartitionsBehindCommit() {
-        guard !partitionsBehindCommit.isEmpty, !partitions.isEmpty else { return }
+        guard !membership.behindCommit.isEmpty, membership.ownsPartitions else { return }
         beginAssignmentAgain(because: "a partition ends before the group's position")
     }
 

@@ -56,7 +56,7 @@ extension WorkerLoop {
             return false
         }
         // Not before its time.
-        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= assignedMoment } ?? true }
+        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= membership.begunAt } ?? true }
     }
 
     /// What the brokers never take becomes a dead letter that says so.
@@ -84,7 +84,7 @@ extension WorkerLoop {
 
     func fail(_ failure: WorkerFailure) {
         self.failure = self.failure ?? failure
-        mode = .stopped
+        membership.failed()
     }
 }
 

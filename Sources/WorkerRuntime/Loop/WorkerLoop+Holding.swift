@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Kafka
 import Observability
@@ -277,7 +278,7 @@ extension WorkerLoop {
             }
             ordered.nextRefresh = now + Self.refreshInterval
         }
-        guard !ordered.hasSaidLate, now - assignedAt > Self.heldPatience,
+        guard !ordered.hasSaidLate, monotonic.nanoseconds(since: membership.assignedAt) > Self.heldPatience,
             let slot = ordered.queues.indices.first(where: { !ordered.queues[$0].isComplete && ordered.queues[$0].count > 0 }),
             let number = OrderedPartitions.heldPartition(of: partitions[slot].id.partition, lane(of: slot))
         else { return }

@@ -12,7 +12,7 @@ extension WorkerLoop {
 
     /// Whether there is room for results of large requests.
     var canReadParents: Bool {
-        mode == .running && isProducerReady && hasRoomForOutcomes
+        mode == .running && membership.isProducerReady && hasRoomForOutcomes
     }
 
     /// Takes what has come in the partitions of the topic of parents.

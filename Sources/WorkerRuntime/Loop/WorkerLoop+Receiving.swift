@@ -82,7 +82,7 @@ extension WorkerLoop {
                 beginAgain(slot, at: offset)
                 return partitions[slot].received(offset, window: window(of: slot))
             }
-            partitionsBehindCommit.insert(partitions[slot].id)
+            membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
             return nil
         }
         let reception = partitions[slot].received(offset, window: window(of: slot))

@@ -149,7 +149,7 @@ extension WorkerLoop {
     }
 }
 
-extension WorkerLoop.Mode {
+extension Membership.Mode {
     fileprivate var name: String {
         switch self {
         case .running: "running"

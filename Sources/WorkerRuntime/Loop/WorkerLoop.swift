@@ -15,18 +15,6 @@ import PushModel
 /// A turn takes what is there, in this order: replies of the committer, Kafka's events, the hub's answers, timers. Then it reads records
 /// while there is room, hands calls to connections, and offers what is finished to the committer.
 final class WorkerLoop {
-    /// What the loop is about.
-    enum Mode: Equatable {
-        /// Reading and sending.
-        case running
-        /// Letting calls finish until the deadline, because partitions are taken away.
-        case revoking(deadline: Int64)
-        /// Letting calls finish until the deadline, because the worker stops.
-        case stopping(deadline: Int64)
-        /// Everything is committed or given up.
-        case stopped
-    }
-
     /// Its hubs are those of `ports`.
     var configuration: WorkerConfiguration
     let metrics: WorkerMetrics
@@ -55,31 +43,13 @@ final class WorkerLoop {
     /// Where the names of hubs lead; the numbers are those of `ports`.
     var routes: HubRoutes
 
-    var mode = Mode.running
+    /// What the loop knows of its partitions' lives, and of its own.
+    var membership: Membership
     /// Why the worker cannot go on, if it cannot.
     var failure: WorkerFailure?
-    var isProducerReady = false
-    /// Whether the committer is asking a broker that had failed.
-    var isProbing = false
-    /// When to look for partitions without a consumer.
-    var survey = GroupSurvey()
 
     // The assignment.
-    var epoch = 0
     var partitions: [PartitionState] = []
-    /// What the group assigned; its positions are being asked for, or were.
-    var pendingAssignment: [TopicPartition] = []
-    /// When they began to be asked for, monotonic nanoseconds.
-    var assignedAt: Int64 = 0
-    /// When its positions were known.
-    var assignedMoment = Timestamp(milliseconds: 0)
-    /// Whether positions of the group say that no worker is at work. They are committed again before anything is begun: if this worker
-    /// died, the next one would otherwise not know that something was.
-    var isOpening = false
-    /// Since when nothing is in work any more and all results are committed, while partitions are given up; monotonic nanoseconds.
-    var drainedAt: Int64?
-    /// Jobs that the committer gets later, with monotonic nanoseconds.
-    var deferredJobs: [(due: Int64, job: Committer.Job)] = []
     /// The partitions of requests, by lane.
     var lanes = Lane.allCases.map { _ in LanePartitions() }
     /// When it is next seen to that more records are fetched, monotonic nanoseconds.
@@ -113,8 +83,6 @@ final class WorkerLoop {
     var details: ErrorDetails
     /// How duplicates are detected; nil when all are sent.
     let repetitions: RepetitionRules?
-    /// Partitions that were found to end before the group's position.
-    var partitionsBehindCommit: Set<TopicPartition> = []
 
     // Results.
     var recorder: ResultRecorder
@@ -170,6 +138,7 @@ final class WorkerLoop {
         repetitions = configuration.dedupe.map { RepetitionRules($0) }
         recorder = ResultRecorder(workerID: configuration.workerID, version: configuration.version)
         cycle = CommitCycle(configuration.commitTerms)
+        membership = Membership(configuration.membershipTerms)
         details = ErrorDetails(configuration, poller: poller, tokenBase: Token.details)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
@@ -225,7 +194,7 @@ final class WorkerLoop {
             sendPolls()
             sendCalls()
             startBufferedRecords()
-            finishDraining()
+            tickMembership()
             offerCommit()
             endTurnOfPorts()
         }
@@ -256,11 +225,19 @@ final class WorkerLoop {
             for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
                 port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
             }
-            probeBroker()
-            lookForUnread()
+            perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: monotonic))
             postStatus()
         }
     }
+
+    /// What the loop is about.
+    var mode: Membership.Mode { membership.mode }
+
+    /// Which assignment is the present one; what belongs to another counts no more.
+    var epoch: Int { membership.epoch }
+
+    /// The moment at which the turn began.
+    var monotonic: MonotonicTime { MonotonicTime(nanoseconds: now) }
 
     func readClocks() {
         now = clock.monotonic
@@ -290,8 +267,8 @@ final class WorkerLoop {
                 ports[Int(event.token >> 32)].connections.handle(event)
             }
         }
-        for port in ports { port.connections.handleTimers(MonotonicTime(nanoseconds: now)) }
-        details.handleTimers(MonotonicTime(nanoseconds: now))
+        for port in ports { port.connections.handleTimers(monotonic) }
+        details.handleTimers(monotonic)
     }
 
     /// When the loop must turn again, whatever happens.
@@ -319,9 +296,9 @@ final class WorkerLoop {
     ///
     /// Where results wait for all before them, what these wait for must begin however many there are.
     var canProceed: Bool {
-        guard mode == .running, !partitions.isEmpty, isProducerReady, !isOpening, controlReading.hasReachedEnd else {
-            return false
-        }
+        guard mode == .running, !partitions.isEmpty, membership.isProducerReady, !membership.isOpening,
+            controlReading.hasReachedEnd
+        else { return false }
         guard !isCommitOverdue, hasRoomForOutcomes || cycle.isInOrder else { return false }
         return flights.activeCount < Self.maximumFlights
     }

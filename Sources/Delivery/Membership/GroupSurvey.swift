@@ -1,11 +1,13 @@
+import Basics
+
 /// When a worker checks for partitions of its topics without a consumer, and when it rejoins the group because of them.
 ///
 /// A group is rebalanced when members come or go, or when its leader hears that a topic has grown. A static member that restarts does
 /// neither: it gets what it had, and has never known the topic smaller. So whoever sees a partition without a consumer twice rejoins; of
 /// the members that do, the leader triggers a rebalance (Kafka, `GroupCoordinator.doJoinGroup`).
 ///
-/// Times are monotonic nanoseconds.
-struct GroupSurvey {
+/// Times are nanoseconds.
+struct GroupSurvey: Sendable {
     /// From an assignment to the first look: 5 s.
     static let firstWait: Int64 = 5_000_000_000
     /// Between two looks: 10 s.
@@ -16,47 +18,50 @@ struct GroupSurvey {
     static let patience: Int64 = 60_000_000_000
 
     /// When to look next; nil without an assignment.
-    private var next: Int64?
+    private var next: MonotonicTime?
     private var isDoubtful = false
-    private var isUnderWay = false
-    private var joinedAnew: Int64?
+    private var isLooking = false
+    private var rejoinedAt: MonotonicTime?
 
     /// An assignment has begun, or the present look will have no answer.
-    mutating func began(_ now: Int64) {
-        next = max(now + Self.firstWait, joinedAnew.map { $0 + Self.patience } ?? .min)
+    mutating func began(_ now: MonotonicTime) {
+        let first = now.advanced(byNanoseconds: Self.firstWait)
+        next = max(first, rejoinedAt.map { $0.advanced(byNanoseconds: Self.patience) } ?? first)
         isDoubtful = false
-        isUnderWay = false
+        isLooking = false
     }
 
     /// The assignment has ended.
     mutating func ended() { next = nil }
 
-    /// Whether to look now; the answer goes to `found`.
-    mutating func isDue(_ now: Int64) -> Bool {
-        guard let next, now >= next, !isUnderWay else { return false }
-        isUnderWay = true
+    /// Begins a look if it is time; the answer goes to `found`.
+    ///
+    /// - Returns: Whether to look.
+    mutating func look(_ now: MonotonicTime) -> Bool {
+        guard let next, now >= next, !isLooking else { return false }
+        isLooking = true
         return true
     }
 
     /// Takes the number of partitions without a consumer.
     ///
     /// - Returns: Whether to rejoin the group.
-    mutating func found(_ unreadCount: Int, at now: Int64) -> Bool {
-        isUnderWay = false
+    mutating func found(_ unreadCount: Int, at now: MonotonicTime) -> Bool {
+        isLooking = false
         guard next != nil else { return false }
         guard unreadCount > 0 else {
             isDoubtful = false
-            next = now + Self.interval
+            next = now.advanced(byNanoseconds: Self.interval)
             return false
         }
         guard isDoubtful else {
             isDoubtful = true
-            next = now + Self.doubtInterval
+            next = now.advanced(byNanoseconds: Self.doubtInterval)
             return false
         }
         isDoubtful = false
-        joinedAnew = now
-        next = now + Self.patience
+        rejoinedAt = now
+        next = now.advanced(byNanoseconds: Self.patience)
         return true
     }
 }

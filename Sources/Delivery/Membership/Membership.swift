@@ -1,0 +1,297 @@
+public import Basics
+public import PushModel
+
+/// What a worker's loop knows of its partitions' lives: which the group assigned, when they begin, how they are given up, and when the
+/// worker ends.
+///
+/// The owner keeps what the partitions hold, and the requests. It says what happened, and does what is answered, in that order. Each
+/// assignment has a number, the epoch; what belongs to another one counts no more.
+///
+///     nothing ── assigned ──▶ asked ── positions known ──▶ begun ── revoked ──▶ draining ── drained ──▶ nothing
+///                               ▲                           │ │
+///                               └────── positions moved ────┘ └── lost ──▶ nothing
+public struct Membership: Sendable {
+    private enum Stage {
+        /// The group has assigned nothing.
+        case nothing
+        /// The positions of what it assigned are not known.
+        case asked
+        /// The partitions have begun, if it assigned any.
+        case begun
+    }
+
+    /// What the worker is about.
+    public private(set) var mode = Mode.running
+    /// The number of the assignment.
+    public private(set) var epoch = 0
+    /// Whether positions of the group say that no worker is at work. They are committed again before anything is begun: if this worker
+    /// died, the next one would otherwise not know that something was.
+    public private(set) var isOpening = false
+    /// Whether results can be written.
+    public private(set) var isProducerReady = false
+    /// The partitions that were found to end before the group's position. They stay so until an assignment begins that knows of it.
+    public private(set) var behindCommit: Set<Partition> = []
+    /// When the positions of the present assignment began to be asked for.
+    public private(set) var assignedAt = MonotonicTime(nanoseconds: 0)
+    /// When they were known.
+    public private(set) var begunAt = Timestamp(milliseconds: 0)
+
+    private let terms: Terms
+    private var stage = Stage.nothing
+    /// What the group assigned.
+    private var assignment: [Partition] = []
+    /// When to ask for positions that could not be learnt; nil while an answer is to come.
+    private var askAt: MonotonicTime?
+    /// Until when calls may finish.
+    private var deadline = MonotonicTime.never
+    /// Since when nothing is in work any more and all results are committed, while partitions are given up.
+    private var drainedAt: MonotonicTime?
+    /// When to try again to get the producer ready.
+    private var prepareAt: MonotonicTime?
+    /// Whether a broker that failed is being asked.
+    private var isProbing = false
+    private var survey = GroupSurvey()
+
+    /// A membership without partitions, whose producer is being made ready.
+    public init(_ terms: Terms) { self.terms = terms }
+
+    /// Whether partitions have begun that are not given up.
+    public var ownsPartitions: Bool { stage == .begun && !assignment.isEmpty }
+
+    /// Whether partitions are given up, for others or because the worker stops.
+    public var isDraining: Bool { mode == .revoking || mode == .stopping }
+
+    /// Whether it is time to commit that nothing is in work. The worker does not wait long for that: without it, what the next owner
+    /// cannot send is only reported as ambiguous.
+    public func isClosing(now: MonotonicTime) -> Bool {
+        drainedAt.map { now < $0.advanced(byNanoseconds: Self.closingPatience) } ?? false
+    }
+
+    /// Time has passed; to be said once a turn.
+    ///
+    /// - Parameters:
+    ///   - isOutOfGroup: Whether the group has gone on without this worker.
+    ///   - now: The present moment.
+    /// - Returns: `prepare`, `ask` and `cut`, as far as they are due.
+    public mutating func tick(isOutOfGroup: Bool, now: MonotonicTime) -> [Action] {
+        var actions: [Action] = []
+        if let due = prepareAt, due <= now {
+            prepareAt = nil
+            actions.append(.prepare)
+        }
+        if let due = askAt, due <= now, mode == .running { actions.append(ask()) }
+        if isDraining && (now >= deadline || isOutOfGroup) { actions.append(.cut) }
+        return actions
+    }
+
+    /// A second has passed.
+    ///
+    /// - Parameters:
+    ///   - isBrokerDoubtful: Whether the broker failed and has not answered since. A member that keeps its partitions does not hear from it
+    ///     otherwise.
+    ///   - now: The present moment.
+    /// - Returns: `probe` and `survey`, as far as they are due.
+    public mutating func secondPassed(isBrokerDoubtful: Bool, now: MonotonicTime) -> [Action] {
+        var actions: [Action] = []
+        if isBrokerDoubtful, !isProbing, ownsPartitions {
+            isProbing = true
+            actions.append(.probe)
+        }
+        if terms.looksForUnread, mode == .running, survey.look(now) { actions.append(.survey) }
+        return actions
+    }
+}
+
+// The group.
+extension Membership {
+    /// The group has assigned partitions, and perhaps none. A failed rebalance takes partitions away without a revocation: whatever was
+    /// theirs is the next owner's now.
+    ///
+    /// - Parameters:
+    ///   - partitions: All that this member has from now on.
+    ///   - now: The present moment.
+    /// - Returns: `forget`, and then `ask`; or `begin` where there is nothing to ask for. An empty assignment is answered like any other: a
+    ///   member that owes the answer does not join again when others leave. One that stops answers when it leaves.
+    public mutating func assigned(_ partitions: [Partition], now: MonotonicTime) -> [Action] {
+        if mode == .revoking { mode = .running }
+        return take(partitions, now)
+    }
+
+    /// The group takes the partitions away. Before they are given up, calls in flight may finish and be committed; lost ones have other
+    /// owners already.
+    ///
+    /// - Parameters:
+    ///   - isLost: Whether they are lost.
+    ///   - now: The present moment.
+    /// - Returns: `drain` or `drop`; nothing if the worker stops, which gives them up at its end.
+    public mutating func revoked(isLost: Bool, now: MonotonicTime) -> [Action] {
+        if mode == .stopping && !isLost { return [] }
+        guard !isLost, mode == .running, ownsPartitions else { return drop() }
+        mode = .revoking
+        deadline = now.advanced(byNanoseconds: terms.drainTimeout)
+        drainedAt = nil
+        return [.drain]
+    }
+
+    /// The group has said where it stands.
+    ///
+    /// - Parameter epoch: What `ask` had.
+    /// - Returns: `begin`, or nothing if that assignment has ended, has begun, or is given up.
+    public func positionsKnown(epoch: Int) -> [Action] {
+        epoch == self.epoch && stage == .asked && mode == .running ? [.begin] : []
+    }
+
+    /// The positions could not be learnt, or the partitions cannot be read from there. They are asked for again after a while: a member
+    /// that owes the answer is not asked again, and would have nothing assigned.
+    ///
+    /// - Parameters:
+    ///   - epoch: What `ask` had.
+    ///   - isTimeout: Whether the answer did not come in time.
+    ///   - now: The present moment.
+    /// - Returns: `reportUnreadablePositions` if that takes too long, or nothing.
+    public mutating func positionsFailed(epoch: Int, isTimeout: Bool, now: MonotonicTime) -> [Action] {
+        guard epoch == self.epoch, stage == .asked else { return [] }
+        askAt = now.advanced(byNanoseconds: Self.askInterval)
+        let isTooLong = now.nanoseconds(since: assignedAt) > Self.positionPatience
+        return isTimeout && isTooLong ? [.reportUnreadablePositions] : []
+    }
+
+    /// The partitions have begun.
+    ///
+    /// - Parameters:
+    ///   - isOpening: Whether positions say that no worker is at work.
+    ///   - now: The present moment.
+    ///   - time: The same by the wall clock.
+    public mutating func began(isOpening: Bool, now: MonotonicTime, at time: Timestamp) {
+        stage = .begun
+        begunAt = time
+        self.isOpening = isOpening
+        behindCommit.removeAll()
+        survey.began(now)
+    }
+
+    /// The group's positions were committed.
+    ///
+    /// - Parameter hasClosed: Whether some of them say that no worker is at work.
+    public mutating func settled(hasClosed: Bool) { isOpening = mode == .running && hasClosed }
+
+    /// A partition ends before the group's position.
+    public mutating func foundBehindCommit(_ partition: Partition) { behindCommit.insert(partition) }
+
+    /// The group does not stand where this worker believes, or a partition ends before it: the assignment begins again from the group's
+    /// positions.
+    ///
+    /// - Parameter now: The present moment.
+    /// - Returns: `forget`, and then `ask` unless the partitions are given up anyway; nothing without partitions.
+    public mutating func positionsMoved(now: MonotonicTime) -> [Action] {
+        ownsPartitions ? take(assignment, now) : []
+    }
+
+    /// It is known which partitions have no consumer.
+    ///
+    /// - Parameters:
+    ///   - unread: These partitions; none where it could not be learnt.
+    ///   - now: The present moment.
+    /// - Returns: `rejoin` or nothing.
+    public mutating func surveyed(_ unread: [Partition], now: MonotonicTime) -> [Action] {
+        survey.found(unread.count, at: now) && mode == .running ? [.rejoin(unread: unread)] : []
+    }
+
+    private mutating func take(_ partitions: [Partition], _ now: MonotonicTime) -> [Action] {
+        end()
+        // While partitions are given up, none is begun.
+        guard mode == .running else { return [.forget] }
+        assignment = partitions
+        assignedAt = now
+        stage = .asked
+        return [.forget, partitions.isEmpty ? .begin : ask()]
+    }
+
+    private mutating func ask() -> Action {
+        askAt = nil
+        return .ask(assignment, behindCommit: behindCommit, epoch: epoch)
+    }
+
+    private mutating func drop() -> [Action] {
+        end()
+        if mode == .revoking { mode = .running }
+        return [.drop]
+    }
+
+    private mutating func end() {
+        stage = .nothing
+        assignment = []
+        epoch += 1
+        askAt = nil
+        drainedAt = nil
+        isOpening = false
+        survey.ended()
+    }
+}
+
+// The producer, whoever does what blocks, and the end.
+extension Membership {
+    /// Results can be written.
+    public mutating func producerPrepared() { isProducerReady = true }
+
+    /// The producer is not ready; that is tried again after a while.
+    public mutating func producerFailed(now: MonotonicTime) {
+        prepareAt = now.advanced(byNanoseconds: Self.prepareInterval)
+    }
+
+    /// The broker that failed has answered, or has not.
+    public mutating func probed() { isProbing = false }
+
+    /// Whoever did what blocks is given up, with all that it was to do, and another takes its place.
+    ///
+    /// - Parameter now: The present moment.
+    /// - Returns: `prepare`, and `ask` if positions are not known.
+    public mutating func committerReplaced(now: MonotonicTime) -> [Action] {
+        isProducerReady = false
+        prepareAt = nil
+        isProbing = false
+        survey.began(now)
+        return stage == .asked && mode == .running ? [.prepare, ask()] : [.prepare]
+    }
+
+    /// The worker is asked to stop; it may be said again and again.
+    ///
+    /// - Parameters:
+    ///   - isUrgent: Whether calls in flight are not waited for.
+    ///   - now: The present moment.
+    /// - Returns: `drain`, the first time.
+    public mutating func stopAsked(isUrgent: Bool, now: MonotonicTime) -> [Action] {
+        guard mode != .stopped else { return [] }
+        let isFirst = mode != .stopping
+        if isFirst {
+            mode = .stopping
+            deadline = now.advanced(byNanoseconds: terms.drainTimeout)
+            drainedAt = nil
+        }
+        if isUrgent { deadline = min(deadline, now) }
+        return isFirst ? [.drain] : []
+    }
+
+    /// The worker cannot go on: another process has its name, its Kafka client has failed for good, or a position cannot be read.
+    public mutating func failed() { mode = .stopped }
+
+    /// The loop has worked while partitions are given up; to be said once a turn, after `tick`.
+    ///
+    /// - Parameters:
+    ///   - work: How far that is.
+    ///   - now: The present moment.
+    /// - Returns: `drop` or `stop` when calls are done or time is up, and the rest is committed; else nothing.
+    public mutating func worked(_ work: Work, now: MonotonicTime) -> [Action] {
+        guard isDraining, work.isIdle || !ownsPartitions else { return [] }
+        if work.isCommitted, !work.isOutOfGroup, ownsPartitions {
+            drainedAt = drainedAt ?? now
+            if work.canClose && isClosing(now: now) { return [] }
+        }
+        // The group has the partitions given to others, whose the work is now: nothing of it can be committed any more.
+        let isGivenUp = work.isOutOfGroup || now >= deadline.advanced(byNanoseconds: terms.transactionTimeout)
+        guard work.isCommitted || isGivenUp || !ownsPartitions else { return [] }
+        guard mode == .stopping else { return drop() }
+        mode = .stopped
+        return [.stop(isCommitted: work.isCommitted)]
+    }
+}
