@@ -182,7 +182,7 @@ let package = Package(
         pureTests("ReplayTests", ["Replay", "PushModel", "FanOut"]),
         tests("HubAuthTests", ["HubAuth", "Crypto"]),
         tests("UsersTests", ["Basics", "Users", "Crypto"]),
-        tests("CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "EventLoop", "Crypto", "HTTP1"]),
+        tests("CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
         tests("HTTPServingTests", ["HTTPServing"]),
         tests("SQLiteTests", ["SQLite"]),

@@ -95,9 +95,9 @@ extension ConnectionPool {
 
     private func connectFailed(_ connection: Connection, _ code: CURLcode) {
         let said = String(cString: connection.errorText)
-        let text = said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
-        let usesProxy = configuration.proxy.map { !$0.isEmpty } ?? false
-        let reason = TransportFailure.Reason(connecting: code, usesProxy: usesProxy)
+        var text = said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
+        if let proxy = connector.proxy { text = "through the proxy \(proxy): \(proxy.redacting(text))" }
+        let reason = TransportFailure.Reason(connecting: code, usesProxy: connector.proxy != nil)
         drop(connection)
         if let exchange = waiting.popFirst() { fail(exchange, reason, code: code, text: text) }
     }

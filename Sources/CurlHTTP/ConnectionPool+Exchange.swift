@@ -34,7 +34,7 @@ extension ConnectionPool {
 
     /// Writes the rest of the request, or as much of it as the socket has room for.
     private func send(_ connection: Connection) {
-        let isSecure = configuration.scheme == .https
+        let isSecure = !connector.isPlain
         while !connection.isRequestSent {
             let (sent, byteCount) = (connection.sent, connection.exchange.byteCount)
             let transfer = connection.exchange.request.withUnsafeBytes { bytes in
@@ -105,7 +105,7 @@ extension ConnectionPool {
                 }
             }
             // Plain sockets that gave less than asked have no more; OpenSSL gives one record at a time.
-            if space.received < space.offered, configuration.scheme == .http { return }
+            if space.received < space.offered, connector.isPlain { return }
         }
     }
 
@@ -135,7 +135,8 @@ extension ConnectionPool {
         let exchange = endExchange(connection)
         completions.append(Completion(id: exchange.id, request: exchange.request, outcome: .answer(answer)))
         // What came behind the answer, and no event of the socket will tell of.
-        let isClean = !(connection.tls?.mayHoldMore ?? false) || isQuiet(connection)
+        let mayHoldMore = connection.tls?.mayHoldMore ?? connector.isWithinProxyTLS
+        let isClean = !mayHoldMore || isQuiet(connection)
         if reuses && isClean {
             connection.isKept = true
             connector.takeOver(connection)

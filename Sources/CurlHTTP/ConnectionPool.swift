@@ -23,13 +23,22 @@ public import HTTP1
 /// A request is sent a second time only if not one byte of it was written to the first connection.
 public final class ConnectionPool {
     /// Why a pool cannot be made.
-    public enum SetupFailure: Error, Sendable {
+    public enum SetupFailure: Error, Sendable, CustomStringConvertible {
         /// Settings that cannot work.
         case configuration([ConnectionPoolConfiguration.Problem])
         /// The certificates cannot be loaded.
         case certificates(CertificateStore.Failure)
         /// libcurl has no memory or descriptors.
         case libcurl
+
+        /// What is wrong, for people.
+        public var description: String {
+            switch self {
+            case .configuration(let problems): problems.map(\.description).joined(separator: "; ")
+            case .certificates(let failure): failure.description
+            case .libcurl: "libcurl has no memory or descriptors"
+            }
+        }
     }
 
     /// The settings.
@@ -79,13 +88,17 @@ public final class ConnectionPool {
     ) throws(SetupFailure) {
         let problems = configuration.validate()
         guard problems.isEmpty else { throw .configuration(problems) }
+        let proxy: ProxyAddress?
+        do { proxy = try configuration.proxyChoice().proxy } catch { throw .configuration([error]) }
         var store = certificates
-        if configuration.scheme == .https, configuration.verifyPeer, store == nil {
+        let usesTLS = configuration.scheme == .https || proxy?.isSecure == true
+        if usesTLS, configuration.verifyPeer, store == nil {
             do { store = try CertificateStore(file: configuration.caFile) } catch { throw .certificates(error) }
         }
-        guard let connector = CurlConnector(configuration, certificates: store, poller: poller, tokenBase: tokenBase) else {
-            throw .libcurl
-        }
+        guard
+            let connector = CurlConnector(
+                configuration, proxy: proxy, certificates: store, poller: poller, tokenBase: tokenBase)
+        else { throw .libcurl }
         self.configuration = configuration
         self.connector = connector
         self.tokenBase = tokenBase

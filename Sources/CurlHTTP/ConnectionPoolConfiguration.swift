@@ -1,3 +1,4 @@
+internal import Glibc
 public import HTTP1
 
 /// Where a pool's connections go and how long they live.
@@ -15,7 +16,7 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
 
     /// A setting that cannot work.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The property's name.
+        /// The property's name, or that of a variable of the environment.
         public let setting: String
         /// What is allowed.
         public let expectation: String
@@ -39,14 +40,16 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     /// A connection takes no new request after this, so that a change of the host's addresses is followed; each at an age of its own in
     /// the last quarter, so that not all are opened again at once. Default 15 min.
     public var maximumAge = Duration.seconds(900)
-    /// Whether certificate and host name are verified. Default true; false is for trials only.
+    /// Whether certificate and name are verified, those of an HTTPS proxy too. Default true; false is for trials only.
     public var verifyPeer = true
-    /// PEM file of the issuers to trust instead of the system's.
+    /// PEM file of the issuers to trust instead of the system's, for the host and an HTTPS proxy.
     public var caFile: String?
-    /// URL of a proxy (`CURLOPT_PROXY`). Nil leaves it to the environment (`https_proxy`, `no_proxy`), empty means none.
+    /// URL of a proxy. Nil leaves it to the environment (`https_proxy`, `all_proxy`), empty means none; `no_proxy` exempts from both.
     public var proxy: String?
     /// Addresses to use instead of looking the name up, for tests of what happens when there are several.
     package var addresses: [String] = []
+    /// Variables to look at instead of the process's own, for tests of proxies.
+    package var environment: [String: String]?
     /// Limits on each answer.
     public var limits = AnswerLimits()
 
@@ -74,12 +77,23 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
         return problems
     }
 
+    /// The proxy that connections go through.
+    ///
+    /// - Returns: The proxy and where it is from.
+    /// - Throws: `Problem` for a proxy whose URL cannot be read.
+    public func proxyChoice() throws(Problem) -> ProxyChoice {
+        try ProxyChoice(setting: proxy, scheme: scheme, host: host) { name in
+            if let environment { return environment[name] }
+            return getenv(name).map { String(cString: $0) }
+        }
+    }
+
     /// `host:port`, with brackets around an IPv6 address.
     public var authority: String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    private static func isHostByte(_ byte: UInt8) -> Bool {
+    static func isHostByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
             UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"):

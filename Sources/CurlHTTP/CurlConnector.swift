@@ -28,21 +28,27 @@ final class CurlConnector {
 
     private let poller: Poller
     private let tokenBase: UInt64
-    private let configuration: ConnectionPoolConfiguration
+    let configuration: ConnectionPoolConfiguration
+    /// What connections go through; libcurl is given it, and asks the environment for none.
+    let proxy: ProxyAddress?
+    /// Whether the bytes on an open connection's socket are those of TLS with the proxy: OpenSSL has two layers then, or one that is not
+    /// the host's, and only libcurl can write through both.
+    let isWithinProxyTLS: Bool
     /// Whether the bytes on an open connection's socket are those of HTTP, so that they can be had without libcurl.
     let isPlain: Bool
     /// Whether they are those of one TLS connection with HTTP in it, so that they can be had without libcurl from the second exchange on.
     let isSimplyTLS: Bool
-    private let certificates: CertificateStore?
+    let certificates: CertificateStore?
     private let multi: UnsafeMutableRawPointer
-    private let share: UnsafeMutableRawPointer
+    let share: UnsafeMutableRawPointer
     /// What takes the place of looking the host's name up; empty when nothing does.
-    private let addresses: UnsafeMutablePointer<curl_slist>?
+    let addresses: UnsafeMutablePointer<curl_slist>?
     /// By descriptor.
     private var watches: [Watch] = []
 
     init?(
-        _ configuration: ConnectionPoolConfiguration, certificates: CertificateStore?, poller: Poller, tokenBase: UInt64
+        _ configuration: ConnectionPoolConfiguration, proxy: ProxyAddress?, certificates: CertificateStore?, poller: Poller,
+        tokenBase: UInt64
     ) {
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, let multi = curl_multi_init() else { return nil }
         guard let share = curl_share_init() else {
@@ -51,9 +57,10 @@ final class CurlConnector {
         }
         (self.configuration, self.certificates, self.poller, self.tokenBase) = (configuration, certificates, poller, tokenBase)
         (self.multi, self.share) = (multi, share)
-        let isDirect = !Self.mayUseSecureProxy(configuration)
-        isPlain = isDirect && configuration.scheme == .http
-        isSimplyTLS = isDirect && configuration.scheme == .https
+        self.proxy = proxy
+        isWithinProxyTLS = proxy?.isSecure == true
+        isPlain = !isWithinProxyTLS && configuration.scheme == .http
+        isSimplyTLS = !isWithinProxyTLS && configuration.scheme == .https
         let fixed = configuration.addresses.joined(separator: ",")
         addresses = fixed.isEmpty ? nil : curl_slist_append(nil, "\(configuration.authority):\(fixed)")
         _ = push_curl_share_set_long(share, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_SSL_SESSION.rawValue))
@@ -235,69 +242,10 @@ final class CurlConnector {
     fileprivate func timerChanged(milliseconds: Int) {
         timer = milliseconds < 0 ? .never : .now().advanced(by: .milliseconds(milliseconds))
     }
-
-    // MARK: Options
-
-    private func prepare(_ easy: UnsafeMutableRawPointer, _ slot: Int, _ errorText: UnsafeMutablePointer<CChar>) -> Bool {
-        errorText.pointee = 0
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        let results = [
-            push_curl_set_string(easy, CURLOPT_URL, "\(configuration.scheme.rawValue)://\(configuration.authority)/"),
-            push_curl_set_string(easy, CURLOPT_PROTOCOLS_STR, configuration.scheme.rawValue),
-            push_curl_set_long(easy, CURLOPT_CONNECT_ONLY, 1),
-            push_curl_set_long(easy, CURLOPT_FRESH_CONNECT, 1),
-            push_curl_set_long(easy, CURLOPT_NOSIGNAL, 1),
-            push_curl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
-            push_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(configuration.connectTimeout)),
-            // libcurl shuffles a name's addresses when it has looked them up. From its cache they come in one order, and every
-            // connection would go to the same address.
-            push_curl_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0),
-            push_curl_set_long(easy, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1),
-            push_curl_set_pointer(easy, CURLOPT_RESOLVE, addresses),
-            push_curl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1),
-            push_curl_set_long(easy, CURLOPT_HTTPPROXYTUNNEL, 1),
-            push_curl_set_pointer(easy, CURLOPT_PRIVATE, UnsafeMutableRawPointer(bitPattern: slot)),
-            push_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText),
-            push_curl_set_pointer(easy, CURLOPT_CLOSESOCKETDATA, context),
-            push_curl_set_close_socket_function(easy, closeSocket),
-            configuration.proxy.map { push_curl_set_string(easy, CURLOPT_PROXY, $0) } ?? CURLE_OK,
-        ]
-        return results.allSatisfy { $0 == CURLE_OK } && (configuration.scheme == .http || secure(easy))
-    }
-
-    /// Whether a proxy may be in use that is itself reached over TLS: one of the settings, or else of the environment (libcurl-env(3)).
-    private static func mayUseSecureProxy(_ configuration: ConnectionPoolConfiguration) -> Bool {
-        let variables: [String] = ["http_proxy", "all_proxy", "ALL_PROXY"]
-        let environment = variables.compactMap { variable in getenv(variable).map { String(cString: $0) } }
-        let proxies = configuration.proxy.map { [$0] } ?? environment
-        return proxies.contains { $0.lowercased().hasPrefix("https:") }
-    }
-
-    private func secure(_ easy: UnsafeMutableRawPointer) -> Bool {
-        var results = [
-            push_curl_set_pointer(easy, CURLOPT_SHARE, share),
-            push_curl_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
-            push_curl_set_long(easy, CURLOPT_SSL_VERIFYPEER, configuration.verifyPeer ? 1 : 0),
-            push_curl_set_long(easy, CURLOPT_SSL_VERIFYHOST, configuration.verifyPeer ? 2 : 0),
-            push_curl_set_string(easy, CURLOPT_CAINFO, nil),
-            push_curl_set_string(easy, CURLOPT_CAPATH, nil),
-        ]
-        if let certificates {
-            let context = Unmanaged.passUnretained(certificates).toOpaque()
-            results.append(push_curl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, context))
-            results.append(push_curl_set_ssl_context_function(easy, attachCertificates))
-        }
-        return results.allSatisfy { $0 == CURLE_OK }
-    }
-
-    private func milliseconds(_ duration: Duration) -> Int {
-        let (seconds, attoseconds) = duration.components
-        return max(1, Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
-    }
 }
 
-// The callbacks get the connector, or its certificate store, as an unretained pointer: both live longer than every handle they are set
-// on, for the pool closes all handles before it lets go of the connector.
+// The callbacks get the connector as an unretained pointer: it lives longer than every handle they are set on, for the pool closes all
+// handles before it lets go of the connector.
 
 private func watchSocket(
     _: UnsafeMutableRawPointer?, socket: curl_socket_t, action: Int32, context: UnsafeMutableRawPointer?,
@@ -318,17 +266,4 @@ private func setTimer(_: UnsafeMutableRawPointer?, milliseconds: Int, context: U
     guard let context else { return 0 }
     Unmanaged<CurlConnector>.fromOpaque(context).takeUnretainedValue().timerChanged(milliseconds: milliseconds)
     return 0
-}
-
-private func closeSocket(_ context: UnsafeMutableRawPointer?, socket: curl_socket_t) -> Int32 {
-    if let context { Unmanaged<CurlConnector>.fromOpaque(context).takeUnretainedValue().unwatch(socket) }
-    return Glibc.close(socket)
-}
-
-private func attachCertificates(
-    _: UnsafeMutableRawPointer?, sslContext: UnsafeMutableRawPointer?, store: UnsafeMutableRawPointer?
-) -> CURLcode {
-    guard let sslContext, let store else { return CURLE_SSL_CERTPROBLEM }
-    Unmanaged<CertificateStore>.fromOpaque(store).takeUnretainedValue().attach(toSSLContext: sslContext)
-    return CURLE_OK
 }

@@ -40,6 +40,19 @@ import Testing
         #expect(findings.map(\.code) == [code])
     }
 
+    @Test func theProxyIsNamedWithoutItsLogin() throws {
+        let found = try Self.findings([
+            "PUSHFAN_HUB_NAME": "demo", "PUSHFAN_HUB_PROXY": "http://user:CANARY@127.0.0.1:1",
+            "PUSHFAN_HUB_CONNECTION_STRING":
+                "Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=p;SharedAccessKey=CANARYkey0123456789",
+        ])
+        #expect(found.map(\.state) == [.failed, .ok])
+        #expect(found.first?.text.contains("through the proxy http://127.0.0.1:1: ") == true)
+        let hub = "ns.servicebus.windows.net/demo"
+        #expect(found.last == Finding.ok("proxy", hub, "calls go through http://127.0.0.1:1 (hub.proxy)"))
+        #expect(!"\(found)".contains("CANARY"))
+    }
+
     /// What `doctor` finds of the hub that the settings name.
     static func findings(_ environment: [String: String], ahead: Int64 = 0) throws -> [Finding] {
         let settings = try Settings.load(environment: environment)

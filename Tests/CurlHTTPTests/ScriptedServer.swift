@@ -94,7 +94,7 @@ final class ScriptedServer: Sendable {
         return port
     }
 
-    private static func listen(_ backlog: Int32) throws -> (Int32, UInt16) {
+    static func listen(_ backlog: Int32) throws -> (Int32, UInt16) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -171,7 +171,7 @@ final class ScriptedServer: Sendable {
         return count > 0
     }
 
-    private static func send(_ socket: Int32, _ bytes: [UInt8]) -> Bool {
+    static func send(_ socket: Int32, _ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {

@@ -138,7 +138,8 @@ import Testing
         ["PUSHFAN_HUB_CONNECTION_STRING": "canary\u{1}"], ["PUSHFAN_HUB_SECONDARY_KEY": "canary\nx"],
         ["PUSHFAN_KAFKA_PROPERTIES": "sasl.password=canary,=canary"], ["PUSHFAN_KAFKA_PROPERTIES": "canary"],
         ["PUSHFAN_HUB_NAME": "Endpoint=sb://x/;SharedAccessKey=canary"], ["PUSHFAN_LISTEN": "http://u:canary@host"],
-        ["PUSHFAN_HUB_PROXY": "ftp://u:canary@host"], ["PUSHFAN_HUB_CONNECTION_STRIN": "canary"],
+        ["PUSHFAN_HUB_PROXY": "ftp://u:canary@host"], ["PUSHFAN_HUB_PROXY": "http://u:canary/x@host"],
+        ["PUSHFAN_HUB_CONNECTION_STRIN": "canary"],
     ]
 
     @Test(arguments: leaks) func noProblemShowsASecret(_ environment: [String: String]) {

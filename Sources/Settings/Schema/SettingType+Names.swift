@@ -1,3 +1,4 @@
+import CurlHTTP
 import FanOut
 import Observability
 
@@ -86,6 +87,7 @@ extension SettingType where Value == Redacted<String> {
             guard ["http://", "https://", "socks5h://"].contains(where: { text.hasPrefix($0) && text != $0 }) else {
                 throw SettingFault("does not begin with http://, https:// or socks5h://")
             }
+            guard ProxyAddress(text) != nil else { throw SettingFault("is not the URL of a proxy") }
             return Redacted(text)
         }
     }

@@ -14,6 +14,8 @@ struct HubFacts: Equatable {
     /// Namespace and name.
     var hub = ""
     var outcome: Outcome
+    /// The proxy that it is called through, and in brackets what names it; nil when there is none.
+    var proxy: String?
     /// The hub's clock less ours, in milliseconds; nil when its answer had no date.
     var skew: Int64?
     /// How long our tokens are valid, in milliseconds.
@@ -26,9 +28,12 @@ enum HubFindings {
     private static let tolerance: Int64 = 30_000
 
     /// - Parameter facts: What came of the call.
-    /// - Returns: A finding for the credentials, and one for the clock where that is known.
+    /// - Returns: A finding for the credentials, and one for proxy and clock each where they are known.
     static func of(_ facts: HubFacts) -> [Finding] {
-        [credentials(facts)] + (facts.skew.map { [clock($0, facts)] } ?? [])
+        var findings = [credentials(facts)]
+        if let proxy = facts.proxy { findings.append(.ok("proxy", facts.hub, "calls go through \(proxy)")) }
+        if let skew = facts.skew { findings.append(clock(skew, facts)) }
+        return findings
     }
 
     private static func credentials(_ facts: HubFacts) -> Finding {

@@ -34,7 +34,10 @@ enum HubProbe {
             var client = try HubClient(hub, userAgent: "pushfan/\(Program.version)")
             var request = ByteWriter()
             _ = try client.writeTelemetryRequest(of: id.utf8.span, now: now / 1000, into: &request)
-            let peer = try WebPeer("the hub", settings.connections(to: hub.endpoint, like: own), timeout: timeout)
+            let connections = settings.connections(to: hub.endpoint, like: own)
+            let choice = try connections.proxyChoice()
+            facts.proxy = choice.proxy.map { "\($0) (\(choice.variable ?? own.path("proxy")))" }
+            let peer = try WebPeer("the hub", connections, timeout: timeout)
             switch try peer.ask(request.bytes) {
             case .answer(let answer): read(answer, now: now, &facts)
             case .failure(let failure):

@@ -1,0 +1,106 @@
+/// Where a proxy is and how it is reached, as libcurl reads its URL (CURLOPT_PROXY(3)).
+///
+/// The login of the URL is in no description of it.
+public struct ProxyAddress: Hashable, Sendable {
+    /// How the proxy is spoken to.
+    public enum Scheme: String, Hashable, Sendable {
+        /// CONNECT in plain text.
+        case http
+        /// CONNECT within TLS.
+        case https
+        /// SOCKS 4; names are looked up here.
+        case socks4
+        /// SOCKS 4 with names that the proxy looks up.
+        case socks4a
+        /// SOCKS 5; names are looked up here.
+        case socks5
+        /// SOCKS 5 with names that the proxy looks up.
+        case socks5h
+
+        /// The port that a URL of this scheme need not name; libcurl's own, not those of the web.
+        var defaultPort: UInt16 { self == .https ? 443 : 1080 }
+
+        init?(named name: String) {
+            guard let scheme = Scheme(rawValue: name == "socks" ? "socks4" : name) else { return nil }
+            self = scheme
+        }
+    }
+
+    /// How it is spoken to; `http` where the URL does not say.
+    public let scheme: Scheme
+    /// Host and port, with brackets around an IPv6 address.
+    public let authority: String
+    /// Name and password as the URL writes them, with `%` before the hexadecimal digits of a byte; a secret.
+    private let login: String?
+
+    /// Reads a proxy's URL; nil for what libcurl refuses, and for a login with a bare `/`, `?`, `#` or `@`, which it reads otherwise.
+    ///
+    /// - Parameter text: `[scheme://][name[:password]@]host[:port][/]`; path, query and fragment mean nothing.
+    public init?(_ text: String) {
+        var rest = text[...]
+        var scheme = Scheme.http
+        if let mark = text.firstRange(of: "://") {
+            guard let named = Scheme(named: text[..<mark.lowerBound].lowercased()) else { return nil }
+            (scheme, rest) = (named, text[mark.upperBound...])
+        }
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
+        let parts = rest[..<end].split(separator: "@", omittingEmptySubsequences: false)
+        guard !rest[end...].contains("@"), parts.count <= 2, let place = parts.last else { return nil }
+        guard let authority = Self.authority(place, defaultPort: scheme.defaultPort) else { return nil }
+        let login = parts.count == 2 ? String(parts[0]) : nil
+        guard login.map(Self.isLogin) ?? true else { return nil }
+        (self.scheme, self.authority, self.login) = (scheme, authority, login)
+    }
+
+    /// Whether the proxy is itself reached over TLS, so that what is on the socket is the proxy's.
+    public var isSecure: Bool { scheme == .https }
+
+    /// The URL for libcurl, with the login: a secret.
+    var url: String { "\(scheme.rawValue)://\(login.map { "\($0)@" } ?? "")\(authority)" }
+
+    /// A text of libcurl without the login.
+    func redacting(_ text: String) -> String {
+        guard let login, !login.isEmpty else { return text }
+        return text.replacing("\(login)@", with: "")
+    }
+
+    /// Host and port with the port written out; nil when they are none.
+    private static func authority(_ text: Substring, defaultPort: UInt16) -> String? {
+        var (host, port) = (text, defaultPort)
+        if let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") {
+            guard let number = UInt16(text[text.index(after: colon)...]), number > 0 else { return nil }
+            (host, port) = (text[..<colon], number)
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            guard NumericAddress(host.dropFirst().dropLast())?.width == 128 else { return nil }
+        } else {
+            guard !host.isEmpty, host.utf8.count <= 255, host.utf8.allSatisfy(isNameByte) else { return nil }
+        }
+        return "\(host):\(port)"
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        byte != UInt8(ascii: ":") && ConnectionPoolConfiguration.isHostByte(byte)
+    }
+
+    /// Whether it has no control character and no blank, be it behind a `%`.
+    private static func isLogin(_ text: String) -> Bool {
+        let pieces = text.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return false }
+        return pieces.dropFirst().allSatisfy { piece in
+            let digits = String(decoding: piece.prefix(2), as: UTF8.self)
+            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let byte = UInt8(digits, radix: 16)
+            else { return false }
+            return byte >= 0x20 && byte != 0x7F
+        }
+    }
+}
+
+extension ProxyAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Scheme, host and port; never the login.
+    public var description: String { "\(scheme.rawValue)://\(authority)" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// A mirror without children, so that a dump cannot show the login.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,53 @@
+/// Which proxy connections go through: that of the settings, else that of the environment, as libcurl chooses (libcurl-env(3)).
+///
+/// It is chosen here and not in libcurl, because 7.88 does not tell which proxy it uses, and a proxy that is reached over TLS changes
+/// what the bytes on a socket are.
+public struct ProxyChoice: Hashable, Sendable {
+    /// The proxy; nil when the host is called without one.
+    public let proxy: ProxyAddress?
+    /// The variable that names it; nil when the settings do, or there is none.
+    public let variable: String?
+
+    /// Chooses.
+    ///
+    /// - Parameters:
+    ///   - setting: The proxy of the settings; empty for none at all, nil to leave it to the environment.
+    ///   - scheme: How the host is called.
+    ///   - host: The host; `no_proxy` may exempt it from either proxy.
+    ///   - environment: The value of a variable; nil where it is not set. An empty one is as good as none.
+    /// - Throws: `ConnectionPoolConfiguration.Problem` for a proxy whose URL cannot be read; it names where it is from and not what it is.
+    init(
+        setting: String?, scheme: ConnectionPoolConfiguration.Scheme, host: String, environment: (String) -> String?
+    ) throws(ConnectionPoolConfiguration.Problem) {
+        var (text, name) = (setting ?? "", String?.none)
+        if setting == nil, let found = Self.first(of: Self.variables(for: scheme), environment) {
+            (text, name) = (found.value, found.name)
+        }
+        let exempt = Self.first(of: ["no_proxy", "NO_PROXY"], environment)?.value ?? ""
+        if text.isEmpty || ProxyExemptions(exempt).contain(host) {
+            (proxy, variable) = (nil, nil)
+            return
+        }
+        guard let address = ProxyAddress(text) else {
+            throw ConnectionPoolConfiguration.Problem(
+                setting: name ?? "proxy", expectation: "a URL such as http://proxy.example:3128, with % codes in its login")
+        }
+        (proxy, variable) = (address, name)
+    }
+
+    /// In the order in which they count. `HTTP_PROXY` is not one of them: a server that runs programs for others may get it from their
+    /// `Proxy` field.
+    private static func variables(for scheme: ConnectionPoolConfiguration.Scheme) -> [String] {
+        switch scheme {
+        case .http: ["http_proxy", "all_proxy", "ALL_PROXY"]
+        case .https: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        }
+    }
+
+    private static func first(of names: [String], _ environment: (String) -> String?) -> (name: String, value: String)? {
+        for name in names {
+            if let value = environment(name), !value.isEmpty { return (name, value) }
+        }
+        return nil
+    }
+}
