@@ -143,7 +143,8 @@ public final class Worker: Sendable {
         let metrics = WorkerMetrics(services.metrics, gauges, loop: index)
         let health = WorkerHealth(services.health, services.log, now: services.clock.monotonic, suffix: suffix)
         let loop = try WorkerLoop(
-            configuration, services: services, metrics: metrics, health: health, control: controls[index])
+            configuration, PartitionCounts.ask(configuration.kafka, configuration.topics), services: services, metrics: metrics,
+            health: health, control: controls[index])
         defer { loop.close() }
         try loop.run()
         if let failure = loop.failure { throw failure }

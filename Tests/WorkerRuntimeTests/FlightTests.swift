@@ -86,6 +86,39 @@ struct FlightTests {
         #expect(pool.activeCount == 0)
     }
 
+    /// A request of half a megabyte has a quarter of a million values, and each takes 20 bytes.
+    @Test func thePoolCountsTheValuesThatARequestWasReadInto() throws {
+        var pool = FlightPool()
+        let flight = pool.take()
+        let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+        flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 0), monotonic: 0)
+        let text = Array(("{\"x\":[0" + String(repeating: ",0", count: 250_000) + "]}").utf8)
+        try flight.request.document.read(text.span)
+        flight.valueByteCount = text.count
+        pool.account(for: flight)
+        #expect(pool.byteCount >= 2 * text.count + 250_000 * 20)
+        pool.release(flight)
+        #expect(pool.byteCount == 0)
+        #expect(flight.request.document.valuesByteCount == 0, "a large list of values is not kept")
+    }
+
+    @Test func theLibrarysQueuesShareOneBudget() {
+        let topics = WorkerConfiguration.Topics()
+        let usual = PartitionCounts(topics) { _ in nil }
+        #expect(usual == PartitionCounts(topics) { _ in 12 })
+        #expect(usual.requests == 48 && usual.others == 97)
+        let grown = PartitionCounts(topics) { $0 == topics.requests ? 24 : 12 }
+        #expect(grown.requests == 3 * 12 + 24 && grown.others == 5 * 12 + 3 * 24 + 1)
+        let budget = MemoryBudget(256 << 20)
+        for counts in [usual, grown] {
+            let (requests, others) = (budget.requestQueues(of: counts), budget.otherQueues(of: counts))
+            let sum =
+                counts.requests * (requests.queueByteCount + requests.fetchByteCount)
+                + counts.others * (others.queueByteCount + others.fetchByteCount)
+            #expect(sum <= budget.total / 8 * 3)
+        }
+    }
+
     @Test(arguments: [0, 1 << 20, 32 << 20, 256 << 20, 64 << 30])
     func thePartsOfABudgetAreNoMoreThanAll(total: Int) {
         let budget = MemoryBudget(total)

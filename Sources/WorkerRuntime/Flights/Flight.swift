@@ -196,9 +196,12 @@ struct FlightPool {
         free.append(flight.index)
     }
 
-    /// Counts what a flight holds: the text of its request, which is read into as much again, and what its record has beside.
+    /// Counts what a flight holds: the text of its request, which is read into as much again, the list of its values, and what its record
+    /// has beside.
     mutating func account(for flight: Flight) {
-        let size = 1024 + 2 * flight.valueByteCount + flight.envelope.byteCount + (flight.deadLetter?.bytes.count ?? 0)
+        let size =
+            1024 + 2 * flight.valueByteCount + flight.request.document.valuesByteCount + flight.envelope.byteCount
+            + (flight.deadLetter?.bytes.count ?? 0)
         byteCount += size - flight.heldByteCount
         flight.heldByteCount = size
     }

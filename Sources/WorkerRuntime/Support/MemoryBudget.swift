@@ -1,5 +1,7 @@
+import Kafka
+
 /// What a loop may hold in memory of requests and results, in bytes, and how that is shared. It is counted in bytes that were read or
-/// written, with about what goes with them; a process takes some 40 MB beside.
+/// written, with about what goes with them. Beside it are what the library has fetched ahead, three eighths as much, and some 40 MB.
 struct MemoryBudget: Sendable {
     /// All of it.
     let total: Int
@@ -13,6 +15,20 @@ struct MemoryBudget: Sendable {
     var outcomes: Int { min(total / 16, 64 << 20) }
     /// What is buffered of one lane, because its tenants or hubs have no room.
     var aside: Int { min(total / 32 * 3, BufferedRecords.maximumBytes) }
+
+    /// What the library may hold of each partition of requests: all of them a quarter of the budget, beside it.
+    ///
+    /// - Parameter partitions: Those that the loop has to read when it is alone.
+    func requestQueues(of partitions: PartitionCounts) -> QueueRoom {
+        QueueRoom(sharing: total / 4, among: partitions.requests, atMost: .large)
+    }
+
+    /// The same for the other partitions, which lie unread for long: all of them an eighth of the budget, beside it.
+    ///
+    /// - Parameter partitions: As above.
+    func otherQueues(of partitions: PartitionCounts) -> QueueRoom {
+        QueueRoom(sharing: total / 8, among: partitions.others, atMost: .small)
+    }
 
     /// What waits for the ordering keys of one partition.
     ///

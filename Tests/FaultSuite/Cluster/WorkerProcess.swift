@@ -49,6 +49,9 @@ final class WorkerProcess: Sendable {
     /// Whether the process runs.
     var isRunning: Bool { state.withLock { $0.child }.map { $0.result == nil } ?? false }
 
+    /// The most memory that the process has had so far, bytes; nil while none runs.
+    var peakMemory: Int? { state.withLock { $0.child }?.peakMemory }
+
     /// How the last process ended; nil while it runs.
     var ending: ChildProcess.Ending? { state.withLock { $0.child }?.result }
 

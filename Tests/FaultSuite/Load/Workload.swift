@@ -23,6 +23,10 @@ struct Workload: Sendable {
     var alwaysRetries = false
     /// Bytes of flawed requests, and of some unreadable records, beyond their usual ones.
     var ballastByteCount = 0
+    /// Bytes of text in a member that the contract does not know, in each sound request.
+    var fillerByteCount = 0
+    /// Bytes of a list of small numbers in such a member.
+    var valuesByteCount = 0
     /// How long a request is of use.
     var timeToLive: Int?
     /// One of so many is not to be sent before a moment of its own; 0 for none.
@@ -124,8 +128,17 @@ struct Workload: Sendable {
             + (key(of: number).map { ",\"ordering_key\":\"k\($0)\"" } ?? "")
             + (isForSecondHub(number) ? ",\"hub\":\"\(Self.secondHub)\"" : "")
             + (timeToLive.map { ",\"ttl_seconds\":\($0)" } ?? "")
+            + (isFlawed ? "" : unknownMembers)
             + (isFlawed && ballastByteCount > 0 ? ",\"ballast\":\"\(String(repeating: "b", count: ballastByteCount))\"" : "")
             + "}"
+    }
+
+    /// Members that make a request large and mean nothing to a worker.
+    private var unknownMembers: String {
+        var members = ""
+        if fillerByteCount > 0 { members += ",\"filler\":\"\(String(repeating: "f", count: fillerByteCount))\"" }
+        if valuesByteCount > 0 { members += ",\"x\":[0\(String(repeating: ",0", count: valuesByteCount / 2))]" }
+        return members
     }
 
     /// A request for so many users that it is sent in parts, on all platforms.
