@@ -29,6 +29,7 @@ extension WorkerLoop {
 
     /// Starts a new request, or buffers its record while its tenant has enough calls waiting.
     func startOrBuffer(_ flight: Flight) {
+        if flight.request.remaining != nil, flight.report.faults.isEmpty { return expand(flight) }
         if flight.request.orderingKey != nil, waitsForItsKey(flight) { return }
         let lane = flight.lane
         guard flight.delayed == nil, flight.deadLetter == nil, flight.report.faults.isEmpty, flight.routeFault == nil,

@@ -35,6 +35,8 @@ struct Workload: Sendable {
     var largeEvery = 0
     /// The users of each of those.
     var usersOfLarge = 300
+    /// Bytes that each of them repeats in all of its parts.
+    var ballastOfLarge = 0
     /// When its publishing begins, milliseconds since 1970.
     var beginning: Int64 = 0
     /// One of so many is a request that was published a little before; 0 for none.
@@ -144,8 +146,11 @@ struct Workload: Sendable {
     /// A request for so many users that it is sent in parts, on all platforms.
     private func large(_ number: Int) -> String {
         let users = (0..<usersOfLarge).map { "\"l\(number)-\($0)\"" }.joined(separator: ",")
+        // A payload that is used on no platform.
+        let ballast = String(repeating: "b", count: ballastOfLarge)
+        let payloads = ballast.isEmpty ? "" : ",\"payloads\":{\"baidu\":{\"body\":\"\(ballast)\"}}"
         return "{\"id\":\"l\(number)\",\"audience\":{\"users\":[\(users)]},\"message\":{\"title\":\"\(number)\"},"
-            + "\"options\":{\"on_ambiguous\":\"retry\"}}"
+            + "\"platforms\":[\"apple\",\"fcmv1\",\"windows\"],\"options\":{\"on_ambiguous\":\"retry\"}\(payloads)}"
     }
 
     private static func text(_ moment: Int64) -> String {
