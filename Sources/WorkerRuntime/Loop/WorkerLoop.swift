@@ -258,6 +258,7 @@ final class WorkerLoop {
             }
             probeBroker()
             lookForUnread()
+            health.left(LeftPartitions(of: partitions))
             postStatus()
         }
     }
