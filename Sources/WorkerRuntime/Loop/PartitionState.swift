@@ -158,12 +158,12 @@ struct PartitionState {
     /// Whether a record may be read now.
     var canRead: Bool { mayHaveRecords && !isBlocked && head == nil && refusal == nil && left == nil }
 
-    /// Leaves the partition if a newer version wrote a record that is not finished: nothing more is read, and the position stays in front of
-    /// it. Publishers may give theirs any header, so theirs are never newer.
+    /// Leaves the partition if a newer version wrote a record that is not finished: nothing more is read, and the position stays in front
+    /// of it. Publishers may give theirs any header, so theirs are never newer.
     ///
     /// - Returns: Whether it is left.
     mutating func leaves(at record: borrowing ConsumedRecord, group: String) -> Bool {
-        guard !role.isOpen, !(ledger?.isKnown(record.offset) ?? false) else { return false }
+        guard !NextFormat.isOn, !role.isOpen, !(ledger?.isKnown(record.offset) ?? false) else { return false }
         var format = RecordFormat(of: role.namesGroup ? group : nil)
         record.forEachHeader { name, value in format.add(name: name, value: value) }
         if format.isNewer { left = .newerRecord(at: record.offset) }
