@@ -68,6 +68,17 @@ struct OffsetLedgerTests {
         #expect(ledger.position == before.2)
     }
 
+    @Test func whatIsKnownNeedsNothingMore() {
+        var finished = FinishedOffsets()
+        for distance in [1, 3] { finished.insert(distance) }
+        var ledger = OffsetLedger(start: 10, finished: finished)
+        #expect((8..<16).filter { ledger.isKnown($0) } == [8, 9, 11, 13])
+        #expect(ledger.received(10) == .process)
+        #expect((8..<16).filter { ledger.isKnown($0) } == [8, 9, 10, 11, 13])
+        for offset in Int64(11)..<16 { #expect((ledger.received(offset) == .alreadyFinished) == [11, 13].contains(offset)) }
+        #expect(!ledger.isKnown(.max))
+    }
+
     @Test func anOffsetBeforeThePositionIsNotProcessedAgain() {
         var ledger = ledger([10, 11], start: 10)
         #expect(ledger.received(10) == .alreadyFinished)

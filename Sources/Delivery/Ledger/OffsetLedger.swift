@@ -84,6 +84,12 @@ public struct OffsetLedger: Sendable {
         return .process
     }
 
+    /// Whether a record needs nothing more: `received` would say that it is finished, or was taken in before.
+    ///
+    /// - Parameter offset: Its offset.
+    /// - Returns: Whether it is known.
+    public func isKnown(_ offset: Int64) -> Bool { offset < position || offset < restored && isFinished(offset) }
+
     /// Notes that there is nothing between the last record and `offset`, the end of the partition.
     public mutating func reachedEnd(_ offset: Int64) {
         skip(to: offset)

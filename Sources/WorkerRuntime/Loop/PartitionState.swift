@@ -42,6 +42,9 @@ enum PartitionRole: Equatable {
 
     /// Whether publishers write to it; the others are written by workers and by replays.
     var isOpen: Bool { hasRequests && self != .requests(.own) }
+
+    /// Whether its records say whose they are, because groups share the topic.
+    var namesGroup: Bool { kind == .delayed || kind == .held }
 }
 
 /// The partitions of one lane of requests. A lane without records costs a turn no more than a look at `mayHaveRecords`.
@@ -75,6 +78,8 @@ struct PartitionState {
     let role: PartitionRole
     /// Why it is not read, if an operator has to decide where it begins.
     var refusal: StartRule.Cause?
+    /// Why it is left to another version, if it is.
+    var left: LeaveCause?
     /// When the latest of its records was published that was read, milliseconds since 1970.
     var latest: Int64?
     /// What is finished; nil until the first record says where the partition begins.
@@ -119,6 +124,7 @@ struct PartitionState {
         self.role = role
         self.committed = committed
         refusal = plan.refusal
+        left = plan.left
         latest = plan.latest
         ledger = plan.ledger
         isDirty = plan.isDirty
@@ -163,7 +169,25 @@ struct PartitionState {
     var nextDelayed: Flight? { (head ?? parked).flatMap { $0.isActive ? $0 : nil } }
 
     /// Whether a record may be read now.
-    var canRead: Bool { mayHaveRecords && !isBlocked && head == nil && refusal == nil }
+    var canRead: Bool { mayHaveRecords && !isBlocked && head == nil && refusal == nil && left == nil }
+
+    /// Leaves the partition if a newer version wrote a record that is not finished: nothing more is read, and the position stays in front
+    /// of it. Publishers may give theirs any header, so theirs are never newer.
+    ///
+    /// - Returns: Whether it is left.
+    mutating func leaves(at record: borrowing ConsumedRecord, group: String) -> Bool {
+        guard !NextFormat.isOn, !role.isOpen, !(ledger?.isKnown(record.offset) ?? false) else { return false }
+        var format = RecordFormat(of: role.namesGroup ? group : nil)
+        record.forEachHeader { name, value in format.add(name: name, value: value) }
+        if format.isNewer { left = .newerRecord(at: record.offset) }
+        return left != nil
+    }
+
+    /// Notes when a record was published that was taken. One that was finished before is known to the position.
+    mutating func noteTaken(_ timestamp: Timestamp, now: Timestamp) {
+        lastTimestamp = timestamp
+        latest = max(latest ?? 0, min(max(0, timestamp.milliseconds), now.milliseconds))
+    }
 
     /// Whether the window has to move, or memory to become free, before the next record can be taken.
     var isBlocked: Bool { parked != nil || isFullOfKeys || !(ledger?.hasRoom ?? true) }
@@ -191,6 +215,13 @@ extension StartOffset {
         case .end: self = .end
         case .offset(let offset): self = .offset(offset)
         }
+    }
+}
+
+extension LeftPartitions {
+    /// Those of an assignment that are left.
+    init?(of partitions: [PartitionState]) {
+        self.init(partitions.compactMap { partition in partition.left.map { (name: "\(partition.id)", cause: $0) } })
     }
 }
 

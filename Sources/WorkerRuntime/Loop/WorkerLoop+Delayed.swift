@@ -73,7 +73,7 @@ extension WorkerLoop {
 
     /// - Returns: What the record holds, to be started; nil when it was finished before, or has to wait for the window.
     private func takeDelayed(_ record: borrowing ConsumedRecord, _ slot: Int) -> Flight? {
-        guard case .delay(let delay) = partitions[slot].role, let reception = receive(record.offset, of: slot) else { return nil }
+        guard case .delay(let delay) = partitions[slot].role, let reception = receive(record, of: slot) else { return nil }
         let partition = partitions[slot].id
         let place = RecordOrigin(
             topic: partition.topic, partition: partition.partition, offset: record.offset,

@@ -75,16 +75,17 @@ extension WorkerLoop {
         }
     }
 
-    /// Notes that a record was delivered; nil when its outcome was published before.
-    func receive(_ offset: Int64, of slot: Int) -> OffsetLedger.Reception? {
+    /// Notes that a record was delivered; nil when its outcome was published before, or a newer version wrote it.
+    func receive(_ record: borrowing ConsumedRecord, of slot: Int) -> OffsetLedger.Reception? {
+        let offset = record.offset
         if partitions[slot].begins(after: offset) {
-            guard partitions[slot].role.hasRequests else {
-                beginAgain(slot, at: offset)
-                return partitions[slot].received(offset, window: window(of: slot))
+            guard !partitions[slot].role.hasRequests else {
+                membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
+                return nil
             }
-            membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
-            return nil
+            beginAgain(slot, at: offset)
         }
+        guard !partitions[slot].leaves(at: record, group: configuration.groupID) else { return nil }
         let reception = partitions[slot].received(offset, window: window(of: slot))
         if reception == .alreadyFinished { return nil }
         partitions[slot].consumed.increment()
@@ -99,10 +100,8 @@ extension WorkerLoop {
 
     private func take(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int, _ lane: Lane) {
         if lookBack(at: record, origin, slot) { return }
-        partitions[slot].latest = max(
-            partitions[slot].latest ?? 0, min(max(0, origin.timestamp.milliseconds), wallClock.milliseconds))
-        guard let reception = receive(origin.offset, of: slot) else { return remember(record, origin, slot) }
-        partitions[slot].lastTimestamp = origin.timestamp
+        guard let reception = receive(record, of: slot) else { return remember(record, origin, slot) }
+        partitions[slot].noteTaken(origin.timestamp, now: wallClock)
         let flight = flights.take()
         flight.begin(epoch: epoch, slot: slot, lane: lane, origin: origin, now: wallClock, monotonic: now)
         read(record, into: flight)

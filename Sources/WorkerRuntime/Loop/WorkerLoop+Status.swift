@@ -125,7 +125,8 @@ extension WorkerLoop {
             LoopStatus.Partition(
                 topic: partitions[slot].id.topic, partition: partitions[slot].id.partition,
                 position: partitions[slot].ledger?.position, committed: partitions[slot].committed?.offset,
-                inWork: inWork[slot], oldest: oldest[slot].map { oldestStatus($0, due: due[$0.index]) })
+                inWork: inWork[slot], oldest: oldest[slot].map { oldestStatus($0, due: due[$0.index]) },
+                isLeft: partitions[slot].left != nil)
         }
     }
 

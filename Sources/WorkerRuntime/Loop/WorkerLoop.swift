@@ -226,6 +226,7 @@ final class WorkerLoop {
                 port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
             }
             perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: monotonic))
+            health.left(LeftPartitions(of: partitions))
             postStatus()
         }
     }

@@ -58,6 +58,9 @@ final class WorkerProcess: Sendable {
     /// Whether the worker says that it can work.
     var isReady: Bool { HTTPProbe.ask(port: port, "/readyz")?.status == 200 }
 
+    /// Whether the worker says that it leaves partitions to a newer version.
+    var leavesPartitions: Bool { HTTPProbe.ask(port: port, "/readyz")?.body.contains("a newer version wrote") ?? false }
+
     /// A metric's value, its series added up; nil when the worker does not answer.
     func metric(_ name: String) -> Double? {
         guard let text = HTTPProbe.ask(port: port, "/metrics")?.body else { return nil }

@@ -20,6 +20,8 @@ struct FinishedPlaces {
     private var places: [TopicPartition: [Place]] = [:]
     private var lows: [TopicPartition: Int64] = [:]
     private var document = JSONDocument()
+    /// Whether a newer version wrote some of it, so that this one does not know what is finished.
+    private(set) var isNewer = false
     /// The parts that are records of their own, and the continuations.
     private var parts: Set<PartName> = []
     private var continuations: [(part: PartName, place: TopicPartition, offset: Int64, time: Int64?)] = []
@@ -53,6 +55,9 @@ struct FinishedPlaces {
 
     /// Takes a record of such a topic.
     mutating func take(_ record: borrowing ConsumedRecord, of role: TopicRole) {
+        let isWaiting = role.kind == .delayed || role.kind == .held
+        // A dead letter has the headers of a record that anybody may have written.
+        if role.role != "deadletter", RecordFormat.isNewer(record, of: isWaiting ? group : nil) { isNewer = true }
         switch role.kind {
         case .delayed, .held: takeWaiting(record)
         case .parents: takeParent(record)

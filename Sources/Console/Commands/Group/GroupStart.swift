@@ -165,6 +165,11 @@ struct GroupStart {
             defer { reader.close() }
             try topic.read(reader) { record in places.take(record, of: role) }
         }
+        guard !places.isNewer else {
+            throw CommandFailure(
+                .failed, "a newer version wrote some of what is finished, which this one cannot read",
+                hint: "use the version that wrote it")
+        }
         places.close()
         return places
     }
