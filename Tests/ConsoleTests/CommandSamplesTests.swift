@@ -58,7 +58,8 @@ import Testing
 
     @Test func howFarAFileIsEnqueued() throws {
         let sample = try Sample("progress")
-        let progress = try #require(AudienceProgress(sample.bytes.span))
+        let parsed = AudienceProgress(sample.bytes.span)
+        let progress = try #require(parsed)
         #expect(progress.next == 3 && progress.parts == 9 && progress.partition == 2)
         #expect(progress.json == sample.bytes)
         var key = ByteWriter()

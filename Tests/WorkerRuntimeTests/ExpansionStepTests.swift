@@ -1,5 +1,6 @@
 import FanOut
 import HubEmulator
+import Observability
 import PushModel
 import TestSupport
 import Testing

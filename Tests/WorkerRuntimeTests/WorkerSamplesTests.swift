@@ -76,7 +76,8 @@ struct WorkerSamplesTests {
 
     @Test func theRecordOfALargeRequest() throws {
         let sample = try Sample("parent")
-        let read = try #require(ParentRecord(sample.bytes.span))
+        let parsed = ParentRecord(sample.bytes.span)
+        let read = try #require(parsed)
         #expect(read.id == "news" && read.chunks == 1 && read.calls == 1 && read.origin == Self.origin(4711))
         let request = try Self.request(Self.whole, at: 4711)
         let consumedAt = Timestamp(milliseconds: 1_768_464_000_500)
