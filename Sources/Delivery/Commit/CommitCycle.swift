@@ -237,7 +237,7 @@ public struct CommitCycle: Sendable {
     }
 
     private mutating func cure(_ cause: Cause, _ failure: CommitSize.Failure, _ units: [CommitUnit], _ now: Int64) -> Action {
-        if failure == .refused && !size.isSearching { refused.searchBegan() }
+        if failure == .refused { refused.rejected(units) }
         let bytes = units.reduce(0) { $0 + $1.byteCount }
         let isProven = units.count == 1 && refused.isHopeless(units[0], now: now)
         let cure = size.failed(failure, units: units.count, bytes: bytes, isProven: isProven)

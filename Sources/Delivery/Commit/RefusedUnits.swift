@@ -34,7 +34,9 @@ struct RefusedUnits: Sendable, Equatable {
     private var refusals: [CommitUnit.ID: Refusal] = [:]
     /// The units among which one is at fault, of the last batch that was rejected; none where nothing is searched.
     private(set) var suspects: Set<CommitUnit.ID> = []
-    /// The topics that have taken something since the present search began.
+    /// The units of the batch whose rejection began the present search.
+    private var searched: Set<CommitUnit.ID> = []
+    /// The topics that have taken something since then.
     private var taken: Set<CommitTopic> = []
     /// Before when none is offered by itself but one that may be given up, monotonic nanoseconds.
     private var nextProbe = Int64.min
@@ -83,8 +85,13 @@ struct RefusedUnits: Sendable, Equatable {
         return isHurried ? nextProbe : max(refusal.retryAt, nextProbe)
     }
 
-    /// Notes that something was rejected, and not in the course of a search.
-    mutating func searchBegan() { taken.removeAll() }
+    /// Notes that a batch was rejected. Of units that were in none before, what topics took so far says nothing.
+    mutating func rejected(_ units: [CommitUnit]) {
+        let ids = Set(units.map(\.id))
+        guard !ids.isSubset(of: searched) else { return }
+        searched = ids
+        taken.removeAll()
+    }
 
     /// Notes that a batch was rejected that will be halved.
     mutating func suspect(_ units: [CommitUnit]) { suspects = Set(units.map(\.id)) }
@@ -135,6 +142,8 @@ struct RefusedUnits: Sendable, Equatable {
     mutating func removeAll() {
         suspects.removeAll()
         refusals.removeAll()
+        searched.removeAll()
+        taken.removeAll()
         endPause()
     }
 

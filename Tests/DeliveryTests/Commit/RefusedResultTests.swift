@@ -57,6 +57,19 @@ struct RefusedResultTests {
         #expect(desk.taken.count == count)
     }
 
+    /// What its topic took before, while another record was looked for, says nothing about a record that is rejected later.
+    @Test func aTopicThatClosesDuringASearchLosesNoResult() {
+        var desk = CommitDesk()
+        desk.waiting = (0..<4).map { CommitDesk.unit($0) }
+        desk.run(for: 5 * Self.second) { $0.id.offset == 0 ? .tooLarge : nil }
+        #expect(desk.taken.count == 3)
+        desk.waiting.append(CommitDesk.unit(9))
+        desk.run(for: CommitCycle.refusalPatience + 60 * Self.second) { $0.topics == [.results] ? .refused : nil }
+        #expect(desk.letters.map(\.offset) == [0])
+        desk.run(for: 60 * Self.second) { _ in nil }
+        #expect(desk.taken.contains(CommitUnit.ID(slot: 0, offset: 9)))
+    }
+
     @Test func whereNothingIsTakenNothingIsGivenUpAndLittleIsBegun() {
         var desk = CommitDesk(patience: 0)
         desk.waiting = (0..<20).map { CommitDesk.unit($0) }

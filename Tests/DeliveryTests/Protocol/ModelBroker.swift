@@ -2,10 +2,10 @@ import Delivery
 
 /// The broker of the model: partitions with gaps, transactions, and the positions of one group.
 ///
-/// It is the judge, too. It keeps of every record, by its number, whether its result is visible and how often its call was made,
-/// without a window, a ring or a bitmap; `fault` names the first thing that is not as promised.
+/// It keeps of every record, by its number, whether its result is visible and how often its call was made, without a window, a ring or a
+/// bitmap. `fault` names the first thing that is not as promised.
 struct ModelBroker {
-    enum Answer { case accepted, fenced, refused }
+    enum Answer { case accepted, fenced, refused(CommitCycle.Cause) }
 
     struct Transaction {
         enum Phase {
@@ -18,33 +18,34 @@ struct ModelBroker {
         var phase = Phase.idle
         /// Of the producer that may use it; an older one is fenced.
         var epoch = 0
-        var results: [Int] = []
+        var outcomes: [ModelOutcome] = []
         var positions: [(partition: Int, commit: LedgerCommit)] = []
     }
 
-    private(set) var fault: String?
+    /// The present moment, nanoseconds.
+    var now: Int64 = 0
     var group: ModelGroup
-    // What is known of each record.
-    private(set) var offsets: [Int64] = []
-    private var partitions: [Int] = []
-    private var isDeleted: [Bool] = []
-    private var resultCounts: [Int] = []
-    private var callCounts: [Int] = []
-    /// How often a call may have to be made again, because who made it went away without a commit.
-    private var excuses: [Int] = []
+    /// The topics that take nothing at present, and what they say.
+    var closedTopics: [CommitTopic: CommitCycle.Cause] = [:]
+    /// Whether it takes positions with a map of finished offsets.
+    let takesMaps: Bool
+    private(set) var fault: String?
+    private(set) var records: [ModelRecord] = []
     /// The records that have no result yet.
     private(set) var openCount = 0
     // The partitions: numbers of records, in order of their offsets.
     private(set) var logs: [[Int]]
     private(set) var ends: [Int64]
-    private var committed: [LedgerCommit?]
+    var committed: [LedgerCommit?]
     /// The first record at or above the committed offset, as an index of the log.
-    private(set) var firstUncommitted: [Int]
+    var firstUncommitted: [Int]
     private var transactions: [Transaction]
+    private var takenCounts: [CommitTopic: Int] = [:]
     private(set) var counts = ModelCounts()
 
-    init(partitions: Int, slots: Int, isStatic: Bool) {
+    init(partitions: Int, slots: Int, isStatic: Bool, takesMaps: Bool) {
         group = ModelGroup(slots: slots, partitions: partitions, isStatic: isStatic)
+        self.takesMaps = takesMaps
         logs = Array(repeating: [], count: partitions)
         ends = Array(repeating: 0, count: partitions)
         committed = Array(repeating: nil, count: partitions)
@@ -55,19 +56,17 @@ struct ModelBroker {
     mutating func fail(_ text: String) { if fault == nil { fault = text } }
 
     mutating func count(_ event: WritableKeyPath<ModelCounts, Int>) { counts[keyPath: event] += 1 }
+
+    func name(_ record: Int) -> String { "\(records[record].partition)@\(records[record].offset)" }
 }
 
 // The partitions.
 extension ModelBroker {
-    mutating func append(_ count: Int, to partition: Int) {
-        for _ in 0..<count {
-            logs[partition].append(offsets.count)
-            offsets.append(ends[partition])
-            partitions.append(partition)
-            isDeleted.append(false)
-            resultCounts.append(0)
-            callCounts.append(0)
-            excuses.append(0)
+    /// Writes records, whose flavours are spread from `flavour` on.
+    mutating func append(_ count: Int, to partition: Int, flavour: Int, mayBeRejected: Bool = false) {
+        for index in 0..<count {
+            logs[partition].append(records.count)
+            records.append(ModelRecord(partition, ends[partition], flavour: flavour + index * 37, mayBeRejected: mayBeRejected))
             ends[partition] += 1
         }
         openCount += count
@@ -81,44 +80,87 @@ extension ModelBroker {
         let first = firstUncommitted[partition]
         guard first < logs[partition].count else { return }
         let record = logs[partition][first + value % (logs[partition].count - first)]
-        if !isDeleted[record] && resultCounts[record] == 0 { openCount -= 1 }
-        isDeleted[record] = true
+        if !records[record].isDeleted && records[record].resultCount == 0 { openCount -= 1 }
+        records[record].isDeleted = true
     }
 
     /// The next record from an index of the log on, with its index; nil at the end.
     func next(_ partition: Int, from index: Int) -> Int? {
         var index = index
         while index < logs[partition].count {
-            if !isDeleted[logs[partition][index]] { return index }
+            if !records[logs[partition][index]].isDeleted { return index }
             index += 1
         }
         return nil
+    }
+
+    /// Where in the log reading begins.
+    func index(of start: AssignmentPlan.Start, in partition: Int) -> Int {
+        switch start {
+        case .beginning: return 0
+        case .end: return logs[partition].count
+        case .offset(let offset):
+            var (low, high) = (0, logs[partition].count)
+            while low < high {
+                let middle = (low + high) / 2
+                if records[logs[partition][middle]].offset < offset { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+    }
+
+    /// Where partitions begin in which the group has no position. All records are young.
+    func decisions(_ rule: StartRule) -> [StartRule.Decision?] {
+        rule.decisions(
+            in: ends.indices.map { partition in
+                let end = ends[partition]
+                let hasPosition = committed[partition] != nil
+                return StartRule.Partition(low: 0, high: end, since: end > 0 ? 0 : nil, hasPosition: hasPosition)
+            })
     }
 }
 
 // Calls.
 extension ModelBroker {
     /// A call is made for a record.
-    mutating func called(_ record: Int, by member: ModelGroup.Member) {
-        if !group.isOwner(member, of: partitions[record]) {
-            excuses[record] += 1
-        } else if resultCounts[record] > 0 {
-            fail("\(name(record)) is called again although its result is there")
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - member: Who makes it.
+    ///   - isSuspected: Whether that worker knows that an owner before it may have begun the record.
+    mutating func called(_ record: Int, by member: ModelGroup.Member, isSuspected: Bool) {
+        if !group.isOwner(member, of: records[record].partition) {
+            records[record].excuseCount += 1
+        } else {
+            if records[record].resultCount > 0 { fail("\(name(record)) is called again although its result is there") }
+            if records[record].wasBegun && !isSuspected { fail("\(name(record)) is called again and counts as not begun") }
+            records[record].wasBegun = true
         }
-        callCounts[record] += 1
+        records[record].callCount += 1
         counts.calls += 1
-        if callCounts[record] > 1 { counts.repeated += 1 }
-        if callCounts[record] > 1 + excuses[record] { fail("\(name(record)) is called again without need") }
+        if records[record].callCount > 1 { counts.repeated += 1 }
+        if records[record].callCount > 1 + records[record].excuseCount { fail("\(name(record)) is called again without need") }
     }
 
-    mutating func excuse(_ record: Int) { excuses[record] += 1 }
+    mutating func excuse(_ record: Int) { records[record].excuseCount += 1 }
 
     /// A record is dropped on arrival because the map says that it has its result.
     mutating func dropped(_ record: Int) {
-        if resultCounts[record] == 0 { fail("\(name(record)) was dropped without a result") }
+        if records[record].resultCount == 0 { fail("\(name(record)) was dropped without a result") }
     }
 
-    func name(_ record: Int) -> String { "\(partitions[record])@\(offsets[record])" }
+    /// A dead letter is written in place of a result.
+    mutating func gaveUp(_ record: Int, patience: Int64) {
+        counts.givenUp += 1
+        guard let refusal = records[record].refusal else {
+            fail("\(name(record)) is given up and was not rejected")
+            return
+        }
+        if now - refusal.since < patience { fail("\(name(record)) is given up \(now - refusal.since) ns after its rejection") }
+        for topic in records[record].topics where takenCounts[topic] == refusal.takenCounts[topic] {
+            fail("\(name(record)) is given up although \(topic) takes no other either")
+        }
+    }
 }
 
 // Transactions.
@@ -130,20 +172,52 @@ extension ModelBroker {
         return transactions[slot].epoch
     }
 
-    /// Begins a transaction with `results` and then `positions`.
-    mutating func publish(
-        _ results: [Int], _ positions: [(partition: Int, commit: LedgerCommit)], by member: ModelGroup.Member, producerEpoch: Int
-    ) -> Answer {
-        let slot = member.slot
+    /// Begins a transaction with the job's records and then its positions.
+    mutating func publish(_ job: ModelCommitter.Job, producerEpoch: Int) -> Answer {
+        let slot = job.member.slot
         guard producerEpoch == transactions[slot].epoch else { return .fenced }
         transactions[slot].phase = .open
-        transactions[slot].results = results
-        guard group.accepts(member) else { return .refused }
-        for position in positions where !group.isOwner(member, of: position.partition) {
-            fail("the position of \(position.partition) was taken from a worker that does not own it")
+        checkUnits(of: job)
+        if let cause = rejection(of: job.batch) { return .refused(cause) }
+        transactions[slot].outcomes = job.batch
+        guard group.accepts(job.member) else { return .refused(.outOfGroup) }
+        for (partition, commit) in job.positions {
+            if !takes(commit) { return .refused(.metadataTooLarge) }
+            if !group.isOwner(job.member, of: partition) {
+                fail("the position of \(partition) was taken from a worker that does not own it")
+            }
         }
-        transactions[slot].positions = positions
+        transactions[slot].positions = job.positions
         return .accepted
+    }
+
+    func takes(_ position: LedgerCommit) -> Bool {
+        takesMaps || (try? FinishedOffsets(decoding: position.metadata))?.bitCount == 0
+    }
+
+    /// What finishes a record goes out as a whole, and with the position of its partition.
+    private mutating func checkUnits(of job: ModelCommitter.Job) {
+        let partitions = Set(job.positions.map(\.partition))
+        var counts: [Int: Int] = [:]
+        for outcome in job.batch { counts[outcome.record, default: 0] += outcome.topic == .deadLetters ? 1000 : 1 }
+        for (record, count) in counts {
+            if count != 1000 && count != records[record].topics.count { fail("\(name(record)) is published in part") }
+            if !partitions.contains(records[record].partition) { fail("\(name(record)) is published without a position") }
+        }
+    }
+
+    private mutating func rejection(of batch: [ModelOutcome]) -> CommitCycle.Cause? {
+        for outcome in batch {
+            let known = records[outcome.record]
+            let own = outcome.topic == known.topics[0] ? known.rejection : nil
+            guard let cause = own ?? closedTopics[outcome.topic] else { continue }
+            for other in batch where records[other.record].refusal == nil {
+                records[other.record].refusal = ModelRecord.Refusal(since: now, takenCounts: takenCounts)
+            }
+            counts.rejected += 1
+            return cause
+        }
+        return nil
     }
 
     mutating func commit(_ slot: Int, producerEpoch: Int) -> Answer {
@@ -164,7 +238,7 @@ extension ModelBroker {
         transactions[slot].phase = phase
     }
 
-    /// What was under way arrives.
+    /// What was on its way arrives.
     mutating func arrive(_ slot: Int) {
         if transactions[slot].phase == .ending || transactions[slot].phase == .prepared { carryOut(slot) }
     }
@@ -174,7 +248,7 @@ extension ModelBroker {
         if transactions[slot].phase == .open || transactions[slot].phase == .ending { discard(slot) }
     }
 
-    /// Whether no transaction under way may still move the group's position.
+    /// Whether no open transaction may still move the group's position.
     func isStable(_ partition: Int) -> Bool {
         for slot in transactions.indices where transactions[slot].phase != .idle {
             for position in transactions[slot].positions where position.partition == partition { return false }
@@ -190,10 +264,13 @@ extension ModelBroker {
     private mutating func carryOut(_ slot: Int) {
         let transaction = transactions[slot]
         transactions[slot] = Transaction(epoch: transaction.epoch)
-        for record in transaction.results {
-            resultCounts[record] += 1
-            if resultCounts[record] > 1 { fail("\(name(record)) has two results") }
-            if !isDeleted[record] { openCount -= 1 }
+        for outcome in transaction.outcomes {
+            takenCounts[outcome.topic, default: 0] += 1
+            let record = outcome.record
+            guard outcome.topic == .deadLetters || outcome.topic == records[record].topics[0] else { continue }
+            records[record].resultCount += 1
+            if records[record].resultCount > 1 { fail("\(name(record)) has two results") }
+            if !records[record].isDeleted { openCount -= 1 }
         }
         for (partition, commit) in transaction.positions {
             if let before = committed[partition], commit.offset < before.offset {
@@ -204,73 +281,5 @@ extension ModelBroker {
         }
         for (partition, _) in transaction.positions { check(partition, from: firstUncommitted[partition]) }
         counts.commits += 1
-    }
-}
-
-// The promise.
-extension ModelBroker {
-    /// Every record has either one result or none and is pending: at or above the committed offset and not in its map.
-    private mutating func check(_ partition: Int, from start: Int) {
-        let position = committed[partition] ?? LedgerCommit(offset: 0, metadata: "")
-        guard let map = try? FinishedOffsets(decoding: position.metadata) else {
-            fail("the metadata of \(partition) cannot be read")
-            return
-        }
-        let log = logs[partition]
-        var index = start
-        while index < log.count {
-            let record = log[index]
-            let distance = offsets[record] - position.offset
-            index += 1
-            if distance < 0 { firstUncommitted[partition] = index }
-            let isDone = distance < 0 || (distance < Int64(map.bitCount) && map.contains(Int(distance)))
-            let hasResult = resultCounts[record] == 1
-            // One that was deleted may count as done without a result.
-            if isDone == hasResult || (isDone && isDeleted[record]) { continue }
-            fail("\(name(record)) is \(isDone ? "done" : "pending") and has \(resultCounts[record]) results")
-        }
-    }
-
-    /// Checks everything from the first record on.
-    mutating func checkAll() {
-        for partition in logs.indices { check(partition, from: 0) }
-        var open = 0
-        for record in offsets.indices where resultCounts[record] == 0 && !isDeleted[record] { open += 1 }
-        if open != openCount { fail("\(open) records have no result, \(openCount) were counted") }
-    }
-}
-
-/// How often the interesting cases came up.
-struct ModelCounts {
-    var commits = 0
-    var foundCommitted = 0
-    var foundNotCommitted = 0
-    var superseded = 0
-    var inconclusive = 0
-    var refused = 0
-    var fenced = 0
-    var guarded = 0
-    var drained = 0
-    var cut = 0
-    var lost = 0
-    var waits = 0
-    var parked = 0
-    var lateCompletions = 0
-    var takeovers = 0
-    var calls = 0
-    var repeated = 0
-
-    static func += (sum: inout ModelCounts, part: ModelCounts) {
-        for count in all { sum[keyPath: count] += part[keyPath: count] }
-    }
-
-    static var all: [WritableKeyPath<ModelCounts, Int>] { frequent + [\.superseded, \.inconclusive] }
-
-    /// What comes up in every hundred thousand steps.
-    static var frequent: [WritableKeyPath<ModelCounts, Int>] {
-        [
-            \.commits, \.foundCommitted, \.foundNotCommitted, \.refused, \.fenced, \.guarded, \.drained, \.cut, \.lost,
-            \.waits, \.parked, \.lateCompletions, \.takeovers, \.calls, \.repeated,
-        ]
     }
 }

@@ -1,88 +1,89 @@
 import Delivery
 
-/// A worker process of the model: the real ledger, and the rules of the commit protocol around it.
+/// A worker process of the model. It decides nothing about commits, positions and starts: `CommitCycle`, `OffsetLedger`, `AssignmentPlan`
+/// and `StartRule` do, and it performs, as the loop does.
 ///
 /// What it does not do is as important: it keeps nothing over an assignment, and believes only what the broker says.
 final class ModelWorker {
-    /// A rule that the worker breaks on purpose, to see that the checks find it.
+    /// Something that the worker performs wrongly on purpose, to see that the checks find it.
     enum Sabotage: CaseIterable {
         case none
         /// It starts from the committed offset alone.
         case forgetsTheMap
         /// After a commit without an answer it publishes again without asking where the group stands.
         case publishesAgain
-        /// It publishes outcomes of an assignment that it has no more.
-        case keepsOldResults
-        /// Positions go first, results in the transaction after it.
-        case commitsBeforePublishing
+        /// Its positions say nothing of what a commit leaves out.
+        case forgetsWhatIsLeft
         /// It gives partitions up without waiting for its calls and committing them.
         case dropsOnRevoke
         /// It sends positions although it is no member of the group.
         case ignoresTheGuard
         /// It starts from positions that a transaction may still move.
         case readsUnstable
-        /// It calls the hub again for what was in an aborted transaction.
-        case callsAgainAfterAbort
+        /// It calls the hub again for what was put back.
+        case callsAgain
+        /// What is put back is forgotten.
+        case dropsWhatIsPutBack
+        /// It begins requests while positions say that no worker is at work.
+        case beginsBeforeOpening
     }
 
     enum Phase { case left, joined, assigned, running, draining, stopped }
 
-    struct Held {
-        let partition: Int
-        var ledger: OffsetLedger
-        /// The index in the log where reading goes on.
-        var cursor: Int
-        var parked: Int?
-        var inWork = 0
-        var isDirty = false
-        /// The position as this worker knows it.
-        var confirmed: LedgerCommit?
+    /// What all workers of a history go by.
+    struct Terms {
+        var rule = StartRule.beginning
+        var sabotage = Sabotage.none
+        var commit: CommitCycle.Terms = {
+            var terms = CommitCycle.Terms(interval: 20_000_000, transactionTimeout: 15_000_000_000)
+            terms.refusalPatience = 20_000_000_000
+            return terms
+        }()
     }
 
     struct Call {
         let record: Int
-        let held: Int
+        let slot: Int
         let epoch: Int
+        var isBegun = false
     }
 
-    /// What became of a commit that was not answered.
-    enum Fate { case carriedOut, underWay, prepared, neverSent }
-
-    /// Outcomes on their way, kept until the commit is confirmed.
-    struct Offer {
-        enum Stage { case waiting, open, doubtful }
-        var records: [Int]
-        var positions: [(partition: Int, commit: LedgerCommit)]
-        var before: [LedgerCommit?]
-        let epoch: Int
-        var stage = Stage.waiting
-    }
-
-    let sabotage: Sabotage
-    var window: Int
-    var member: ModelGroup.Member
-    var phase: Phase
+    let terms: Terms
+    let window: Int
     var isStalled = false
-    var offer: Offer?
-    var held: [Held] = []
-    var calls: [Call] = []
-    var outbox: [Int] = []
+    // Its place in the group, and the assignment.
+    var member: ModelGroup.Member
+    var phase = Phase.joined
+    var partitions: [ModelPartition] = []
     /// Of the assignment; a completion with another one is dropped.
     var epoch = 0
-    /// Of the producer; nil until the next one is initialised.
-    private var producerEpoch: Int?
+    /// Until when calls may finish before partitions are given up.
+    var deadline = Int64.max
+    var drainedAt: Int64?
+    /// Whether positions say that no worker is at work.
+    var isOpening = false
+    /// Whether where partitions begin must be committed.
+    var isRefreshDue = false
     /// Whether it is accounted for that what it holds may be called for again.
     var isExcused = false
+    // From records to a commit.
+    var calls: [Call] = []
+    var outbox: [ModelOutcome] = []
+    var cycle: CommitCycle
+    /// What is offered and not confirmed.
+    var offered: ModelCommitter.Job?
+    var committer: ModelCommitter
 
-    init(_ slot: Int, window: Int, _ sabotage: Sabotage, in broker: inout ModelBroker) {
-        self.sabotage = sabotage
+    init(_ slot: Int, window: Int, _ terms: Terms, in broker: inout ModelBroker) {
+        self.terms = terms
         self.window = window
-        phase = .joined
         member = broker.group.enter(slot)
+        cycle = CommitCycle(terms.commit)
+        committer = ModelCommitter(slot, transactionTimeout: terms.commit.transactionTimeout)
     }
 
     /// Whether everything it took has a confirmed result.
-    var isIdle: Bool { offer == nil && outbox.isEmpty && !hasOwnCalls }
+    var isIdle: Bool { phase == .stopped || !cycle.isOffering && outbox.isEmpty && !hasOwnCalls }
 
     var hasOwnCalls: Bool {
         for call in calls where call.epoch == epoch { return true }
@@ -92,204 +93,100 @@ final class ModelWorker {
 
 // From a record to its outcome.
 extension ModelWorker {
+    /// Whether what was read may begin.
+    private func canProceed(_ now: Int64) -> Bool {
+        phase == .running && (!isOpening || terms.sabotage == .beginsBeforeOpening) && !cycle.isOverdue(now: now)
+    }
+
     /// - Returns: Whether there may be another record to read.
     @discardableResult
     func receive(_ value: Int, from broker: inout ModelBroker) -> Bool {
-        guard phase == .running, !held.isEmpty else { return false }
-        let index = value % held.count
-        guard let record = nextRecord(index, &broker) else { return false }
-        switch held[index].ledger.received(broker.offsets[record]) {
+        guard canProceed(broker.now), !partitions.isEmpty else { return false }
+        let slot = value % partitions.count
+        guard let record = nextRecord(slot, &broker) else { return false }
+        guard let reception = partitions[slot].ledger?.received(broker.records[record].offset) else { return false }
+        switch reception {
         case .process:
-            broker.called(record, by: member)
-            calls.append(Call(record: record, held: index, epoch: epoch))
-            held[index].inWork += 1
-            if sabotage == .commitsBeforePublishing { held[index].isDirty = true }
+            calls.append(Call(record: record, slot: slot, epoch: epoch))
+            partitions[slot].inWork += 1
         case .alreadyFinished: broker.dropped(record)
         case .beyondWindow:
-            if held[index].inWork == 0 { broker.fail("\(broker.name(record)) waits for nothing") }
-            held[index].parked = record
+            if partitions[slot].inWork == 0 { broker.fail("\(broker.name(record)) waits for nothing") }
+            partitions[slot].parked = record
             broker.count(\.parked)
         }
-        check(index, &broker)
-        return held[index].parked == nil
+        check(slot, &broker)
+        return partitions[slot].parked == nil
     }
 
-    private func nextRecord(_ index: Int, _ broker: inout ModelBroker) -> Int? {
-        if let parked = held[index].parked {
-            held[index].parked = nil
+    private func nextRecord(_ slot: Int, _ broker: inout ModelBroker) -> Int? {
+        if let parked = partitions[slot].parked {
+            partitions[slot].parked = nil
             return parked
         }
-        guard held[index].ledger.hasRoom, let place = broker.next(held[index].partition, from: held[index].cursor) else {
+        let number = partitions[slot].number
+        guard partitions[slot].ledger?.hasRoom ?? false, let place = broker.next(number, from: partitions[slot].cursor) else {
             return nil
         }
-        held[index].cursor = place + 1
-        return broker.logs[held[index].partition][place]
+        partitions[slot].cursor = place + 1
+        return broker.logs[number][place]
     }
 
     func reachEnd(_ value: Int, of broker: inout ModelBroker) {
-        guard phase == .running, !held.isEmpty else { return }
-        let index = value % held.count
-        let partition = held[index].partition
-        guard held[index].parked == nil, broker.next(partition, from: held[index].cursor) == nil else { return }
-        held[index].ledger.reachedEnd(broker.ends[partition])
-        check(index, &broker)
+        guard phase == .running, !partitions.isEmpty else { return }
+        let slot = value % partitions.count
+        let number = partitions[slot].number
+        guard partitions[slot].parked == nil, broker.next(number, from: partitions[slot].cursor) == nil else { return }
+        partitions[slot].ledger?.reachedEnd(broker.ends[number])
+        check(slot, &broker)
     }
 
-    func finish(_ value: Int, _ broker: inout ModelBroker) {
-        guard phase != .stopped, !calls.isEmpty else { return }
-        let place = value % calls.count
-        calls.swapAt(place, calls.count - 1)
-        let call = calls.removeLast()
-        guard call.epoch == epoch else {
-            broker.count(\.lateCompletions)
-            if sabotage == .keepsOldResults { outbox.append(call.record) }
-            return
-        }
-        outbox.append(call.record)
-        held[call.held].ledger.finished(broker.offsets[call.record])
-        held[call.held].isDirty = true
-        held[call.held].inWork -= 1
-        check(call.held, &broker)
-    }
-
-    private func check(_ index: Int, _ broker: inout ModelBroker) {
-        guard phase == .running else { return }
-        let ledger = held[index].ledger
-        if ledger.unfinishedCount != held[index].inWork {
-            broker.fail("\(ledger.unfinishedCount) are counted, \(held[index].inWork) are in work")
-        }
-        if ledger.lowWaterMark > ledger.position { broker.fail("the mark is beyond the position") }
-        if !ledger.hasRoom && held[index].inWork == 0 { broker.fail("there is no room and nothing in work") }
-    }
-}
-
-// From outcomes to a confirmed commit.
-extension ModelWorker {
-    /// Begins a transaction with what is finished, or with what an earlier one did not bring about.
-    func publish(to broker: inout ModelBroker) {
-        guard phase == .running || phase == .draining else { return }
-        if offer == nil { gather(&broker) }
-        guard let waiting = offer, waiting.stage == .waiting else { return }
-        guard member.id != 0 || sabotage == .ignoresTheGuard else {
-            broker.count(\.guarded)
-            return
-        }
-        let answer = broker.publish(waiting.records, waiting.positions, by: member, producerEpoch: initialised(&broker))
-        if answer == .refused {
-            broker.count(\.refused)
-            abort(&broker)
-        } else if !isFenced(answer, &broker) {
-            offer?.stage = .open
-        }
-    }
-
-    private func gather(_ broker: inout ModelBroker) {
-        var positions: [(partition: Int, commit: LedgerCommit)] = []
-        var before: [LedgerCommit?] = []
-        let goesAhead = sabotage == .commitsBeforePublishing
-        guard !outbox.isEmpty || goesAhead else { return }
-        for index in held.indices where held[index].isDirty {
-            var ledger = held[index].ledger
-            if goesAhead { for call in calls where call.held == index { ledger.finished(broker.offsets[call.record]) } }
-            let commit = ledger.commit()
-            if commit.metadata.utf8.count > 2735 { broker.fail("the metadata has \(commit.metadata.utf8.count) characters") }
-            positions.append((held[index].partition, commit))
-            before.append(held[index].confirmed)
-            held[index].isDirty = false
-        }
-        if goesAhead && positions.isEmpty && outbox.isEmpty { return }
-        let isAhead = goesAhead && !positions.isEmpty
-        offer = Offer(records: isAhead ? [] : outbox, positions: positions, before: before, epoch: epoch)
-        if !isAhead { outbox.removeAll(keepingCapacity: true) }
-    }
-
-    func commit(to broker: inout ModelBroker) {
-        guard let open = offer, open.stage == .open, let producerEpoch else { return }
-        if !isFenced(broker.commit(member.slot, producerEpoch: producerEpoch), &broker) { confirmed(open) }
-    }
-
-    func abort(_ broker: inout ModelBroker) {
-        guard let open = offer, open.stage != .doubtful, let producerEpoch else { return }
-        if isFenced(broker.abort(member.slot, producerEpoch: producerEpoch), &broker) { return }
-        if sabotage == .callsAgainAfterAbort { for record in open.records { broker.called(record, by: member) } }
-        unsettled(open)
-    }
-
-    /// The commit is asked for, and no answer comes.
-    func commitUnanswered(_ fate: Fate, _ broker: inout ModelBroker) {
-        guard let open = offer, open.stage == .open, let producerEpoch else { return }
-        switch fate {
-        case .carriedOut: if isFenced(broker.commit(member.slot, producerEpoch: producerEpoch), &broker) { return }
-        case .underWay: broker.beginEnding(member.slot, producerEpoch: producerEpoch, .ending)
-        case .prepared: broker.beginEnding(member.slot, producerEpoch: producerEpoch, .prepared)
-        case .neverSent: break
-        }
-        offer?.stage = .doubtful
-        self.producerEpoch = nil
-        if open.epoch != epoch { offer = nil }
-    }
-
-    /// After a commit without an answer: a new producer, which settles the transaction, and then the group's position tells.
-    func recover(_ broker: inout ModelBroker) {
-        guard phase != .stopped, let doubtful = offer, doubtful.stage == .doubtful else { return }
-        _ = initialised(&broker)
-        if sabotage == .publishesAgain { return unsettled(doubtful) }
-        var positions: [DoubtfulCommit.Position] = []
-        for (index, position) in doubtful.positions.enumerated() {
-            guard broker.isStable(position.partition) else { return }
-            let found = broker.position(position.partition)
-            positions.append(
-                DoubtfulCommit.Position(before: doubtful.before[index], intended: position.commit, found: found))
-        }
-        switch DoubtfulCommit(positions) {
-        case .committed:
-            broker.count(\.foundCommitted)
-            confirmed(doubtful)
-        case .notCommitted:
-            broker.count(\.foundNotCommitted)
-            unsettled(doubtful)
-        case .superseded: giveUp(&broker, \.superseded)
-        case .inconclusive: giveUp(&broker, \.inconclusive)
-        }
-    }
-
-    /// Somebody else moved the partitions: they are not ours any more, and the group will say so.
-    private func giveUp(_ broker: inout ModelBroker, _ event: WritableKeyPath<ModelCounts, Int>) {
-        broker.count(event)
-        for held in held where broker.group.isOwner(member, of: held.partition) {
-            broker.fail("the owner of \(held.partition) cannot tell whether its commit took place")
-        }
-        forget(&broker)
-    }
-
-    private func confirmed(_ done: Offer) {
-        offer = nil
-        guard done.epoch == epoch else { return }
-        for position in done.positions {
-            for index in held.indices where held[index].partition == position.partition {
-                held[index].confirmed = position.commit
-            }
-        }
-    }
-
-    /// The outcomes stay and are offered again, without a second call; those of an old assignment are the next owner's.
-    private func unsettled(_ open: Offer) {
-        if open.epoch == epoch { offer?.stage = .waiting } else { offer = nil }
-    }
-
-    /// The epoch of the producer; the first time, the broker settles what its predecessor left.
-    func initialised(_ broker: inout ModelBroker) -> Int {
-        if let producerEpoch { return producerEpoch }
-        let fresh = broker.initTransactions(member.slot)
-        producerEpoch = fresh
-        return fresh
-    }
-
-    /// A producer that is fenced has a successor, or the broker lost patience: the process ends.
-    private func isFenced(_ answer: ModelBroker.Answer, _ broker: inout ModelBroker) -> Bool {
-        guard answer == .fenced else { return false }
-        broker.count(\.fenced)
-        stop(&broker)
+    /// Makes the call of a record that waits for it.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    func begin(_ value: Int, _ broker: inout ModelBroker) -> Bool {
+        guard canProceed(broker.now) else { return false }
+        let waiting = calls.indices.filter { !calls[$0].isBegun }
+        guard !waiting.isEmpty else { return false }
+        let place = waiting[value % waiting.count]
+        calls[place].isBegun = true
+        let record = calls[place].record
+        let isSuspected = partitions[calls[place].slot].mayHaveBeenBegun(broker.records[record].offset)
+        broker.called(record, by: member, isSuspected: isSuspected)
         return true
+    }
+
+    /// A call is answered.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    func finish(_ value: Int, _ broker: inout ModelBroker) -> Bool {
+        guard phase != .stopped else { return false }
+        let begun = calls.indices.filter { calls[$0].isBegun }
+        guard !begun.isEmpty else { return false }
+        let call = calls.remove(at: begun[value % begun.count])
+        if call.epoch == epoch { record(call, &broker) } else { broker.count(\.lateCompletions) }
+        return true
+    }
+
+    func record(_ call: Call, _ broker: inout ModelBroker) {
+        let record = broker.records[call.record]
+        let id = CommitUnit.ID(slot: call.slot, offset: record.offset)
+        for topic in record.topics {
+            outbox.append(ModelOutcome(record: call.record, id: id, topic: topic, byteCount: record.byteCount))
+        }
+        partitions[call.slot].ledger?.finished(record.offset)
+        partitions[call.slot].isDirty = true
+        partitions[call.slot].inWork -= 1
+        check(call.slot, &broker)
+    }
+
+    private func check(_ slot: Int, _ broker: inout ModelBroker) {
+        guard phase == .running, let ledger = partitions[slot].ledger else { return }
+        let inWork = partitions[slot].inWork
+        if ledger.unfinishedCount != inWork { broker.fail("\(ledger.unfinishedCount) are counted, \(inWork) are in work") }
+        if ledger.lowWaterMark > ledger.position { broker.fail("the mark is beyond the position") }
+        if !ledger.hasRoom && inWork == 0 { broker.fail("there is no room and nothing in work") }
     }
 }

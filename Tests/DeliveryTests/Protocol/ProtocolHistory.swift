@@ -1,3 +1,4 @@
+import Delivery
 import TestSupport
 
 /// Random histories of the commit protocol.
@@ -7,12 +8,14 @@ extension ProtocolModel {
         let faults = [0, 1, 1, 3][random.below(4)]
         let moves = [0, 1, 1, 3][random.below(4)]
         let weights: [(Step.Kind, Int)] = [
-            (.append, 40), (.gap, [0, 2, 10][random.below(3)]), (.delete, random.below(3)),
-            (.receive, [40, 80][random.below(2)]), (.reachEnd, 2), (.finish, [60, 120, 200][random.below(3)]),
-            (.tick, [0, 40][random.below(2)]), (.publish, [20, 60][random.below(2)]), (.commit, [20, 60][random.below(2)]),
-            (.heartbeat, 60), (.start, 40),
-            (.recover, 10 + 5 * faults), (.abort, 2 * faults), (.answerLost, 2 * faults), (.requestLost, faults),
+            (.append, 40), (.gap, [0, 2, 10][random.below(3)]), (.delete, random.below(3)), (.pass, [6, 12, 24][random.below(3)]),
+            (.receive, [40, 80][random.below(2)]), (.reachEnd, 2), (.begin, 10), (.finish, [60, 120, 200][random.below(3)]),
+            (.tick, [0, 40][random.below(2)]), (.offer, [40, 80][random.below(2)]), (.publish, [20, 60][random.below(2)]),
+            (.commit, [20, 60][random.below(2)]), (.heartbeat, 60), (.start, 40),
+            (.reject, [0, 1, 2][random.below(3)]), (.accept, 3),
+            (.abort, 2 * faults), (.fillTimeout, faults), (.answerLost, 2 * faults), (.requestLost, faults),
             (.requestLate, faults), (.commitPrepared, faults), (.arrive, 3), (.transactionTimeout, faults > 0 ? 1 : 0),
+            (.replaceCommitter, faults),
             (.rebalance, moves), (.cutDrain, 1 + moves), (.crash, faults), (.restart, 20), (.replace, faults > 0 ? 1 : 0),
             (.stall, moves), (.wake, 20), (.sessionTimeout, moves),
         ]
@@ -29,9 +32,13 @@ extension ProtocolModel {
     /// Small windows, where the limits are met often, and now and then the largest.
     static func setting(using random: inout SeededRandom) -> Setting {
         let window = [16, 16, 17, 24, 64, 100][random.below(6)]
+        let rules: [StartRule] = [.beginning, .safe, .moment(1)]
         var setting = Setting(
             window: window, partitions: 1 + random.below(3), slots: 1 + random.below(3), isStatic: random.below(3) > 0,
-            backlog: [20, 100, 300][random.below(3)])
+            backlog: [20, 100, 300][random.below(3)], firstCount: [0, 5][random.below(2)], rule: rules[random.below(3)],
+            takesMaps: random.below(6) > 0, isRestarted: random.below(4) == 0)
+        // In order a result that is never taken holds up all behind it.
+        setting.mayBeRejected = setting.takesMaps && random.below(2) == 0
         if random.below(40) == 0 {
             setting.window = 16_384
             setting.backlog = 300

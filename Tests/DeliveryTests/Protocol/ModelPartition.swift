@@ -1,0 +1,48 @@
+import Delivery
+
+/// One assigned partition of a model worker: what `PartitionState` keeps of it.
+struct ModelPartition {
+    let number: Int
+    var ledger: OffsetLedger?
+    /// The index in the log where reading goes on.
+    var cursor: Int
+    /// The record that lies beyond the window.
+    var parked: Int?
+    var inWork = 0
+    var isDirty: Bool
+    /// Where the group stands as this worker knows it.
+    var committed: LedgerCommit?
+    /// Whether the group had a position in it. Without one, nothing says what was begun.
+    let hadPosition: Bool
+    let begunBefore: Int64
+    /// Whether a call was given up before its answer.
+    var hasLostCalls = false
+    var isClosed: Bool
+
+    /// A partition that begins as it is planned.
+    init(_ number: Int, _ plan: AssignmentPlan.Partition, committed: LedgerCommit?, cursor: Int) {
+        self.number = number
+        self.cursor = cursor
+        self.committed = committed
+        ledger = plan.ledger
+        isDirty = plan.isDirty
+        hadPosition = committed != nil
+        begunBefore = plan.begunBefore
+        isClosed = plan.isClosed
+    }
+
+    func mayHaveBeenBegun(_ offset: Int64) -> Bool { offset < begunBefore || !hadPosition }
+
+    var hasUncommittedGap: Bool {
+        guard let ledger else { return false }
+        return ledger.lowWaterMark > committed?.offset ?? -1
+    }
+
+    var isToBeClosed: Bool { ledger != nil && !isClosed }
+
+    var endOfBegun: Int64 {
+        guard let ledger else { return begunBefore }
+        let mark = ledger.lowWaterMark
+        return max(mark, mark < begunBefore ? begunBefore : 0, hasLostCalls ? ledger.position : 0)
+    }
+}
