@@ -29,6 +29,8 @@ final class Flight {
         var attempt = 0
         /// Whether an attempt ended without telling if the hub took it.
         var mayHaveArrived = false
+        /// Whether an attempt failed while calls of others succeeded: then what it tells is about the call, not about the hub.
+        var failsAlone = false
         /// What the attempt in flight is to the hub's circuit breaker.
         var circuitCall: CircuitBreaker.Call?
         /// Which of the flight's payloads it sends.
