@@ -86,6 +86,42 @@ struct OffsetLedgerTests {
         #expect(ledger.unfinishedCount == 2)
     }
 
+    /// Of 10, 11 and 14, where 12 and 13 do not exist, only the last one can be unread again.
+    @Test(
+        arguments: [(14, true), (13, false), (11, false), (9, false), (15, false), (.max, false), (.min, false)] as [(Int64, Bool)])
+    func theLastRecordCanBeTakenBackAndComesAgain(offset: Int64, isTaken: Bool) {
+        var ledger = ledger([10, 11, 14], start: 10)
+        ledger.finished(11)
+        let before = ledger.commit()
+        #expect(ledger.takeBack(offset) == isTaken)
+        #expect(ledger.position == (isTaken ? 14 : 15) && ledger.unfinishedCount == (isTaken ? 1 : 2))
+        #expect(ledger.commit() == before)
+        let again: OffsetLedger.Reception = isTaken ? .process : .alreadyFinished
+        #expect(ledger.received(14) == again)
+        for offset in [10, 14] as [Int64] { ledger.finished(offset) }
+        #expect(ledger.commit() == LedgerCommit(offset: 15, metadata: ""))
+    }
+
+    @Test func whatIsFinishedIsNotTakenBack() {
+        var ledger = ledger([10, 11], start: 10)
+        ledger.finished(11)
+        #expect(!ledger.takeBack(11))
+        ledger.finished(10)
+        #expect(!ledger.takeBack(11))
+        #expect(ledger.lowWaterMark == 12)
+    }
+
+    /// A partition's first record, which alone is in work: the mark does not pass it.
+    @Test func aFirstRecordThatIsTakenBackHoldsTheMark() {
+        var ledger = ledger([7], start: 3)
+        #expect(ledger.takeBack(7))
+        #expect(ledger.lowWaterMark == 7 && ledger.position == 7 && ledger.unfinishedCount == 0)
+        #expect(ledger.received(7) == .process)
+        #expect(ledger.received(8) == .process)
+        ledger.finished(8)
+        #expect(ledger.lowWaterMark == 7)
+    }
+
     @Test func gapsCountAsFinishedWhenALaterRecordIsSeen() {
         var ledger = ledger([0, 3], start: 0)
         #expect(distances(ledger.finishedOffsets()) == [1, 2])

@@ -106,6 +106,20 @@ public final class PartitionReader {
         return try readings[slot].queue.read(body)
     }
 
+    /// Goes back in a partition, so that a record that was read comes once more, and all behind it. What was fetched is dropped, and fetched
+    /// again in the background; nothing of it is read before the record.
+    ///
+    /// - Parameters:
+    ///   - slot: The partition's index in `partitions`; for one that is not read, nothing is done.
+    ///   - offset: The record's offset. If it is gone by then, the partition is read from its first record.
+    /// - Throws: The library refused; the partition is read on as before then.
+    public func goBack(slot: Int, to offset: Int64) throws(KafkaError) {
+        guard readings.indices.contains(slot) else { return }
+        // Without a time limit it does not wait, and what was fetched before is outdated as soon as it returns.
+        let code = rd_kafka_seek(readings[slot].topic, partitions[slot].partition, offset, 0)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code) }
+    }
+
     /// The oldest and the next offset of a partition as the last fetch reported them; nil before the first.
     ///
     /// - Parameter slot: The partition's index in `partitions`.

@@ -90,6 +90,8 @@ struct PartitionState {
     var parked: Flight?
     /// The first record of a delay lane, when it is not yet to be looked at, or there is no room for it; all behind it stay unread.
     var head: Flight?
+    /// The same when that record is too large to be kept: it is unread again.
+    var unread: UnreadHead?
     /// Whether the buffered records of its keys take as much memory as they may.
     var isFullOfKeys = false
     /// Whether something finished since the last commit.
@@ -165,11 +167,50 @@ struct PartitionState {
         return ledger?.received(offset)
     }
 
-    /// The record of a delay lane that is the next to go on; nil when none was read.
-    var nextDelayed: Flight? { (head ?? parked).flatMap { $0.isActive ? $0 : nil } }
+    /// Of the record of a delay lane that is the next to go on, when to check it again, and since when it waits; nil when none was read.
+    var nextDelayed: (recheckTime: Timestamp, waitingSince: Timestamp)? {
+        if let unread { return (unread.recheckTime ?? unread.waitingSince, unread.waitingSince) }
+        guard let flight = head ?? parked, flight.isActive else { return nil }
+        return (flight.recheckTime ?? flight.waitingSince, flight.waitingSince)
+    }
+
+    /// When to look at the first record of a delay lane again; nil when it waits for something else.
+    var recheckTime: Timestamp? {
+        guard let unread else { return head?.recheckTime }
+        return unread.isWanted ? nil : unread.recheckTime
+    }
+
+    /// Behind which offset nothing is known of the records of a delay lane.
+    var lookedUpTo: Int64? { unread.map { $0.offset + 1 } ?? ledger?.position }
+
+    /// Records that a record is read, which may be the one that was unread again.
+    ///
+    /// - Returns: When that one was read first; nil for any other.
+    mutating func readAgain(_ offset: Int64) -> Timestamp? {
+        defer { unread = nil }
+        return unread.flatMap { $0.offset == offset ? $0.readAt : nil }
+    }
+
+    /// Begins again at `offset`, with nothing left of what was before.
+    mutating func beginAgain(at offset: Int64, window: Int) {
+        parked = nil
+        head = nil
+        unread = nil
+        ledger = OffsetLedger(start: offset, window: window)
+        firstOffset = offset
+        recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
+    }
+
+    /// Records that there is nothing before `offset`, where the partition ends.
+    mutating func reachedEnd(_ offset: Int64) {
+        unread = nil
+        ledger?.reachedEnd(offset)
+    }
 
     /// Whether a record may be read now.
-    var canRead: Bool { mayHaveRecords && !isBlocked && head == nil && refusal == nil && left == nil }
+    var canRead: Bool {
+        mayHaveRecords && !isBlocked && head == nil && (unread?.isWanted ?? true) && refusal == nil && left == nil
+    }
 
     /// Leaves the partition if a newer version wrote a record that is not finished: nothing more is read, and the position stays in front
     /// of it. Publishers may give theirs any header, so theirs are never newer.

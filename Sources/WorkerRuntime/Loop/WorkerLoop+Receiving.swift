@@ -16,8 +16,9 @@ extension WorkerLoop {
 
     /// Reads records while there is room for their calls, lane by lane, and of each lane partition by partition.
     func receiveRecords() {
-        guard canReceive else { return }
-        if now >= nextRefill {
+        // What lay beyond its window is in memory and counted already, so it starts without room.
+        guard canProceed else { return }
+        if canReceive && now >= nextRefill {
             nextRefill = now + Self.refillInterval
             consumer.keepFetching()
         }
@@ -70,7 +71,7 @@ extension WorkerLoop {
         switch result {
         case .record: break
         case .empty: partitions[slot].mayHaveRecords = false
-        case .endOfPartition(let offset): partitions[slot].ledger?.reachedEnd(offset)
+        case .endOfPartition(let offset): partitions[slot].reachedEnd(offset)
         case .error(let error): noteKafkaError(error)
         }
     }
@@ -198,11 +199,7 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive && flight.slot == slot { abandon(flight) }
         for port in ports { for lane in port.aside.indices { port.aside[lane].removeAll(of: slot) } }
         forgetKeys(of: slot)
-        partitions[slot].parked = nil
-        partitions[slot].head = nil
-        partitions[slot].ledger = OffsetLedger(start: offset, window: window(of: slot))
-        partitions[slot].firstOffset = offset
-        partitions[slot].recent = partitions[slot].recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
+        partitions[slot].beginAgain(at: offset, window: window(of: slot))
     }
 
     /// Starts a record that lay beyond the window, when the window has moved.
@@ -233,6 +230,7 @@ extension WorkerLoop {
 
     /// Plans and formats a request; everything that can be refused is refused before any call.
     func start(_ flight: Flight) {
+        flights.count(flight)
         if let letter = flight.deadLetter {
             outbox.append(contentsOf: letter)
             settle(flight)

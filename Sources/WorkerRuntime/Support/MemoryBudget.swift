@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 
 /// What a loop may hold in memory of requests and results, in bytes, and how that is shared. It is counted in bytes that were read or
@@ -9,8 +10,14 @@ struct MemoryBudget: Sendable {
     /// A budget of so many bytes, at least 16 MiB.
     init(_ total: Int) { self.total = max(total, 16 << 20) }
 
-    /// Requests in work.
+    /// Requests in work. The first record of each partition of a delay lane, which waits there, is beside it: up to
+    /// `FlightPool.longestKept`.
     var flights: Int { total / 8 * 3 }
+    /// How several hubs share three quarters of that. The rest is for what cannot be deferred, and for the last record of each.
+    ///
+    /// - Parameter count: The number of hubs.
+    /// - Returns: Their shares.
+    func hubs(_ count: Int) -> HubShares { HubShares(budget: flights / 4 * 3, hubs: count) }
     /// Results that wait for a commit; as much again is being committed.
     var outcomes: Int { min(total / 16, 64 << 20) }
     /// What is buffered of one lane, because its tenants or hubs have no room.
