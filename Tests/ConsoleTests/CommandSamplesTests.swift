@@ -77,10 +77,12 @@ import Testing
         let facts = GroupFacts(id: "g", positions: .success([]), description: .success(group), newer: newer)
         let findings = GroupFindings.of(facts, KafkaTool(brokers: "b:9092"))
         #expect(findings.contains { $0.state == .failed && $0.text == text && $0.remedy == NewerRecords.remedy })
-        let page = #"{"loops":[{"worker":"w1","mode":"running","partitions":[{"topic":"push.held.v1","partition":1,"left":true}]}]}"#
+        let page =
+            #"{"loops":[{"worker":"w1","mode":"running","partitions":[{"topic":"push.held.v1","partition":1,"left":true}]}]}"#
         let worker = StatusReport.Worker(url: "http://w", page: .success(try #require(WorkerPage(Array(page.utf8)))))
         let report = StatusReport(
-            now: Timestamp(milliseconds: 0), groupID: "g", group: .success(group), partitions: [], workers: [worker], newer: newer)
+            now: Timestamp(milliseconds: 0), groupID: "g", group: .success(group), partitions: [], workers: [worker], newer: newer
+        )
         let reasons = report.reasons.filter(\.isStuck).map(\.text)
         #expect(reasons.contains { $0.hasPrefix(text) })
         #expect(reasons.contains { $0.hasPrefix("push.held.v1[1]: its worker leaves it to another version") })

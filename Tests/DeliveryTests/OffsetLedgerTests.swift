@@ -88,7 +88,8 @@ struct OffsetLedgerTests {
 
     /// Of 10, 11 and 14, where 12 and 13 do not exist, only the last one can be unread again.
     @Test(
-        arguments: [(14, true), (13, false), (11, false), (9, false), (15, false), (.max, false), (.min, false)] as [(Int64, Bool)])
+        arguments: [(14, true), (13, false), (11, false), (9, false), (15, false), (.max, false), (.min, false)]
+            as [(Int64, Bool)])
     func theLastRecordCanBeTakenBackAndComesAgain(offset: Int64, isTaken: Bool) {
         var ledger = ledger([10, 11, 14], start: 10)
         ledger.finished(11)
@@ -105,16 +106,16 @@ struct OffsetLedgerTests {
     @Test func whatIsFinishedIsNotTakenBack() {
         var ledger = ledger([10, 11], start: 10)
         ledger.finished(11)
-        #expect(!ledger.takeBack(11))
+        #expect(ledger.takeBack(11) == false)
         ledger.finished(10)
-        #expect(!ledger.takeBack(11))
+        #expect(ledger.takeBack(11) == false)
         #expect(ledger.lowWaterMark == 12)
     }
 
     /// A partition's first record, which alone is in work: the mark does not pass it.
     @Test func aFirstRecordThatIsTakenBackHoldsTheMark() {
         var ledger = ledger([7], start: 3)
-        #expect(ledger.takeBack(7))
+        #expect(ledger.takeBack(7) == true)
         #expect(ledger.lowWaterMark == 7 && ledger.position == 7 && ledger.unfinishedCount == 0)
         #expect(ledger.received(7) == .process)
         #expect(ledger.received(8) == .process)

@@ -1,5 +1,6 @@
 import HubEmulator
 import Kafka
+import Observability
 import PushModel
 import TestSupport
 import Testing
@@ -34,20 +35,24 @@ struct LargeDelayTests {
         let producer = try Producer(bench.kafka, transactionalID: nil)
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: [bench.topics.delays[2]], timeout: farDeadline).first)
-        let history = #"{"v":1,"plan":"0","consumed":1,"throttled":0,"hub":0,"calls":[{"attempts":0,"due":\#(due)}],"attempts":[]}"#
-        var list = Kafka.RecordHeaders()
-        for (name, value) in [
-            ("pushfan-group", bench.name), ("pushfan-lane", "normal"), ("pushfan-origin-topic", bench.topics.requests),
-            ("pushfan-origin-partition", "0"), ("pushfan-origin-offset", "0"), ("pushfan-origin-timestamp-ms", "1"),
-            ("pushfan-not-before-ms", "\(due)"), ("pushfan-history", history),
-        ] {
-            list.append(name: Array(name.utf8).span, value: Array(value.utf8).span)
+        let history =
+            #"{"v":1,"plan":"0","consumed":1,"throttled":0,"hub":0,"calls":[{"attempts":0,"due":\#(due)}],"attempts":[]}"#
+        func headers() -> Kafka.RecordHeaders {
+            var list = Kafka.RecordHeaders()
+            for (name, value) in [
+                ("pushfan-group", bench.name), ("pushfan-lane", "normal"), ("pushfan-origin-topic", bench.topics.requests),
+                ("pushfan-origin-partition", "0"), ("pushfan-origin-offset", "0"), ("pushfan-origin-timestamp-ms", "1"),
+                ("pushfan-not-before-ms", "\(due)"), ("pushfan-history", history),
+            ] {
+                list.append(name: Array(name.utf8).span, value: Array(value.utf8).span)
+            }
+            return list
         }
         let filler = #","filler":"\#(String(repeating: "x", count: 880_000))""#
         for (index, name) in names.enumerated() {
             let value = Array(request(name, filler).utf8)
             try producer.produce(
-                to: topic, partition: Int32(index), key: nil, value: value.span, headers: list, timestamp: now(bench))
+                to: topic, partition: Int32(index), key: nil, value: value.span, headers: headers(), timestamp: now(bench))
         }
         try producer.flush(timeout: farDeadline)
     }

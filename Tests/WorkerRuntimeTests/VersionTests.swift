@@ -44,7 +44,8 @@ struct VersionTests {
         return try consumer.group.committed([TopicPartition(topic: topic, partition: 0)], timeout: farDeadline).first?.offset
     }
 
-    private static let request = #"{"id":"free","audience":{"categories":["free"]},"platforms":["apple"],"message":{"title":"T"}}"#
+    private static let request =
+        #"{"id":"free","audience":{"categories":["free"]},"platforms":["apple"],"message":{"title":"T"}}"#
 
     @Test(arguments: brokers) func whatVersion1WroteIsFinished(_ broker: Bench.Broker) throws {
         let bench = try Bench(broker, partitions: 1)

@@ -28,7 +28,9 @@ struct HubSharesTests {
         #expect(shares.hasRoom(for: 1, among: [other, own + 1000], besides: 1000) == hasRoom)
     }
 
-    @Test(arguments: [(0, 3), (-1, 3), (Int.min, 0), (5, 100)]) func withoutABudgetOneRequestOfEachHubIsInWork(budget: Int, hubs: Int) {
+    @Test(arguments: [(0, 3), (-1, 3), (Int.min, 0), (5, 100)]) func withoutABudgetOneRequestOfEachHubIsInWork(
+        budget: Int, hubs: Int
+    ) {
         let shares = HubShares(budget: budget, hubs: hubs)
         #expect(shares.hasRoom(for: 0, among: [0, 100, 100]) && shares.hasRoom(for: 7, among: [100, 100]))
         #expect(!shares.hasRoom(for: 0, among: [1, 100, 100]))
@@ -44,7 +46,9 @@ struct HubSharesTests {
         for _ in 0..<4 {
             // The last hub is the one that works.
             for hub in Array(0..<hubs - 1).shuffled(using: &random) {
-                for _ in 0..<random.below(400) where shares.hasRoom(for: hub, among: held) { held[hub] += 1 + random.below(largest) }
+                for _ in 0..<random.below(400) where shares.hasRoom(for: hub, among: held) {
+                    held[hub] += 1 + random.below(largest)
+                }
             }
         }
         #expect(held.reduce(0, +) < budget + hubs * largest)

@@ -171,7 +171,8 @@ struct MembershipTests {
         let short = MembershipDesk.partitions(2)[1]
         desk.membership.foundBehindCommit(short)
         desk.move()
-        #expect(desk.answer == [.forget, .ask(MembershipDesk.partitions(3), behindCommit: [short], epoch: desk.membership.epoch)])
+        #expect(
+            desk.answer == [.forget, .ask(MembershipDesk.partitions(3), behindCommit: [short], epoch: desk.membership.epoch)])
         desk.revoke()
         #expect(desk.membership.behindCommit == [short])
         desk.assign(2)

@@ -8,7 +8,8 @@ extension ProtocolModel {
         let faults = [0, 1, 1, 3][random.below(4)]
         let moves = [0, 1, 1, 3][random.below(4)]
         let weights: [(Step.Kind, Int)] = [
-            (.append, 40), (.gap, [0, 2, 10][random.below(3)]), (.delete, random.below(3)), (.pass, [6, 12, 24][random.below(3)]),
+            (.append, 40), (.gap, [0, 2, 10][random.below(3)]), (.delete, random.below(3)),
+            (.pass, [6, 12, 24][random.below(3)]),
             (.receive, [40, 80][random.below(2)]), (.reachEnd, 2), (.begin, 10), (.finish, [60, 120, 200][random.below(3)]),
             (.tick, [0, 40][random.below(2)]), (.offer, [40, 80][random.below(2)]), (.publish, [20, 60][random.below(2)]),
             (.commit, [20, 60][random.below(2)]), (.heartbeat, 60), (.start, 40),

@@ -16,7 +16,9 @@ extension Catalogue {
         Clock.pause(.seconds(3))
         // Those that come back leave what waits in the newer form, and go on with all else.
         try roll(stage, to: [:]) { $0.metric("pushfan_assigned_partitions") ?? 0 > 0 }
-        try Clock.wait(for: "a worker to leave partitions", within: .seconds(60)) { stage.crew.contains(where: \.leavesPartitions) }
+        try Clock.wait(for: "a worker to leave partitions", within: .seconds(60)) {
+            stage.crew.contains(where: \.leavesPartitions)
+        }
         let settledCount = stage.watch.settledCount
         try Clock.wait(for: "other requests to go on", within: .seconds(60)) {
             stage.isPublished || stage.watch.settledCount > settledCount + 100

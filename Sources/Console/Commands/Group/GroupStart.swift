@@ -151,8 +151,9 @@ struct GroupStart {
         var places = FinishedPlaces(of: chosen, group: group)
         let told = try existing { role in
             // Our own requests tell of themselves alone.
-            FinishedPlaces.areTold(by: role) || role.kind == .requests && role.isWritten
-                && chosen.contains { $0.partition.topic == role.name }
+            FinishedPlaces.areTold(by: role)
+                || role.kind == .requests && role.isWritten
+                    && chosen.contains { $0.partition.topic == role.name }
         }
         guard told.contains(where: { $0.role.role == "results" }) else {
             throw CommandFailure(
