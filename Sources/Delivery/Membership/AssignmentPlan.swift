@@ -186,8 +186,8 @@ extension AssignmentPlan {
         public private(set) var firstOffset: Int64
         /// When the latest record was published that was read, milliseconds since 1970; nil when that is not known.
         public private(set) var latest: Int64?
-        /// Before which offset the previous owner may have begun requests: those that are not finished are ambiguous.
-        public private(set) var begunBefore: Int64 = 0
+        /// How far the previous owner may have begun requests.
+        public private(set) var begun = BegunReach()
         /// Whether the position says that no worker is at work here.
         public private(set) var isClosed = false
         /// Whether where it begins must be committed.
@@ -217,9 +217,7 @@ extension AssignmentPlan {
             start = .offset(min(recent?.end ?? position.offset, position.offset))
             latest = finished.latest
             isClosed = finished.begun != nil
-            // An owner that died may have begun whatever its window let it read, as far as there were records.
-            let reach = finished.begun ?? Int64(OffsetLedger.maximumWindow)
-            begunBefore = min(position.offset.addingSaturated(reach), max(position.offset, end ?? .max))
+            begun = BegunReach(from: position.offset, begun: finished.begun, partitionEnd: end)
         }
 
         /// Leaves it as it is.

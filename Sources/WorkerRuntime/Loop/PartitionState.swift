@@ -100,8 +100,8 @@ struct PartitionState {
     var committed: LedgerCommit?
     /// Where the group stood when the partition came: what lies before is finished.
     var firstOffset: Int64
-    /// Before which offset the partition's previous owner may have begun requests: those that are not finished are ambiguous.
-    var begunBefore: Int64 = 0
+    /// How far the partition's previous owner may have begun requests.
+    var begun = BegunReach()
     /// Whether a call in flight was given up.
     var hasLostCalls = false
     /// Whether the group's position says that no worker is at work here. That is taken back before anything is begun.
@@ -131,7 +131,7 @@ struct PartitionState {
         ledger = plan.ledger
         isDirty = plan.isDirty
         firstOffset = plan.firstOffset
-        begunBefore = plan.begunBefore
+        begun = plan.begun
         isClosed = plan.isClosed
         recent = plan.recent
         self.lag = lag
@@ -150,9 +150,9 @@ struct PartitionState {
 
     /// Behind which offset no request was begun that is not finished.
     var endOfBegun: Int64 {
-        guard let ledger else { return begunBefore }
+        guard let ledger else { return begun.end }
         return max(
-            ledger.lowWaterMark, ledger.lowWaterMark < begunBefore ? begunBefore : 0, hasLostCalls ? ledger.position : 0)
+            ledger.lowWaterMark, ledger.lowWaterMark < begun.end ? begun.end : 0, hasLostCalls ? ledger.position : 0)
     }
 
     /// Whether the ledger begins behind `offset`, at which a record is after all.
@@ -164,6 +164,7 @@ struct PartitionState {
     /// Takes in a record at `offset`, which is where the ledger begins if there is none yet.
     mutating func received(_ offset: Int64, window: Int) -> OffsetLedger.Reception? {
         if ledger == nil { ledger = OffsetLedger(start: offset, window: window) }
+        if let ledger { begun.read(offset, expected: ledger.position) }
         return ledger?.received(offset)
     }
 

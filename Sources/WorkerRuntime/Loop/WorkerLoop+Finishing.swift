@@ -52,7 +52,7 @@ extension WorkerLoop {
 
     /// Whether a worker before this one may have begun a request, so that devices may have heard of it.
     func mayHaveBeenBegun(_ flight: Flight) -> Bool {
-        guard flight.epoch == epoch, flight.offset < partitions[flight.slot].begunBefore, !flight.request.options.dryRun else {
+        guard flight.epoch == epoch, flight.offset < partitions[flight.slot].begun.end, !flight.request.options.dryRun else {
             return false
         }
         // Not before its time.

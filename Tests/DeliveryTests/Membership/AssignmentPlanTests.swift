@@ -79,7 +79,7 @@ struct AssignmentPlanTests {
         let partition = try Self.only(Plan.Assigned(kind))
         #expect(partition.start == .beginning)
         #expect(partition.ledger == nil, "the first record says where it begins")
-        #expect(partition.firstOffset == 0 && partition.begunBefore == 0)
+        #expect(partition.firstOffset == 0 && partition.begun.end == 0)
         #expect(!partition.isClosed && !partition.isDirty && partition.refusal == nil && partition.latest == nil)
     }
 
@@ -106,7 +106,7 @@ struct AssignmentPlanTests {
         let refusal: StartRule.Cause? = begin == nil ? .noPosition : nil
         #expect(partition.refusal == refusal)
         #expect((plan.refusal?.slots ?? []) == (begin == nil ? [0] : []))
-        #expect(partition.begunBefore == 0 && !partition.isClosed)
+        #expect(partition.begun.end == 0 && !partition.isClosed)
     }
 
     /// When what was read was published, the first offset since, and where the partition begins; nil where it does not.
@@ -132,7 +132,7 @@ struct AssignmentPlanTests {
         #expect(partition.recent?.end == begin ?? 90, "nothing before it is looked at")
         #expect(partition.isDirty == (begin != nil))
         #expect(partition.refusal == (begin == nil ? cause : nil))
-        #expect(partition.begunBefore == 0 && !partition.isClosed && partition.latest == nil)
+        #expect(partition.begun.end == 0 && !partition.isClosed && partition.latest == nil)
         #expect(!plan.isOpening)
     }
 
@@ -177,8 +177,24 @@ struct AssignmentPlanTests {
     ) throws {
         let assigned = Plan.Assigned(.requests, committed: Self.position(offset, begun: begun), end: end)
         let partition = try Self.only(assigned)
-        #expect(partition.begunBefore == begunBefore)
+        #expect(partition.begun.end == begunBefore)
         #expect(partition.isClosed == (begun != nil))
+    }
+
+    /// Owners cross a gap at once, so what lies behind it may have been begun as well.
+    @Test(arguments: [
+        (nil, [1, 2], 16_385), (nil, [1, 16_390], 32_773), (nil, [20_001, 20_002], 36_385), (nil, [1, 90_000], 50_000),
+        (nil, [0, 2], 16_386), (0, [20_001], 1), (30, [20_001], 31),
+    ] as [(Int64?, [Int64], Int64)])
+    func aGapIsNoEndOfWhatADeadOwnerMayHaveBegun(begun: Int64?, offsets: [Int64], end: Int64) throws {
+        let assigned = Plan.Assigned(.requests, committed: Self.position(1, begun: begun), end: 50_000)
+        var reach = try Self.only(assigned).begun
+        var expected: Int64 = 1
+        for offset in offsets {
+            reach.read(offset, expected: expected)
+            expected = offset + 1
+        }
+        #expect(reach.end == end)
     }
 
     @Test(arguments: [([nil, nil], false), ([nil, 0], true), ([3, 0], true)] as [([Int64?], Bool)])
@@ -231,7 +247,7 @@ struct AssignmentPlanTests {
         let parents = try #require(partition.parents)
         #expect(parents.position == position)
         #expect(parents.lowWaterMark == offset ?? 0)
-        #expect(partition.firstOffset == offset ?? 0 && partition.begunBefore == 0)
+        #expect(partition.firstOffset == offset ?? 0 && partition.begun.end == 0)
         #expect(!partition.isClosed && !partition.isDirty)
     }
 

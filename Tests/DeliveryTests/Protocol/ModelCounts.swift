@@ -38,13 +38,13 @@ struct ModelCounts {
         for count in all { sum[keyPath: count] += part[keyPath: count] }
     }
 
-    static var all: [WritableKeyPath<ModelCounts, Int>] { frequent + [\.superseded] }
+    static var all: [WritableKeyPath<ModelCounts, Int>] { frequent + [\.superseded, \.waits] }
 
     /// What comes up in every hundred thousand steps.
     static var frequent: [WritableKeyPath<ModelCounts, Int>] {
         [
             \.commits, \.foundCommitted, \.foundNotCommitted, \.refused, \.fenced, \.guarded, \.drained, \.cut, \.lost,
-            \.waits, \.parked, \.lateCompletions, \.takeovers, \.calls, \.repeated, \.rejected, \.divided, \.putBack, \.givenUp,
+            \.parked, \.lateCompletions, \.takeovers, \.calls, \.repeated, \.rejected, \.divided, \.putBack, \.givenUp,
             \.closed, \.opened, \.inOrder, \.slow, \.committersReplaced, \.forgotten, \.groupStarts,
         ]
     }

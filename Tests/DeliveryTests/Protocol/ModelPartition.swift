@@ -14,7 +14,7 @@ struct ModelPartition {
     var committed: LedgerCommit?
     /// Whether the group had a position in it. Without one, nothing says what was begun.
     let hadPosition: Bool
-    let begunBefore: Int64
+    var begun: BegunReach
     /// Whether a call was given up before its answer.
     var hasLostCalls = false
     var isClosed: Bool
@@ -27,11 +27,11 @@ struct ModelPartition {
         ledger = plan.ledger
         isDirty = plan.isDirty
         hadPosition = committed != nil
-        begunBefore = plan.begunBefore
+        begun = plan.begun
         isClosed = plan.isClosed
     }
 
-    func mayHaveBeenBegun(_ offset: Int64) -> Bool { offset < begunBefore || !hadPosition }
+    func mayHaveBeenBegun(_ offset: Int64) -> Bool { offset < begun.end || !hadPosition }
 
     var hasUncommittedGap: Bool {
         guard let ledger else { return false }
@@ -41,8 +41,8 @@ struct ModelPartition {
     var isToBeClosed: Bool { ledger != nil && !isClosed }
 
     var endOfBegun: Int64 {
-        guard let ledger else { return begunBefore }
+        guard let ledger else { return begun.end }
         let mark = ledger.lowWaterMark
-        return max(mark, mark < begunBefore ? begunBefore : 0, hasLostCalls ? ledger.position : 0)
+        return max(mark, mark < begun.end ? begun.end : 0, hasLostCalls ? ledger.position : 0)
     }
 }

@@ -104,7 +104,9 @@ extension ModelWorker {
         guard canProceed(broker.now), !partitions.isEmpty else { return false }
         let slot = value % partitions.count
         guard let record = nextRecord(slot, &broker) else { return false }
-        guard let reception = partitions[slot].ledger?.received(broker.records[record].offset) else { return false }
+        let offset = broker.records[record].offset
+        if let expected = partitions[slot].ledger?.position { partitions[slot].begun.read(offset, expected: expected) }
+        guard let reception = partitions[slot].ledger?.received(offset) else { return false }
         switch reception {
         case .process:
             calls.append(Call(record: record, slot: slot, epoch: epoch))

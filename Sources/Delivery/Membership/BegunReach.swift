@@ -1,0 +1,38 @@
+import PushModel
+
+/// Before which offset the previous owner of a partition may have begun requests: those that are not finished are ambiguous.
+///
+/// An owner that gave the partition up said how far it began. One that died may have begun whatever its window let it read, as far as
+/// there were records. A window is no wider than offsets that hold records, or that lie between those: it crosses a gap, such as an
+/// aborted transaction's, at once. So the reach grows by each gap that is found within it.
+public struct BegunReach: Sendable, Equatable {
+    /// Before which offset.
+    public private(set) var end: Int64
+    /// What `end` never passes: where the partition ended as it was assigned, if the owner did not say how far it began.
+    private let limit: Int64
+
+    /// Nothing was begun.
+    public init() { (end, limit) = (0, 0) }
+
+    /// What a position tells.
+    ///
+    /// - Parameters:
+    ///   - position: Where the group stands.
+    ///   - begun: How far above it requests may have been begun; nil if its owner did not say.
+    ///   - partitionEnd: Where the partition ended as it was assigned; nil if that is not known.
+    init(from position: Int64, begun: Int64?, partitionEnd: Int64?) {
+        let bound = max(position, partitionEnd ?? .max)
+        end = min(position.addingSaturated(begun ?? Int64(OffsetLedger.maximumWindow)), bound)
+        limit = begun == nil ? bound : end
+    }
+
+    /// A record was read.
+    ///
+    /// - Parameters:
+    ///   - offset: Its offset.
+    ///   - expected: The offset behind the record before it.
+    public mutating func read(_ offset: Int64, expected: Int64) {
+        guard offset > expected, expected < end, end < limit else { return }
+        end = min(end.addingSaturated(offset - max(expected, 0)), limit)
+    }
+}
