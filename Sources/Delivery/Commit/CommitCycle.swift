@@ -159,6 +159,7 @@ public struct CommitCycle: Sendable {
         var start = 0
         for (index, unit) in units.enumerated() {
             if units[start].id.slot != unit.id.slot { start = index }
+            if isInOrder && !unit.isNext { continue }
             guard refused.holdsBack(unit.id) else {
                 areOthersWaiting = true
                 continue

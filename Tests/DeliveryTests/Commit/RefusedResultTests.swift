@@ -134,6 +134,27 @@ struct RefusedResultTests {
         #expect(desk.taken.map(\.offset) == (isWhole ? [1, far] : [1]), "a map has room for 16,384 offsets")
     }
 
+    /// Where positions cannot say it, a result goes out with those before it or not at all, by itself neither.
+    @Test func inOrderARejectedUnitIsNotOfferedBeforeThoseInFrontOfItAreFinished() {
+        var desk = CommitDesk()
+        var unit = CommitDesk.unit(1)
+        unit.isNext = false
+        desk.waiting = [unit]
+        desk.turn()
+        desk.fail(.refused)
+        desk.now += Self.second
+        desk.turn()
+        desk.fail(.metadataTooLarge)
+        #expect(desk.cycle.isInOrder && desk.offered == nil)
+        for _ in 0..<40 {
+            desk.now += 250 * CommitDesk.millisecond
+            desk.turn()
+            if desk.offered?.isEmpty ?? false { desk.confirm() }
+            #expect(desk.offered?.isEmpty ?? true)
+        }
+        #expect(desk.taken.isEmpty)
+    }
+
     @Test func oneRejectedWholeHoldsUpNoneOfThirty() {
         var desk = CommitDesk()
         desk.waiting = (0..<31).map { number in
