@@ -23,10 +23,9 @@ public struct LeftPartitions: Sendable, Equatable {
     private let names: [String]
     private let cause: LeaveCause
 
-    /// Some partitions.
+    /// Some partitions; nil when there are none.
     ///
     /// - Parameter partitions: Their names, each with the cause; the first of them is explained.
-    /// - Returns: Nil when there are none.
     public init?(_ partitions: [(name: String, cause: LeaveCause)]) {
         guard let first = partitions.first else { return nil }
         names = partitions.map(\.name)

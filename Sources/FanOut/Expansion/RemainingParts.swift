@@ -26,12 +26,11 @@ public struct RemainingParts: Sendable {
     /// None, to which those of a whole request are added.
     public init() { first = 0 }
 
-    /// Those that a continuation carries, itself included.
+    /// Those that a continuation carries, itself included; nil for a request that is no continuation.
     ///
     /// - Parameters:
     ///   - request: A request that was read.
     ///   - body: The object of its document that holds its fields.
-    /// - Returns: Nil for a request that is no continuation.
     public init?(of request: borrowing PushRequest, body: JSONDocument.Node) {
         guard let list = request.remaining, let whole = PartReference(of: request),
             let own = request.document.member("audience", of: body)

@@ -108,7 +108,10 @@ extension WorkerLoop {
 
     /// Whether a hub may have another request in work beside its own; among several, each has its share of the memory.
     ///
-    /// - Parameter flight: The request, if it is counted already.
+    /// - Parameters:
+    ///   - port: The hub.
+    ///   - flight: The request, if it is counted already.
+    /// - Returns: Whether it has room.
     func hasShare(_ port: HubPort, for flight: Flight? = nil) -> Bool {
         guard hasSeveralHubs else { return true }
         let shares = memory.hubs(ports.count)

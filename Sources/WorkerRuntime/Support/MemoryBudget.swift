@@ -26,6 +26,7 @@ struct MemoryBudget: Sendable {
     /// What the library may hold of each partition of requests: all of them a quarter of the budget, beside it.
     ///
     /// - Parameter partitions: Those that the loop has to read when it is alone.
+    /// - Returns: The share of each.
     func requestQueues(of partitions: PartitionCounts) -> QueueRoom {
         QueueRoom(sharing: total / 4, among: partitions.requests, atMost: .large)
     }
@@ -33,6 +34,7 @@ struct MemoryBudget: Sendable {
     /// The same for the other partitions, which lie unread for long: all of them an eighth of the budget, beside it.
     ///
     /// - Parameter partitions: As above.
+    /// - Returns: The share of each.
     func otherQueues(of partitions: PartitionCounts) -> QueueRoom {
         QueueRoom(sharing: total / 8, among: partitions.others, atMost: .small)
     }

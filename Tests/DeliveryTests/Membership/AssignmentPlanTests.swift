@@ -182,10 +182,11 @@ struct AssignmentPlanTests {
     }
 
     /// Owners cross a gap at once, so what lies behind it may have been begun as well.
-    @Test(arguments: [
-        (nil, [1, 2], 16_385), (nil, [1, 16_390], 32_773), (nil, [20_001, 20_002], 36_385), (nil, [1, 90_000], 50_000),
-        (nil, [0, 2], 16_386), (0, [20_001], 1), (30, [20_001], 31),
-    ] as [(Int64?, [Int64], Int64)])
+    @Test(
+        arguments: [
+            (nil, [1, 2], 16_385), (nil, [1, 16_390], 32_773), (nil, [20_001, 20_002], 36_385), (nil, [1, 90_000], 50_000),
+            (nil, [0, 2], 16_386), (0, [20_001], 1), (30, [20_001], 31),
+        ] as [(Int64?, [Int64], Int64)])
     func aGapIsNoEndOfWhatADeadOwnerMayHaveBegun(begun: Int64?, offsets: [Int64], end: Int64) throws {
         let assigned = Plan.Assigned(.requests, committed: Self.position(1, begun: begun), end: 50_000)
         var reach = try Self.only(assigned).begun
