@@ -132,7 +132,7 @@ extension BuildFacts {
 extension WorkerFailure {
     fileprivate var exitCode: ExitCode {
         switch self {
-        case .fenced, .undecodablePosition, .configuration: .configuration
+        case .fenced, .configuration: .configuration
         case .uncommitted: .temporary
         case .kafka, .system: .failed
         }

@@ -13,8 +13,6 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case kafka(String)
     /// The Kafka client cannot work with these settings.
     case configuration(String)
-    /// A partition's committed position carries metadata that this version cannot read; true when a newer one wrote it.
-    case undecodablePosition(String, Bool)
     /// The drain timeout ended before this many results were committed; their requests are redelivered.
     case uncommitted(Int)
     /// Something on this machine failed.
@@ -27,10 +25,6 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
             "another worker runs under the same name; give each its own PUSHFAN_WORKER_ID (\(reason))"
         case .kafka(let reason): "the Kafka client has failed for good: \(reason)"
         case .configuration(let reason): "the settings for Kafka cannot be used: \(reason)"
-        case .undecodablePosition(let partition, let isNewer):
-            "the committed position of \(partition) carries metadata that this version cannot read"
-                + (isNewer ? " because a newer one, or another program, wrote it;" : ";")
-                + " use the version that wrote it"
         case .uncommitted(let count):
             "drain timeout: \(count) results not committed; their requests will be redelivered"
         case .system(let reason): reason
@@ -143,7 +137,8 @@ public final class Worker: Sendable {
         let metrics = WorkerMetrics(services.metrics, gauges, loop: index)
         let health = WorkerHealth(services.health, services.log, now: services.clock.monotonic, suffix: suffix)
         let loop = try WorkerLoop(
-            configuration, services: services, metrics: metrics, health: health, control: controls[index])
+            configuration, PartitionCounts.ask(configuration.kafka, configuration.topics), services: services, metrics: metrics,
+            health: health, control: controls[index])
         defer { loop.close() }
         try loop.run()
         if let failure = loop.failure { throw failure }

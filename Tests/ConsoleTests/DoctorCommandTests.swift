@@ -66,6 +66,19 @@ import Testing
         }
         #expect(harness.run("doctor --strict").code == .failed)
 
+        let packer = try Producer(
+            KafkaConfiguration(
+                bootstrapServers: brokers,
+                properties: [
+                    .init(key: "compression.type", value: "gzip"), .init(key: "message.max.bytes", value: "10000000"),
+                ]), transactionalID: nil)
+        defer { packer.close(timeout: .zero) }
+        let zeros = [UInt8](repeating: 0, count: 8 << 20)
+        let target = try #require(try packer.warmUp(topics: ["\(name).requests"], timeout: farDeadline).first)
+        try packer.produce(to: target, key: nil, value: zeros.span)
+        try packer.flush(timeout: farDeadline)
+        #expect(packer.failedDeliveries.count == 1, "8 KiB of gzip that are 8 MiB of zeros: the broker unpacks and refuses them")
+
         let producer = try Producer(KafkaConfiguration(bootstrapServers: brokers), transactionalID: nil)
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: ["\(name).requests"], timeout: farDeadline).first)

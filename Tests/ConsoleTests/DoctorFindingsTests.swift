@@ -112,12 +112,32 @@ import Testing
         ("min.insync.replicas", "1", .warning, "min.insync.replicas=2"),
         ("max.message.bytes", "1000", .failed, "max.message.bytes=1048588"),
         ("unclean.leader.election.enable", "true", .warning, "unclean.leader.election.enable=false"),
+        ("compression.type", "producer", .warning, "compression.type=uncompressed"),
+        ("compression.type", "gzip", .warning, "compression.type=uncompressed"),
     ])
     func aSettingThatLosesOrRefusesRecordsIsFound(name: String, value: String, state: Finding.State, remedy: String) throws {
         let findings = TopicFindings.of(try Self.topic("requests", Self.good, [name: value]), brokerCount: 3, Self.tool)
         #expect(findings.map(\.state) == [state])
         #expect(findings.first?.remedy?.contains("--entity-name push.requests.v1 --add-config \(remedy)") == true)
         #expect(findings.first?.text.contains(name) == true)
+    }
+
+    /// Whoever may write to a topic decides how large its batches are when unpacked, unless the topic says otherwise.
+    @Test func topicsThatPublishersWriteAreCreatedUncompressedAndOthersAreNot() throws {
+        let roles = TopicRole.all(try Settings.load(environment: [:]).kafka.topics)
+        let uncompressed = roles.filter { role in
+            role.topic(partitions: 12, replication: 1).configuration.contains { property in
+                property.key == "compression.type" && property.value == "uncompressed"
+            }
+        }
+        #expect(uncompressed.map(\.role) == ["requests", "requests-high", "requests-bulk", "control"])
+        for role in ["requests-own", "delay-10s", "results"] {
+            let findings = TopicFindings.of(
+                try Self.topic(role, Self.good, ["compression.type": "producer"]), brokerCount: 3, Self.tool)
+            #expect(findings.map(\.state) == [.ok], "pushfan alone writes \(role)")
+        }
+        let cured = try Self.topic("requests", Self.good, ["compression.type": "uncompressed"])
+        #expect(TopicFindings.of(cured, brokerCount: 3, Self.tool).map(\.state) == [.ok])
     }
 
     @Test func textsOfSecurePushGoSoonAfterADay() throws {

@@ -127,6 +127,18 @@ struct GroupStartTests {
         #expect(finished.begun == nil && finished.latest == first + 6)
     }
 
+    @Test func aContinuationIsFinishedWhenThePartIsWrittenThatItBeginsWith() throws {
+        func part(_ chunk: Int, _ remaining: String = "") -> String {
+            #"{"id":"r.\#(chunk)","parent":{"key":"t:0:1","chunk":\#(chunk)\#(remaining)}}"#
+        }
+        let more = #","remaining":[{"audience":{"users":["u"]}}]"#
+        // The second record was read: its parts and what continues it are there. That one was not.
+        try stage.write("requests-own", [(0, part(0)), (0, part(2, more)), (0, part(2)), (0, part(4, more))])
+        let outcome = start("--at", "finished", "\(stage.requests)-own:0")
+        #expect(outcome.code == .done, "\(outcome.messages)")
+        #expect(outcome.output.contains(#""position":0,"before":0,"after":3,"finished":1"#), "\(outcome.output)")
+    }
+
     @Test func nothingIsWrittenWhileAWorkerIsThereOrForWhatIsNoPlace() throws {
         for words in [
             [], ["--at", "somewhere"], ["--at", "end", "no-topic"], ["--at", "end", "\(stage.requests):9"],

@@ -67,12 +67,12 @@ struct CircuitBreakerTests {
         #expect(breaker.state == .closed)
     }
 
-    /// Every third call of many fails, or every second: the first is borne, the second is not.
-    @Test(arguments: [(3, nil), (2, .failureShare)] as [(Int, CircuitBreaker.Reason?)])
-    func aShareOfFailuresOpensItFromOneHalfOn(every: Int, reason: CircuitBreaker.Reason?) {
+    /// Every second call of many succeeds, every fifth, or only every tenth: all but the last are borne.
+    @Test(arguments: [(2, nil), (5, nil), (10, .failureShare)] as [(Int, CircuitBreaker.Reason?)])
+    func aShareOfFailuresOpensItWhenNearlyNothingSucceeds(every: Int, reason: CircuitBreaker.Reason?) {
         var breaker = CircuitBreaker()
         for place in 1...3000 where breaker.state == .closed {
-            call(&breaker, fails: place % every == 0, at: Int64(place) * 10 * Self.millisecond)
+            call(&breaker, fails: place % every != 0, at: Int64(place) * 10 * Self.millisecond)
         }
         #expect(breaker.reason == reason)
     }

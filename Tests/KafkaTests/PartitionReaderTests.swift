@@ -62,6 +62,51 @@ import Testing
         #expect(Self.read(reader, 0, count: 1) == ["late"])
     }
 
+    /// What was fetched before is not read in between, and the end of the partition is reported again.
+    @Test func afterGoingBackARecordAndAllBehindItComeAgain() throws {
+        let mock = try Mock(partitions: 2)
+        defer { mock.close() }
+        for number in 0..<40 { try mock.producer.write("\(number)", to: mock.topic, partition: Int32(number % 2)) }
+        try mock.producer.flush(timeout: farDeadline)
+        let reader = try Self.reader(mock)
+        defer { reader.stop() }
+        try reader.start([
+            (TopicPartition(topic: "t", partition: 0), .beginning), (TopicPartition(topic: "t", partition: 1), .beginning),
+        ])
+        let all = (0..<20).map { "\($0 * 2)" }
+        for count in [1, 7, 20, 3] {
+            #expect(Self.read(reader, 0, count: count) == Array(all.prefix(count)))
+            try reader.goBack(slot: 0, to: 0)
+        }
+        #expect(Self.read(reader, 0, count: 6) == Array(all.prefix(6)))
+        try reader.goBack(slot: 0, to: 5)
+        #expect(Self.read(reader, 0, count: 15) == Array(all.suffix(15)))
+        var end: Int64?
+        #expect(
+            eventually {
+                if case .endOfPartition(let offset) = reader.read(slot: 0, { _ in }) { end = offset }
+                return end != nil
+            })
+        #expect(end == 20)
+        // The other one goes on where it was.
+        #expect(Self.read(reader, 1, count: 20) == (0..<20).map { "\($0 * 2 + 1)" })
+        try reader.goBack(slot: 9, to: 0)
+    }
+
+    /// A record that is gone does not hold up those behind it.
+    @Test func goingBackToNoRecordReadsFromTheFirstOne() throws {
+        let mock = try Mock()
+        defer { mock.close() }
+        for number in 0..<3 { try mock.producer.write("\(number)", to: mock.topic) }
+        try mock.producer.flush(timeout: farDeadline)
+        let reader = try Self.reader(mock)
+        defer { reader.stop() }
+        try reader.start([(TopicPartition(topic: "t", partition: 0), .beginning)])
+        #expect(Self.read(reader, 0, count: 3) == ["0", "1", "2"])
+        try reader.goBack(slot: 0, to: 1000)
+        #expect(Self.read(reader, 0, count: 3) == ["0", "1", "2"])
+    }
+
     @Test func aNewStartTakesThePlaceOfTheOneBefore() throws {
         let mock = try Mock(partitions: 2)
         defer { mock.close() }

@@ -17,7 +17,30 @@ import Testing
     func aQueueThatWasFullRunsLowBelowHalf(looks: [[Int]], low: [Int]) {
         var watch = PrefetchWatch(limit: 100)
         let said = looks.indices.filter { look in
-            watch.runsLow(counts: looks[look].count) { looks[look].indices.contains($0) ? looks[look][$0] : -1 }
+            watch.runsLow(queues: looks[look].count) { .init(count: looks[look].indices.contains($0) ? looks[look][$0] : -1) }
+        }
+        #expect(said == low)
+    }
+
+    /// A queue of at most 100 records and 1,000 bytes: what it holds at each look, and the bytes of the record read last.
+    @Test(
+        arguments: [
+            // Its size is unknown until a record is read.
+            ([(3, 0), (3, 0), (2, 400), (1, 400)], [3]),
+            // All that it held was read between two looks.
+            ([(3, 0), (0, 400)], [1]),
+            ([(3, 400), (2, 400), (1, 400), (0, 400)], [2]),
+            ([(3, 400), (1, 400), (3, 400), (1, 400)], [1, 3]),
+            // Small records are counted, not weighed.
+            ([(99, 5), (10, 5), (0, 5)], []),
+            ([(100, 5), (49, 5)], [1]),
+            // One large record among small ones changes little.
+            ([(50, 1), (50, 1), (50, 20), (20, 1), (0, 1)], []),
+        ] as [([(Int, Int)], [Int])])
+    func aQueueOfLargeRecordsIsFullByItsBytes(looks: [(Int, Int)], low: [Int]) {
+        var watch = PrefetchWatch(limit: 100, byteLimit: 1000)
+        let said = looks.indices.filter { look in
+            watch.runsLow(queues: 1) { _ in .init(count: looks[look].0, valueByteCount: looks[look].1) }
         }
         #expect(said == low)
     }

@@ -27,6 +27,18 @@ import Testing
         #expect(none.next(in: document) == nil)
     }
 
+    /// Half of the text is values, so room for half as many values as it has bytes is enough; room that doubles could be twice that.
+    @Test(arguments: [1000, 33_000, 66_000, 131_100, 250_000])
+    func valuesTakeNoMoreRoomThanTheirTextCanFill(count: Int) throws {
+        let text = "[0" + String(repeating: ",0", count: count - 1) + "]"
+        let document = try readJSON(text)
+        #expect(document.childCount(of: document.root) == count)
+        let most = text.utf8.count / 2 + 4
+        // An allocation is rounded up, and there is room for 64 values at least.
+        #expect(document.valuesByteCount <= 20 * (most + 64) / 8 * 9)
+        #expect(document.valuesByteCount >= 20 * count)
+    }
+
     @Test(
         arguments: [
             ("{}", []), (#"{"a":1,"b":2}"#, []), (#"{"a":1,"a":2}"#, ["/a"]), (#"{"a":1,"\u0061":2}"#, ["/a"]),

@@ -144,7 +144,9 @@ struct BacklogMetricsTests {
         }
         try bench.publish(all: [request("asked", #","options":{"track_outcome":true}"#)], partition: 0)
         try bench.results(1)
-        // From now on the hub is called for nothing, and the refused request waits for a time that has not come.
+        // From now on the hub is called for nothing, and the refused request waits for a time that has not come. A hub that has just
+        // accepted another call would not be paused.
+        bench.clock.advance(by: .seconds(2))
         try bench.publish(all: [request("refused")], partition: 0)
         #expect(eventually { Self.knows(bench, lane: 0) })
         bench.clock.advance(by: .seconds(30))

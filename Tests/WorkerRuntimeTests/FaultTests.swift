@@ -185,6 +185,8 @@ struct FaultTests {
         let worker = try bench.startWorker { $0.maxInFlight = 4 }
         try bench.results(1)
         bench.hub.arm([try Fault(parsing: "status=429,retry-after=600,count=1")])
+        // A hub that has just accepted another call would not be paused.
+        bench.clock.advance(by: .seconds(2))
         let fields = #","ttl_seconds":200"#
         try bench.publish(Self.request("throttled", fields: fields))
         // It would have to wait for longer than it lives.

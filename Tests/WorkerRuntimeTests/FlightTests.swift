@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 import PushModel
 import TestSupport
@@ -86,6 +87,66 @@ struct FlightTests {
         #expect(pool.activeCount == 0)
     }
 
+    /// A request of half a megabyte has a quarter of a million values, and each takes 20 bytes.
+    @Test func thePoolCountsTheValuesThatARequestWasReadInto() throws {
+        var pool = FlightPool()
+        let flight = pool.take()
+        let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+        flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 0), monotonic: 0)
+        let text = Array(("{\"x\":[0" + String(repeating: ",0", count: 250_000) + "]}").utf8)
+        try flight.request.document.read(text.span)
+        flight.valueByteCount = text.count
+        pool.account(for: flight)
+        #expect(pool.byteCount >= 2 * text.count + 250_000 * 20)
+        pool.release(flight)
+        #expect(pool.byteCount == 0)
+        #expect(flight.request.document.valuesByteCount == 0, "a large list of values is not kept")
+    }
+
+    @Test func theLibrarysQueuesShareOneBudget() {
+        let topics = WorkerConfiguration.Topics()
+        let usual = PartitionCounts(topics) { _ in nil }
+        #expect(usual == PartitionCounts(topics) { _ in 12 })
+        #expect(usual.requests == 48 && usual.others == 97)
+        let grown = PartitionCounts(topics) { $0 == topics.requests ? 24 : 12 }
+        #expect(grown.requests == 3 * 12 + 24 && grown.others == 5 * 12 + 3 * 24 + 1)
+        let budget = MemoryBudget(256 << 20)
+        for counts in [usual, grown] {
+            let (requests, others) = (budget.requestQueues(of: counts), budget.otherQueues(of: counts))
+            let sum =
+                counts.requests * (requests.queueByteCount + requests.fetchByteCount)
+                + counts.others * (others.queueByteCount + others.fetchByteCount)
+            #expect(sum <= budget.total / 8 * 3)
+        }
+    }
+
+    @Test func thePoolCountsByHubAndNotWhatWaitsInADelayLane() {
+        var pool = FlightPool()
+        let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+        let flights = (0..<3).map { _ in pool.take() }
+        for (index, flight) in flights.enumerated() {
+            flight.begin(epoch: 0, slot: 0, origin: origin, now: Timestamp(milliseconds: 0), monotonic: 0)
+            flight.port = index
+            flight.valueByteCount = 1000
+            pool.account(for: flight)
+        }
+        #expect(pool.byteCounts == [3024, 3024, 3024] && pool.byteCount == 3 * 3024)
+        // It goes to another hub now.
+        flights[0].port = 2
+        pool.moved(flights[0])
+        #expect(pool.byteCounts == [0, 3024, 6048] && pool.byteCount == 3 * 3024)
+        // It waits, and its hub changes meanwhile.
+        for _ in 0..<2 { pool.discount(flights[1]) }
+        flights[1].port = 3
+        pool.moved(flights[1])
+        #expect(pool.byteCounts == [0, 0, 6048, 0] && pool.byteCount == 2 * 3024)
+        for _ in 0..<2 { pool.count(flights[1]) }
+        #expect(pool.byteCounts == [0, 0, 6048, 3024] && pool.byteCount == 3 * 3024)
+        pool.discount(flights[0])
+        for flight in flights { pool.release(flight) }
+        #expect(pool.byteCounts == [0, 0, 0, 0] && pool.byteCount == 0)
+    }
+
     @Test(arguments: [0, 1 << 20, 32 << 20, 256 << 20, 64 << 30])
     func thePartsOfABudgetAreNoMoreThanAll(total: Int) {
         let budget = MemoryBudget(total)
@@ -94,6 +155,11 @@ struct FlightTests {
             #expect(sum <= max(budget.total, partitions << 20 + budget.total / 8 * 7))
         }
         #expect(budget.flights >= 6 << 20 && budget.outcomes >= 1 << 20)
+        // Beside what hubs share there is room for the largest request.
+        for count in [2, 10] {
+            let shares = budget.hubs(count)
+            #expect(budget.flights - shares.common - count * shares.guaranteed >= 3 << 19)
+        }
     }
 
     @Test func aBatchThatIsCutKeepsItsResultsAndSmallDeadLetters() {

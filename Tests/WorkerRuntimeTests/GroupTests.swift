@@ -168,19 +168,27 @@ struct GroupTests {
         bench.cluster?.setBroker(1, isUp: true)
     }
 
-    @Test(arguments: [("9AAAA", true), ("3::not base64", false)])
-    func aPositionThatCannotBeReadStopsTheWorkerBeforeAnyRecord(_ metadata: String, _ isNewer: Bool) throws {
-        let bench = try Bench(.quickest, partitions: 1)
-        try bench.publish(all: Self.requests(0..<3))
+    @Test(arguments: [("9AAAA", "a newer version wrote the group's position"), ("3::not base64", "another program wrote")])
+    func aPartitionWhosePositionCannotBeReadIsLeftAndTheOthersGoOn(_ metadata: String, _ reason: String) throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        try bench.publish(all: Self.requests(0..<3), partition: 0)
+        try bench.publish(all: Self.requests(3..<6), partition: 1)
         let consumer = try Consumer(bench.kafka, groupID: bench.name, wakeUpFileDescriptor: -1)
         let partition = TopicPartition(topic: bench.topics.requests, partition: 0)
         try consumer.group.commit([OffsetCommit(partition, offset: 1, metadata: metadata)])
         consumer.close(timeout: .seconds(2))
         let worker = try bench.startWorker()
-        #expect(throws: WorkerFailure.undecodablePosition("\(partition)", isNewer)) { try worker.wait() }
-        #expect(bench.hub.calls().isEmpty)
-        #expect(try bench.readAll(bench.topics.results).isEmpty)
-        #expect(try bench.committed()?.metadata == metadata)
+        try bench.results(3)
+        #expect(
+            eventually {
+                worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains(reason) == true }
+            })
+        #expect(bench.logLines.all.contains { $0.contains("partitions are left to another version") })
+        try worker.stop()
+        #expect(Set(try bench.resultsByRequest().keys) == ["n3", "n4", "n5"])
+        #expect(bench.hub.calls().count == 3)
+        let position = try bench.committed(0)
+        #expect(position?.offset == 1 && position?.metadata == metadata, "it stays as it was")
     }
 
     @Test func resultsThatCouldNotBeCommittedAreOfferedAgain() throws {

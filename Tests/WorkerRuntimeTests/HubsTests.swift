@@ -142,6 +142,34 @@ struct HubsTests {
         try worker.stop()
     }
 
+    // The embedded broker keeps 5 MiB of a partition.
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func largeRequestsOfHubsThatAreOutLeaveRoomForTheHubThatWorks() throws {
+        let bench = try Bench(.real, partitions: 1)
+        let (out, good) = (try FurtherHub("out"), try FurtherHub("good"))
+        bench.hub.arm([try Fault(parsing: "throttle,retry-after=300")])
+        out.hub.arm([try Fault(parsing: "throttle,retry-after=300")])
+        let worker = try bench.startWorker {
+            // 24 MiB for requests in work, where each of these takes 1 MB.
+            $0.memoryBudget = 64 << 20
+            $0.hubs += [try out.settings(), try good.settings()]
+        }
+        let filler = String(repeating: "x", count: 490_000)
+        let bad = (0..<80).map { number in
+            Self.request("bad\(number)", #","filler":"\#(filler)""# + (number % 2 == 0 ? "" : #","hub":"out""#))
+        }
+        try bench.publish(all: bad + (0..<10).map { Self.request("good\($0)", #","hub":"good""#) }, partition: 0)
+        #expect(eventually { good.tags.count == 10 })
+        #expect(bench.metric("pushfan_delayed_total") >= 10)
+        // A large one has its room too.
+        try bench.publish(all: [Self.request("large", #","hub":"good","filler":"\#(filler)""#)], partition: 0)
+        #expect(eventually { good.tags.count == 11 })
+        worker.askToStop()
+        bench.hub.arm([])
+        out.hub.arm([])
+        try worker.stop()
+    }
+
     @Test func everyHubHasARateOfItsOwn() throws {
         let bench = try Bench(.quickest, partitions: 2, hasShares: true)
         let other = try FurtherHub("other")

@@ -1,7 +1,8 @@
 /// Stops the calls to a hub that is out, so that an outage is waited for and not stormed, and lets them in again step by step.
 ///
 /// A failure here is the hub's own: no connection, no usable answer in time, or a status of 500 and above. Every other answer,
-/// 429 too, shows a hub that works and is a success; what throttling asks for is `HubPause`'s.
+/// 429 too, shows a hub that works and is a success; what throttling asks for is `HubPause`'s. While closed, a failure is no evidence
+/// when a call has succeeded that was started no earlier: the hub was not out.
 ///
 ///     closed     every call may start; too many failures → open
 ///     open       no call may start; when its wait is over → half-open
@@ -13,7 +14,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     /// The settings of a circuit breaker.
     public struct Configuration: Sendable, Equatable {
         /// Failures one after the other that open the circuit when they went on for 0.1 s; four times as many do at once.
-        /// Default 5, at least 1.
+        /// Where more than one call of twenty fails anyway, more are needed (`FailureRow`). Default 5, at least 1.
         public var failuresInRow = 5
         /// The first wait, nanoseconds. Default and least 1 s, which keeps a worker below two probes a second.
         public var firstWait: Int64 = 1_000_000_000
@@ -40,7 +41,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     public enum Reason: String, Sendable, CaseIterable {
         /// Too many failures one after the other.
         case failuresInRow = "failures_in_row"
-        /// Half of the calls of 5 – 10 s failed, and they were 20 at least.
+        /// Nine of ten calls of 5 – 10 s failed, and they were 20 at least.
         case failureShare = "failure_share"
     }
 
@@ -48,6 +49,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     public struct Call: Sendable, Equatable {
         fileprivate let turn: Int
         fileprivate let series: Int
+        fileprivate let startedAt: Int64
     }
 
     private let configuration: Configuration
@@ -70,6 +72,8 @@ public struct CircuitBreaker: Sendable, Equatable {
     private var wait: Int64
     /// When a call of this series last started or ended.
     private var lastMove: Int64 = .min
+    /// When the call was started that succeeded and was started last.
+    private var lastSuccess: Int64 = .min
 
     /// A closed circuit; values outside their range are clamped.
     public init(_ configuration: Configuration = Configuration()) {
@@ -103,12 +107,13 @@ public struct CircuitBreaker: Sendable, Equatable {
     public mutating func started(now: Int64) -> Call {
         inFlight += 1
         lastMove = now
-        return Call(turn: turn, series: series)
+        return Call(turn: turn, series: series, startedAt: now)
     }
 
     /// Notes that the hub answered with anything below 500.
     public mutating func succeeded(_ call: Call, now: Int64) {
         guard ended(call, now) else { return }
+        lastSuccess = max(lastSuccess, call.startedAt)
         switch state {
         case .closed: _ = recent.ended(isFailure: false, now: now)
         case .halfOpen:
@@ -118,11 +123,24 @@ public struct CircuitBreaker: Sendable, Equatable {
         }
     }
 
+    /// Whether a call has succeeded that was started at `start` or later.
+    public func hasSucceeded(since start: Int64) -> Bool { lastSuccess >= start }
+
     /// Notes that the hub did not answer, or with 500 or above.
-    public mutating func failed(_ call: Call, now: Int64, using generator: inout some RandomNumberGenerator) {
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - isOwnFault: Whether the call failed before while others succeeded: then it tells nothing about the hub.
+    ///   - now: The present moment.
+    ///   - generator: Draws how long to wait if the circuit opens.
+    public mutating func failed(
+        _ call: Call, isOwnFault: Bool = false, now: Int64, using generator: inout some RandomNumberGenerator
+    ) {
+        guard !isOwnFault else { return abandoned(call, now: now, using: &generator) }
         guard call.series == series, ended(call, now) else { return }
         switch state {
         case .closed:
+            guard !hasSucceeded(since: call.startedAt) else { return }
             guard let reason = recent.ended(isFailure: true, now: now) else { return }
             self.reason = reason
             openingCount += 1
@@ -201,6 +219,6 @@ public struct CircuitBreaker: Sendable, Equatable {
         state = .closed
         reason = nil
         wait = configuration.firstWait
-        recent = RecentFailures(longestRow: configuration.failuresInRow)
+        recent.restart()
     }
 }

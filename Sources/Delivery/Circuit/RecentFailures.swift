@@ -1,7 +1,7 @@
 /// How the last calls to a hub ended, and whether that is bad enough to stop.
 ///
-/// A number of calls alone says little: at a thousand calls a second, five failures one after the other are chance when every
-/// fourth call fails. A tenth of a second without any success is not, nor are four times as many failures, however fast they came.
+/// Bad is a hub of which nearly nothing succeeds: a row of failures that is no chance (`FailureRow`) and goes on for a tenth of a second,
+/// or is four times as long however fast it came, or nine failures of ten over some seconds.
 struct RecentFailures: Sendable, Equatable {
     /// Failures one after the other are bad when they go on for so long, nanoseconds.
     static let rowDuration: Int64 = 100_000_000
@@ -11,14 +11,17 @@ struct RecentFailures: Sendable, Equatable {
     static let leastCalls = 20
 
     private let longestRow: Int
-    private var row = 0
+    private var row: FailureRow
     private var rowStart: Int64 = 0
     private var calls = 0
     private var failures = 0
     private var periodStart: Int64 = 0
 
     /// Nothing has happened yet; `longestRow` failures one after the other are bad.
-    init(longestRow: Int) { self.longestRow = longestRow }
+    init(longestRow: Int) {
+        self.longestRow = longestRow
+        row = FailureRow(longest: longestRow)
+    }
 
     /// Notes a call that ended at `now`.
     ///
@@ -32,14 +35,21 @@ struct RecentFailures: Sendable, Equatable {
         calls += 1
         // A success is no reason to stop, whatever came before it.
         guard isFailure else {
-            row = 0
+            row.succeeded()
             return nil
         }
         failures += 1
-        row += 1
-        if row == 1 { rowStart = now }
-        if row >= longestRow && (now - rowStart >= Self.rowDuration || row >= 4 * longestRow) { return .failuresInRow }
+        row.failed()
+        if row.count == 1 { rowStart = now }
+        if row.isUnlikely && (now - rowStart >= Self.rowDuration || row.count / 4 >= longestRow) { return .failuresInRow }
         guard now - periodStart >= Self.period.lowerBound, calls >= Self.leastCalls else { return nil }
-        return failures * 2 >= calls ? .failureShare : nil
+        return failures * 10 >= calls * 9 ? .failureShare : nil
+    }
+
+    /// Forgets the failures, but not how many of the calls before them failed.
+    mutating func restart() {
+        calls = 0
+        failures = 0
+        row.restart()
     }
 }

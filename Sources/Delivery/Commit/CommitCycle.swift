@@ -70,6 +70,9 @@ public struct CommitCycle: Sendable {
     /// Whether what is offered, if anything, says no more than that nothing is in work.
     public var isOnlyClosing: Bool { offer.map { $0.closes && $0.isEmpty } ?? true }
 
+    /// The bytes that a unit should have whose size can be chosen: half of what the next commit may have, so that others fit beside it.
+    public var roomOfUnit: Int { size.byteLimit / 2 }
+
     /// Whether the group has gone on without this worker, which therefore cannot commit what it offers.
     public var isOutOfGroup: Bool { offer?.isOutOfGroup ?? false }
 

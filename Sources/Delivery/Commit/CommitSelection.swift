@@ -22,9 +22,12 @@ public struct CommitSelection: Sendable, Equatable {
     }
 
     /// As much as fits of what was not refused, and of the suspects alone where there are any; one unit goes out however large it is.
+    ///
+    /// Partitions have their turns by what waits longest in them. So what is finished later, a large request's next step too, goes out
+    /// later.
     init(_ units: [CommitUnit], isInOrder: Bool, size: CommitSize, refused: RefusedUnits) {
         var (unitCount, byteCount) = (0, 0)
-        for unit in units where !isInOrder || unit.isNext {
+        for unit in Self.inTurn(units.filter { !isInOrder || $0.isNext }, refused) {
             let before = left[unit.id.slot]
             let hasRoom =
                 unitCount == 0
@@ -38,6 +41,17 @@ public struct CommitSelection: Sendable, Equatable {
                 left[unit.id.slot, default: []].append(unit.id.offset)
             }
         }
+    }
+
+    /// The units by the turns of their partitions; those of one partition stay in their order. Places are counted up as units end.
+    private static func inTurn(_ units: [CommitUnit], _ refused: RefusedUnits) -> [CommitUnit] {
+        var oldest: [Int: Int] = [:]
+        for unit in units where !refused.holdsBack(unit.id) {
+            oldest[unit.id.slot] = min(oldest[unit.id.slot] ?? .max, unit.places.min() ?? .max)
+        }
+        let bySlot = Dictionary(grouping: units) { $0.id.slot }
+        let slots = bySlot.keys.sorted { (oldest[$0] ?? .max, $0) < (oldest[$1] ?? .max, $1) }
+        return slots.flatMap { bySlot[$0] ?? [] }
     }
 
     /// Whether a position can say that a unit is finished and some before it are not.

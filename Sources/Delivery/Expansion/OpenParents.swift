@@ -80,11 +80,20 @@ public struct OpenParents: Sendable {
         readTo = start
     }
 
+    /// Whether this version may go on from a position. The first version begins its metadata with a digit, or writes none; whatever begins
+    /// otherwise, a newer version wrote.
+    ///
+    /// - Parameter metadata: The committed metadata.
+    /// - Returns: Whether no newer version wrote it.
+    public static func isKnown(_ metadata: String) -> Bool {
+        metadata.utf8.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? true
+    }
+
     /// What a position of the group says.
     ///
     /// - Parameters:
     ///   - start: The committed offset.
-    ///   - metadata: The committed metadata, as `commit` writes it; the position is `start` where it is not that.
+    ///   - metadata: The committed metadata, as `commit` writes it and `isKnown` knows it; the position is `start` where it is not that.
     public init(start: Int64, metadata: String) {
         let words = metadata.split(separator: " ")
         self.init(start: start, position: words.first.flatMap { Int64($0) } ?? start)

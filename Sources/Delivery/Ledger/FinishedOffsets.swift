@@ -2,7 +2,7 @@
 ///
 /// The text is the version character `3`, `latest`, `:`, `begun`, `:` and the base64 (RFC 4648) of the little-endian bitmap, trailing zero
 /// bytes cut. Both numbers are decimal digits, or nothing where they are not known. It travels in the metadata of a Kafka offset commit; an
-/// empty text means that nothing above the mark is finished, and that neither number is known.
+/// empty text means that nothing above the mark is finished, and that neither number is known. `3` is the first version that was released.
 public struct FinishedOffsets: Sendable, Equatable {
     private var bytes: [UInt8] = []
     /// When the latest record was published that was read, milliseconds since 1970, 0 or more; nil when that is not known. It tells a

@@ -84,6 +84,23 @@ public struct OffsetLedger: Sendable {
         return .process
     }
 
+    /// Whether a record needs nothing more: `received` would say that it is finished, or was taken in before.
+    ///
+    /// - Parameter offset: Its offset.
+    /// - Returns: Whether it is known.
+    public func isKnown(_ offset: Int64) -> Bool { offset < position || offset < restored && isFinished(offset) }
+
+    /// Takes back that the last record was taken in: it is read once more later, and is unread until then.
+    ///
+    /// - Parameter offset: The record's offset.
+    /// - Returns: Whether it was the last one, and in work; if not, nothing has changed.
+    public mutating func takeBack(_ offset: Int64) -> Bool {
+        guard offset >= lowWaterMark, offset < position, offset + 1 == position, !isFinished(offset) else { return false }
+        position = offset
+        unfinishedCount -= 1
+        return true
+    }
+
     /// Notes that there is nothing between the last record and `offset`, the end of the partition.
     public mutating func reachedEnd(_ offset: Int64) {
         skip(to: offset)

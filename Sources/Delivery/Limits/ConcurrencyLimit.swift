@@ -2,7 +2,9 @@
 ///
 /// It works in rounds. A round looks only at calls that were started in it, all under the same limit:
 ///
-/// - calls were lost (no answer, an error of the hub's, or throttling): the limit shrinks, by a half when half of them were;
+/// - calls were lost (no answer, an error of the hub's, or throttling): the limit shrinks, by a half when half of them were, down to
+///   `floor`. When as many are lost there, the loss has nothing to do with the limit: it grows again for as long as no more are lost
+///   (`LossBaseline`). Below the floor it falls only when most calls are lost;
 /// - twice in a row they took clearly longer than they do without a queue: it shrinks to where they should not;
 /// - they did not, and the limit was reached: it grows, to twice as much until it has shrunk once, by a sixteenth afterwards.
 ///
@@ -19,6 +21,10 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     static let unrest: Double = 10_000_000
     /// The share of lost calls from which the limit shrinks.
     static let bearableLoss = 0.1
+    /// The lowest limit for the sake of loss while some calls succeed.
+    public static let floor = 3
+    /// A hub that loses more calls than so many for each that succeeds is as good as out.
+    static let lostPerSuccess = 9
 
     /// The highest that the limit can be.
     public let most: Int
@@ -29,13 +35,14 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     private var round = Round(start: .min)
     /// How long a call takes without a queue; nil before the first round.
     private var unloaded: Double?
-    /// Below this the limit doubles: where it was when it began to shrink.
+    /// Below this the limit doubles: where it began to shrink, or the most when that was for nothing.
     private var threshold: Int
     private var isShrinking = false
     private var slowRounds = 0
     /// The limit to go back to after a round at half of it; nil outside of one.
     private var limitAfterProbe: Int?
     private var nextProbe: Int64 = .max
+    private var loss = LossBaseline()
 
     /// A limit between 1 and `most`; it stays at `most` when it is not adaptive.
     public init(most: Int, isAdaptive: Bool = true) {
@@ -59,26 +66,53 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     public mutating func ended(startedAt: Int64, now: Int64, isLost: Bool) {
         guard isAdaptive, startedAt >= round.start else { return }
         if isLost { round.lostCount += 1 } else { round.add(Double(now - startedAt)) }
-        let needed = min(max(2 * limit, 8), 256)
-        guard round.count + round.lostCount >= needed || round.lostCount >= max(4, needed / 8) else { return }
+        let needed = loss.share > 0 ? min(max(4 * limit, 32), 256) : min(max(2 * limit, 8), 256)
+        guard round.count + round.lostCount >= needed || isBad(needed) else { return }
         judge(now)
+    }
+
+    /// Whether so many calls of the round are lost that its end must not be waited for.
+    private func isBad(_ needed: Int) -> Bool {
+        round.lostCount >= max(4, needed / 8) && Double(round.lostCount) >= 1.5 * loss.share * Double(needed)
     }
 
     private mutating func judge(_ now: Int64) {
         let ended = round
         round = Round(start: now)
+        let wasProbe = limitAfterProbe != nil
         if let limitAfterProbe { limit = limitAfterProbe }
         limitAfterProbe = nil
-        let isLossy = Double(ended.lostCount) >= Self.bearableLoss * Double(ended.count + ended.lostCount)
-        if isLossy && ended.lostCount > 1 {
-            shrink(by: ended.lostCount >= ended.count ? 0.5 : 0.7)
-        } else if let unloaded, ended.mostInFlight * 2 > limit, limit > 1 {
+        let calls = ended.count + ended.lostCount
+        let isLossy = ended.lostCount > 1 && Double(ended.lostCount) >= Self.bearableLoss * Double(calls)
+        guard !isLossy || loss.explains(ended.lostCount, of: calls) else { return judgeLoss(ended) }
+        loss.follow(ended.lostCount, of: calls, areFew: wasProbe)
+        if let unloaded, ended.mostInFlight * 2 > limit, limit > 1 {
             judge(ended, against: unloaded, now)
         } else {
             // The first round has nothing to be compared with, and one call at a time is without a queue.
             let mayGrow = unloaded == nil || limit == 1
             learn(ended.mean, now)
             if mayGrow { judgeGrowth(ended, ended.mean) }
+        }
+    }
+
+    private mutating func judgeLoss(_ ended: Round) {
+        let floor = min(Self.floor, most)
+        if ended.lostCount > Self.lostPerSuccess * ended.count {
+            loss.restart()
+            shrink(by: 0.5)
+        } else if limit > floor {
+            loss.restart()
+            shrink(by: ended.lostCount >= ended.count ? 0.5 : 0.7, to: floor)
+        } else {
+            switch loss.measure(ended.lostCount, of: ended.count + ended.lostCount) {
+            case .unfinished: break
+            case .known:
+                isShrinking = false
+                threshold = most
+                if ended.mostInFlight >= limit { limit = min(2 * floor, most) }
+            case .tooMuch: shrink(by: 0.5)
+            }
         }
     }
 
@@ -102,8 +136,8 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         limit = min(limit < threshold ? min(limit * 2, threshold) : limit + max(1, limit / 16), most)
     }
 
-    private mutating func shrink(by factor: Double) {
-        limit = max(1, Int(Double(limit) * factor))
+    private mutating func shrink(by factor: Double, to least: Int = 1) {
+        limit = max(min(least, limit), Int(Double(limit) * factor))
         if !isShrinking { threshold = limit }
         isShrinking = true
         slowRounds = 0

@@ -10,6 +10,10 @@ public struct HubLimits: Sendable {
     public var concurrency: ConcurrencyLimit
     /// How many calls may start in a second; nil for as many as there are.
     public var rate: RateLimit?
+    /// How many fewer start while the hub throttles some of them.
+    private var pace = Pace()
+    private var refusals = Refusals()
+    private var slow = SlowCalls()
     /// Calls in flight.
     public private(set) var inFlight = 0
     /// Calls that were started since the last poll, where there is a rate.
@@ -25,16 +29,27 @@ public struct HubLimits: Sendable {
 
     /// Whether a call may start at `now`; the first one after an outage is the circuit's probe.
     public mutating func mayStart(now: Int64) -> Bool {
-        inFlight < concurrency.limit && pause.end(now: now) == nil && rate?.hasCall(now: now) ?? true
-            && circuit.mayStart(now: now)
+        inFlight < places(now: now) && pause.end(now: now) == nil && pace.hasCall(now: now)
+            && rate?.hasCall(now: now) ?? true && circuit.mayStart(now: now)
+    }
+
+    /// How many calls may be in flight at `now`: as many as the limit says, and one more for each that takes far longer than usual while
+    /// others are answered. When all that are in flight take so long, one more may find out whether the hub still answers. Never more than
+    /// the most that the limit can be.
+    public mutating func places(now: Int64) -> Int {
+        slow.advance(now: now)
+        guard slow.count > 0 else { return concurrency.limit }
+        if slow.isAnswering(now: now) { return min(concurrency.limit + slow.count, concurrency.most) }
+        return slow.count < inFlight ? concurrency.limit : min(max(concurrency.limit, inFlight + 1), concurrency.most)
     }
 
     /// Until when a call would have to wait that wants to start at `now`; nil when it may, `Int64.max` when only something else than
     /// time can change it.
     public mutating func waitEnd(now: Int64) -> Int64? {
-        if inFlight >= concurrency.limit { return .max }
+        if inFlight >= places(now: now) { return .max }
         var end = pause.end(now: now)
         if let change = circuit.nextChange, change > now { end = max(end ?? change, change) }
+        if let call = pace.nextCall(now: now) { end = max(end ?? call, call) }
         if let call = rate?.nextCall(now: now) { end = max(end ?? call, call) }
         return end
     }
@@ -44,7 +59,9 @@ public struct HubLimits: Sendable {
     /// - Returns: What the call is to the circuit, which must learn how it ended.
     public mutating func started(now: Int64) -> CircuitBreaker.Call {
         inFlight += 1
-        concurrency.started(inFlight: inFlight)
+        slow.started()
+        concurrency.started(inFlight: inFlight - slow.count)
+        pace.started()
         if rate != nil {
             rate?.started()
             callsSincePoll += 1
@@ -55,7 +72,7 @@ public struct HubLimits: Sendable {
     /// Whether a telemetry poll may start at `now`: as a call, but never as a probe of a hub that is out, and while calls wait for the
     /// rate only one for three of them.
     public mutating func mayAsk(now: Int64, areCallsWaiting: Bool) -> Bool {
-        guard circuit.state == .closed, inFlight < concurrency.limit, pause.end(now: now) == nil else { return false }
+        guard circuit.state == .closed, inFlight < places(now: now), pause.end(now: now) == nil else { return false }
         guard let hasCall = rate?.hasCall(now: now) else { return true }
         return hasCall && (!areCallsWaiting || callsSincePoll >= Self.callsPerPoll)
     }
@@ -64,18 +81,55 @@ public struct HubLimits: Sendable {
     /// circuit and of how many calls the hub bears.
     public mutating func startedPoll() {
         inFlight += 1
+        slow.started()
         rate?.started()
         callsSincePoll = 0
     }
 
     /// Notes that a call, or a poll, is not in flight any more, however it ended.
-    public mutating func ended() { inFlight -= 1 }
+    ///
+    /// - Parameter startedAt: When the call was started; nil for a poll, and when that is not known any more.
+    public mutating func ended(startedAt: Int64? = nil) {
+        inFlight -= 1
+        slow.ended(startedAt: startedAt)
+    }
+
+    /// Takes in how a call ended, for what the hub bears at once.
+    ///
+    /// A call that is lost after far longer than usual, while one that was started later has succeeded, tells nothing of that.
+    ///
+    /// - Parameters:
+    ///   - startedAt: When it was started.
+    ///   - now: The present moment.
+    ///   - isLost: Whether the hub did not answer, or as one that is overloaded.
+    public mutating func noteEnd(startedAt: Int64, now: Int64, isLost: Bool) {
+        let duration = now - startedAt
+        if !isLost {
+            slow.answered(after: duration, now: now)
+        } else if duration > slow.patience && circuit.hasSucceeded(since: startedAt) {
+            return
+        }
+        concurrency.ended(startedAt: startedAt, now: now, isLost: isLost)
+    }
+
+    /// Takes in an answer of the hub's, for its pace: where it throttles some calls, fewer start.
+    ///
+    /// - Parameters:
+    ///   - isRefusal: Whether it throttles.
+    ///   - now: The present moment.
+    /// - Returns: Whether the hub refuses as a whole, so that what it asks for with Retry-After holds for all calls.
+    public mutating func answered(isRefusal: Bool, now: Int64) -> Bool {
+        let refusesAll = refusals.answered(isRefusal: isRefusal, now: now)
+        // What all calls wait for says nothing of how fast they may go afterwards.
+        if refusesAll { pace = Pace() } else { pace.answered(isRefusal: isRefusal, now: now) }
+        return refusesAll
+    }
 
     /// Notes at the end of a turn whether calls are left that wait to start.
     public mutating func noteWaiting(_ isWaiting: Bool, now: Int64) {
         guard rate != nil else { return }
         let isForRate =
-            isWaiting && inFlight < concurrency.limit && pause.end(now: now) == nil && circuit.inFlightAllowance > inFlight
+            isWaiting && inFlight < places(now: now) && pause.end(now: now) == nil && circuit.inFlightAllowance > inFlight
             && rate?.hasCall(now: now) == false
         rate?.noteWaiting(isForRate, now: now)
     }

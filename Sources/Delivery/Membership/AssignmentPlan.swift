@@ -75,8 +75,6 @@ public struct AssignmentPlan: Sendable {
     public enum Message: Sendable, Equatable {
         /// A partition ends before the group's position, or did when it was read: records are missing.
         case endsBeforePosition(index: Int, position: Int64, end: Int64, cause: StartRule.Cause)
-        /// A position's metadata cannot be read, or was written by a newer version: the assignment must not begin. Always the last.
-        case unreadable(index: Int, isNewer: Bool)
     }
 
     /// Which partitions are not read until an operator decides where they begin; at least one.
@@ -89,12 +87,10 @@ public struct AssignmentPlan: Sendable {
         public let cause: StartRule.Cause
     }
 
-    /// The partitions, by slot; where a position is unreadable, those before it only.
+    /// The partitions, by slot.
     public private(set) var partitions: [Partition] = []
     /// What there is to say, in the order of the slots.
     public private(set) var messages: [Message] = []
-    /// Whether all positions can be read; else nothing may begin.
-    public private(set) var isReadable = true
 
     /// The slots of the partitions of requests.
     public let requests: Range<Int>
@@ -124,7 +120,9 @@ public struct AssignmentPlan: Sendable {
             let known = assigned[index]
             let size = known.kind == .held ? heldWindow : window
             var partition = Partition(index, known, reach: reach)
-            if known.kind == .parents {
+            if let position = known.committed, let cause = Self.obstacle(to: known, at: position) {
+                partition.leave(because: cause, known.kind, at: position)
+            } else if known.kind == .parents {
                 partition.beginParents(at: known.committed)
             } else if let ruling = known.ruling {
                 if let position = known.committed?.offset {
@@ -135,12 +133,22 @@ public struct AssignmentPlan: Sendable {
                 do throws(FinishedOffsets.DecodingError) {
                     try partition.begin(at: position, end: known.end, window: size)
                 } catch {
-                    messages.append(.unreadable(index: index, isNewer: error == .unknownVersion))
-                    isReadable = false
-                    return
+                    partition.leave(because: LeaveCause(error), known.kind, at: position)
                 }
             }
             partitions.append(partition)
+        }
+    }
+
+    /// Why no rule and no position may say where a partition begins: a newer version wrote the position, and only that knows what is
+    /// finished.
+    private static func obstacle(to known: Assigned, at position: LedgerCommit) -> LeaveCause? {
+        if known.kind == .parents { return OpenParents.isKnown(position.metadata) ? nil : .newerPosition }
+        do throws(FinishedOffsets.DecodingError) {
+            _ = try FinishedOffsets(decoding: position.metadata)
+            return nil
+        } catch {
+            return error == .unknownVersion ? .newerPosition : nil
         }
     }
 
@@ -188,6 +196,8 @@ extension AssignmentPlan {
         public private(set) var refusal: StartRule.Cause?
         /// How many records wait in it then, at most; 0 if it is read.
         public private(set) var refusedCount: Int64 = 0
+        /// Why it is left to another version; nil if it is not.
+        public private(set) var left: LeaveCause?
 
         /// A partition that begins with all that is retained.
         fileprivate init(_ index: Int, _ assigned: Assigned, reach: Int?) {
@@ -208,6 +218,14 @@ extension AssignmentPlan {
             latest = finished.latest
             isClosed = finished.begun != nil
             begun = BegunReach(from: position.offset, begun: finished.begun, partitionEnd: end)
+        }
+
+        /// Leaves it as it is.
+        fileprivate mutating func leave(because cause: LeaveCause, _ kind: Kind, at position: LedgerCommit) {
+            left = cause
+            start = .end
+            // The others of its kind are counted by their places, so that it needs one as well.
+            if kind == .parents { parents = OpenParents(start: position.offset, position: position.offset) }
         }
 
         /// Begins where it was decided, or not at all.

@@ -1,4 +1,4 @@
-/// A hub that asked to be left alone: Retry-After stops every call to it, not only the one that was throttled.
+/// A hub that asked to be left alone and refuses as a whole: Retry-After stops every call to it, not only the one that was throttled.
 ///
 /// Moments are nanoseconds of a monotonic clock that the owner reads.
 public struct HubPause: Sendable, Equatable {

@@ -38,7 +38,7 @@ public struct Verdict: Sendable, Equatable {
     public var code: ErrorCode?
     /// Whether to try again.
     public var retry: Retry
-    /// Whether Retry-After stops all calls to this hub.
+    /// Whether the hub throttles: where it refuses as a whole, Retry-After stops all calls to it.
     public var pausesHub = false
 
     /// The verdict on `result`, from the one table of `VerdictTable`.

@@ -99,7 +99,7 @@ public enum VerdictTable {
         Row(.status(413...413), .init(.payload, .payloadTooLarge, .never), "The notification is over the hub's 64 KB."),
         Row(
             .status(429...429), .init(.throttled, .hubThrottled, .backoff, pausesHub: true),
-            "The hub throttles; everything sent to it waits as long as Retry-After says."),
+            "The hub throttles; if it refuses as a whole, everything sent to it waits as long as Retry-After says."),
         Row(.status(402...499), .init(.permanent, .payloadRejected, .never), "The hub refuses the request for good."),
         Row(
             .status(503...503, retryAfter: true), .init(.transient, .hubUnavailable, .backoff, pausesHub: true),

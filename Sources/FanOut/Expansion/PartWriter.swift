@@ -35,19 +35,35 @@ public struct PartWriter: Sendable {
         _ request: borrowing PushRequest, body: JSONDocument.Node, platforms: PlatformSet, key: ParentKey, partition: Int32,
         chunks: Int, publishedAt: Timestamp
     ) {
-        let id = request.document.span(request.id)
-        parentID = Self.stem(id, source: request.source.map { request.document.string($0) })
+        let whole = PartReference(
+            parentID: request.document.string(request.id), key: key, partition: partition, chunk: 0, chunks: chunks,
+            publishedAt: publishedAt)
+        self.init(request, body: body, platforms: platforms, of: whole)
+    }
+
+    /// A writer for the parts that a continuation carries.
+    ///
+    /// - Parameters:
+    ///   - request: The continuation.
+    ///   - body: The object in its document that holds its fields.
+    ///   - platforms: The platforms that the whole goes to; empty for a template, and for handles, which bring their own.
+    ///   - whole: What its `parent` block says.
+    public init(
+        _ request: borrowing PushRequest, body: JSONDocument.Node, platforms: PlatformSet, of whole: PartReference
+    ) {
+        let id = Array(whole.parentID.utf8)
+        parentID = Self.stem(id.span, source: request.source.map { request.document.string($0) })
         beforeID.append("{\"schema_version\":1,\"id\":\"")
         beforeChunk.append("\",\"parent\":{\"id\":")
-        beforeChunk.append(json: id)
+        beforeChunk.append(json: id.span)
         beforeChunk.append(",\"key\":")
-        beforeChunk.append(json: key.text)
+        beforeChunk.append(json: whole.key.text)
         beforeChunk.append(",\"partition\":")
-        beforeChunk.append(decimal: Int64(partition))
+        beforeChunk.append(decimal: Int64(whole.partition))
         beforeChunk.append(",\"published_at\":\"")
-        beforeChunk.append(publishedAt)
+        beforeChunk.append(whole.publishedAt)
         beforeChunk.append("\",\"chunks\":")
-        beforeChunk.append(decimal: chunks)
+        beforeChunk.append(decimal: whole.chunks)
         beforeChunk.append(",\"chunk\":")
         appendPlatforms(platforms)
         if let moment = request.expiresAt {
@@ -85,12 +101,55 @@ public struct PartWriter: Sendable {
     public func append(
         _ chunk: Int, hub own: String? = nil, to json: inout ByteWriter, audience: (inout ByteWriter) -> Void
     ) {
+        append(chunk, hub: own, to: &json, remaining: { _ in }, audience: audience)
+    }
+
+    /// Writes one of the parts that remain.
+    ///
+    /// - Parameters:
+    ///   - index: Which one, from 0, below their count.
+    ///   - parts: The parts.
+    ///   - json: Gets the request.
+    public func append(_ index: Int, of parts: RemainingParts, to json: inout ByteWriter) {
+        append(parts.first + index, hub: parts.hub(of: index), to: &json) { parts.appendAudience(of: index, to: &$0) }
+    }
+
+    /// Writes the continuation: one of the parts that remain, with those behind it.
+    ///
+    /// - Parameters:
+    ///   - index: Which one, from 0, below their count.
+    ///   - parts: The parts.
+    ///   - json: Gets the request.
+    public func appendContinuation(from index: Int, of parts: RemainingParts, to json: inout ByteWriter) {
+        append(
+            parts.first + index, hub: parts.hub(of: index), to: &json,
+            remaining: { json in
+                json.append(",\"remaining\":[")
+                for other in index + 1..<max(parts.count, index + 1) {
+                    json.append(other == index + 1 ? "{\"audience\":" : ",{\"audience\":")
+                    parts.appendAudience(of: other, to: &json)
+                    if let hub = parts.hub(of: other) {
+                        json.append(",\"hub\":")
+                        json.append(json: hub)
+                    }
+                    json.append("}")
+                }
+                json.append("]")
+            },
+            audience: { parts.appendAudience(of: index, to: &$0) })
+    }
+
+    private func append(
+        _ chunk: Int, hub own: String?, to json: inout ByteWriter, remaining: (inout ByteWriter) -> Void,
+        audience: (inout ByteWriter) -> Void
+    ) {
         json.append(beforeID)
         json.append(parentID.span)
         json.append(".")
         json.append(decimal: chunk)
         json.append(beforeChunk)
         json.append(decimal: chunk)
+        remaining(&json)
         json.append("},\"audience\":")
         audience(&json)
         if let own {

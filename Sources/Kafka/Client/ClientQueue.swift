@@ -4,6 +4,8 @@ import CRDKafka
 final class ClientQueue {
     let client: ClientHandle
     private let pointer: OpaquePointer
+    /// The bytes of the value that was read last; 0 before the first.
+    var lastValueByteCount = 0
 
     private init(_ client: ClientHandle, _ pointer: OpaquePointer) {
         self.client = client

@@ -17,6 +17,7 @@ extension ClientQueue {
             let reason = rd_kafka_message_errstr(message).map { String(cString: $0) }
             return .error(client.diagnosis.explain(.reported(code, message: reason, by: client.pointer, isFatal: false)))
         }
+        lastValueByteCount = message.pointee.len
         try body(ConsumedRecord(message))
         return .record
     }

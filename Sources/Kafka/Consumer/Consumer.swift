@@ -34,6 +34,7 @@ public final class Consumer {
     ///   - maxPollInterval: How long the member may go without `nextEvent()`, and how long the group waits for an answer to a rebalance.
     ///     Default 60 s, at least `sessionTimeout`.
     ///   - autoOffsetReset: Where to start if an offset is missing. Default `.earliest`.
+    ///   - room: What the library may hold of each partition. Default `.large`.
     ///   - reportsPartitionEnd: Whether `read` says when it has reached the end of a partition. Default no, because it costs an event each time.
     ///   - wakeUpFileDescriptor: A non-blocking eventfd, to which 8 bytes are written when an event or record arrives where none was; -1 for
     ///     none. It must stay open until `close`.
@@ -41,11 +42,12 @@ public final class Consumer {
     public init(
         _ configuration: KafkaConfiguration, groupID: String, instanceID: String? = nil, sessionTimeout: Duration = .seconds(10),
         heartbeatInterval: Duration = .seconds(3), maxPollInterval: Duration = .seconds(60),
-        autoOffsetReset: OffsetReset = .earliest, reportsPartitionEnd: Bool = false, wakeUpFileDescriptor: Int32
+        autoOffsetReset: OffsetReset = .earliest, room: QueueRoom = .large, reportsPartitionEnd: Bool = false,
+        wakeUpFileDescriptor: Int32
     ) throws(KafkaError) {
         guard !groupID.isEmpty else { throw .invalidArgument("the consumer group has no name") }
         let defaults =
-            Self.defaults + [
+            Self.defaults + room.settings + [
                 ("session.timeout.ms", "\(sessionTimeout.wholeMilliseconds)"),
                 ("heartbeat.interval.ms", "\(heartbeatInterval.wholeMilliseconds)"),
                 ("max.poll.interval.ms", "\(maxPollInterval.wholeMilliseconds)"), ("auto.offset.reset", autoOffsetReset.rawValue),
@@ -206,14 +208,13 @@ extension ClientHandle {
 
 extension Consumer {
     /// Small waits, and for each partition a queue of some thousand records, which `keepFetching` refills: a fetch brings about 1,000 of
-    /// the usual size more. Large records are bounded by their bytes. A broker that has nothing is asked 12 times a second, each of which
-    /// takes 130 us for 24 partitions. A partition whose queue is full is missing in the fetch and has to wait for its end. For that time
-    /// the 2,000 records that `keepFetching` leaves in it last at 25,000/s.
+    /// the usual size more. Large records are bounded by their bytes (`QueueRoom`). A broker that has nothing is asked 12 times a second,
+    /// each of which takes 130 us for 24 partitions. A partition whose queue is full is missing in the fetch and has to wait for its end.
+    /// For that time the 2,000 records that `keepFetching` leaves in it last at 25,000/s.
     private static var defaults: [ClientSettings.Setting] {
         [
             ("fetch.wait.max.ms", "80"), ("fetch.error.backoff.ms", "100"),
-            ("queued.min.messages", "\(PrefetchRefill.defaultLimit)"), ("queued.max.messages.kbytes", "4096"),
-            ("max.partition.fetch.bytes", "262144"), ("partition.assignment.strategy", "range,roundrobin"),
+            ("queued.min.messages", "\(PrefetchRefill.defaultLimit)"), ("partition.assignment.strategy", "range,roundrobin"),
         ] + PrefetchRefill.settings
     }
 

@@ -32,14 +32,17 @@ struct PrefetchRefill {
     init?(_ client: ClientHandle) throws(KafkaError) {
         guard Self.isNeeded else { return nil }
         answers = try .empty(of: client)
-        watch = PrefetchWatch(limit: Self.limit(of: client))
+        watch = PrefetchWatch(
+            limit: Self.number(client, "queued.min.messages") ?? Self.defaultLimit,
+            byteLimit: 1000 * (Self.number(client, "queued.max.messages.kbytes") ?? QueueRoom.large.queueByteCount / 1000))
     }
 
-    private static func limit(of client: ClientHandle) -> Int {
+    /// The client's value of a property that is a number.
+    private static func number(_ client: ClientHandle, _ property: String) -> Int? {
         var value = [CChar](repeating: 0, count: 32)
         var size = value.count
-        let result = rd_kafka_conf_get(rd_kafka_conf(client.pointer), "queued.min.messages", &value, &size)
-        return result == RD_KAFKA_CONF_OK ? Int(text(value)) ?? defaultLimit : defaultLimit
+        let result = rd_kafka_conf_get(rd_kafka_conf(client.pointer), property, &value, &size)
+        return result == RD_KAFKA_CONF_OK ? Int(text(value)) : nil
     }
 
     /// Looks at the partitions' queues, and wakes the library if one runs low. Every 10 ms is often enough; it takes well below 1 µs.
@@ -49,7 +52,10 @@ struct PrefetchRefill {
             isAsking = false
             answerCount += 1
         }
-        if watch.runsLow(counts: queues.count, { queues[$0].count }) { isWanted = true }
+        let runsLow = watch.runsLow(queues: queues.count) {
+            PrefetchWatch.Look(count: queues[$0].count, valueByteCount: queues[$0].lastValueByteCount)
+        }
+        if runsLow { isWanted = true }
         if isWanted && !isAsking { ask() }
     }
 
@@ -70,36 +76,64 @@ struct PrefetchRefill {
 }
 
 /// Notices that queues which were full run low.
+///
+/// The library says how many records a queue has, and not how many bytes: these are estimated from the records that were read.
 struct PrefetchWatch: Equatable {
+    /// What one look at a queue finds.
+    struct Look: Equatable {
+        /// The records in it.
+        var count: Int
+        /// The bytes of the value that was last read from it; 0 before the first.
+        var valueByteCount = 0
+    }
+
+    /// What is known of a queue.
+    private struct Queue: Equatable {
+        var wasFull = false
+        /// The records at the look before.
+        var count = 0
+        /// The bytes of a value, about.
+        var valueByteCount = 0
+    }
+
     /// The records at which a queue is full.
     let limit: Int
-    private var wasFull: [Bool] = []
+    /// The bytes at which it is full, too.
+    let byteLimit: Int
+    private var queues: [Queue] = []
 
-    init(limit: Int) {
+    init(limit: Int, byteLimit: Int = .max) {
         self.limit = limit
+        self.byteLimit = byteLimit
     }
 
     /// Whether a queue is full, or was and has not run low.
-    var hasSeenFullQueue: Bool { wasFull.contains(true) }
+    var hasSeenFullQueue: Bool { queues.contains { $0.wasFull } }
 
     /// Looks at all queues.
     ///
     /// - Parameters:
     ///   - queueCount: How many queues there are; when it changes, nothing is known of any.
-    ///   - count: The records in one of them.
+    ///   - look: What one of them has.
     /// - Returns: Whether one that was full has fallen below half of it; said once, until it was full again.
-    mutating func runsLow(counts queueCount: Int, _ count: (Int) -> Int) -> Bool {
-        if wasFull.count != queueCount { wasFull = Array(repeating: false, count: queueCount) }
+    mutating func runsLow(queues queueCount: Int, _ look: (Int) -> Look) -> Bool {
+        if queues.count != queueCount { queues = Array(repeating: Queue(), count: queueCount) }
         var runsLow = false
-        for queue in wasFull.indices {
-            let count = count(queue)
-            if count >= limit {
-                wasFull[queue] = true
-            } else if wasFull[queue] && count < limit / 2 {
-                wasFull[queue] = false
-                runsLow = true
-            }
-        }
+        for index in queues.indices where note(look(index), of: index) { runsLow = true }
         return runsLow
+    }
+
+    /// Takes in one look; whether the queue has run low.
+    private mutating func note(_ look: Look, of index: Int) -> Bool {
+        let known = queues[index]
+        // One large record among small ones, or the reverse, is soon forgotten.
+        let size = known.valueByteCount == 0 ? look.valueByteCount : (3 * known.valueByteCount + look.valueByteCount) / 4
+        queues[index].valueByteCount = size
+        queues[index].count = look.count
+        // The size is known only when a record was read. A few large ones may all be gone by then, so the look before counts as well.
+        if look.count >= limit || max(look.count, known.count) * size >= byteLimit / 4 * 3 { queues[index].wasFull = true }
+        guard queues[index].wasFull, look.count < limit / 2, look.count * size < byteLimit / 2 else { return false }
+        queues[index].wasFull = false
+        return true
     }
 }

@@ -24,13 +24,16 @@ public final class PartitionReader {
     ///
     /// - Parameters:
     ///   - configuration: The brokers and the user's properties.
+    ///   - room: What the library may hold of each partition. Default `.small`.
     ///   - wakeUpFileDescriptor: A non-blocking eventfd, to which 8 bytes are written when a record arrives where none was; -1 for none. It
     ///     must stay open until `stop`.
     /// - Throws: A configuration that was refused.
-    public init(_ configuration: KafkaConfiguration, wakeUpFileDescriptor: Int32) throws(KafkaError) {
+    public init(
+        _ configuration: KafkaConfiguration, room: QueueRoom = .small, wakeUpFileDescriptor: Int32
+    ) throws(KafkaError) {
         var own = configuration
-        own.properties.removeAll { property in Self.limits.contains { $0.key == property.key } }
-        let settings = try ClientSettings(own, defaults: Self.defaults + Self.limits, fixed: Self.fixed)
+        own.properties.removeAll { Self.limits.contains($0.key) }
+        let settings = try ClientSettings(own, defaults: Self.defaults + room.settings, fixed: Self.fixed)
         settings.withConf { rd_kafka_conf_set_events($0, RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS | RD_KAFKA_EVENT_LOG) }
         client = try ClientHandle(RD_KAFKA_CONSUMER, settings, inbox: nil)
         events = try ClientQueue.main(of: client)
@@ -41,16 +44,16 @@ public final class PartitionReader {
         stop()
     }
 
-    /// A partition takes at most 512 KiB and one answer of 256 KiB, whatever lies in it. Limits so small make librdkafka 2.0.2 look again
-    /// only after a second now and then (page Kafka, "Full queues"): half a megabyte a second of each partition is enough here. The user's
-    /// own limits are meant for what is read at full speed.
-    private static let limits: [ClientSettings.Setting] = [
-        ("queued.min.messages", "100000"), ("queued.max.messages.kbytes", "512"), ("fetch.message.max.bytes", "262144"),
-        ("max.partition.fetch.bytes", "262144"),
+    /// Limits so small make librdkafka 2.0.2 look again only after a second now and then (page Kafka, "Full queues"): half a megabyte a
+    /// second of each partition is enough here. The user's own limits are meant for what is read at full speed.
+    private static let limits = [
+        "queued.min.messages", "queued.max.messages.kbytes", "fetch.message.max.bytes", "max.partition.fetch.bytes",
+        "fetch.max.bytes",
     ]
 
     private static let defaults: [ClientSettings.Setting] = [
         ("fetch.wait.max.ms", "500"), ("fetch.error.backoff.ms", "100"), ("auto.offset.reset", "earliest"),
+        ("queued.min.messages", "100000"),
     ]
 
     private static let fixed: [ClientSettings.Setting] = [
@@ -101,6 +104,20 @@ public final class PartitionReader {
     ) throws(Failure) -> ReadResult {
         guard readings.indices.contains(slot) else { return .empty }
         return try readings[slot].queue.read(body)
+    }
+
+    /// Goes back in a partition, so that a record that was read comes once more, and all behind it. What was fetched is dropped, and fetched
+    /// again in the background; nothing of it is read before the record.
+    ///
+    /// - Parameters:
+    ///   - slot: The partition's index in `partitions`; for one that is not read, nothing is done.
+    ///   - offset: The record's offset. If it is gone by then, the partition is read from its first record.
+    /// - Throws: The library refused; the partition is read on as before then.
+    public func goBack(slot: Int, to offset: Int64) throws(KafkaError) {
+        guard readings.indices.contains(slot) else { return }
+        // Without a time limit it does not wait, and what was fetched before is outdated as soon as it returns.
+        let code = rd_kafka_seek(readings[slot].topic, partitions[slot].partition, offset, 0)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code) }
     }
 
     /// The oldest and the next offset of a partition as the last fetch reported them; nil before the first.

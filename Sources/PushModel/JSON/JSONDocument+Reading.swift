@@ -16,7 +16,9 @@ extension JSONDocument {
         content.append(source)
         var reader = JSONReader()
         do {
-            while try !Self.read(source, on: &reader, into: &tokens, decoding: &content) { addRoom() }
+            while try !Self.read(source, on: &reader, into: &tokens, decoding: &content) {
+                addRoom(for: source.count)
+            }
         } catch {
             let offset = error == .unexpectedEnd ? source.count : reader.index
             let pointer = pointer(over: reader.openSteps(in: self))
@@ -34,8 +36,14 @@ extension JSONDocument {
         return try reader.read(source, into: &room, decoding: &content)
     }
 
-    private mutating func addRoom() {
-        tokens.append(contentsOf: repeatElement(.none, count: max(tokens.count, 64)))
+    /// Makes room for as many tokens again, but for no more than a text of so many bytes can have.
+    private mutating func addRoom(for byteCount: Int) {
+        // Each value but the outermost has two bytes at least: itself and a comma, or its brackets. The reader keeps two tokens free.
+        let most = byteCount / 2 + 4
+        let more = max(64, min(tokens.count, most - tokens.count))
+        // Asked for exactly, because an array that only grows takes twice as much as it had.
+        tokens.reserveCapacity(tokens.count + more)
+        tokens.append(contentsOf: repeatElement(.none, count: more))
     }
 }
 

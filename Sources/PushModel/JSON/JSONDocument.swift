@@ -53,6 +53,10 @@ public struct JSONDocument: Sendable {
         if !duplicateKeys.isEmpty { duplicateKeys.removeAll() }
     }
 
+    /// The bytes that the list of values takes in memory, with the room that it keeps: 20 for each value. A text of many small values has
+    /// ten bytes in it for each of its own.
+    public var valuesByteCount: Int { tokens.capacity * MemoryLayout<Token>.stride }
+
     /// A copy of the text as received, followed by the decoded content of strings that had escapes and by texts added later.
     public var bytes: [UInt8] { content.bytes }
 

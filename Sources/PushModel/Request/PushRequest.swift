@@ -58,6 +58,8 @@ public struct PushRequest: Sendable {
     public var replay: Node?
     /// The larger request that this one is a part of; `PartReference` reads it.
     public var parent: Node?
+    /// The parts behind this one that its record carries, an array; none for all but the continuation of a large request.
+    public var remaining: Node?
     /// W3C trace context of the hop that brought the record (`traceparent`, else `ce_traceparent`).
     public var traceParent: Text?
     /// W3C trace state of that hop.

@@ -111,7 +111,9 @@ extension RequestReader {
             if field == .replay {
                 request.replay = replay(value, request.document, &fields)
             } else {
-                request.parent = parent(value, request.document, &fields)
+                let block = parent(value, request.document, &fields)
+                request.parent = block
+                if let block { request.remaining = request.document.member("remaining", of: block) }
             }
         }
     }

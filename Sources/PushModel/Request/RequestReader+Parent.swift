@@ -2,6 +2,7 @@ extension RequestReader {
     private enum ParentField: String, CaseIterable {
         case id, key, partition, chunk, chunks
         case publishedAt = "published_at"
+        case remaining
 
         static let names = NameTable<ParentField>()
     }
@@ -25,9 +26,33 @@ extension RequestReader {
             case .chunk: _ = fields.integer(value, document, 0...Int64(ParentRecord.maximumChunks) - 1)
             case .chunks: _ = fields.integer(value, document, 1...Int64(ParentRecord.maximumChunks))
             case .publishedAt: _ = fields.moment(value, document)
+            case .remaining: checkRemaining(value, document, &fields)
             case nil: fields.unknown(key, in: document)
             }
         }
         return fields.faultCount == before ? object : nil
+    }
+
+    private static let remainingFields: [StaticString] = ["audience", "hub"]
+
+    /// What the parts behind a part have of their own. Each is checked as a request when it is read.
+    private func checkRemaining(
+        _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
+    ) {
+        guard document.kind(of: value) == .array else {
+            fields.fault(at: value, in: document, "This must be an array of parts.")
+            return
+        }
+        var elements = document.children(of: value)
+        while let (_, element) = elements.next(in: document) {
+            guard let part = fields.object(element, document) else { continue }
+            fields.unknownMembers(of: part, in: document, beside: Self.remainingFields)
+            if let hub = document.member("hub", of: part) { _ = fields.text(hub, document, 1...63, .slug) }
+            if let audience = document.member("audience", of: part) {
+                _ = fields.object(audience, document)
+            } else {
+                fields.fault(at: element, in: document, "A part needs an audience.")
+            }
+        }
     }
 }

@@ -38,7 +38,7 @@ enum FleetRecord {
     ///   - value: The record's value.
     ///   - document: Room for it.
     ///   - hub: The hub whose announcements are wanted.
-    /// - Returns: Nil for anything else than an announcement about `hub` that can be understood.
+    /// - Returns: Nil for anything else than an announcement about `hub` that can be understood; one of another version can not.
     static func announcement(in value: Span<UInt8>, using document: inout JSONDocument, hub: String) -> FleetShare.Announcement? {
         do { try document.read(value) } catch { return nil }
         let root = document.root
@@ -48,8 +48,9 @@ enum FleetRecord {
             let number = UInt64(document.string(document.text(of: member)), radix: 16)
         else { return nil }
         func integer(_ name: StaticString) -> Int64? { document.member(name, of: root).flatMap { document.integer(at: $0) } }
-        guard let sequence = integer("sequence"), let seen = integer("seen"), let weight = integer("weight"),
-            let most = integer("most")
+        // What another version writes may mean something else.
+        guard integer("schema_version") == 1, let sequence = integer("sequence"), let seen = integer("seen"),
+            let weight = integer("weight"), let most = integer("most")
         else { return nil }
         let claim = FleetShare.Claim(weight: Int(weight), most: Int(most))
         let hasLeft = document.member("left", of: root).map { document.kind(of: $0) == .true } ?? false

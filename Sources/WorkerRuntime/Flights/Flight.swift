@@ -29,6 +29,8 @@ final class Flight {
         var attempt = 0
         /// Whether an attempt ended without telling if the hub took it.
         var mayHaveArrived = false
+        /// Whether an attempt failed while calls of others succeeded: then what it tells is about the call, not about the hub.
+        var failsAlone = false
         /// What the attempt in flight is to the hub's circuit breaker.
         var circuitCall: CircuitBreaker.Call?
         /// Which of the flight's payloads it sends.
@@ -72,8 +74,10 @@ final class Flight {
     var offset: Int64 = 0
     /// The bytes of the record's value.
     var valueByteCount = 0
-    /// What the request takes in memory, about; the pool counts it.
+    /// What the request takes in memory, about.
     fileprivate(set) var heldByteCount = 0
+    /// What of that the pool counts, and for which hub.
+    fileprivate(set) var counted = (byteCount: 0, port: 0)
     /// The record's key and headers.
     var envelope = RecordEnvelope()
     /// What the record says of a request that comes from a delay lane.
@@ -168,11 +172,14 @@ final class Flight {
 struct FlightPool {
     private(set) var flights: [Flight] = []
     private var free: [Int] = []
-    /// What the requests in work take in memory, about.
+    /// What the requests in work take in memory, about. What waits for its time, or for its window, in a delay lane is not counted: it
+    /// must not take the room that it will want.
     private(set) var byteCount = 0
+    /// The same by the hubs' numbers, as far as they had any.
+    private(set) var byteCounts: [Int] = []
 
-    /// A flight that carried more gives its room back: 64 KiB.
-    private static let longestKept = 64 << 10
+    /// A flight that carried more gives its room back, and does not wait in memory for its time in a delay lane: 64 KiB.
+    static let longestKept = 64 << 10
 
     /// The flights that carry a request.
     var activeCount: Int { flights.count - free.count }
@@ -190,17 +197,37 @@ struct FlightPool {
         guard flight.isActive else { return }
         flight.isActive = false
         flight.generation &+= 1
-        byteCount -= flight.heldByteCount
+        count(0, of: flight)
         if flight.heldByteCount > Self.longestKept { flight.dropRoom() }
         flight.heldByteCount = 0
         free.append(flight.index)
     }
 
-    /// Counts what a flight holds: the text of its request, which is read into as much again, and what its record has beside.
+    /// Counts what a flight holds: the text of its request, which is read into as much again, the list of its values, and what its record
+    /// has beside.
     mutating func account(for flight: Flight) {
-        let size = 1024 + 2 * flight.valueByteCount + flight.envelope.byteCount + (flight.deadLetter?.bytes.count ?? 0)
-        byteCount += size - flight.heldByteCount
+        let size =
+            1024 + 2 * flight.valueByteCount + flight.request.document.valuesByteCount + flight.envelope.byteCount
+            + (flight.deadLetter?.bytes.count ?? 0)
         flight.heldByteCount = size
+        count(size, of: flight)
+    }
+
+    /// Counts a flight that waited in a delay lane, because it goes on now.
+    mutating func count(_ flight: Flight) { count(flight.heldByteCount, of: flight) }
+
+    /// Counts a flight for the hub that it goes to now.
+    mutating func moved(_ flight: Flight) { count(flight.counted.byteCount, of: flight) }
+
+    /// Counts a flight no more, because it waits in a delay lane.
+    mutating func discount(_ flight: Flight) { count(0, of: flight) }
+
+    private mutating func count(_ size: Int, of flight: Flight) {
+        byteCount += size - flight.counted.byteCount
+        while byteCounts.count <= max(flight.port, flight.counted.port) { byteCounts.append(0) }
+        byteCounts[flight.counted.port] -= flight.counted.byteCount
+        byteCounts[flight.port] += size
+        flight.counted = (size, flight.port)
     }
 
     subscript(index: Int) -> Flight { flights[index] }

@@ -139,3 +139,14 @@ final class HubMetrics {
         rate?.limit.set(0)
     }
 }
+
+extension CircuitBreaker.State {
+    /// The state as its metric has it.
+    fileprivate var code: Int {
+        switch self {
+        case .closed: 0
+        case .halfOpen: 1
+        case .open: 2
+        }
+    }
+}

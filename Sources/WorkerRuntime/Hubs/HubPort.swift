@@ -75,7 +75,16 @@ final class HubPort {
     }
 
     /// The lanes that may begin a call now, as bits.
-    func openLanes(now: Int64) -> UInt64 { places.open(limit: limits.concurrency.limit, now: now) }
+    func openLanes(now: Int64) -> UInt64 { places.open(limit: limits.places(now: now), now: now) }
+
+    /// Whether a call is no good as a probe of a hub that is out: an attempt failed, and a call that was started no earlier succeeded.
+    func isUnfitAsProbe(_ call: inout Flight.Call) -> Bool {
+        if call.attempt > 0, call.startedAt > 0, limits.circuit.hasSucceeded(since: call.startedAt) { call.failsAlone = true }
+        return call.failsAlone && limits.circuit.state != .closed
+    }
+
+    /// How many calls that are no good as probes may be passed over in one turn; when there are no others, one of them must do.
+    var mostPassedOver: Int { min(ready.count, 64) }
 
     /// Whether records of a lane may be read for it, as far as its own calls go: enough of them wait when they could take all that is
     /// free. One may always wait, so that a lane has its turn however much the others have in flight.

@@ -57,6 +57,8 @@ final class DelayedRecord {
         case attempt = "pushfan-attempt"
         case history = "pushfan-history"
         case poll = "pushfan-poll"
+        /// Only what pushfan writes itself may say it: of a request that comes from a publisher it is taken away.
+        case format = "pushfan-format"
 
         /// Which of them a name is, if it is one.
         init?(_ name: Span<UInt8>) {

@@ -7,6 +7,8 @@ struct ParentPartitions {
     private var partitions: [OpenParents] = []
     /// Whether a read may find a record, by partition.
     private var flags: [Bool] = []
+    /// Whether a partition is left to another version, and not read.
+    private var isLeft: [Bool] = []
     /// Whether a read may find a record in one of them.
     private(set) var mayHaveRecords = false
 
@@ -16,18 +18,25 @@ struct ParentPartitions {
     /// No partition.
     init() {}
 
-    /// Partitions to read; their slots begin with `slot`.
-    init(_ partitions: [OpenParents], at slot: Int) {
-        slots = slot..<slot + partitions.count
-        self.partitions = partitions
-        flags = partitions.map { _ in true }
-        mayHaveRecords = !partitions.isEmpty
+    /// Partitions of the topic of parents as they are planned; their slots begin with `slot`.
+    init(_ planned: ArraySlice<AssignmentPlan.Partition>, at slot: Int) {
+        slots = slot..<slot + planned.count
+        partitions = planned.map { $0.parents ?? OpenParents() }
+        isLeft = planned.map { $0.left != nil }
+        flags = isLeft.map { !$0 }
+        mayHaveRecords = flags.contains(true)
     }
 
     /// Notes that records may have arrived.
     mutating func noteArrivals() {
-        for index in flags.indices { flags[index] = true }
-        mayHaveRecords = !flags.isEmpty
+        for index in flags.indices { flags[index] = !isLeft[index] }
+        mayHaveRecords = flags.contains(true)
+    }
+
+    /// Reads a partition no further.
+    mutating func leave(_ slot: Int) {
+        isLeft[slot - slots.lowerBound] = true
+        wasEmpty(slot)
     }
 
     /// Whether a read may find a record in a partition.

@@ -42,6 +42,9 @@ enum PartitionRole: Equatable {
 
     /// Whether publishers write to it; the others are written by workers and by replays.
     var isOpen: Bool { hasRequests && self != .requests(.own) }
+
+    /// Whether its records say whose they are, because groups share the topic.
+    var namesGroup: Bool { kind == .delayed || kind == .held }
 }
 
 /// The partitions of one lane of requests. A lane without records costs a turn no more than a look at `mayHaveRecords`.
@@ -75,6 +78,8 @@ struct PartitionState {
     let role: PartitionRole
     /// Why it is not read, if an operator has to decide where it begins.
     var refusal: StartRule.Cause?
+    /// Why it is left to another version, if it is.
+    var left: LeaveCause?
     /// When the latest of its records was published that was read, milliseconds since 1970.
     var latest: Int64?
     /// What is finished; nil until the first record says where the partition begins.
@@ -85,6 +90,8 @@ struct PartitionState {
     var parked: Flight?
     /// The first record of a delay lane, when it is not yet to be looked at, or there is no room for it; all behind it stay unread.
     var head: Flight?
+    /// The same when that record is too large to be kept: it is unread again.
+    var unread: UnreadHead?
     /// Whether the buffered records of its keys take as much memory as they may.
     var isFullOfKeys = false
     /// Whether something finished since the last commit.
@@ -119,6 +126,7 @@ struct PartitionState {
         self.role = role
         self.committed = committed
         refusal = plan.refusal
+        left = plan.left
         latest = plan.latest
         ledger = plan.ledger
         isDirty = plan.isDirty
@@ -160,11 +168,68 @@ struct PartitionState {
         return ledger?.received(offset)
     }
 
-    /// The record of a delay lane that is the next to go on; nil when none was read.
-    var nextDelayed: Flight? { (head ?? parked).flatMap { $0.isActive ? $0 : nil } }
+    /// Of the record of a delay lane that is the next to go on, when to check it again, and since when it waits; nil when none was read.
+    var nextDelayed: (recheckTime: Timestamp, waitingSince: Timestamp)? {
+        if let unread { return (unread.recheckTime ?? unread.waitingSince, unread.waitingSince) }
+        guard let flight = head ?? parked, flight.isActive else { return nil }
+        return (flight.recheckTime ?? flight.waitingSince, flight.waitingSince)
+    }
+
+    /// When to look at the first record of a delay lane again; nil when it waits for something else.
+    var recheckTime: Timestamp? {
+        guard let unread else { return head?.recheckTime }
+        return unread.isWanted ? nil : unread.recheckTime
+    }
+
+    /// Behind which offset nothing is known of the records of a delay lane.
+    var lookedUpTo: Int64? { unread.map { $0.offset + 1 } ?? ledger?.position }
+
+    /// Records that a record is read, which may be the one that was unread again.
+    ///
+    /// - Returns: When that one was read first; nil for any other.
+    mutating func readAgain(_ offset: Int64) -> Timestamp? {
+        defer { unread = nil }
+        return unread.flatMap { $0.offset == offset ? $0.readAt : nil }
+    }
+
+    /// Begins again at `offset`, with nothing left of what was before.
+    mutating func beginAgain(at offset: Int64, window: Int) {
+        parked = nil
+        head = nil
+        unread = nil
+        ledger = OffsetLedger(start: offset, window: window)
+        firstOffset = offset
+        recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
+    }
+
+    /// Records that there is nothing before `offset`, where the partition ends.
+    mutating func reachedEnd(_ offset: Int64) {
+        unread = nil
+        ledger?.reachedEnd(offset)
+    }
 
     /// Whether a record may be read now.
-    var canRead: Bool { mayHaveRecords && !isBlocked && head == nil && refusal == nil }
+    var canRead: Bool {
+        mayHaveRecords && !isBlocked && head == nil && (unread?.isWanted ?? true) && refusal == nil && left == nil
+    }
+
+    /// Leaves the partition if a newer version wrote a record that is not finished: nothing more is read, and the position stays in front
+    /// of it. Publishers may give theirs any header, so theirs are never newer.
+    ///
+    /// - Returns: Whether it is left.
+    mutating func leaves(at record: borrowing ConsumedRecord, group: String) -> Bool {
+        guard !NextFormat.isOn, !role.isOpen, !(ledger?.isKnown(record.offset) ?? false) else { return false }
+        var format = RecordFormat(of: role.namesGroup ? group : nil)
+        record.forEachHeader { name, value in format.add(name: name, value: value) }
+        if format.isNewer { left = .newerRecord(at: record.offset) }
+        return left != nil
+    }
+
+    /// Notes when a record was published that was taken. One that was finished before is known to the position.
+    mutating func noteTaken(_ timestamp: Timestamp, now: Timestamp) {
+        lastTimestamp = timestamp
+        latest = max(latest ?? 0, min(max(0, timestamp.milliseconds), now.milliseconds))
+    }
 
     /// Whether the window has to move, or memory to become free, before the next record can be taken.
     var isBlocked: Bool { parked != nil || isFullOfKeys || !(ledger?.hasRoom ?? true) }
@@ -192,6 +257,13 @@ extension StartOffset {
         case .end: self = .end
         case .offset(let offset): self = .offset(offset)
         }
+    }
+}
+
+extension LeftPartitions {
+    /// Those of an assignment that are left.
+    init?(of partitions: [PartitionState]) {
+        self.init(partitions.compactMap { partition in partition.left.map { (name: "\(partition.id)", cause: $0) } })
     }
 }
 

@@ -105,7 +105,7 @@ extension WorkerLoop {
             reach: repetitions?.reach)
         let states = plan.partitions.map { partitionState($0, at: positions[$0.index]) }
         for message in plan.messages { note(message, of: positions) }
-        guard plan.isReadable, startReading(plan, states, ends.control) else { return }
+        guard startReading(plan, states, ends.control) else { return }
         partitions = states
         membership.began(isOpening: plan.isOpening, now: monotonic, at: wallClock)
         noteOwnership(plan.requests.count)
@@ -155,7 +155,7 @@ extension WorkerLoop {
         delayedPartitions = DelayedPartitions()
         delayedPartitions.slots = plan.delayed
         delayedPartitions.mayHaveRecords = true
-        parents = ParentPartitions(plan.partitions[plan.parents].compactMap(\.parents), at: plan.parents.lowerBound)
+        parents = ParentPartitions(plan.partitions[plan.parents], at: plan.parents.lowerBound)
         ordered = OrderedPartitions(partitions.map(\.id), held: plan.held) { slot in
             if case .requests(let lane) = partitions[slot].role { lane } else { nil }
         }
@@ -163,11 +163,9 @@ extension WorkerLoop {
         ordered.isRefreshDue = plan.movesPositions
     }
 
-    /// Says what is missing of a partition, or that it cannot be known where it begins, which ends the worker.
+    /// Says what is missing of a partition.
     private func note(_ message: AssignmentPlan.Message, of positions: [CommittedOffset]) {
         switch message {
-        case .unreadable(let index, let isNewer):
-            fail(.undecodablePosition("\(positions[index].partition)", isNewer))
         case .endsBeforePosition(let index, let committed, let end, let cause):
             let what: StaticString =
                 switch cause {
@@ -191,6 +189,7 @@ extension WorkerLoop {
     private func noteRefused(_ refusal: AssignmentPlan.Refusal?) {
         let reason = refusal?.reason(of: partitions, group: configuration.groupID)
         health.refused(reason)
+        health.left(LeftPartitions(of: partitions))
         health.joined()
         guard let refusal, let reason else { return }
         // The last of a worker's first lines.

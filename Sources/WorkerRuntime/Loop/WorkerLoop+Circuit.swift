@@ -13,12 +13,12 @@ extension WorkerLoop {
     ///   - isLost: Whether it ended as it does when there is too much at once.
     ///   - port: The hub that it was made to.
     func noteEnd(of flight: Flight, _ index: Int, isHubFailure: Bool, isLost: Bool, _ port: HubPort) {
-        port.limits.concurrency.ended(startedAt: flight.calls[index].startedAt, now: now, isLost: isLost)
+        port.limits.noteEnd(startedAt: flight.calls[index].startedAt, now: now, isLost: isLost)
         guard let call = flight.calls[index].circuitCall else { return }
         flight.calls[index].circuitCall = nil
         let before = port.limits.circuit.state
         if isHubFailure {
-            port.limits.circuit.failed(call, now: now, using: &generator)
+            port.limits.circuit.failed(call, isOwnFault: flight.calls[index].failsAlone, now: now, using: &generator)
         } else {
             port.limits.circuit.succeeded(call, now: now)
         }
@@ -50,17 +50,6 @@ extension WorkerLoop {
             log.info(
                 .circuitChanged, "circuit closed: hub available again; calls go on", [.hub: .string(port.name), .state: "closed"])
         default: break
-        }
-    }
-}
-
-extension CircuitBreaker.State {
-    /// The state as its metric has it.
-    var code: Int {
-        switch self {
-        case .closed: 0
-        case .halfOpen: 1
-        case .open: 2
         }
     }
 }

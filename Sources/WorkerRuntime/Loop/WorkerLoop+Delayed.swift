@@ -4,7 +4,8 @@ import Kafka
 import Observability
 import PushModel
 
-/// Delay lanes as they are read: the first record of each partition has a timer, and what lies behind it stays unread until then.
+/// Delay lanes as they are read: the first record of each partition has a timer, and what lies behind it stays unread until then. A large
+/// one is unread itself meanwhile, and nothing that waits for its time takes room of what goes on.
 extension WorkerLoop {
     /// Records that are taken from a partition in a row before the next one has its turn.
     private static let recordsPerTurn = 64
@@ -28,7 +29,7 @@ extension WorkerLoop {
         for slot in delayedPartitions.slots {
             receiveDelayed(slot)
             let partition = partitions[slot]
-            if let recheckTime = partition.head?.recheckTime {
+            if let recheckTime = partition.recheckTime {
                 let moment = now.addingSaturated(recheckTime.nanoseconds(since: wallClock))
                 delayedPartitions.nextLook = min(delayedPartitions.nextLook, moment)
             }
@@ -43,6 +44,9 @@ extension WorkerLoop {
             start(head)
         }
         startParked(slot)
+        if canReceiveDelayed, partitions[slot].unread?.mayGoOn(cancellations, now: wallClock) ?? false {
+            partitions[slot].unread?.isWanted = true
+        }
         var budget = Self.recordsPerTurn
         while budget > 0 && canReceiveDelayed && partitions[slot].canRead {
             let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { record in
@@ -62,43 +66,70 @@ extension WorkerLoop {
             while budget > 0 && partitions[slot].canRead {
                 let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { record in
                     guard let flight = takeDelayed(record, slot) else { return }
-                    if flight.recheckTime == nil && canReceive { start(flight) } else { partitions[slot].head = flight }
+                    if flight.recheckTime == nil && canReceive { start(flight) } else { keepFirst(flight) }
                 }
                 note(result, of: slot)
                 budget -= 1
             }
-            if partitions[slot].head != nil { delayedPartitions.mayHaveRecords = true }
+            if partitions[slot].nextDelayed != nil { delayedPartitions.mayHaveRecords = true }
         }
+    }
+
+    /// Lets the first record of a partition wait: a small one in memory, where it is not counted, a large one unread.
+    func keepFirst(_ flight: Flight) {
+        let slot = flight.slot
+        if flight.heldByteCount > FlightPool.longestKept, partitions[slot].ledger?.takeBack(flight.offset) ?? false {
+            if goBack(to: flight) { return }
+            _ = partitions[slot].ledger?.received(flight.offset)
+        }
+        flights.discount(flight)
+        partitions[slot].head = flight
+    }
+
+    /// - Returns: Whether the record that was read just now is unread again, with all behind it.
+    private func goBack(to flight: Flight) -> Bool {
+        do throws(KafkaError) {
+            try delayReader.goBack(slot: flight.slot - delayedPartitions.slots.lowerBound, to: flight.offset)
+        } catch {
+            noteKafkaError(error)
+            return false
+        }
+        partitions[flight.slot].unread = UnreadHead(flight)
+        flights.release(flight)
+        return true
     }
 
     /// - Returns: What the record holds, to be started; nil when it was finished before, or has to wait for the window.
     private func takeDelayed(_ record: borrowing ConsumedRecord, _ slot: Int) -> Flight? {
-        guard case .delay(let delay) = partitions[slot].role, let reception = receive(record.offset, of: slot) else { return nil }
+        let readAt = partitions[slot].readAgain(record.offset) ?? wallClock
+        guard case .delay(let delay) = partitions[slot].role, let reception = receive(record, of: slot) else { return nil }
         let partition = partitions[slot].id
         let place = RecordOrigin(
             topic: partition.topic, partition: partition.partition, offset: record.offset,
             timestamp: record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
         let flight = flights.take()
-        switch DelayedRecord.read(record, group: configuration.groupID, in: delay, now: wallClock) {
+        switch DelayedRecord.read(record, group: configuration.groupID, in: delay, now: readAt) {
         case .request(let delayed):
             flight.begin(
-                epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: wallClock, monotonic: .max)
+                epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: readAt, monotonic: .max)
             flight.offset = record.offset
             read(record, into: flight)
             flight.delayed = delayed
         case .poll(let poll):
-            flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
+            flight.begin(epoch: epoch, slot: slot, origin: place, now: readAt, monotonic: .max)
             flight.poll = poll
         case .foreign(let owner):
-            flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
+            flight.begin(epoch: epoch, slot: slot, origin: place, now: readAt, monotonic: .max)
             skipForeignRecord(owner, slot)
             // Its own group sees to it; here nothing is recorded of it.
             flight.deadLetter = OutcomeBatch()
         case .invalid:
-            flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
+            flight.begin(epoch: epoch, slot: slot, origin: place, now: readAt, monotonic: .max)
             noteUnreadable(record, flight, .notDelayed)
         }
         guard reception == .process else {
+            if flight.heldByteCount > FlightPool.longestKept && goBack(to: flight) { return nil }
+            flights.discount(flight)
             partitions[slot].parked = flight
             return nil
         }
@@ -124,7 +155,7 @@ extension WorkerLoop {
             return true
         }
         if delayed.recheckTime > wallClock {
-            partitions[flight.slot].head = flight
+            keepFirst(flight)
             return false
         }
         if delayFurther(flight, delayed) { return false }
@@ -177,21 +208,4 @@ extension WorkerLoop {
             }
         }
     }
-}
-
-/// What the loop knows of the partitions of delay lanes as a whole.
-struct DelayedPartitions {
-    /// Their slots, behind all others.
-    var slots = 0..<0
-    /// Whether a read may find a record in one of them.
-    var mayHaveRecords = false
-    /// Whether one of them waits for its window.
-    var isBlocked = false
-    /// Whether it was said that requests of another group wait in them.
-    var hasSaidForeign = false
-    /// When to check the first of their heads again, monotonic nanoseconds.
-    var nextLook = Int64.max
-
-    /// Whether there may be something to do.
-    func isWorthALook(_ now: Int64) -> Bool { mayHaveRecords || now >= nextLook }
 }

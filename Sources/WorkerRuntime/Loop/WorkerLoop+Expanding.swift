@@ -33,7 +33,9 @@ extension WorkerLoop {
         finish(flight)
     }
 
-    private func expand(_ flight: Flight) {
+    /// Writes parts of a large request, as many as one commit should have, and what continues it if there are more. A continuation is
+    /// divided even if it is cancelled or comes too late: each of its parts has an end of its own.
+    func expand(_ flight: Flight) {
         headers.removeAll()
         flight.envelope.forEachHeader { name, value in if let value { headers.add(name: name, value: value) } }
         guard let body = ownReader.body(of: flight.request.document, headers) else {
@@ -45,23 +47,18 @@ extension WorkerLoop {
         do throws(RequestFault) {
             count = try expansionRecorder.record(
                 flight, body: body, planner, over: flight.spread.map { routes.spreads[$0].hubs },
-                partitionCount: parentPartitionCount, into: &outbox)
+                partitionCount: parentPartitionCount, room: cycle.roomOfUnit, into: &outbox)
         } catch {
             flight.report.faults.append(error)
             reject(flight)
             return
         }
-        metrics.requestsExpanded.increment()
-        log.info(
-            .requestExpanded, "a large request was divided into parts",
-            [.requestID: .string(flight.request.document.string(flight.request.id)), .count: LogValue(count)])
+        if flight.request.remaining == nil {
+            metrics.requestsExpanded.increment()
+            log.info(
+                .requestExpanded, "a large request was divided into parts",
+                [.requestID: .string(flight.request.document.string(flight.request.id)), .count: LogValue(count)])
+        }
         settle(flight)
-    }
-
-    /// Adds what a part of a large request came to, beside its result.
-    func tally(_ flight: Flight, _ conclusion: Conclusion) {
-        guard let part = PartReference(of: flight.request) else { return }
-        let tally = PartTally(chunk: part.chunk, conclusion, flight.report)
-        expansionRecorder.record(tally, of: part, from: .init(slot: flight.slot, offset: flight.offset), into: &outbox)
     }
 }

@@ -9,7 +9,7 @@ extension WorkerLoop {
     func finish(_ flight: Flight) {
         facts.finishedCount += 1
         let conclusion = recorder.record(flight, hub: hubMember(of: flight), now: wallClock, into: &outbox)
-        if flight.request.parent != nil { tally(flight, conclusion) }
+        if flight.request.parent != nil { expansionRecorder.record(conclusion, of: flight, into: &outbox) }
         if flight.request.options.trackOutcome ?? ports[flight.port].settings.tracksOutcomes { track(flight) }
         ports[flight.port].metrics.finished(
             conclusion.outcome, nanoseconds: wallClock.nanoseconds(since: flight.origin.timestamp))

@@ -146,7 +146,7 @@ extension WorkerLoop {
     }
 
     private func takeHeld(_ record: borrowing ConsumedRecord, _ slot: Int) {
-        guard let reception = receive(record.offset, of: slot) else { return }
+        guard let reception = receive(record, of: slot) else { return }
         let flight = flights.take()
         let partition = partitions[slot].id
         let place = RecordOrigin(

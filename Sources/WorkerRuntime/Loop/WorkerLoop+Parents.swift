@@ -34,6 +34,7 @@ extension WorkerLoop {
     }
 
     private func takeParent(_ record: borrowing ConsumedRecord, _ slot: Int) {
+        guard !partitions[slot].leaves(at: record, group: configuration.groupID) else { return parents.leave(slot) }
         partitions[slot].consumed.increment()
         if parents[slot].begins(after: record.offset) { beginParentsAgain(slot, at: record.offset) }
         guard let bytes = record.key, let (key, role) = ParentKey.read(bytes) else {
@@ -112,7 +113,6 @@ extension WorkerLoop {
             ])
     }
 
-    /// A later version may write what this one does not know; then that one has to finish the request.
     private func noteUnknownParent(_ offset: Int64, _ slot: Int) {
         parents[slot].passed(offset + 1)
         log.error(

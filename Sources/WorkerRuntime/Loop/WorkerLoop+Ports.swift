@@ -46,6 +46,7 @@ extension WorkerLoop {
             flight.port = ports.firstIndex { !$0.isRetired } ?? 0
             flight.routeFault = error
         }
+        flights.moved(flight)
     }
 
     /// Why a request has no hub.
@@ -103,6 +104,18 @@ extension WorkerLoop {
     /// Whether as many records of a lane are buffered for a hub as its part of the memory holds.
     func isFull(_ port: HubPort, _ lane: Lane) -> Bool {
         port.aside[lane.rawValue].byteCount >= memory.aside / ports.count
+    }
+
+    /// Whether a hub may have another request in work beside its own; among several, each has its share of the memory.
+    ///
+    /// - Parameters:
+    ///   - port: The hub.
+    ///   - flight: The request, if it is counted already.
+    /// - Returns: Whether it has room.
+    func hasShare(_ port: HubPort, for flight: Flight? = nil) -> Bool {
+        guard hasSeveralHubs else { return true }
+        let shares = memory.hubs(ports.count)
+        return shares.hasRoom(for: port.number, among: flights.byteCounts, besides: flight?.counted.byteCount ?? 0)
     }
 
     /// The calls from delay lanes that wait for their turn.

@@ -23,7 +23,8 @@ extension WorkerLoop {
         guard canPutOff, flight.cancellation == nil else { return false }
         let port = ports[flight.port]
         let isFull =
-            flight.delayed != nil ? port.ready.delayedCount >= Self.maximumDelayed : isFull(port, flight.lane)
+            flight.delayed == nil
+            ? isFull(port, flight.lane) : port.ready.delayedCount >= Self.maximumDelayed || !hasShare(port, for: flight)
         return (isFull || flight.mustDefer) && putOffNow(flight)
     }
 
@@ -42,14 +43,16 @@ extension WorkerLoop {
     private static let longestStay = DelayLanes.lengths[DelayLanes.lengths.count - 1] + DelayLanes.margin
 
     /// Once a second: moves the first requests of a partition out of the way whose hub does not take them, when what was read behind them
-    /// fills half of the partition's window and another hub has nothing to do. Else nothing could be read for that one soon.
+    /// fills half of the partition's window, or memory is full, and another hub has nothing to do. Else nothing could be read for that one.
     func relieveWindows() {
-        guard hasSeveralHubs, canPutOff, canReceive, ports.contains(where: isIdle) else { return }
+        guard hasSeveralHubs, canPutOff, canProceed, ports.contains(where: isIdle) else { return }
         for lane in Lane.allCases {
             for slot in lanes[lane.rawValue].slots {
-                guard let ledger = partitions[slot].ledger else { continue }
+                guard hasRoomForOutcomes, let ledger = partitions[slot].ledger else { continue }
                 let length = ledger.position - ledger.lowWaterMark
-                if length >= Int64(ledger.window / 2) { relieve(slot, lane, before: ledger.lowWaterMark + length / 2) }
+                let isFull = flights.byteCount >= memory.flights
+                guard isFull || length >= Int64(ledger.window / 2) else { continue }
+                relieve(slot, lane, before: isFull ? ledger.position : ledger.lowWaterMark + length / 2)
             }
         }
     }
@@ -66,11 +69,11 @@ extension WorkerLoop {
         let moment = now - Self.reliefPatience
         for flight in flights.flights
         where flight.isActive && flight.slot == slot && flight.offset < end && flight.epoch == epoch
-            && flight.receivedAt < moment && isWaiting(flight)
+            && flight.receivedAt < moment && isWaiting(flight) && hasRoomForOutcomes
         {
             _ = putOffNow(flight)
         }
-        for port in ports {
+        for port in ports where hasRoomForOutcomes {
             for record in port.aside[lane.rawValue].removeAll(of: slot, before: end, readBefore: moment) {
                 let flight = takeUp(record, in: lane)
                 flight.mustDefer = true

@@ -16,8 +16,9 @@ extension WorkerLoop {
 
     /// Reads records while there is room for their calls, lane by lane, and of each lane partition by partition.
     func receiveRecords() {
-        guard canReceive else { return }
-        if now >= nextRefill {
+        // What lay beyond its window is in memory and counted already, so it starts without room.
+        guard canProceed else { return }
+        if canReceive && now >= nextRefill {
             nextRefill = now + Self.refillInterval
             consumer.keepFetching()
         }
@@ -70,21 +71,22 @@ extension WorkerLoop {
         switch result {
         case .record: break
         case .empty: partitions[slot].mayHaveRecords = false
-        case .endOfPartition(let offset): partitions[slot].ledger?.reachedEnd(offset)
+        case .endOfPartition(let offset): partitions[slot].reachedEnd(offset)
         case .error(let error): noteKafkaError(error)
         }
     }
 
-    /// Notes that a record was delivered; nil when its outcome was published before.
-    func receive(_ offset: Int64, of slot: Int) -> OffsetLedger.Reception? {
+    /// Notes that a record was delivered; nil when its outcome was published before, or a newer version wrote it.
+    func receive(_ record: borrowing ConsumedRecord, of slot: Int) -> OffsetLedger.Reception? {
+        let offset = record.offset
         if partitions[slot].begins(after: offset) {
-            guard partitions[slot].role.hasRequests else {
-                beginAgain(slot, at: offset)
-                return partitions[slot].received(offset, window: window(of: slot))
+            guard !partitions[slot].role.hasRequests else {
+                membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
+                return nil
             }
-            membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
-            return nil
+            beginAgain(slot, at: offset)
         }
+        guard !partitions[slot].leaves(at: record, group: configuration.groupID) else { return nil }
         let reception = partitions[slot].received(offset, window: window(of: slot))
         if reception == .alreadyFinished { return nil }
         partitions[slot].consumed.increment()
@@ -99,10 +101,8 @@ extension WorkerLoop {
 
     private func take(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int, _ lane: Lane) {
         if lookBack(at: record, origin, slot) { return }
-        partitions[slot].latest = max(
-            partitions[slot].latest ?? 0, min(max(0, origin.timestamp.milliseconds), wallClock.milliseconds))
-        guard let reception = receive(origin.offset, of: slot) else { return remember(record, origin, slot) }
-        partitions[slot].lastTimestamp = origin.timestamp
+        guard let reception = receive(record, of: slot) else { return remember(record, origin, slot) }
+        partitions[slot].noteTaken(origin.timestamp, now: wallClock)
         let flight = flights.take()
         flight.begin(epoch: epoch, slot: slot, lane: lane, origin: origin, now: wallClock, monotonic: now)
         read(record, into: flight)
@@ -199,11 +199,7 @@ extension WorkerLoop {
         for flight in flights.flights where flight.isActive && flight.slot == slot { abandon(flight) }
         for port in ports { for lane in port.aside.indices { port.aside[lane].removeAll(of: slot) } }
         forgetKeys(of: slot)
-        partitions[slot].parked = nil
-        partitions[slot].head = nil
-        partitions[slot].ledger = OffsetLedger(start: offset, window: window(of: slot))
-        partitions[slot].firstOffset = offset
-        partitions[slot].recent = partitions[slot].recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
+        partitions[slot].beginAgain(at: offset, window: window(of: slot))
     }
 
     /// Starts a record that lay beyond the window, when the window has moved.
@@ -234,6 +230,7 @@ extension WorkerLoop {
 
     /// Plans and formats a request; everything that can be refused is refused before any call.
     func start(_ flight: Flight) {
+        flights.count(flight)
         if let letter = flight.deadLetter {
             outbox.append(contentsOf: letter)
             settle(flight)

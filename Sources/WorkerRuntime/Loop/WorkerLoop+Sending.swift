@@ -20,9 +20,17 @@ extension WorkerLoop {
     }
 
     private func sendCalls(to port: HubPort) {
+        var passedOver = 0
         while !port.ready.isEmpty, !isCommitOverdue, port.limits.mayStart(now: now) {
             guard let next = port.ready.removeNext(in: port.openLanes(now: now)) else { return }
-            if isReady(next.call, next.generation) { send(flights[next.call.flight], next.call.call, to: port) }
+            guard isReady(next.call, next.generation) else { continue }
+            let flight = flights[next.call.flight]
+            if port.isUnfitAsProbe(&flight.calls[next.call.call]), passedOver < port.mostPassedOver {
+                queue(flight, next.call.call)
+                passedOver += 1
+            } else {
+                send(flight, next.call.call, to: port)
+            }
         }
     }
 
@@ -87,15 +95,16 @@ extension WorkerLoop {
     private func handleCompletions(of port: HubPort) {
         while let completion = port.connections.nextCompletion() {
             let (number, request, outcome) = completion.parts()
-            port.limits.ended()
             if spareBuffers.count < Self.maximumSpareBuffers { spareBuffers.append(ByteWriter(reusing: request)) }
             guard number >= 0 else {
+                port.limits.ended()
                 pollEnded(ExchangeID(number: ~number), outcome, port)
                 continue
             }
             let id = ExchangeID(number: number)
             port.places.ended(id.lane)
             let flight = flights[id.flight]
+            port.limits.ended(startedAt: id.belongs(to: flight) ? flight.calls[id.call].startedAt : nil)
             switch consume outcome {
             case .answer(let answer):
                 Failpoint.pass(.answered)
@@ -168,7 +177,7 @@ extension WorkerLoop {
             of: flight, index, isHubFailure: verdict.isHubFailure(status: reply.status),
             isLost: reply.status >= 500 || verdict.outcome == .throttled, port)
         if reply.status != 401 { port.client.accepted(token: flight.calls[index].tokenSerial) }
-        if verdict.pausesHub, let wait = reply.retryAfter {
+        if port.limits.answered(isRefusal: verdict.pausesHub, now: now), let wait = reply.retryAfter {
             port.limits.pause.asked(for: wait, now: now)
             log.warning(
                 .hubThrottled, "the hub asked to wait; all calls to it do",

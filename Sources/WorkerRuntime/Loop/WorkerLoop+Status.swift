@@ -26,6 +26,7 @@ extension WorkerLoop {
         for queues in ordered.queues where queues.count > 0 {
             queues.forEachDue(at: wallClock.milliseconds) { first = min(first, $0.waitingSince) }
         }
+        for slot in delayedPartitions.slots { first = min(first, partitions[slot].unread?.waitingSince ?? first) }
         var oldest = ports.map { port in port.aside.reduce(wallClock) { min($0, $1.waitingSince ?? $0) } }
         for flight in flights.flights where flight.isActive {
             oldest[flight.port] = min(oldest[flight.port], flight.waitingSince)
@@ -69,17 +70,14 @@ extension WorkerLoop {
         for slot in delayedPartitions.slots {
             var unreadCount: Int64 = 0
             if let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound) {
-                unreadCount = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
+                unreadCount = max(0, marks.high - (partitions[slot].lookedUpTo ?? marks.low))
                 partitions[slot].lag.set(Int(unreadCount))
             }
             guard case .delay(let delay) = partitions[slot].role else { continue }
-            let next = partitions[slot].nextDelayed.map {
-                (recheckTime: $0.recheckTime ?? $0.waitingSince, waitingSince: $0.waitingSince)
-            }
             // Behind what can be read, a transaction's marker is no record that waits.
             let since = DelayedBacklog.oldest(
-                next: next, lastLook: partitions[slot].isBlocked ? partitions[slot].lastLook : nil, unreadCount: unreadCount,
-                now: wallClock)
+                next: partitions[slot].nextDelayed, lastLook: partitions[slot].isBlocked ? partitions[slot].lastLook : nil,
+                unreadCount: unreadCount, now: wallClock)
             if let since { oldest[delay] = min(oldest[delay], since) }
         }
         for delay in oldest.indices { metrics.lagSeconds(ofDelay: delay).set(seconds(since: oldest[delay])) }
@@ -125,7 +123,10 @@ extension WorkerLoop {
             LoopStatus.Partition(
                 topic: partitions[slot].id.topic, partition: partitions[slot].id.partition,
                 position: partitions[slot].ledger?.position, committed: partitions[slot].committed?.offset,
-                inWork: inWork[slot], oldest: oldest[slot].map { oldestStatus($0, due: due[$0.index]) })
+                inWork: inWork[slot],
+                oldest: oldest[slot].map { oldestStatus($0, due: due[$0.index]) }
+                    ?? partitions[slot].unread?.status(at: wallClock),
+                isLeft: partitions[slot].left != nil)
         }
     }
 

@@ -29,6 +29,7 @@ extension WorkerLoop {
 
     /// Starts a new request, or buffers its record while its tenant has enough calls waiting.
     func startOrBuffer(_ flight: Flight) {
+        if flight.request.remaining != nil, flight.report.faults.isEmpty { return expand(flight) }
         if flight.request.orderingKey != nil, waitsForItsKey(flight) { return }
         let lane = flight.lane
         guard flight.delayed == nil, flight.deadLetter == nil, flight.report.faults.isEmpty, flight.routeFault == nil,
@@ -44,7 +45,8 @@ extension WorkerLoop {
         }
         let port = ports[flight.port]
         flight.tenant = port.ready.fresh(in: lane).queue(of: flight.tenant)
-        guard port.aside[lane.rawValue].hasRecords(of: flight.tenant) || !mayHaveMoreCalls(flight.tenant, in: lane, port) else {
+        guard port.aside[lane.rawValue].hasRecords(of: flight.tenant) || !mayHaveMoreCalls(flight.tenant, in: lane, port, flight)
+        else {
             start(flight)
             return
         }
@@ -89,7 +91,10 @@ extension WorkerLoop {
     }
 
     private func startBufferedRecords(of port: HubPort, _ lane: Lane) {
-        for tenant in port.aside[lane.rawValue].tenants {
+        var tenants = port.aside[lane.rawValue].tenants
+        // Where a hub's share is short, none of them is always the first.
+        if hasSeveralHubs { tenants.shuffle(using: &generator) }
+        for tenant in tenants {
             while canProceed, mayHaveMoreCalls(tenant, in: lane, port),
                 let record = port.aside[lane.rawValue].removeFirst(of: tenant)
             {
@@ -98,10 +103,12 @@ extension WorkerLoop {
         }
     }
 
-    /// Whether a tenant has fewer calls waiting than it is sure to need until more can be started; at least one of each waits.
-    private func mayHaveMoreCalls(_ tenant: TenantID, in lane: Lane, _ port: HubPort) -> Bool {
+    /// Whether a tenant has fewer calls waiting than it is sure to need until more can be started, at least one of each waits, and its hub
+    /// has memory for `flight`, or another one.
+    private func mayHaveMoreCalls(_ tenant: TenantID, in lane: Lane, _ port: HubPort, _ flight: Flight? = nil) -> Bool {
         let queues = port.ready.fresh(in: lane)
-        return queues.count(of: tenant) < max(1, min(port.settings.maxInFlight, Self.waitingCalls / max(queues.tenantCount, 1)))
+        let limit = max(1, min(port.settings.maxInFlight, Self.waitingCalls / max(queues.tenantCount, 1)))
+        return queues.count(of: tenant) < limit && hasShare(port, for: flight)
     }
 
     private func start(_ record: BufferedRecords.Record, of tenant: TenantID, in lane: Lane) {

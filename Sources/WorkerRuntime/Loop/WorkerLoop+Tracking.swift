@@ -80,7 +80,7 @@ extension WorkerLoop {
     /// Takes a poll from its lane when its time has come; else it waits there, or in the next one.
     func start(_ flight: Flight, _ poll: OutcomePoll) {
         if poll.recheckTime > wallClock {
-            partitions[flight.slot].head = flight
+            keepFirst(flight)
             return
         }
         // A hub that is not used any more cannot be asked.

@@ -104,8 +104,8 @@ final class WorkerLoop {
     var wallClock = Timestamp(milliseconds: 0)
 
     init(
-        _ configuration: WorkerConfiguration, services: WorkerServices, metrics: WorkerMetrics, health: WorkerHealth,
-        control: WorkerControl
+        _ configuration: WorkerConfiguration, _ counts: PartitionCounts, services: WorkerServices, metrics: WorkerMetrics,
+        health: WorkerHealth, control: WorkerControl
     ) throws {
         self.configuration = configuration
         self.metrics = metrics
@@ -130,9 +130,9 @@ final class WorkerLoop {
             configuration.kafka, groupID: configuration.groupID,
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.instanceID : nil,
             sessionTimeout: configuration.sessionTimeout, heartbeatInterval: Self.heartbeatInterval(configuration),
-            reportsPartitionEnd: true,
-            wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
-        delayReader = try PartitionReader(configuration.kafka, wakeUpFileDescriptor: delayWakeUp.fileDescriptor)
+            room: memory.requestQueues(of: counts), reportsPartitionEnd: true, wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)
+        delayReader = try PartitionReader(
+            configuration.kafka, room: memory.otherQueues(of: counts), wakeUpFileDescriptor: delayWakeUp.fileDescriptor)
         planner = FanOutPlanner(configuration.planning)
         formatter = PayloadFormatter(configuration: configuration.formatting)
         repetitions = configuration.dedupe.map { RepetitionRules($0) }
@@ -226,6 +226,7 @@ final class WorkerLoop {
                 port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
             }
             perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: monotonic))
+            health.left(LeftPartitions(of: partitions))
             postStatus()
         }
     }

@@ -3,71 +3,95 @@ import FanOut
 import Kafka
 import PushModel
 
-/// Puts large requests into a batch: their parts, the record by which these are counted, and what became of each of them.
+/// Puts large requests into a batch: their parts step by step, the record by which these are counted, and what became of each of them.
 struct ExpansionRecorder {
-    /// Adds the parts of a request, and its record in the topic of parents.
+    /// Adds parts of a request, and its record in the topic of parents if they are the first: one step of `RemainingParts`.
     ///
     /// - Parameters:
-    ///   - flight: The request, planned.
+    ///   - flight: The request, planned; or the continuation of one.
     ///   - body: The object of its document that holds its fields.
     ///   - planner: What planned it.
     ///   - spread: The hubs that it goes to, when they are several: each part names its own.
     ///   - partitionCount: The partitions of the topic of parents.
+    ///   - room: The bytes that its records should have together; see `RemainingParts.stepCount`.
     ///   - batch: Gets the records.
-    /// - Returns: The number of parts.
+    /// - Returns: The number of parts of the whole.
     /// - Throws: `recordTooLarge` when too much would stand in every part; nothing was added then.
     func record(
         _ flight: Flight, body: JSONDocument.Node, _ planner: FanOutPlanner, over spread: HubSpread?, partitionCount: Int32,
-        into batch: inout OutcomeBatch
+        room: Int, into batch: inout OutcomeBatch
     ) throws(RequestFault) -> Int {
-        let (request, plan) = (flight.request, flight.plan)
-        if let spread {
-            let parts = planner.parts(of: plan, request, over: spread)
-            try write(flight, body: body, planner, parts.count, calls: parts.callCount, partitionCount, into: &batch) {
-                chunk, writer, value in
-                writer.append(chunk, hub: spread.hubs[parts.hub(of: chunk)], to: &value) {
-                    parts.appendAudience(of: chunk, plan, request, to: &$0)
-                }
-            }
-            return parts.count
-        }
-        let expansion = planner.expansion(of: plan, request)
-        try write(flight, body: body, planner, expansion.count, calls: expansion.callCount, partitionCount, into: &batch) {
-            chunk, writer, value in
-            writer.append(chunk, to: &value) { plan.appendAudience(of: chunk, in: expansion, request, to: &$0) }
-        }
-        return expansion.count
-    }
-
-    private func write(
-        _ flight: Flight, body: JSONDocument.Node, _ planner: FanOutPlanner, _ chunks: Int, calls: Int, _ partitionCount: Int32,
-        into batch: inout OutcomeBatch, part: (Int, PartWriter, inout ByteWriter) -> Void
-    ) throws(RequestFault) {
         let request = flight.request
+        if request.remaining != nil {
+            guard let whole = PartReference(of: request), let parts = RemainingParts(of: request, body: body) else {
+                throw RequestFault(.internal, "/parent/remaining", "The parts behind this one cannot be read.")
+            }
+            let writer = PartWriter(request, body: body, platforms: request.platforms, of: whole)
+            write(parts, writer, of: flight, whole.key, room, into: &batch)
+            return whole.chunks
+        }
+        let (parts, calls) = divide(flight, planner, over: spread)
         let key = ParentKey(of: flight.origin)
         let partition = key.partition(of: partitionCount)
-        let source = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
         let writer = PartWriter(
             request, body: body, platforms: Self.platforms(of: request, planner), key: key, partition: partition,
-            chunks: chunks, publishedAt: flight.origin.timestamp)
-        try checkSize(writer, chunks)
-        batch.add(.parents(partition), of: source) { record in
+            chunks: parts.count, publishedAt: flight.origin.timestamp)
+        try checkSize(writer, parts.count)
+        batch.add(.parents(partition), of: OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)) { record in
             record.setKey { key.append(.parent, to: &$0) }
             record.setValue {
                 ParentRecord.append(
-                    request, chunks: chunks, calls: calls, origin: (flight.origin, flight.report.consumedAt), to: &$0)
+                    request, chunks: parts.count, calls: calls, origin: (flight.origin, flight.report.consumedAt), to: &$0)
             }
         }
-        let first = UInt32(truncatingIfNeeded: key.digest)
-        for chunk in 0..<chunks {
-            batch.add(.own(first &+ UInt32(chunk)), of: source) { record in
-                record.setValue { part(chunk, writer, &$0) }
+        write(parts, writer, of: flight, key, room, into: &batch)
+        return parts.count
+    }
+
+    /// All parts of a request that was planned, and their calls.
+    private func divide(
+        _ flight: Flight, _ planner: FanOutPlanner, over spread: HubSpread?
+    ) -> (parts: RemainingParts, calls: Int) {
+        let (request, plan) = (flight.request, flight.plan)
+        var parts = RemainingParts()
+        if let spread {
+            let spreadParts = planner.parts(of: plan, request, over: spread)
+            for chunk in 0..<spreadParts.count {
+                parts.add(hub: spread.hubs[spreadParts.hub(of: chunk)]) {
+                    spreadParts.appendAudience(of: chunk, plan, request, to: &$0)
+                }
+            }
+            return (parts, spreadParts.callCount)
+        }
+        let expansion = planner.expansion(of: plan, request)
+        for chunk in 0..<expansion.count { parts.add { plan.appendAudience(of: chunk, in: expansion, request, to: &$0) } }
+        return (parts, expansion.callCount)
+    }
+
+    /// Adds as many parts as have room, and the continuation for the others. Each goes to the partition that its number says.
+    private func write(
+        _ parts: RemainingParts, _ writer: PartWriter, of flight: Flight, _ key: ParentKey, _ room: Int,
+        into batch: inout OutcomeBatch
+    ) {
+        let request = flight.request
+        let source = OutcomeBatch.Origin(slot: flight.slot, offset: flight.offset)
+        let first = UInt32(truncatingIfNeeded: key.digest) &+ UInt32(truncatingIfNeeded: parts.first)
+        let step = parts.stepCount(repeated: writer.repeatedByteCount, room: room)
+        for index in 0..<min(step + 1, parts.count) {
+            batch.add(.own(first &+ UInt32(truncatingIfNeeded: index)), of: source) { record in
+                record.setValue { value in
+                    if index < step {
+                        writer.append(index, of: parts, to: &value)
+                    } else {
+                        writer.appendContinuation(from: index, of: parts, to: &value)
+                    }
+                }
                 addHeaders(of: request, to: &record)
             }
         }
     }
 
-    /// What the parts of a request may repeat together, bytes: they are written in one transaction.
+    /// What the parts of a request may repeat together, bytes.
     private static let largestExpansion = 32 << 20
 
     private func checkSize(_ writer: PartWriter, _ chunks: Int) throws(RequestFault) {
@@ -94,9 +118,11 @@ struct ExpansionRecorder {
         if let state = request.traceState { record.addHeader("tracestate") { $0.append(request.document.span(state)) } }
     }
 
-    /// Adds what became of a part.
-    func record(_ tally: PartTally, of part: PartReference, from source: OutcomeBatch.Origin, into batch: inout OutcomeBatch) {
-        batch.add(.parents(part.partition), of: source) { record in
+    /// Adds what the part that `flight` carries came to, beside its result.
+    func record(_ conclusion: Conclusion, of flight: Flight, into batch: inout OutcomeBatch) {
+        guard let part = PartReference(of: flight.request) else { return }
+        let tally = PartTally(chunk: part.chunk, conclusion, flight.report)
+        batch.add(.parents(part.partition), of: .init(slot: flight.slot, offset: flight.offset)) { record in
             record.setKey { part.key.append(.part(part.chunk), to: &$0) }
             record.setValue { tally.append(to: &$0) }
         }

@@ -35,6 +35,14 @@ struct OutcomeBatch: Sendable {
             case .handles: .handles
             }
         }
+
+        /// Whether workers read it back.
+        var isReadBack: Bool {
+            switch self {
+            case .delay, .poll, .held, .own, .parents: true
+            case .results, .deadLetters, .handles: false
+            }
+        }
     }
 
     /// The consumed record whose outcome a record is.
@@ -95,6 +103,7 @@ struct OutcomeBatch: Sendable {
         swap(&builder.headers, &headers)
         swap(&builder.bytes, &bytes)
         let result = write(&builder)
+        if NextFormat.isOn, destination.isReadBack { builder.addHeader("pushfan-format") { $0.append("2") } }
         sharedText = builder.sharedText
         swap(&builder.headers, &headers)
         swap(&builder.bytes, &bytes)

@@ -30,6 +30,8 @@ public struct LoopStatus: Sendable, Equatable {
         public var inWork: Int
         /// The oldest of them.
         public var oldest: Oldest?
+        /// Whether the loop leaves it to another version, which wrote what comes next.
+        public var isLeft: Bool
     }
 
     /// A hub that the loop sends through.

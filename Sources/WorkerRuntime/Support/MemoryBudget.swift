@@ -1,5 +1,8 @@
+import Delivery
+import Kafka
+
 /// What a loop may hold in memory of requests and results, in bytes, and how that is shared. It is counted in bytes that were read or
-/// written, with about what goes with them; a process takes some 40 MB beside.
+/// written, with about what goes with them. Beside it are what the library has fetched ahead, three eighths as much, and some 40 MB.
 struct MemoryBudget: Sendable {
     /// All of it.
     let total: Int
@@ -7,12 +10,34 @@ struct MemoryBudget: Sendable {
     /// A budget of so many bytes, at least 16 MiB.
     init(_ total: Int) { self.total = max(total, 16 << 20) }
 
-    /// Requests in work.
+    /// Requests in work. The first record of each partition of a delay lane, which waits there, is beside it: up to
+    /// `FlightPool.longestKept`.
     var flights: Int { total / 8 * 3 }
+    /// How several hubs share three quarters of that. The rest is for what cannot be deferred, and for the last record of each.
+    ///
+    /// - Parameter count: The number of hubs.
+    /// - Returns: Their shares.
+    func hubs(_ count: Int) -> HubShares { HubShares(budget: flights / 4 * 3, hubs: count) }
     /// Results that wait for a commit; as much again is being committed.
     var outcomes: Int { min(total / 16, 64 << 20) }
     /// What is buffered of one lane, because its tenants or hubs have no room.
     var aside: Int { min(total / 32 * 3, BufferedRecords.maximumBytes) }
+
+    /// What the library may hold of each partition of requests: all of them a quarter of the budget, beside it.
+    ///
+    /// - Parameter partitions: Those that the loop has to read when it is alone.
+    /// - Returns: The share of each.
+    func requestQueues(of partitions: PartitionCounts) -> QueueRoom {
+        QueueRoom(sharing: total / 4, among: partitions.requests, atMost: .large)
+    }
+
+    /// The same for the other partitions, which lie unread for long: all of them an eighth of the budget, beside it.
+    ///
+    /// - Parameter partitions: As above.
+    /// - Returns: The share of each.
+    func otherQueues(of partitions: PartitionCounts) -> QueueRoom {
+        QueueRoom(sharing: total / 8, among: partitions.others, atMost: .small)
+    }
 
     /// What waits for the ordering keys of one partition.
     ///

@@ -104,6 +104,7 @@ extension ByteWriter {
             add("next_due", oldest.nextDue)
             append("}")
         }
+        if partition.isLeft { append(",\"left\":true") }
         append("}")
     }
 

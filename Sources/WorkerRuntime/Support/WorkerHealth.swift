@@ -1,3 +1,4 @@
+import Delivery
 import Observability
 
 /// What the worker tells its probes (page Operations, "Health endpoints").
@@ -14,6 +15,7 @@ final class WorkerHealth {
     private var hubCount = 0
     private var failingHubCount = 0
     private var refusal: String?
+    private var leaving: String?
     /// Whether the broker failed and has not answered since; only asking it again can tell.
     private(set) var isBrokerDoubtful = false
 
@@ -33,7 +35,19 @@ final class WorkerHealth {
     /// The group has answered: its positions are known, or were committed.
     func joined() {
         isBrokerDoubtful = false
-        if let refusal { fail(group, "group", refusal) } else { pass(group, "group") }
+        let reasons = [refusal, leaving].compactMap { $0 }
+        if reasons.isEmpty { pass(group, "group") } else { fail(group, "group", reasons.joined(separator: "; ")) }
+    }
+
+    /// These partitions are left to another version, as long as the assignment lasts; nil when none is. Said when it has changed.
+    func left(_ partitions: LeftPartitions?) {
+        guard partitions?.reason != leaving else { return }
+        leaving = partitions?.reason
+        guard let partitions else { return }
+        if !isBrokerDoubtful { joined() }
+        log.error(
+            .kafkaError, "partitions are left to another version; the others go on",
+            [.count: LogValue(partitions.count), .reason: .string(partitions.reason)])
     }
 
     /// Partitions are not read for this reason, as long as the assignment lasts; nil when all are.

@@ -204,6 +204,34 @@ struct CommitCycleTests {
         #expect(Set(desk.taken.map { [$0.slot, Int($0.offset)] }) == [[0, 1], [1, 1]])
     }
 
+    /// Each step of it is more than a commit should hold, and is there as soon as the one before it is committed.
+    @Test func aLargeRequestThatGoesOnAndOnHoldsUpNoOther() {
+        var desk = CommitDesk()
+        desk.waiting = [CommitDesk.unit(0, bytes: 8_000_000)]
+        var steps: Int64 = 0
+        for round in 0..<20 {
+            desk.now += Self.second
+            desk.turn()
+            desk.waiting.append(CommitDesk.unit(Int64(round), slot: 1))
+            let hasStep = desk.offered?.contains { $0.id.slot == 0 } ?? false
+            desk.confirm(after: 2 * Self.second)
+            if hasStep {
+                steps += 1
+                desk.waiting.append(CommitDesk.unit(steps, bytes: 8_000_000))
+            }
+            let late = desk.waiting.filter { $0.id.slot == 1 && $0.id.offset < Int64(round) - 1 }
+            #expect(late.isEmpty, "\(round): \(late.map(\.id.offset))")
+        }
+        #expect(steps >= 9)
+    }
+
+    @Test func aUnitWhoseSizeCanBeChosenHasHalfOfACommit() {
+        var desk = offering([CommitDesk.unit(1, bytes: 400_000), CommitDesk.unit(2, bytes: 400_000)])
+        #expect(desk.cycle.roomOfUnit == CommitSize.firstLimit / 2)
+        desk.fail(.timedOut)
+        #expect(desk.cycle.roomOfUnit == 100_000)
+    }
+
     /// 0.6 s for each answer of the brokers: 2.4 s for a commit, and 3.6 s where it is read back.
     @Test(arguments: [1, 13, 300, 1000]) func aThousandResultsAreCommittedInSecondsHoweverSlowEachAnswerIs(first: Int) {
         var desk = CommitDesk()

@@ -16,7 +16,7 @@ struct AssignmentPlanTests {
     /// The only partition of a plan.
     private static func only(_ assigned: Plan.Assigned, reach: Int? = nil) throws -> Plan.Partition {
         let plan = Self.plan([assigned], reach: reach)
-        #expect(plan.isReadable)
+        #expect(plan.partitions.allSatisfy { $0.left == nil })
         #expect(plan.partitions.count == 1)
         return try #require(plan.partitions.first)
     }
@@ -68,7 +68,6 @@ struct AssignmentPlanTests {
 
     @Test func anEmptyAssignmentIsAPlanToo() {
         let plan = Self.plan([])
-        #expect(plan.isReadable)
         #expect(plan.partitions.isEmpty && plan.messages.isEmpty && plan.refusal == nil)
         #expect(plan.requests == 0..<0 && plan.held == 0..<0)
         #expect(plan.controlSlot == 0)
@@ -138,10 +137,19 @@ struct AssignmentPlanTests {
     }
 
     @Test func metadataThatCannotBeReadDoesNotMatterWhereThePositionDoesNot() throws {
-        let position = LedgerCommit(offset: 100, metadata: "9AAAA")
+        let position = LedgerCommit(offset: 100, metadata: "3::not base64")
         let ruling = Self.ruling(.end, position: position, low: 0, end: 5, since: nil)
         let partition = try Self.only(Plan.Assigned(.requests, committed: position, end: 5, ruling: ruling))
         #expect(partition.start == .offset(5))
+    }
+
+    @Test func noRuleDecidesWhereANewerVersionHasAPosition() throws {
+        let position = LedgerCommit(offset: 100, metadata: "9AAAA")
+        let ruling = Self.ruling(.end, position: position, low: 0, end: 5, since: nil)
+        let plan = Self.plan([Plan.Assigned(.requests, committed: position, end: 5, ruling: ruling)])
+        let partition = try #require(plan.partitions.first)
+        #expect(partition.left == .newerPosition && partition.start == .end && partition.ledger == nil)
+        #expect(plan.messages.isEmpty && !plan.movesPositions && plan.refusal == nil)
     }
 
     @Test(arguments: [Plan.Kind.requests, .delayed, .held])
@@ -259,18 +267,37 @@ struct AssignmentPlanTests {
     }
 
     @Test(arguments: [("9AAAA", true), ("3::not base64", false), ("3", false)] as [(String, Bool)])
-    func aPositionThatCannotBeReadEndsThePlan(metadata: String, isNewer: Bool) {
+    func aPositionThatCannotBeReadIsLeftAndTheOthersBegin(metadata: String, isNewer: Bool) throws {
         for kind in [Plan.Kind.requests, .delayed, .held] {
             let good = Plan.Assigned(kind, committed: Self.position(3))
             let bad = Plan.Assigned(kind, committed: LedgerCommit(offset: 3, metadata: metadata))
             let plan = Self.plan([good, bad, good])
-            #expect(!plan.isReadable)
-            #expect(plan.messages == [Plan.Message.unreadable(index: 1, isNewer: isNewer)])
-            #expect(plan.partitions.map(\.index) == [0])
+            let starts: [Plan.Start] = [.offset(3), .end, .offset(3)]
+            #expect(plan.partitions.map(\.start) == starts)
+            let left: [LeaveCause?] = [nil, isNewer ? .newerPosition : .foreignPosition, nil]
+            #expect(plan.partitions.map(\.left) == left)
+            let partition = plan.partitions[1]
+            #expect(partition.ledger == nil && !partition.isDirty && !partition.isClosed && partition.firstOffset == 3)
+            #expect(plan.messages.isEmpty && !plan.movesPositions && !plan.isOpening)
         }
     }
 
-    @Test func whatIsSaidFollowsTheSlotsAndEndsWithWhatCannotBeRead() {
+    @Test(arguments: [("120", false), ("120 a,ff", false), ("", false), ("v2:120", true), (" 120", true), ("{}", true)])
+    func largeRequestsBeginOnlyWhereNoNewerVersionStands(metadata: String, isLeft: Bool) throws {
+        let plan = Self.plan([
+            Plan.Assigned(.parents, committed: LedgerCommit(offset: 100, metadata: metadata)), Plan.Assigned(.parents),
+        ])
+        let partition = try #require(plan.partitions.first)
+        let cause: LeaveCause? = isLeft ? .newerPosition : nil
+        let start: Plan.Start = isLeft ? .end : .offset(100)
+        #expect(partition.left == cause)
+        #expect(partition.start == start)
+        #expect(plan.partitions.allSatisfy { $0.parents != nil }, "each has its place among those of its kind")
+        #expect(partition.parents?.lowWaterMark == 100, "nothing is committed of it")
+        #expect(plan.partitions.last?.left == nil)
+    }
+
+    @Test func whatIsSaidFollowsTheSlots() {
         let lost = Plan.Ruling(.offset(4), .lostEnd, end: 4)
         let plan = Self.plan([
             Plan.Assigned(.held, committed: LedgerCommit(offset: 0, metadata: "9")),
@@ -280,11 +307,12 @@ struct AssignmentPlanTests {
         ])
         let messages: [Plan.Message] = [
             .endsBeforePosition(index: 1, position: 9, end: 4, cause: .lostEnd),
-            .endsBeforePosition(index: 3, position: 7, end: 5, cause: .unknownEnd), .unreadable(index: 4, isNewer: true),
+            .endsBeforePosition(index: 3, position: 7, end: 5, cause: .unknownEnd),
         ]
         #expect(plan.messages == messages)
-        #expect(plan.partitions.map(\.index) == [1, 2, 3])
-        #expect(!plan.isReadable)
+        #expect(plan.partitions.map(\.index) == [1, 2, 3, 4, 0])
+        let left: [LeaveCause?] = [nil, nil, nil, .newerPosition, .newerPosition]
+        #expect(plan.partitions.map(\.left) == left)
     }
 
     @Test func whatIsNotReadIsNamedWithTheCauseOfTheFirst() {
@@ -298,7 +326,7 @@ struct AssignmentPlanTests {
         #expect(plan.refusal?.slots == [0, 2])
         #expect(plan.refusal?.counts == [7, 5])
         #expect(plan.refusal?.cause == .unknownEnd)
-        #expect(plan.isReadable, "the others are read")
+        #expect(plan.partitions.allSatisfy { $0.left == nil }, "what an operator decides is left to no other version")
         let starts: [Plan.Start] = [.end, .offset(3), .end, .beginning]
         #expect(plan.partitions.map(\.start) == starts)
         #expect(!plan.movesPositions, "nothing is committed of what was not decided")

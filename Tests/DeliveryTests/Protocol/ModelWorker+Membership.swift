@@ -69,7 +69,7 @@ extension ModelWorker {
             assigned.append(AssignmentPlan.Assigned(.requests, committed: position, end: end, ruling: ruling))
         }
         let plan = AssignmentPlan(assigned, window: window, heldWindow: window, reach: nil)
-        if !plan.isReadable { broker.fail("a position cannot be read") }
+        if plan.partitions.contains(where: { $0.left != nil }) { broker.fail("a position cannot be read") }
         var fresh: [ModelPartition] = []
         for partition in plan.partitions {
             let number = numbers[partition.index]

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Synchronization
 
@@ -49,6 +50,15 @@ final class ChildProcess: Sendable {
 
     /// How the process ended; nil while it runs.
     var result: Ending? { ending.withLock { collect(&$0) } }
+
+    /// The most memory that the process has had so far, bytes (proc(5), `/proc/PID/status`, VmHWM); nil when it has ended.
+    var peakMemory: Int? {
+        guard result == nil, let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+            let kilobytes = line.split(whereSeparator: { !$0.isNumber }).first
+        else { return nil }
+        return Int(kilobytes).map { $0 * 1024 }
+    }
 
     /// Waits for the end.
     func wait(within limit: Duration) -> Ending? {

@@ -49,11 +49,17 @@ final class WorkerProcess: Sendable {
     /// Whether the process runs.
     var isRunning: Bool { state.withLock { $0.child }.map { $0.result == nil } ?? false }
 
+    /// The most memory that the process has had so far, bytes; nil while none runs.
+    var peakMemory: Int? { state.withLock { $0.child }?.peakMemory }
+
     /// How the last process ended; nil while it runs.
     var ending: ChildProcess.Ending? { state.withLock { $0.child }?.result }
 
     /// Whether the worker says that it can work.
     var isReady: Bool { HTTPProbe.ask(port: port, "/readyz")?.status == 200 }
+
+    /// Whether the worker says that it leaves partitions to a newer version.
+    var leavesPartitions: Bool { HTTPProbe.ask(port: port, "/readyz")?.body.contains("a newer version wrote") ?? false }
 
     /// A metric's value, its series added up; nil when the worker does not answer.
     func metric(_ name: String) -> Double? {

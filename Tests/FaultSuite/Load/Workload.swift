@@ -23,6 +23,10 @@ struct Workload: Sendable {
     var alwaysRetries = false
     /// Bytes of flawed requests, and of some unreadable records, beyond their usual ones.
     var ballastByteCount = 0
+    /// Bytes of text in a member that the contract does not know, in each sound request.
+    var fillerByteCount = 0
+    /// Bytes of a list of small numbers in such a member.
+    var valuesByteCount = 0
     /// How long a request is of use.
     var timeToLive: Int?
     /// One of so many is not to be sent before a moment of its own; 0 for none.
@@ -31,6 +35,8 @@ struct Workload: Sendable {
     var largeEvery = 0
     /// The users of each of those.
     var usersOfLarge = 300
+    /// Bytes that each of them repeats in all of its parts.
+    var ballastOfLarge = 0
     /// When its publishing begins, milliseconds since 1970.
     var beginning: Int64 = 0
     /// One of so many is a request that was published a little before; 0 for none.
@@ -124,15 +130,27 @@ struct Workload: Sendable {
             + (key(of: number).map { ",\"ordering_key\":\"k\($0)\"" } ?? "")
             + (isForSecondHub(number) ? ",\"hub\":\"\(Self.secondHub)\"" : "")
             + (timeToLive.map { ",\"ttl_seconds\":\($0)" } ?? "")
+            + (isFlawed ? "" : unknownMembers)
             + (isFlawed && ballastByteCount > 0 ? ",\"ballast\":\"\(String(repeating: "b", count: ballastByteCount))\"" : "")
             + "}"
+    }
+
+    /// Members that make a request large and mean nothing to a worker.
+    private var unknownMembers: String {
+        var members = ""
+        if fillerByteCount > 0 { members += ",\"filler\":\"\(String(repeating: "f", count: fillerByteCount))\"" }
+        if valuesByteCount > 0 { members += ",\"x\":[0\(String(repeating: ",0", count: valuesByteCount / 2))]" }
+        return members
     }
 
     /// A request for so many users that it is sent in parts, on all platforms.
     private func large(_ number: Int) -> String {
         let users = (0..<usersOfLarge).map { "\"l\(number)-\($0)\"" }.joined(separator: ",")
+        // A payload that is used on no platform.
+        let ballast = String(repeating: "b", count: ballastOfLarge)
+        let payloads = ballast.isEmpty ? "" : ",\"payloads\":{\"baidu\":{\"body\":\"\(ballast)\"}}"
         return "{\"id\":\"l\(number)\",\"audience\":{\"users\":[\(users)]},\"message\":{\"title\":\"\(number)\"},"
-            + "\"options\":{\"on_ambiguous\":\"retry\"}}"
+            + "\"platforms\":[\"apple\",\"fcmv1\",\"windows\"],\"options\":{\"on_ambiguous\":\"retry\"}\(payloads)}"
     }
 
     private static func text(_ moment: Int64) -> String {

@@ -3,7 +3,8 @@ enum Catalogue {
     static let all: [Scenario] =
         workerScenarios + membershipScenarios + brokerScenarios + clusterScenarios + protocolScenarios + hubScenarios
         + hubConnectionScenarios + severalHubsScenarios + delayScenarios + orderScenarios + expansionScenarios + dedupeScenarios
-        + replayScenarios + recordScenarios + machineScenarios + failpointScenarios + sabotageScenarios
+        + replayScenarios + recordScenarios + memoryScenarios + machineScenarios + failpointScenarios + upgradeScenarios
+        + sabotageScenarios
 
     /// The scenarios that the command line asks for: by name, or by the part of their names before a hyphen.
     ///

@@ -44,7 +44,8 @@ extension Catalogue {
         for (field, wait) in [("retry-after=2", 2000), ("retry-after-date=3", 2000), ("retry-after=1", 1000)] {
             Clock.pause(.seconds(2))
             stage.notePause(Int64(wait))
-            try stage.setHubFaults(["status=429,\(field),count=1"])
+            // Enough of them for the hub to refuse as a whole.
+            try stage.setHubFaults(["status=429,\(field),count=12"])
             Clock.pause(.milliseconds(wait + 1500))
         }
         for nonsense in ["-7777", "soon!", "1e999", "     "] {
@@ -76,7 +77,7 @@ extension Catalogue {
         "hub-429-absurd", "a hub that asks for a day of rest holds no request longer than it is of use"
     ) { stage in
         Clock.pause(.seconds(2))
-        try stage.setHubFaults(["status=429,retry-after=86400,count=1"])
+        try stage.setHubFaults(["status=429,retry-after=86400,count=20"])
         try Clock.wait(for: "the requests to be published", within: .seconds(60)) { stage.isPublished }
         stage.watch.mark()
     }.with { scenario in

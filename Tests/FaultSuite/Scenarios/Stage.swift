@@ -31,6 +31,7 @@ final class Stage: Sendable {
         var outage: Outage?
         var pauses: [(begin: Int64, wait: Int64)] = []
         var secondHubOutage: ClosedRange<Int64>?
+        var peakMemory: Int?
     }
 
     private let state: Mutex<State>
@@ -290,6 +291,7 @@ final class Stage: Sendable {
     func stopWorkers() {
         for worker in workers { _ = worker.noteCrash() }
         let running = workers.filter(\.isRunning)
+        noteMemory(of: running)
         // One that was started a moment ago may not take signals yet.
         try? Clock.wait(for: "the workers to be ready", within: .seconds(30)) {
             running.allSatisfy { $0.isReady || !$0.isRunning }
@@ -297,6 +299,17 @@ final class Stage: Sendable {
         for worker in running { worker.terminate() }
         for worker in running { worker.waitForStop() }
     }
+
+    /// Takes down the most memory that any of these workers has had.
+    func noteMemory(of workers: [WorkerProcess]) {
+        let peaks = workers.compactMap(\.peakMemory)
+        guard let peak = peaks.max() else { return }
+        note("the workers had at most \(peak / 1_000_000) MB of memory")
+        state.withLock { $0.peakMemory = peak }
+    }
+
+    /// The most memory that any worker had that ran to the end, bytes; nil where none did.
+    var peakMemory: Int? { state.withLock { $0.peakMemory } }
 
     /// Ends everything, in whatever state it is.
     func end() {

@@ -24,6 +24,10 @@ struct PartReferenceTests {
             (#"{"key":"a/1"}"#, "/parent/key", "letters"), (#"{"partition":-1}"#, "/parent/partition", "from 0"),
             (#"{"chunk":"1"}"#, "/parent/chunk", "whole number"), (#"{"chunk":10000000}"#, "/parent/chunk", "to 9999999"),
             (#"{"chunks":0}"#, "/parent/chunks", "from 1"), (#"{"published_at":7}"#, "/parent/published_at", "date"),
+            (#"{"remaining":{}}"#, "/parent/remaining", "an array"), (#"{"remaining":[7]}"#, "/parent/remaining/0", "an object"),
+            (#"{"remaining":[{}]}"#, "/parent/remaining/0", "an audience"),
+            (#"{"remaining":[{"audience":[]}]}"#, "/parent/remaining/0/audience", "an object"),
+            (#"{"remaining":[{"audience":{},"hub":"A B"}]}"#, "/parent/remaining/0/hub", "only"),
         ])
     func whatIsNoBlockIsRefused(_ block: String, _ pointer: String, _ words: String) {
         var reading = Reading()

@@ -16,6 +16,8 @@ struct GroupFacts {
     var start = StartRule.safe
     /// Partitions without a position that workers do not read before an operator says where the group begins.
     var refused: [GroupPosition] = []
+    /// Partitions that workers of this version leave to a newer one.
+    var newer: [TopicPartition] = []
 
     /// The requests that wait for an outcome, without those in delay lanes; nil when that is unknown.
     var lag: Int64? { lag(isDelayed: false) }
@@ -78,6 +80,9 @@ enum GroupFindings {
                     "group", facts.id,
                     "retention removed \(Counted.text(lost, "request", "requests at most")) before a worker read them",
                     mend: "start workers (`pushfan worker`), and let the topics of requests keep their records for longer"))
+        }
+        if let text = NewerRecords.text(facts.newer) {
+            findings.append(.failed("group", facts.id, text, mend: NewerRecords.remedy, code: .configuration))
         }
         if let text = RefusedStarts.text(facts.refused) {
             findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(RefusedStarts.command)"))

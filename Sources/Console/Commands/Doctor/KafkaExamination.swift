@@ -162,12 +162,18 @@ struct KafkaExamination {
                 try RefusedStarts.ask(among: positions, settings.kafka, now: now, admin, timeout: timeout)
             }.answer
         }
+        let newer = positions.answer.flatMap { positions in
+            Result<[TopicPartition], Refusal> { () throws(KafkaError) in
+                try NewerRecords.ask(among: positions, settings.kafka, configuration, timeout: timeout)
+            }.answer
+        }
         return GroupFacts(
             id: id, positions: positions,
             description: Result { () throws(KafkaError) in
                 try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: id, timeout: timeout) }
             },
-            delays: Set(settings.kafka.topics.delays), start: settings.kafka.start, refused: refused ?? [])
+            delays: Set(settings.kafka.topics.delays), start: settings.kafka.start, refused: refused ?? [],
+            newer: newer ?? [])
     }
 }
 

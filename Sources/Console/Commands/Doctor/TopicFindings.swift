@@ -141,6 +141,11 @@ struct TopicFindings {
                 "max.message.bytes is \(limit): records may have \(facts.role.recordByteCount)",
                 tool.set(name, "max.message.bytes", "1048588"), check: "size")
         }
+        if facts.role.isUncompressed, let type = facts.value("compression.type"), type != "uncompressed" {
+            warn(
+                "compression.type is \(type): a publisher can send small batches that take a worker's memory when unpacked",
+                tool.set(name, "compression.type", "uncompressed"), check: "size")
+        }
     }
 
     private mutating func judgeRetention() {

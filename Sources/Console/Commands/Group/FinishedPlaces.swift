@@ -5,8 +5,9 @@ import ResultQuery
 /// Which records of some partitions of requests workers are done with, as the topics tell that workers write.
 ///
 /// Done is what has a final result or became a dead letter, and what waits elsewhere: in a delay lane, as a held request, or as one that
-/// was divided into parts. A place counts together with the time of its record, so that what stood in a topic that was recreated since
-/// says nothing about the new one.
+/// was divided into parts. The continuation of a large request is done when the part that it begins with is a record of its own, because
+/// one transaction wrote that and counted the continuation as read. A place counts together with the time of its record, so that what
+/// stood in a topic that was recreated since says nothing about the new one.
 struct FinishedPlaces {
     private struct Place {
         let offset: Int64
@@ -19,6 +20,17 @@ struct FinishedPlaces {
     private var places: [TopicPartition: [Place]] = [:]
     private var lows: [TopicPartition: Int64] = [:]
     private var document = JSONDocument()
+    /// Whether a newer version wrote some of it, so that this one does not know what is finished.
+    private(set) var isNewer = false
+    /// The parts that are records of their own, and the continuations.
+    private var parts: Set<PartName> = []
+    private var continuations: [(part: PartName, place: TopicPartition, offset: Int64, time: Int64?)] = []
+
+    private struct PartName: Hashable {
+        /// The digest of its request's key.
+        let digest: UInt64
+        let chunk: Int64
+    }
 
     /// Nothing is known yet.
     ///
@@ -43,9 +55,13 @@ struct FinishedPlaces {
 
     /// Takes a record of such a topic.
     mutating func take(_ record: borrowing ConsumedRecord, of role: TopicRole) {
+        let isWaiting = role.kind == .delayed || role.kind == .held
+        // A dead letter has the headers of a record that anybody may have written.
+        if role.role != "deadletter", RecordFormat.isNewer(record, of: isWaiting ? group : nil) { isNewer = true }
         switch role.kind {
         case .delayed, .held: takeWaiting(record)
         case .parents: takeParent(record)
+        case .requests: takePart(record, of: role.name)
         default: if role.role == "results" { takeResult(record) } else { takeDeadLetter(record) }
         }
     }
@@ -84,6 +100,21 @@ struct FinishedPlaces {
         add(origin.topic, Int64(origin.partition), origin.offset, origin.timestamp.milliseconds)
     }
 
+    private mutating func takePart(_ record: borrowing ConsumedRecord, of topic: String) {
+        guard let value = record.value else { return }
+        do { try document.read(value) } catch { return }
+        guard let parent = document.member("parent", of: document.root), let key = document.text("key", of: parent),
+            let chunk = document.integer("chunk", of: parent)
+        else { return }
+        let part = PartName(digest: ParentKey(key).digest, chunk: chunk)
+        if document.member("remaining", of: parent) == nil {
+            parts.insert(part)
+        } else {
+            let place = TopicPartition(topic: topic, partition: record.partition)
+            continuations.append((part, place, record.offset, record.timestamp))
+        }
+    }
+
     private mutating func add(_ topic: String?, _ partition: String?, _ offset: String?, _ time: String?) {
         add(topic, partition.flatMap { Int64($0) }, offset.flatMap { Int64($0) }, time.flatMap { Int64($0) })
     }
@@ -112,6 +143,9 @@ struct FinishedPlaces {
 
     /// Puts them in order, once all were taken and before the first is asked about.
     mutating func close() {
+        for (part, place, offset, time) in continuations where parts.contains(part) {
+            add(place.topic, Int64(place.partition), offset, time)
+        }
         for partition in lows.keys { places[partition]?.sort { $0.offset < $1.offset } }
     }
 

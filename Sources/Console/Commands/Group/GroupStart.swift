@@ -149,7 +149,12 @@ struct GroupStart {
     /// Reads what workers have written: which requests they are done with.
     private func gather(_ chosen: [GroupPosition], _ scan: ResultScan) throws(CommandFailure) -> FinishedPlaces {
         var places = FinishedPlaces(of: chosen, group: group)
-        let told = try existing { FinishedPlaces.areTold(by: $0) }
+        let told = try existing { role in
+            // Our own requests tell of themselves alone.
+            FinishedPlaces.areTold(by: role)
+                || role.kind == .requests && role.isWritten
+                    && chosen.contains { $0.partition.topic == role.name }
+        }
         guard told.contains(where: { $0.role.role == "results" }) else {
             throw CommandFailure(
                 .failed, "there is no topic \(Sanitised.quoted(scan.topic)), which would say what is finished",
@@ -160,6 +165,11 @@ struct GroupStart {
             let reader = try topic.open(.beginning, .end)
             defer { reader.close() }
             try topic.read(reader) { record in places.take(record, of: role) }
+        }
+        guard !places.isNewer else {
+            throw CommandFailure(
+                .failed, "a newer version wrote some of what is finished, which this one cannot read",
+                hint: "use the version that wrote it")
         }
         places.close()
         return places

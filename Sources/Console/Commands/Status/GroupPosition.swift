@@ -50,6 +50,28 @@ struct GroupPosition: Equatable {
 }
 
 extension GroupPosition {
+    /// The first record without an outcome.
+    ///
+    /// - Parameters:
+    ///   - fetcher: Fetches records.
+    ///   - timeout: How long each question may take.
+    /// - Returns: The record; nil when all that is there has its outcome.
+    /// - Throws: As `RecordFetcher.firstRecord` does.
+    func next(_ fetcher: RecordFetcher, timeout: Duration) throws(KafkaError) -> FetchedRecord? {
+        let finished = Set(finishedOffsets)
+        var offset = start
+        while offset < high {
+            if finished.contains(offset) {
+                offset += 1
+                continue
+            }
+            guard let record = try fetcher.firstRecord(from: offset, of: partition, timeout: timeout) else { return nil }
+            if !finished.contains(record.offset) { return record }
+            offset = record.offset + 1
+        }
+        return nil
+    }
+
     /// Asks where a group stands in every partition of some topics, without joining it.
     ///
     /// - Parameters:

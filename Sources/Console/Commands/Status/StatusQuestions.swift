@@ -22,6 +22,7 @@ struct StatusQuestions {
         let positions = try GroupPosition.all(of: group, in: topics, admin, configuration, timeout: timeout)
         let refused = try RefusedStarts.ask(
             among: positions, settings.kafka, now: now.milliseconds, admin, timeout: timeout)
+        let newer = try NewerRecords.ask(among: positions, settings.kafka, configuration, timeout: timeout)
         let description = Result<GroupDescription, Refusal> { () throws(KafkaError) in
             try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: group, timeout: timeout) }
         }
@@ -40,7 +41,7 @@ struct StatusQuestions {
         }
         return StatusReport(
             now: now, groupID: group, group: description, partitions: partitions, workers: asked, unknownTopics: unknown,
-            refused: refused)
+            refused: refused, newer: newer)
     }
 
     /// The topics that workers share, with their numbers of partitions, and why others cannot be asked about; nil when that of requests is
@@ -69,18 +70,8 @@ struct StatusQuestions {
     private func oldest(
         _ position: GroupPosition, isDelayed: Bool, _ fetcher: RecordFetcher
     ) throws(KafkaError) -> Timestamp? {
-        let finished = Set(position.finishedOffsets)
-        var offset = position.start
-        while offset < position.high {
-            if finished.contains(offset) {
-                offset += 1
-                continue
-            }
-            guard let record = try fetcher.firstRecord(from: offset, of: position.partition, timeout: timeout) else { return nil }
-            if !finished.contains(record.offset) { return (isDelayed ? due(record) : nil) ?? published(record) }
-            offset = record.offset + 1
-        }
-        return nil
+        guard let record = try position.next(fetcher, timeout: timeout) else { return nil }
+        return (isDelayed ? due(record) : nil) ?? published(record)
     }
 
     /// Of a record without a time, the beginning of 1970 would be wrong, so now.

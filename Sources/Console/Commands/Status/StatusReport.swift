@@ -37,6 +37,8 @@ struct StatusReport {
     var unknownTopics: [String] = []
     /// Partitions that workers do not read before an operator says where the group begins.
     var refused: [GroupPosition] = []
+    /// Partitions that workers of this version leave to a newer one.
+    var newer: [TopicPartition] = []
 
     /// The partitions of each topic, in the order of the topics.
     var topics: [[Partition]] {
@@ -103,7 +105,19 @@ extension StatusReport {
     /// Why requests wait, in plain words, the gravest first; empty when nothing waits for long.
     var reasons: [Reason] { (startReasons + groupReasons + loopReasons + partitionReasons).sorted { $0.isStuck && !$1.isStuck } }
 
-    private var startReasons: [Reason] {
+    private var startReasons: [Reason] { leftReasons + refusedReasons }
+
+    /// What Kafka tells of partitions that are left to another version, and what workers do.
+    private var leftReasons: [Reason] {
+        let left = loops.flatMap(\.partitions).filter { $0.isLeft && !newer.contains($0.id) }
+        let fromKafka = NewerRecords.text(newer).map { [Reason(text: "\($0): \(NewerRecords.remedy)", isStuck: true)] } ?? []
+        return fromKafka
+            + left.map {
+                Reason(text: "\($0.id): its worker leaves it to another version, and says why at /readyz", isStuck: true)
+            }
+    }
+
+    private var refusedReasons: [Reason] {
         guard let text = RefusedStarts.text(refused) else { return [] }
         let hasMembers = group.answer.map { !$0.members.isEmpty } ?? true
         let stop = hasMembers ? "stop the workers, then " : ""

@@ -1,3 +1,4 @@
+import Kafka
 import PushModel
 
 /// What a worker says of itself at `/status`; fields that are missing or not understood are nil.
@@ -39,6 +40,10 @@ struct WorkerPage: Equatable {
         var partition = -1
         var inWork: Int?
         var oldest: Oldest?
+        /// Whether the worker leaves it to another version.
+        var isLeft = false
+
+        var id: TopicPartition { TopicPartition(topic: topic, partition: Int32(clamping: partition)) }
     }
 
     /// The oldest request in work of a partition.
@@ -133,6 +138,7 @@ private struct PageReader {
         partition.topic = text("topic", node) ?? ""
         partition.partition = number("partition", node) ?? -1
         partition.inWork = number("in_work", node)
+        partition.isLeft = document.member("left", of: node).map { document.kind(of: $0) == .true } ?? false
         if let oldest = document.member("oldest", of: node) {
             partition.oldest = WorkerPage.Oldest(
                 offset: number("offset", oldest), attempt: number("attempt", oldest), waitsFor: text("waits_for", oldest) ?? "",

@@ -47,6 +47,10 @@ struct TopicRole {
     var isShared: Bool { kind == .requests || kind == .delayed }
     /// Whether pushfan writes it; publishers write the others.
     var isWritten: Bool { kind != .requests || role == "requests-own" }
+    /// Whether its records have to be uncompressed, because publishers write it. A reader's library unpacks a whole batch before the worker
+    /// can look at it, and 1 MB of gzip may hold 1 GB. Where the topic says so, brokers unpack each batch, compare its size with
+    /// `max.message.bytes` again, and refuse it (Kafka, `UnifiedLog.append`, `LogValidator`: `messageSizeMaybeChanged`).
+    var isUncompressed: Bool { !isWritten || role == "control" }
     /// Whether workers read it.
     var isRead: Bool { kind != .other }
 
@@ -103,6 +107,7 @@ struct TopicRole {
         if isCompacted || isPassing { properties.append(.init(key: "segment.bytes", value: "16777216")) }
         if let segmentHours { properties.append(.init(key: "segment.ms", value: String(segmentHours * 3_600_000))) }
         if isCleanedEarly { properties.append(.init(key: "min.cleanable.dirty.ratio", value: "0.1")) }
+        if isUncompressed { properties.append(.init(key: "compression.type", value: "uncompressed")) }
         if isPassing { properties.append(.init(key: "retention.bytes", value: "67108864")) }
         if replication >= 3 { properties.append(.init(key: "min.insync.replicas", value: "2")) }
         return NewTopic(

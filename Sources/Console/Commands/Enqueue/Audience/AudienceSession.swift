@@ -45,12 +45,15 @@ final class AudienceSession {
         for partition in 0..<parentPartitions { try write(.claim, name, to: partition) }
         try session.commit()
         var waiting = Set(0..<parentPartitions)
+        var isNewer = false
         try session.readBack(reader, isInterruptible: false, until: { waiting.isEmpty }) { record in
             guard let bytes = record.key, let value = record.value, let (parent, role) = ParentKey.read(bytes), parent == key
             else { return }
+            if RecordFormat.isNewer(record, of: nil) { isNewer = true }
             if role == .claim, value.withUnsafeBufferPointer({ $0.elementsEqual(name) }) { waiting.remove(record.partition) }
             if role == .progress, let progress = AudienceProgress(value) { found = progress }
         }
+        guard !isNewer else { throw .invalidArgument("a newer version began to enqueue this file: go on with that version") }
     }
 
     /// Begins a transaction.

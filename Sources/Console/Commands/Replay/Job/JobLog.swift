@@ -144,9 +144,18 @@ extension Invocation {
         }
         defer { reader.close() }
         let deadline = Deadline(after: timeout)
+        var isNewer = false
         while !reader.hasReachedEnd {
-            if case .error(let error) = reader.read(timeout: .milliseconds(100), { take($0) }), error.isAuthorization {
+            let result = reader.read(timeout: .milliseconds(100)) { record in
+                if RecordFormat.isNewer(record, of: nil) { isNewer = true }
+                take(record)
+            }
+            if case .error(let error) = result, error.isAuthorization {
                 throw failure(error, settings.kafka, to: "read \(topic)")
+            }
+            guard !isNewer else {
+                throw CommandFailure(
+                    .failed, "a newer version wrote records of \(topic)", hint: "use the version that wrote them")
             }
             if Interruption.isRequested { throw CommandFailure(Interruption.exitCode, "interrupted") }
             if deadline.hasPassed { throw CommandFailure(.temporary, "\(topic) cannot be read to its end in time") }

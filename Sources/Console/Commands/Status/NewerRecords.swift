@@ -1,0 +1,66 @@
+import Kafka
+import PushModel
+import Settings
+
+/// The partitions that workers of this version leave, because a newer version wrote what comes next there.
+enum NewerRecords {
+    /// What an operator does about it.
+    static let remedy = "start workers of the version that wrote it; see `pushfan help upgrading`"
+
+    /// Asks which they are. Publishers may give their records any header, so only what pushfan writes itself is asked for.
+    ///
+    /// - Parameters:
+    ///   - positions: Where the group stands in partitions of its topics.
+    ///   - settings: The topics' names, and the group's.
+    ///   - configuration: The brokers.
+    ///   - timeout: How long each question may take.
+    /// - Returns: Their names, in the order of the positions.
+    /// - Throws: As `RecordFetcher.firstRecord` does.
+    static func ask(
+        among positions: [GroupPosition], _ settings: KafkaSettings, _ configuration: KafkaConfiguration, timeout: Duration
+    ) throws(KafkaError) -> [TopicPartition] {
+        let delays = Set(settings.topics.delays)
+        let fetcher = try RecordFetcher(configuration, readAhead: 1 << 20)
+        defer { fetcher.stop() }
+        var newer: [TopicPartition] = []
+        for position in positions where position.finished != nil && position.start < position.high {
+            let isDelayed = delays.contains(position.partition.topic)
+            guard isDelayed || position.partition.topic == settings.topics.requestsOwn,
+                let record = try position.next(fetcher, timeout: timeout)
+            else { continue }
+            if RecordFormat.isNewer(record, of: isDelayed ? settings.groupID : nil) { newer.append(position.partition) }
+        }
+        return newer
+    }
+
+    /// Which they are, and why nothing is read there; nil without any.
+    static func text(_ newer: [TopicPartition]) -> String? {
+        guard !newer.isEmpty else { return nil }
+        let names = newer.prefix(3).map { "\($0)" }.joined(separator: ", ")
+        let rest = newer.count > 3 ? " and \(newer.count - 3) more" : ""
+        return "a newer version wrote what comes next in \(names)\(rest): workers of this version leave it"
+    }
+}
+
+extension RecordFormat {
+    /// Whether a newer version wrote a record.
+    ///
+    /// - Parameters:
+    ///   - record: A record that pushfan wrote.
+    ///   - group: The group whose records matter; nil where records name none.
+    /// - Returns: Whether this version must leave it.
+    static func isNewer(_ record: FetchedRecord, of group: String?) -> Bool {
+        var format = RecordFormat(of: group)
+        for (name, value) in record.headers {
+            if let value { format.add(name: name.span, value: value.span) } else { format.add(name: name.span, value: nil) }
+        }
+        return format.isNewer
+    }
+
+    /// The same for a record that is being read.
+    static func isNewer(_ record: borrowing ConsumedRecord, of group: String?) -> Bool {
+        var format = RecordFormat(of: group)
+        record.forEachHeader { name, value in format.add(name: name, value: value) }
+        return format.isNewer
+    }
+}

@@ -1,0 +1,70 @@
+/// How many calls are in flight for far longer than usual.
+///
+/// It keeps three counts instead of a list. Calls that begin are the youngest; after each `patience` the youngest become the elder, and the
+/// elder count as slow. So a call is slow after one to two times the patience. Moments are nanoseconds of a monotonic clock.
+struct SlowCalls: Sendable, Equatable {
+    /// Far longer than usual is four times as long, and a quarter of a second at least.
+    static let factor: Int64 = 4
+    static let leastPatience: Int64 = 250_000_000
+    /// What a call takes before any was answered.
+    private static let assumed: Int64 = 250_000_000
+    /// A longer time is taken for this one, an hour.
+    private static let longest: Int64 = 3_600_000_000_000
+
+    /// The calls in flight that are slow.
+    private(set) var count = 0
+    private var youngest = 0
+    private var elder = 0
+    private var youngestStart: Int64 = .min
+    private var elderStart: Int64 = .min
+    private var turn: Int64 = .min
+    /// How long a call takes that is answered; nil before the first.
+    private var usual: Int64?
+    /// Until when the last answer shows that the hub answers others.
+    private var answeringUntil: Int64 = .min
+
+    /// How long a call may take before it can be slow, nanoseconds.
+    var patience: Int64 { max(Self.leastPatience, Self.factor * (usual ?? Self.assumed)) }
+
+    /// Whether a call was answered within the last `patience`.
+    func isAnswering(now: Int64) -> Bool { now < answeringUntil }
+
+    /// Notes that time has passed.
+    mutating func advance(now: Int64) {
+        guard now >= turn else { return }
+        count += elder
+        elder = youngest
+        youngest = 0
+        elderStart = youngestStart
+        youngestStart = now
+        turn = now + patience
+    }
+
+    /// Notes that a call began.
+    mutating func started() { youngest += 1 }
+
+    /// Notes that a call was answered after so many nanoseconds.
+    mutating func answered(after duration: Int64, now: Int64) {
+        let duration = min(max(duration, 0), Self.longest)
+        usual = usual.map { $0 + (duration - $0) / 32 } ?? duration
+        answeringUntil = now + patience
+    }
+
+    /// Notes that a call is not in flight any more.
+    ///
+    /// - Parameter startedAt: When it began; nil when that is not known. Then the oldest are taken to be one fewer, which is put right when
+    ///   those end.
+    mutating func ended(startedAt: Int64?) {
+        if let startedAt, startedAt >= youngestStart, youngest > 0 {
+            youngest -= 1
+        } else if let startedAt, startedAt >= elderStart, elder > 0 {
+            elder -= 1
+        } else if count > 0 {
+            count -= 1
+        } else if elder > 0 {
+            elder -= 1
+        } else if youngest > 0 {
+            youngest -= 1
+        }
+    }
+}

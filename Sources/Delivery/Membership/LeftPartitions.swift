@@ -1,0 +1,51 @@
+/// Why a worker leaves a partition as it is, without an operator's decision that could change that: another version has to go on with it.
+///
+/// What the worker has begun there it finishes. It reads no further, and commits nothing beyond.
+public enum LeaveCause: Sendable, Equatable {
+    /// A newer version wrote the group's position.
+    case newerPosition
+    /// Another program wrote the group's position.
+    case foreignPosition
+    /// A newer version wrote the record at this offset.
+    case newerRecord(at: Int64)
+
+    /// What is in the way of a position.
+    init(_ error: FinishedOffsets.DecodingError) {
+        switch error {
+        case .unknownVersion: self = .newerPosition
+        case .malformed: self = .foreignPosition
+        }
+    }
+}
+
+/// The partitions that a worker leaves to another version.
+public struct LeftPartitions: Sendable, Equatable {
+    private let names: [String]
+    private let cause: LeaveCause
+
+    /// Some partitions; nil when there are none.
+    ///
+    /// - Parameter partitions: Their names, each with the cause; the first of them is explained.
+    public init?(_ partitions: [(name: String, cause: LeaveCause)]) {
+        guard let first = partitions.first else { return nil }
+        names = partitions.map(\.name)
+        cause = first.cause
+    }
+
+    /// The number of partitions.
+    public var count: Int { names.count }
+
+    /// What an operator has to know and to do.
+    public var reason: String {
+        let others = names.count > 1 ? " (and \(names.count - 1) more)" : ""
+        let name = "\(names.first ?? "")\(others)"
+        return switch cause {
+        case .newerPosition:
+            "a newer version wrote the group's position in \(name): this worker leaves it; start the newer version"
+        case .foreignPosition:
+            "another program wrote the group's position in \(name): this worker leaves it; see `pushfan doctor`"
+        case .newerRecord(let offset):
+            "a newer version wrote offset \(offset) of \(name): this worker leaves it; start the newer version"
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// Whether a hub that throttles refuses as a whole, or some of many calls only.
+///
+/// It refuses as a whole when it has accepted nothing for a second, or when refusals one after the other are no chance any more.
+/// Moments are nanoseconds of a monotonic clock.
+struct Refusals: Sendable, Equatable {
+    /// How long an accepted call shows that the hub accepts some, nanoseconds.
+    static let recent: Int64 = 1_000_000_000
+    /// Refusals one after the other that are no chance where few calls are refused.
+    static let longestRow = 4
+
+    private var row = FailureRow(longest: Refusals.longestRow)
+    private var acceptingUntil: Int64 = .min
+
+    /// Notes an answer.
+    ///
+    /// - Parameters:
+    ///   - isRefusal: Whether the hub throttled the call.
+    ///   - now: The present moment.
+    /// - Returns: Whether the hub refuses as a whole.
+    mutating func answered(isRefusal: Bool, now: Int64) -> Bool {
+        guard isRefusal else {
+            row.succeeded()
+            acceptingUntil = now + Self.recent
+            return false
+        }
+        row.failed()
+        return now >= acceptingUntil || row.isUnlikely
+    }
+}

@@ -1,0 +1,50 @@
+/// Which version of pushfan wrote a record that pushfan reads back, as its headers say (page Upgrading, "What versions have in common").
+///
+/// The header `pushfan-format` names the version of the record's form; without it that is 1, which this version writes. Whoever meets
+/// another one leaves the partition as it is. That header and `pushfan-group` mean the same in every version, so that the records of
+/// another group are passed over whatever their form is.
+public struct RecordFormat: Sendable, Equatable {
+    /// The header with the version of a record's form.
+    public static let header = "pushfan-format"
+
+    private let group: String?
+    private var isKnown = true
+    private var isForeign = false
+
+    /// The format of a record of which no header was read.
+    ///
+    /// - Parameter group: The group whose records matter; nil for a topic whose records name no group.
+    public init(of group: String?) {
+        self.group = group
+    }
+
+    /// Reads one header. Every record's headers must be given in their order.
+    ///
+    /// - Parameters:
+    ///   - name: The header's name.
+    ///   - value: Its value, if it has one.
+    public mutating func add(name: Span<UInt8>, value: Span<UInt8>?) {
+        if Self.equal(name, Self.header) {
+            guard let value, Self.equal(value, "1") else {
+                isKnown = false
+                return
+            }
+        } else if let group, Self.equal(name, "pushfan-group") {
+            guard let value else { return }
+            isForeign = !Self.equal(value, group)
+        }
+    }
+
+    /// Whether another version wrote the record for this group, so that this version must leave it.
+    public var isNewer: Bool { !isKnown && !isForeign }
+
+    private static func equal(_ text: Span<UInt8>, _ word: String) -> Bool {
+        guard text.count == word.utf8.count else { return false }
+        var index = 0
+        for byte in word.utf8 {
+            if text[index] != byte { return false }
+            index += 1
+        }
+        return true
+    }
+}

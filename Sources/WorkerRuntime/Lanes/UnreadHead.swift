@@ -1,0 +1,56 @@
+import Delivery
+import PushModel
+
+/// What is known of the first record of a delay lane's partition that waits and is too large to be kept in memory: it is unread again, and
+/// read once more when it may go on.
+struct UnreadHead {
+    let offset: Int64
+    /// When it was read first. What it says of its time is judged by that moment for good, or it could wait for ever.
+    let readAt: Timestamp
+    /// When to check it again; nil when it waits for room only.
+    let recheckTime: Timestamp?
+    /// When it says that it is due.
+    let due: Timestamp?
+    /// Since when it waits for something other than its time.
+    let waitingSince: Timestamp
+    /// When its request was published, and the attempts made for it.
+    let publishedAt: Timestamp
+    let attempt: Int
+    /// Whether it may go on, and is read once more.
+    var isWanted = false
+
+    /// The ids by which it can be cancelled, its own and that of the request that it is a part of, each with when that was published.
+    private let names: [(id: String, published: Int64)]
+
+    /// Takes down what a flight says that was read just now.
+    init(_ flight: Flight) {
+        offset = flight.offset
+        readAt = flight.report.consumedAt
+        recheckTime = flight.recheckTime
+        due = flight.due
+        waitingSince = flight.waitingSince
+        publishedAt = flight.origin.timestamp
+        attempt = flight.delayed?.report.calls.map(\.attemptCount).max() ?? 0
+        guard flight.deadLetter == nil, flight.poll == nil else {
+            names = []
+            return
+        }
+        let request = flight.request
+        let own = (id: request.document.string(request.id), published: flight.origin.timestamp.milliseconds)
+        let part = request.parent == nil ? nil : PartReference(of: request)
+        names = [own] + (part.map { [(id: $0.parentID, published: $0.publishedAt.milliseconds)] } ?? [])
+    }
+
+    /// Whether it need not wait for its time any more.
+    func mayGoOn(_ cancellations: Cancellations, now: Timestamp) -> Bool {
+        guard let recheckTime, recheckTime > now else { return true }
+        return names.contains { cancellations.cancellation(of: $0.id, published: $0.published) != nil }
+    }
+
+    /// What the status says of it.
+    func status(at now: Timestamp) -> LoopStatus.Oldest {
+        let waitsForTime = recheckTime.map { $0 > now } ?? false
+        return LoopStatus.Oldest(
+            offset: offset, publishedAt: publishedAt, attempt: attempt, waitsFor: waitsForTime ? "timer" : "turn", nextDue: due)
+    }
+}

@@ -1,0 +1,129 @@
+import Delivery
+import Testing
+
+/// A hub that fails in part: loss by chance, by load, calls that hang, slowness, outages and throttling, in simulated time.
+struct FailingHubTests {
+    private typealias Model = FailingHubModel
+    private static let second = Model.second
+    private static let offered = 150.0
+
+    /// Seven tenths of what can succeed, of 150 requests a second at three workers.
+    @Test(arguments: [1, 5, 10, 20, 40], [1, 2])
+    func lossByChanceCostsWhatIsLostAndLittleMore(percent: Int, seed: Int) {
+        var model = Model(seed: seed)
+        let share = Double(percent) / 100
+        model.run(until: 60 * Self.second) { _ in Model.Hub(lost: share) }
+        let goodput = model.goodput(from: 10 * Self.second, to: 60 * Self.second)
+        #expect(goodput >= 0.7 * (1 - share) * Self.offered, "\(goodput) a second\(model.trace)")
+    }
+
+    @Test(arguments: [FailingHubModel.Ending.error, .reset, .hang], [1, 2])
+    func theKindOfLossDoesNotMatter(kind: FailingHubModel.Ending, seed: Int) {
+        for share in [0.2, 0.4] {
+            var model = Model(seed: seed)
+            model.run(until: 40 * Self.second) { _ in Model.Hub(lost: share, kinds: [kind]) }
+            let goodput = model.goodput(from: 10 * Self.second, to: 40 * Self.second)
+            #expect(goodput >= 0.7 * (1 - share) * Self.offered, "\(goodput) a second\(model.trace)")
+        }
+    }
+
+    /// The share of calls that hang, and for how many seconds.
+    private static let hangs: [(percent: Int, timeout: Int64)] = [(1, 30), (5, 10)]
+
+    /// A call that hangs for the whole default time, or for ten seconds, gives its place to others.
+    @Test(arguments: hangs, [1, 2])
+    func hangsDoNotHoldUpOthers(_ hangs: (percent: Int, timeout: Int64), seed: Int) {
+        var model = Model(seed: seed, timeout: hangs.timeout * Self.second)
+        model.run(until: 90 * Self.second) { _ in Model.Hub(lost: Double(hangs.percent) / 100, kinds: [.hang]) }
+        let goodput = model.goodput(from: 10 * Self.second, to: 90 * Self.second)
+        #expect(goodput >= 0.8 * Self.offered, "\(goodput) a second\(model.trace)")
+        #expect(model.workers.allSatisfy { $0.limits.inFlight <= 64 })
+    }
+
+    /// Loss that gets better with less is a reason for less.
+    @Test(arguments: [12, 40], [1, 2])
+    func lossByLoadKeepsTheLimitNearTheCapacity(capacity: Int, seed: Int) {
+        var model = Model(seed: seed)
+        model.offered = 1500
+        model.run(until: 40 * Self.second) { _ in Model.Hub(capacity: capacity) }
+        let goodput = model.goodput(from: 10 * Self.second, to: 40 * Self.second)
+        #expect(goodput >= 0.4 * Double(capacity) * 20, "\(goodput) a second\(model.trace)")
+        let started = Model.count(model.starts, from: 10 * Self.second, to: 40 * Self.second)
+        #expect(Double(started) / 30 <= 2 * goodput, "\(started) calls in 30 s\(model.trace)")
+    }
+
+    @Test(arguments: [1, 2]) func aHubWithFewPlacesIsNotFlooded(seed: Int) {
+        var model = Model(seed: seed)
+        model.offered = 1500
+        model.run(until: 40 * Self.second) { _ in Model.Hub(places: 12) }
+        let goodput = model.goodput(from: 10 * Self.second, to: 40 * Self.second)
+        #expect(goodput >= 0.85 * 240, "\(goodput) a second\(model.trace)")
+        let limits = model.workers.reduce(0) { $0 + $1.limits.concurrency.limit }
+        #expect(limits <= 96, "\(limits)\(model.trace)")
+    }
+
+    @Test(arguments: [1, 2]) func aHubThatIsTenTimesSlowerIsWaitedFor(seed: Int) {
+        var model = Model(seed: seed)
+        model.run(until: 60 * Self.second) { now in
+            Model.Hub(work: (now < 10 * Self.second ? 50 : 500) * Model.millisecond)
+        }
+        let goodput = model.goodput(from: 15 * Self.second, to: 60 * Self.second)
+        #expect(goodput >= 0.25 * Self.offered, "\(goodput) a second\(model.trace)")
+        #expect(model.workers.allSatisfy { $0.limits.circuit.openingCount == 0 })
+    }
+
+    /// The bounds are what limits and circuit did before they knew loss by chance.
+    @Test(arguments: [FailingHubModel.Ending.error, .hang], [1, 2])
+    func anOutageIsNotStormedNorItsEnd(kind: FailingHubModel.Ending, seed: Int) throws {
+        var model = Model(seed: seed)
+        model.offered = 1500
+        let outage = 10 * Self.second..<25 * Self.second
+        model.run(until: 40 * Self.second) { now in Model.Hub(all: outage.contains(now) ? kind : nil) }
+        let during = Model.count(model.starts, from: 12 * Self.second, to: outage.upperBound)
+        #expect(during <= (kind == .hang ? 90 : 30), "\(during) calls in the outage\(model.trace)")
+        let first = try #require(model.successes.first { $0 >= outage.upperBound })
+        #expect(first - outage.upperBound <= 8 * Self.second, "\(model.trace)")
+        let storm = Model.count(model.starts, from: first, to: first + Self.second)
+        #expect(storm <= 2000, "\(storm) calls in the first second\(model.trace)")
+        #expect(model.goodput(from: 35 * Self.second, to: 40 * Self.second) >= 500, "\(model.trace)")
+    }
+
+    /// Two thirds of what is offered are accepted.
+    @Test(arguments: [1, 2]) func aHubThatThrottlesInPartIsUsedAtItsQuota(seed: Int) {
+        var model = Model(seed: seed)
+        model.run(until: 60 * Self.second) { _ in Model.Hub(quota: 100) }
+        let goodput = model.goodput(from: 10 * Self.second, to: 60 * Self.second)
+        #expect(goodput >= 70, "\(goodput) a second\(model.trace)")
+        let started = Model.count(model.starts, from: 10 * Self.second, to: 60 * Self.second)
+        #expect(Double(started) / 50 <= 2.5 * goodput, "\(started) calls in 50 s\(model.trace)")
+    }
+
+    @Test(arguments: [1, 2]) func refusalsByChanceHoldUpTheirOwnRequests(seed: Int) {
+        var model = Model(seed: seed)
+        model.run(until: 60 * Self.second) { _ in Model.Hub(lost: 0.2, kinds: [.refusal]) }
+        let goodput = model.goodput(from: 10 * Self.second, to: 60 * Self.second)
+        #expect(goodput >= 0.7 * Self.offered, "\(goodput) a second\(model.trace)")
+        #expect(model.workers.allSatisfy { $0.limits.pause.totalNanoseconds < 5 * Self.second }, "\(model.trace)")
+    }
+
+    @Test(arguments: [1, 2]) func aHubThatRefusesAsAWholeIsLeftAlone(seed: Int) {
+        var model = Model(seed: seed)
+        let refusing = 10 * Self.second..<20 * Self.second
+        model.run(until: 40 * Self.second) { now in Model.Hub(all: refusing.contains(now) ? .refusal : nil) }
+        let during = Model.count(model.starts, from: refusing.lowerBound, to: refusing.upperBound)
+        #expect(during <= 250, "\(during) calls\(model.trace)")
+        #expect(model.workers.allSatisfy { $0.limits.pause.totalNanoseconds >= 7 * Self.second }, "\(model.trace)")
+        #expect(model.goodput(from: 30 * Self.second, to: 40 * Self.second) >= 0.9 * Self.offered, "\(model.trace)")
+    }
+
+    /// Requests that always fail, among others that succeed, are no evidence against the hub; the default schedule takes 7 s at most.
+    @Test(arguments: [0, 10], [1, 2])
+    func seventeenRequestsThatAlwaysFailAreThroughInEightSeconds(offered: Int, seed: Int) {
+        var model = Model(workers: 1, seed: seed)
+        model.offered = offered
+        model.add(119, to: 0) { $0 % 7 == 0 }
+        model.run(until: 8 * Self.second) { _ in Model.Hub() }
+        #expect(model.badEnds.count == 17, "\(model.trace)")
+        #expect(model.workers[0].limits.circuit.openingCount == 0, "\(model.trace)")
+    }
+}
