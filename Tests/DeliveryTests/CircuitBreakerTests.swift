@@ -7,33 +7,14 @@ struct CircuitBreakerTests {
     private static let millisecond = HubOutage.millisecond
     private static let rowDuration = 100 * millisecond
 
-    /// One call that ends at once.
-    private func call(_ breaker: inout CircuitBreaker, fails: Bool, at now: Int64) {
-        var least = ConstantRandom.least
-        let call = breaker.started(now: now)
-        if fails { breaker.failed(call, now: now, using: &least) } else { breaker.succeeded(call, now: now) }
-    }
-
-    private func expectStart(_ breaker: inout CircuitBreaker, at now: Int64, _ location: SourceLocation = #_sourceLocation) {
-        let isAllowed = breaker.mayStart(now: now)
-        #expect(isAllowed, sourceLocation: location)
-    }
-
-    /// Opened at 1 s, until 2 s.
-    private func opened() -> CircuitBreaker {
-        var breaker = CircuitBreaker()
-        for place in 1...5 { call(&breaker, fails: true, at: Int64(place) * 200 * Self.millisecond) }
-        return breaker
-    }
-
     @Test func itOpensAfterFailuresInARow() {
         var breaker = CircuitBreaker()
         for place in 1...4 {
-            call(&breaker, fails: true, at: Int64(place) * 200 * Self.millisecond)
+            breaker.call(fails: true, at: Int64(place) * 200 * Self.millisecond)
             #expect(breaker.state == .closed)
-            expectStart(&breaker, at: Int64(place) * 200 * Self.millisecond)
+            breaker.expectStart(at: Int64(place) * 200 * Self.millisecond)
         }
-        call(&breaker, fails: true, at: Self.second)
+        breaker.call(fails: true, at: Self.second)
         #expect(breaker.state == .open(until: 2_000_000_000))
         #expect(breaker.reason == .failuresInRow)
         #expect(breaker.openingCount == 1)
@@ -45,25 +26,25 @@ struct CircuitBreakerTests {
 
     @Test func aFewFailuresOfOneMomentDoNotOpenIt() {
         var breaker = CircuitBreaker()
-        for _ in 0..<17 { call(&breaker, fails: true, at: Self.second) }
+        for _ in 0..<17 { breaker.call(fails: true, at: Self.second) }
         #expect(breaker.state == .closed)
-        call(&breaker, fails: true, at: Self.second + Self.rowDuration - 1)
+        breaker.call(fails: true, at: Self.second + Self.rowDuration - 1)
         #expect(breaker.state == .closed)
-        call(&breaker, fails: true, at: Self.second + Self.rowDuration)
+        breaker.call(fails: true, at: Self.second + Self.rowDuration)
         #expect(breaker.reason == .failuresInRow)
     }
 
     @Test func fourTimesAsManyFailuresOpenItAtOnce() {
         var breaker = CircuitBreaker()
-        for _ in 0..<19 { call(&breaker, fails: true, at: Self.second) }
+        for _ in 0..<19 { breaker.call(fails: true, at: Self.second) }
         #expect(breaker.state == .closed)
-        call(&breaker, fails: true, at: Self.second)
+        breaker.call(fails: true, at: Self.second)
         #expect(breaker.reason == .failuresInRow)
     }
 
     @Test func oneSuccessBreaksARow() {
         var breaker = CircuitBreaker()
-        for place in 1...19 { call(&breaker, fails: place % 5 != 0, at: Int64(place) * 100 * Self.millisecond) }
+        for place in 1...19 { breaker.call(fails: place % 5 != 0, at: Int64(place) * 100 * Self.millisecond) }
         #expect(breaker.state == .closed)
     }
 
@@ -72,23 +53,23 @@ struct CircuitBreakerTests {
     func aShareOfFailuresOpensItWhenNearlyNothingSucceeds(every: Int, reason: CircuitBreaker.Reason?) {
         var breaker = CircuitBreaker()
         for place in 1...3000 where breaker.state == .closed {
-            call(&breaker, fails: place % every != 0, at: Int64(place) * 10 * Self.millisecond)
+            breaker.call(fails: place % every != 0, at: Int64(place) * 10 * Self.millisecond)
         }
         #expect(breaker.reason == reason)
     }
 
     @Test func fewCallsHaveNoShare() {
         var breaker = CircuitBreaker()
-        for place in 1...100 { call(&breaker, fails: place % 2 == 0, at: Int64(place) * Self.second) }
+        for place in 1...100 { breaker.call(fails: place % 2 == 0, at: Int64(place) * Self.second) }
         #expect(breaker.state == .closed)
     }
 
     @Test func oneProbeGoesThroughAndItsFailureOpensForLonger() {
-        var breaker = opened()
+        var breaker = CircuitBreaker.opened
         var least = ConstantRandom.least
         var now: Int64 = 2_000_000_000
         for wait in [2000, 4000, 5000, 5000, 5000] {
-            expectStart(&breaker, at: now)
+            breaker.expectStart(at: now)
             #expect(breaker.state == .halfOpen)
             #expect(breaker.inFlightAllowance == 1)
             #expect(breaker.nextChange == nil)
@@ -116,13 +97,13 @@ struct CircuitBreakerTests {
     }
 
     @Test func eachSuccessDoublesTheAllowanceUntilItIsClosed() {
-        var breaker = opened()
+        var breaker = CircuitBreaker.opened
         let now: Int64 = 2_000_000_000
         var allowances: [Int] = []
         while breaker.state != .closed && allowances.count < 10 {
-            expectStart(&breaker, at: now)
+            breaker.expectStart(at: now)
             allowances.append(breaker.inFlightAllowance)
-            call(&breaker, fails: false, at: now)
+            breaker.call(fails: false, at: now)
         }
         #expect(allowances == [1, 2, 4, 8, 16, 32])
         #expect(breaker.state == .closed)
@@ -132,24 +113,24 @@ struct CircuitBreakerTests {
     }
 
     @Test func aFailureOnTheWayUpHalvesTheAllowance() {
-        var breaker = opened()
+        var breaker = CircuitBreaker.opened
         let now: Int64 = 2_000_000_000
-        expectStart(&breaker, at: now)
-        for _ in 0..<3 { call(&breaker, fails: false, at: now) }
+        breaker.expectStart(at: now)
+        for _ in 0..<3 { breaker.call(fails: false, at: now) }
         for allowance in [8, 4, 2, 1] {
             #expect(breaker.inFlightAllowance == allowance)
-            call(&breaker, fails: true, at: now)
+            breaker.call(fails: true, at: now)
         }
         #expect(breaker.inFlightAllowance == 0)
     }
 
     @Test func closingForgetsTheLongerWait() {
-        var breaker = opened()
-        expectStart(&breaker, at: 2 * Self.second)
-        call(&breaker, fails: true, at: 2 * Self.second)
-        expectStart(&breaker, at: 5 * Self.second)
-        for _ in 0..<6 { call(&breaker, fails: false, at: 5 * Self.second) }
-        for place in 6...10 { call(&breaker, fails: true, at: Int64(place) * Self.second) }
+        var breaker = CircuitBreaker.opened
+        breaker.expectStart(at: 2 * Self.second)
+        breaker.call(fails: true, at: 2 * Self.second)
+        breaker.expectStart(at: 5 * Self.second)
+        for _ in 0..<6 { breaker.call(fails: false, at: 5 * Self.second) }
+        for place in 6...10 { breaker.call(fails: true, at: Int64(place) * Self.second) }
         #expect(breaker.state == .open(until: 11_000_000_000))
         #expect(breaker.openingCount == 2)
     }
@@ -159,12 +140,12 @@ struct CircuitBreakerTests {
         var breaker = CircuitBreaker()
         var least = ConstantRandom.least
         let old = (0..<12).map { _ in breaker.started(now: 0) }
-        for place in 1...5 { call(&breaker, fails: true, at: Int64(place) * 200 * Self.millisecond) }
+        for place in 1...5 { breaker.call(fails: true, at: Int64(place) * 200 * Self.millisecond) }
         let open = breaker
         for call in old[..<4] { breaker.failed(call, now: Self.second, using: &least) }
         for call in old[4..<8] { breaker.succeeded(call, now: Self.second) }
         #expect(breaker == open)
-        expectStart(&breaker, at: 2 * Self.second)
+        breaker.expectStart(at: 2 * Self.second)
         let halfOpen = breaker
         breaker.failed(old[8], now: 2 * Self.second, using: &least)
         breaker.succeeded(old[9], now: 2 * Self.second)
@@ -173,11 +154,11 @@ struct CircuitBreakerTests {
     }
 
     @Test func anAbandonedProbeIsFollowedByAnotherAfterTheSameWait() {
-        var breaker = opened()
+        var breaker = CircuitBreaker.opened
         var least = ConstantRandom.least
         for second in 2...20 {
             let now = Int64(second) * Self.second
-            expectStart(&breaker, at: now)
+            breaker.expectStart(at: now)
             let probe = breaker.started(now: now)
             breaker.abandoned(probe, now: now, using: &least)
             #expect(breaker.state == .open(until: now + Self.second))
@@ -185,13 +166,13 @@ struct CircuitBreakerTests {
     }
 
     @Test func aProbeWithoutAnEndIsNotWaitedForForEver() {
-        var breaker = opened()
-        expectStart(&breaker, at: 2 * Self.second)
+        var breaker = CircuitBreaker.opened
+        breaker.expectStart(at: 2 * Self.second)
         _ = breaker.started(now: 2 * Self.second)
         #expect(breaker.nextChange == 7 * Self.second)
         let isEarlyOneAllowed = breaker.mayStart(now: 7 * Self.second - 1)
         #expect(!isEarlyOneAllowed)
-        expectStart(&breaker, at: 7 * Self.second)
+        breaker.expectStart(at: 7 * Self.second)
         _ = breaker.started(now: 7 * Self.second)
         #expect(breaker.nextChange == 12 * Self.second)
     }
@@ -204,7 +185,7 @@ struct CircuitBreakerTests {
         var least = ConstantRandom.least
         var now: Int64 = 0
         for wait in [nil, 1, 2, 4, 8, 16, 30, 30] as [Int64?] {
-            expectStart(&breaker, at: now)
+            breaker.expectStart(at: now)
             let call = breaker.started(now: now)
             breaker.failed(call, now: now, using: &least)
             // The first failure begins the row, the second one ends it.

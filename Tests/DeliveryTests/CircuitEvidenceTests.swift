@@ -6,37 +6,18 @@ struct CircuitEvidenceTests {
     private static let second = HubOutage.second
     private static let millisecond = HubOutage.millisecond
 
-    /// One call that ends at once.
-    private func call(_ breaker: inout CircuitBreaker, fails: Bool, at now: Int64) {
-        var least = ConstantRandom.least
-        let call = breaker.started(now: now)
-        if fails { breaker.failed(call, now: now, using: &least) } else { breaker.succeeded(call, now: now) }
-    }
-
-    private func expectStart(_ breaker: inout CircuitBreaker, at now: Int64, _ location: SourceLocation = #_sourceLocation) {
-        let isAllowed = breaker.mayStart(now: now)
-        #expect(isAllowed, sourceLocation: location)
-    }
-
-    /// Opened at 1 s, until 2 s.
-    private func opened() -> CircuitBreaker {
-        var breaker = CircuitBreaker()
-        for place in 1...5 { call(&breaker, fails: true, at: Int64(place) * 200 * Self.millisecond) }
-        return breaker
-    }
-
     /// Where two of five calls fail by chance, twelve failures one after the other are nothing special, and forty are.
     @Test func aRowIsBadOnlyWhereItIsNoChance() {
         var breaker = CircuitBreaker()
-        for place in 1...100 { call(&breaker, fails: place % 5 < 2, at: Int64(place) * 20 * Self.millisecond) }
+        for place in 1...100 { breaker.call(fails: place % 5 < 2, at: Int64(place) * 20 * Self.millisecond) }
         var now = 3 * Self.second
         for _ in 0..<12 {
-            call(&breaker, fails: true, at: now)
+            breaker.call(fails: true, at: now)
             now += 20 * Self.millisecond
         }
         #expect(breaker.state == .closed)
         for _ in 0..<28 where breaker.state == .closed {
-            call(&breaker, fails: true, at: now)
+            breaker.call(fails: true, at: now)
             now += 20 * Self.millisecond
         }
         #expect(breaker.reason == .failuresInRow)
@@ -46,7 +27,7 @@ struct CircuitEvidenceTests {
         var breaker = CircuitBreaker()
         var least = ConstantRandom.least
         let hanging = (0..<40).map { breaker.started(now: Int64($0) * Self.millisecond) }
-        call(&breaker, fails: false, at: Self.second)
+        breaker.call(fails: false, at: Self.second)
         for (place, hung) in hanging.enumerated() {
             breaker.failed(hung, now: 30 * Self.second + Int64(place) * 50 * Self.millisecond, using: &least)
         }
@@ -63,19 +44,19 @@ struct CircuitEvidenceTests {
         }
         #expect(breaker.state == .closed)
         // As a probe it leaves everything as it is, and the next probe is due after the same wait.
-        breaker = opened()
-        expectStart(&breaker, at: 2 * Self.second)
+        breaker = CircuitBreaker.opened
+        breaker.expectStart(at: 2 * Self.second)
         breaker.failed(breaker.started(now: 2 * Self.second), isOwnFault: true, now: 2 * Self.second, using: &least)
         #expect(breaker.state == .open(until: 3 * Self.second))
     }
 
     /// The share that failed before an outage counts after it; the outage does not.
     @Test func closingForgetsTheOutage() {
-        var breaker = opened()
-        expectStart(&breaker, at: 2 * Self.second)
-        for _ in 0..<6 { call(&breaker, fails: false, at: 2 * Self.second) }
+        var breaker = CircuitBreaker.opened
+        breaker.expectStart(at: 2 * Self.second)
+        for _ in 0..<6 { breaker.call(fails: false, at: 2 * Self.second) }
         #expect(breaker.state == .closed)
-        for place in 3...7 { call(&breaker, fails: true, at: Int64(place) * Self.second) }
+        for place in 3...7 { breaker.call(fails: true, at: Int64(place) * Self.second) }
         #expect(breaker.reason == .failuresInRow)
     }
 }

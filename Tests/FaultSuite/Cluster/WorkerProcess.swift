@@ -91,6 +91,14 @@ final class WorkerProcess: Sendable {
         note(.kill)
     }
 
+    /// Starts the process, and waits until it has killed itself at a failpoint.
+    ///
+    /// - Throws: It could not be started, or did not get there within 40 s.
+    func startAndDie(at failpoint: String) throws {
+        try start(["PUSHFAN_TEST_FAILPOINT": failpoint])
+        try waitForSuicide(within: .seconds(40))
+    }
+
     /// Stops the process as a debugger would, and lets it go on later.
     func freeze() { child(for: .freeze)?.signal(SIGSTOP) }
 

@@ -36,8 +36,7 @@ extension Catalogue {
         let worker = stage.workers[0]
         for round in 0..<12 {
             let name = ["committed", "offsets_sent", "committed", "committing"][round % 4]
-            try worker.start(["PUSHFAN_TEST_FAILPOINT": name])
-            try worker.waitForSuicide(within: .seconds(40))
+            try worker.startAndDie(at: name)
             stage.note("it died at \(name)")
         }
         try worker.start()

@@ -21,8 +21,7 @@ extension Catalogue {
         Scenario("failpoint-\(name.replacing("_", with: "-"))", claim) { stage in
             let worker = stage.workers[0]
             for _ in 0..<rounds {
-                try worker.start(["PUSHFAN_TEST_FAILPOINT": name])
-                try worker.waitForSuicide(within: .seconds(40))
+                try worker.startAndDie(at: name)
                 stage.note("it died at \(name)")
             }
             try worker.start()
