@@ -13,7 +13,7 @@ public struct FinishedOffsets: Sendable, Equatable {
     public var begun: Int64?
 
     /// The most that `begun` can be.
-    private static let mostBegun = Int64(2 * OffsetLedger.maximumWindow)
+    static let mostBegun = Int64(2 * OffsetLedger.maximumWindow)
 
     /// The empty set.
     public init() {}

@@ -35,4 +35,18 @@ public struct BegunReach: Sendable, Equatable {
         guard offset > expected, expected < end, end < limit else { return }
         end = min(end.addingSaturated(offset - max(expected, 0)), limit)
     }
+
+    /// How far requests were begun that are not finished, for the position of a partition that is given up.
+    ///
+    /// - Parameters:
+    ///   - ledger: The partition's records.
+    ///   - hasLostCalls: Whether a call was given up before its answer.
+    /// - Returns: Behind which offset there is none. Nil as long as the reach may still grow, or where a position cannot say it: the next
+    ///   owner then takes the position for that of one that died.
+    public func end(of ledger: OffsetLedger, hasLostCalls: Bool) -> Int64? {
+        let mark = ledger.lowWaterMark
+        guard ledger.position >= end || end == limit else { return nil }
+        let last = max(mark, mark < end ? end : mark, hasLostCalls ? ledger.position : mark)
+        return last - mark <= FinishedOffsets.mostBegun ? last : nil
+    }
 }

@@ -146,13 +146,12 @@ struct PartitionState {
     }
 
     /// Whether the group's position is to say, at the end of the work, how far requests were begun.
-    var isToBeClosed: Bool { ledger != nil && !isClosed && role != .parents }
+    var isToBeClosed: Bool { !isClosed && role != .parents && endOfBegun != nil }
 
-    /// Behind which offset no request was begun that is not finished.
-    var endOfBegun: Int64 {
-        guard let ledger else { return begun.end }
-        return max(
-            ledger.lowWaterMark, ledger.lowWaterMark < begun.end ? begun.end : 0, hasLostCalls ? ledger.position : 0)
+    /// Behind which offset no request was begun that is not finished; nil while that cannot be said.
+    var endOfBegun: Int64? {
+        guard let ledger else { return nil }
+        return begun.end(of: ledger, hasLostCalls: hasLostCalls)
     }
 
     /// Whether the ledger begins behind `offset`, at which a record is after all.

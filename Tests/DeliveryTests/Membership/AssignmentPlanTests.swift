@@ -198,6 +198,31 @@ struct AssignmentPlanTests {
         #expect(reach.end == end)
     }
 
+    /// What is read, what is finished of it, and what a position can say if the partition is given up then.
+    @Test(
+        arguments: [
+            // Its owner may have died, and a gap may let the reach grow.
+            (nil, [], [], nil), (nil, [1, 2], [1, 2], nil), (nil, [1, 20_000], [], nil),
+            // It grew to the end of the partition, or is behind what was read.
+            (nil, [40_000, 40_001], [], 50_000), (nil, [49_999], [], 50_000), (nil, [49_999], [49_999], 50_000),
+            // How far requests were begun was said.
+            (0, [], [], 1), (0, [1, 2], [1], 2), (30, [1], [1], 31), (30, [1, 40_000], [1], 40_000),
+            (30, [40_000], [40_000], 40_001),
+        ] as [(Int64?, [Int64], [Int64], Int64?)])
+    func aPartitionIsNotClosedWhileTheReachOfADeadOwnerMayGrow(
+        begun: Int64?, offsets: [Int64], finished: [Int64], end: Int64?
+    ) throws {
+        let assigned = Plan.Assigned(.requests, committed: Self.position(1, begun: begun), end: 50_000)
+        let plan = try Self.only(assigned)
+        var (reach, ledger) = (plan.begun, try #require(plan.ledger))
+        for offset in offsets {
+            reach.read(offset, expected: ledger.position)
+            _ = ledger.received(offset)
+        }
+        for offset in finished { ledger.finished(offset) }
+        #expect(reach.end(of: ledger, hasLostCalls: false) == end)
+    }
+
     @Test(arguments: [([nil, nil], false), ([nil, 0], true), ([3, 0], true)] as [([Int64?], Bool)])
     func oneClosedPositionMustBeOpenedBeforeAnythingIsBegun(begun: [Int64?], isOpening: Bool) {
         let plan = Self.plan(begun.map { Plan.Assigned(.delayed, committed: Self.position(7, begun: $0)) })

@@ -38,11 +38,10 @@ struct ModelPartition {
         return ledger.lowWaterMark > committed?.offset ?? -1
     }
 
-    var isToBeClosed: Bool { ledger != nil && !isClosed }
+    var isToBeClosed: Bool { !isClosed && endOfBegun != nil }
 
-    var endOfBegun: Int64 {
-        guard let ledger else { return begun.end }
-        let mark = ledger.lowWaterMark
-        return max(mark, mark < begun.end ? begun.end : 0, hasLostCalls ? ledger.position : 0)
+    var endOfBegun: Int64? {
+        guard let ledger else { return nil }
+        return begun.end(of: ledger, hasLostCalls: hasLostCalls)
     }
 }

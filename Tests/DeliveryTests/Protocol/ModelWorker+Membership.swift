@@ -115,7 +115,8 @@ extension ModelWorker {
         }
         let isGivenUp = cycle.isOutOfGroup || now >= deadline + terms.commit.transactionTimeout
         guard isCommitted || isGivenUp || partitions.isEmpty else { return }
-        if isCommitted { broker.count(\.drained) } else { excuse(&broker) }
+        // In order, what is finished behind a request that was left to the next owner cannot go out. That owner knows that it was begun.
+        if isCommitted && outbox.isEmpty { broker.count(\.drained) } else { excuse(&broker) }
         join(&broker)
     }
 

@@ -30,11 +30,11 @@ struct ProtocolModelTests {
         #expect(counts.commits > 0 && counts.calls > 0)
     }
 
-    /// A million steps.
-    @Test(.takesLong, arguments: 100..<120)
+    /// Ten million steps.
+    @Test(.takesLong, arguments: 100..<300)
     func noLongHistoryLosesOrRepeatsAResult(seed: Int) {
         let counts = Self.play(seed, histories: 25, steps: 2000)
-        for event in ModelCounts.frequent { #expect(counts[keyPath: event] > 0, "\(event) does not come up in \(counts)") }
+        #expect(counts.commits > 0 && counts.calls > 0)
     }
 
     /// What histories are for does happen in them.
