@@ -130,12 +130,13 @@ struct VersionTests {
     @Test func aPublishersHeaderStopsNothing() throws {
         let bench = try Bench(.quickest, partitions: 1)
         let worker = try bench.startWorker()
+        #expect(eventually { worker.report(.ready).passes })
         var moment = ByteWriter()
-        moment.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 40_000))
+        moment.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 60_000))
         let waiting = Self.request.replacing(#""id":"free""#, with: #""id":"waits","not_before":"\#(moment.text)""#)
         for request in [waiting, Self.request] { try bench.publish(request, headers: [(RecordFormat.header, "9")]) }
+        #expect(eventually { bench.metric("pushfan_delayed_total") == 1 })
         #expect(bench.passTime(by: .milliseconds(100)) { bench.metric("pushfan_requests_finished_total") == 2 })
-        #expect(eventually { worker.report(.ready).passes })
         try worker.stop()
         #expect(Set(try bench.resultsByRequest().keys) == ["waits", "free"])
         let lane = try bench.readAll(bench.topics.delays[0])
