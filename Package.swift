@@ -165,7 +165,7 @@ let package = Package(
             swiftSettings: strict),
 
         // tests
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict + quick),
+        .target(name: "TestSupport", dependencies: ["Basics"], path: "Tests/TestSupport", swiftSettings: strict + quick),
         .target(name: "FaultOracle", dependencies: ["PushModel", "Delivery"], path: "Tests/FaultOracle", swiftSettings: strict),
         .executableTarget(
             name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery", "PushModel"], path: "Tests/FaultSuite",
@@ -191,7 +191,7 @@ let package = Package(
         tests(
             "WorkerRuntimeTests",
             [
-                "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability",
+                "Basics", "WorkerRuntime", "HubEmulator", "Kafka", "PushModel", "HubAuth", "HubREST", "CurlHTTP", "Observability",
                 "Delivery", "FanOut",
             ]),
         tests(

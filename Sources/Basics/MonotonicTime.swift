@@ -14,6 +14,9 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
     /// The point that is never reached; stands for "no deadline".
     public static var never: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
+    /// The point before all others; stands for "long ago", where nothing has happened yet.
+    public static var past: MonotonicTime { MonotonicTime(nanoseconds: .min) }
+
     /// The point `duration` after this one; beyond the clock's range it is `never`.
     public func advanced(by duration: Duration) -> MonotonicTime {
         let (seconds, attoseconds) = duration.components
@@ -28,10 +31,23 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
         return overflow ? .never : MonotonicTime(nanoseconds: sum)
     }
 
-    /// Nanoseconds from `earlier` to this point; negative when `earlier` is later.
+    /// Nanoseconds from `earlier` to this point; negative when `earlier` is later, the greatest there are since `past`.
     public func nanoseconds(since earlier: MonotonicTime) -> Int64 {
-        nanoseconds.subtractingReportingOverflow(earlier.nanoseconds).partialValue
+        let (difference, overflow) = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
+        guard overflow else { return difference }
+        return nanoseconds > earlier.nanoseconds ? .max : .min
     }
+
+    /// The point so many nanoseconds after `time`; `never` stays `never`, and beyond the clock's range it is that as well.
+    public static func + (time: MonotonicTime, nanoseconds: Int64) -> MonotonicTime {
+        time.nanoseconds == .max ? time : time.advanced(byNanoseconds: nanoseconds)
+    }
+
+    /// Nanoseconds from `earlier` to `later`, as `nanoseconds(since:)` counts them.
+    public static func - (later: MonotonicTime, earlier: MonotonicTime) -> Int64 { later.nanoseconds(since: earlier) }
+
+    /// Moves a point on by so many nanoseconds.
+    public static func += (time: inout MonotonicTime, nanoseconds: Int64) { time = time + nanoseconds }
 
     /// Whether the left point comes first.
     public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {

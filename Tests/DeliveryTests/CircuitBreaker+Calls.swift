@@ -1,4 +1,6 @@
+import Basics
 import Delivery
+import TestSupport
 import Testing
 
 /// What tests do with a circuit breaker.
@@ -13,12 +15,12 @@ extension CircuitBreaker {
     /// One call that ends at once.
     mutating func call(fails: Bool, at now: Int64) {
         var least = ConstantRandom.least
-        let call = started(now: now)
-        if fails { failed(call, now: now, using: &least) } else { succeeded(call, now: now) }
+        let call = started(now: .at(now))
+        if fails { failed(call, now: .at(now), using: &least) } else { succeeded(call, now: .at(now)) }
     }
 
     mutating func expectStart(at now: Int64, _ location: SourceLocation = #_sourceLocation) {
-        let isAllowed = mayStart(now: now)
+        let isAllowed = mayStart(now: .at(now))
         #expect(isAllowed, sourceLocation: location)
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 import Testing
@@ -73,12 +74,12 @@ struct CircuitBreakerTests {
             #expect(breaker.state == .halfOpen)
             #expect(breaker.inFlightAllowance == 1)
             #expect(breaker.nextChange == nil)
-            let probe = breaker.started(now: now)
-            let isSecondAllowed = breaker.mayStart(now: now)
+            let probe = breaker.started(now: .at(now))
+            let isSecondAllowed = breaker.mayStart(now: .at(now))
             #expect(!isSecondAllowed)
             now += 20 * Self.millisecond
-            breaker.failed(probe, now: now, using: &least)
-            #expect(breaker.state == .open(until: now + Int64(wait) * Self.millisecond))
+            breaker.failed(probe, now: .at(now), using: &least)
+            #expect(breaker.state == .open(until: .at(now + Int64(wait) * Self.millisecond)))
             now += Int64(wait) * Self.millisecond
         }
         #expect(breaker.openingCount == 1)
@@ -89,10 +90,10 @@ struct CircuitBreakerTests {
             var breaker = CircuitBreaker()
             var random = random
             for place in 1...5 {
-                let call = breaker.started(now: Int64(place) * Self.second)
-                breaker.failed(call, now: Int64(place) * Self.second, using: &random)
+                let call = breaker.started(now: .at(Int64(place) * Self.second))
+                breaker.failed(call, now: .at(Int64(place) * Self.second), using: &random)
             }
-            #expect(breaker.nextChange == 5 * Self.second + Int64(wait) * Self.millisecond)
+            #expect(breaker.nextChange == .at(5 * Self.second) + Int64(wait) * Self.millisecond)
         }
     }
 
@@ -142,14 +143,14 @@ struct CircuitBreakerTests {
         let old = (0..<12).map { _ in breaker.started(now: 0) }
         for place in 1...5 { breaker.call(fails: true, at: Int64(place) * 200 * Self.millisecond) }
         let open = breaker
-        for call in old[..<4] { breaker.failed(call, now: Self.second, using: &least) }
-        for call in old[4..<8] { breaker.succeeded(call, now: Self.second) }
+        for call in old[..<4] { breaker.failed(call, now: .at(Self.second), using: &least) }
+        for call in old[4..<8] { breaker.succeeded(call, now: .at(Self.second)) }
         #expect(breaker == open)
         breaker.expectStart(at: 2 * Self.second)
         let halfOpen = breaker
-        breaker.failed(old[8], now: 2 * Self.second, using: &least)
-        breaker.succeeded(old[9], now: 2 * Self.second)
-        breaker.abandoned(old[10], now: 2 * Self.second, using: &least)
+        breaker.failed(old[8], now: .at(2 * Self.second), using: &least)
+        breaker.succeeded(old[9], now: .at(2 * Self.second))
+        breaker.abandoned(old[10], now: .at(2 * Self.second), using: &least)
         #expect(breaker == halfOpen)
     }
 
@@ -159,22 +160,22 @@ struct CircuitBreakerTests {
         for second in 2...20 {
             let now = Int64(second) * Self.second
             breaker.expectStart(at: now)
-            let probe = breaker.started(now: now)
-            breaker.abandoned(probe, now: now, using: &least)
-            #expect(breaker.state == .open(until: now + Self.second))
+            let probe = breaker.started(now: .at(now))
+            breaker.abandoned(probe, now: .at(now), using: &least)
+            #expect(breaker.state == .open(until: .at(now + Self.second)))
         }
     }
 
     @Test func aProbeWithoutAnEndIsNotWaitedForForEver() {
         var breaker = CircuitBreaker.opened
         breaker.expectStart(at: 2 * Self.second)
-        _ = breaker.started(now: 2 * Self.second)
-        #expect(breaker.nextChange == 7 * Self.second)
-        let isEarlyOneAllowed = breaker.mayStart(now: 7 * Self.second - 1)
+        _ = breaker.started(now: .at(2 * Self.second))
+        #expect(breaker.nextChange == .at(7 * Self.second))
+        let isEarlyOneAllowed = breaker.mayStart(now: .at(7 * Self.second - 1))
         #expect(!isEarlyOneAllowed)
         breaker.expectStart(at: 7 * Self.second)
-        _ = breaker.started(now: 7 * Self.second)
-        #expect(breaker.nextChange == 12 * Self.second)
+        _ = breaker.started(now: .at(7 * Self.second))
+        #expect(breaker.nextChange == .at(12 * Self.second))
     }
 
     @Test func aConfigurationOutsideItsRangeIsClamped() {
@@ -186,14 +187,14 @@ struct CircuitBreakerTests {
         var now: Int64 = 0
         for wait in [nil, 1, 2, 4, 8, 16, 30, 30] as [Int64?] {
             breaker.expectStart(at: now)
-            let call = breaker.started(now: now)
-            breaker.failed(call, now: now, using: &least)
+            let call = breaker.started(now: .at(now))
+            breaker.failed(call, now: .at(now), using: &least)
             // The first failure begins the row, the second one ends it.
             guard let wait else {
                 now += Self.rowDuration
                 continue
             }
-            let found = (breaker.nextChange ?? 0) - now
+            let found = (breaker.nextChange ?? 0) - .at(now)
             #expect(found <= wait * Self.second && found >= wait * Self.second - Self.millisecond)
             now += wait * Self.second
         }
@@ -273,23 +274,23 @@ struct CircuitBreakerOutageTests {
         var longestWait: Int64 = 0
         for _ in 0..<2000 {
             now += Int64(random.below([1000, 1_000_000, 400_000_000][random.below(3)]))
-            if breaker.mayStart(now: now) { calls.append(breaker.started(now: now)) }
+            if breaker.mayStart(now: .at(now)) { calls.append(breaker.started(now: .at(now))) }
             if calls.count > random.below(10) {
                 let call = calls.remove(at: random.below(calls.count))
                 switch random.below(seed % 5 + 2) {
-                case 0: breaker.succeeded(call, now: now)
-                case 1: breaker.abandoned(call, now: now, using: &random)
+                case 0: breaker.succeeded(call, now: .at(now))
+                case 1: breaker.abandoned(call, now: .at(now), using: &random)
                 // Lost for ever, as if its end were never told.
                 case 2: break
-                default: breaker.failed(call, now: now, using: &random)
+                default: breaker.failed(call, now: .at(now), using: &random)
                 }
             }
-            if case .open(let until) = breaker.state { longestWait = max(longestWait, until - now) }
+            if case .open(let until) = breaker.state { longestWait = max(longestWait, until - .at(now)) }
         }
         #expect(longestWait <= 5 * Self.second)
         let end = now
         while breaker.state != .closed && now < end + 10 * Self.second {
-            if breaker.mayStart(now: now) { breaker.succeeded(breaker.started(now: now), now: now) }
+            if breaker.mayStart(now: .at(now)) { breaker.succeeded(breaker.started(now: .at(now)), now: .at(now)) }
             now += Self.millisecond
         }
         #expect(breaker.state == .closed)

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 
@@ -46,8 +47,8 @@ struct HubOutage {
         let isClosed = breaker.state == .closed
         while now < end && (isClosed || breaker.state != .closed) {
             endCalls()
-            while flights.count < limit && breaker.mayStart(now: now) { start(answer(now, &random)) }
-            let wakeUps = flights.map(\.end) + [end] + (flights.count < limit ? [breaker.nextChange ?? end] : [])
+            while flights.count < limit && breaker.mayStart(now: .at(now)) { start(answer(now, &random)) }
+            let wakeUps = flights.map(\.end) + [end] + (flights.count < limit ? [breaker.nextChange?.nanoseconds ?? end] : [])
             now = max(now + 1, wakeUps.min() ?? end)
         }
     }
@@ -61,16 +62,16 @@ struct HubOutage {
             case .slow: timeout - latency
             }
         let isFailure = answer == .failure || answer == .hang
-        flights.append(Flight(call: breaker.started(now: now), end: now + duration, isFailure: isFailure))
+        flights.append(Flight(call: breaker.started(now: .at(now)), end: now + duration, isFailure: isFailure))
     }
 
     private mutating func endCalls() {
         for flight in flights where flight.end <= now {
             let isClosed = breaker.state == .closed
             if flight.isFailure {
-                breaker.failed(flight.call, now: now, using: &random)
+                breaker.failed(flight.call, now: .at(now), using: &random)
             } else {
-                breaker.succeeded(flight.call, now: now)
+                breaker.succeeded(flight.call, now: .at(now))
             }
             if isClosed && breaker.state != .closed { openedAt = now }
             if !isClosed && breaker.state == .closed { closedAt = now }

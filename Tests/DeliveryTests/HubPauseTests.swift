@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ struct HubPauseTests {
     @Test func aFreshHubIsNotPaused() {
         var pause = HubPause()
         #expect(pause.end(now: 0) == nil)
-        #expect(pause.end(now: .max) == nil)
+        #expect(pause.end(now: .never) == nil)
         #expect(pause.totalNanoseconds == 0)
     }
 
@@ -16,9 +17,9 @@ struct HubPauseTests {
         var pause = HubPause()
         pause.asked(for: 10, now: 5)
         let end = 5 + 10 * Self.millisecond
-        #expect(pause.end(now: 5) == end)
-        #expect(pause.end(now: end - 1) == end)
-        #expect(pause.end(now: end) == nil)
+        #expect(pause.end(now: 5) == .at(end))
+        #expect(pause.end(now: .at(end - 1)) == .at(end))
+        #expect(pause.end(now: .at(end)) == nil)
         #expect(pause.totalNanoseconds == 10 * Self.millisecond)
     }
 
@@ -33,15 +34,15 @@ struct HubPauseTests {
         var pause = HubPause()
         pause.asked(for: 1000, now: 0)
         pause.asked(for: 10, now: 0)
-        #expect(pause.end(now: 1) == 1000 * Self.millisecond)
-        pause.asked(for: 2000, now: 500 * Self.millisecond)
-        #expect(pause.end(now: 1) == 2500 * Self.millisecond)
+        #expect(pause.end(now: 1) == .at(1000 * Self.millisecond))
+        pause.asked(for: 2000, now: .at(500 * Self.millisecond))
+        #expect(pause.end(now: 1) == .at(2500 * Self.millisecond))
     }
 
     @Test func noPauseIsLongerThanAnHour() {
         var pause = HubPause()
         pause.asked(for: .max, now: 0)
-        #expect(pause.end(now: 0) == HubPause.maximum * Self.millisecond)
+        #expect(pause.end(now: 0) == .at(HubPause.maximum * Self.millisecond))
     }
 
     @Test(arguments: 0..<50)
@@ -57,10 +58,10 @@ struct HubPauseTests {
             now += step
             if random.below(5) == 0 {
                 let milliseconds = Int64(random.below(60) - 5)
-                pause.asked(for: milliseconds, now: now)
+                pause.asked(for: milliseconds, now: .at(now))
                 until = max(until, now + max(0, milliseconds) * Self.millisecond)
             }
-            #expect(pause.end(now: now) == (now < until ? until : nil))
+            #expect(pause.end(now: .at(now)) == (now < until ? .at(until) : nil))
             #expect(pause.totalNanoseconds == total)
         }
     }

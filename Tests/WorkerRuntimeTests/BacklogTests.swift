@@ -1,4 +1,6 @@
+import Basics
 import PushModel
+import TestSupport
 import Testing
 
 @testable import WorkerRuntime
@@ -77,14 +79,18 @@ import Testing
     @Test func theRateIsThatOfTheLastTenSeconds() {
         var rate = FinishRate()
         #expect(rate.perSecond == 0)
-        for second in 0...30 { rate.add(second < 20 ? 0 : (second - 20) * 50, at: Int64(second) * 1_000_000_000) }
+        for second in 0...30 {
+            rate.add(second < 20 ? 0 : (second - 20) * 50, at: MonotonicTime(nanoseconds: Int64(second) * 1_000_000_000))
+        }
         #expect(rate.perSecond == 50)
     }
 
     @Test func theFirstWaitOfAFlightIsFoundWithoutStaleOnes() {
-        var heap = MomentHeap<WaitingCall>()
+        var heap = MomentHeap<MonotonicTime, WaitingCall>()
         for (flight, due, generation) in [(1, 50, 7), (1, 30, 7), (1, 10, 6), (2, 5, 1), (3, 4, 0)] {
-            heap.add(WaitingCall(call: CallID(flight: flight, call: 0), generation: UInt32(generation)), at: Int64(due))
+            heap.add(
+                WaitingCall(call: CallID(flight: flight, call: 0), generation: UInt32(generation)),
+                at: MonotonicTime(nanoseconds: Int64(due)))
         }
         #expect(heap.firstDue(of: [1: 7, 2: 1, 9: 0]) == [1: 30, 2: 5])
     }

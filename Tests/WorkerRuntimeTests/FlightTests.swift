@@ -11,7 +11,7 @@ import Testing
 struct FlightTests {
     @Test(arguments: [1, 2, 3]) func waitsEndInTheOrderOfTheirMoments(_ seed: UInt64) {
         var generator = Seeded(state: seed)
-        var heap = MomentHeap<Int64>()
+        var heap = MomentHeap<Int64, Int64>()
         var expected: [Int64] = []
         for _ in 0..<2000 {
             if Bool.random(using: &generator) || expected.isEmpty {

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Observability
 import Synchronization
@@ -42,7 +43,7 @@ final class RunningWorker: Sendable {
 
     /// What the probe says at this moment.
     func report(_ probe: HealthProbe) -> HealthReport {
-        health.report(probe, now: clock.monotonic)
+        health.report(probe, now: clock.monotonic.nanoseconds)
     }
 
     /// Whether the worker's own end has come.

@@ -1,3 +1,5 @@
+public import Basics
+
 /// Stops the calls to a hub that is out, so that an outage is waited for and not stormed, and lets them in again step by step.
 ///
 /// A failure here is the hub's own: no connection, no usable answer in time, or a status of 500 and above. Every other answer,
@@ -32,7 +34,7 @@ public struct CircuitBreaker: Sendable, Equatable {
         /// They may.
         case closed
         /// They may not, until then.
-        case open(until: Int64)
+        case open(until: MonotonicTime)
         /// A few may, to see how the hub is.
         case halfOpen
     }
@@ -49,7 +51,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     public struct Call: Sendable, Equatable {
         fileprivate let turn: Int
         fileprivate let series: Int
-        fileprivate let startedAt: Int64
+        fileprivate let startedAt: MonotonicTime
     }
 
     private let configuration: Configuration
@@ -71,9 +73,9 @@ public struct CircuitBreaker: Sendable, Equatable {
     private var allowance = 1
     private var wait: Int64
     /// When a call of this series last started or ended.
-    private var lastMove: Int64 = .min
+    private var lastMove = MonotonicTime.past
     /// When the call was started that succeeded and was started last.
-    private var lastSuccess: Int64 = .min
+    private var lastSuccess = MonotonicTime.past
 
     /// A closed circuit; values outside their range are clamped.
     public init(_ configuration: Configuration = Configuration()) {
@@ -88,7 +90,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     }
 
     /// Whether a call may start at `now`; the first one after the wait is the probe.
-    public mutating func mayStart(now: Int64) -> Bool {
+    public mutating func mayStart(now: MonotonicTime) -> Bool {
         switch state {
         case .closed: return true
         case .open(let until):
@@ -104,14 +106,14 @@ public struct CircuitBreaker: Sendable, Equatable {
     }
 
     /// Notes that a call starts, for which `mayStart` was true at `now`.
-    public mutating func started(now: Int64) -> Call {
+    public mutating func started(now: MonotonicTime) -> Call {
         inFlight += 1
         lastMove = now
         return Call(turn: turn, series: series, startedAt: now)
     }
 
     /// Notes that the hub answered with anything below 500.
-    public mutating func succeeded(_ call: Call, now: Int64) {
+    public mutating func succeeded(_ call: Call, now: MonotonicTime) {
         guard ended(call, now) else { return }
         lastSuccess = max(lastSuccess, call.startedAt)
         switch state {
@@ -124,7 +126,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     }
 
     /// Whether a call has succeeded that was started at `start` or later.
-    public func hasSucceeded(since start: Int64) -> Bool { lastSuccess >= start }
+    public func hasSucceeded(since start: MonotonicTime) -> Bool { lastSuccess >= start }
 
     /// Notes that the hub did not answer, or with 500 or above.
     ///
@@ -134,7 +136,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     ///   - now: The present moment.
     ///   - generator: Draws how long to wait if the circuit opens.
     public mutating func failed(
-        _ call: Call, isOwnFault: Bool = false, now: Int64, using generator: inout some RandomNumberGenerator
+        _ call: Call, isOwnFault: Bool = false, now: MonotonicTime, using generator: inout some RandomNumberGenerator
     ) {
         guard !isOwnFault else { return abandoned(call, now: now, using: &generator) }
         guard call.series == series, ended(call, now) else { return }
@@ -157,7 +159,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     }
 
     /// Notes that a call ended without telling anything about the hub: it was cancelled, or never sent.
-    public mutating func abandoned(_ call: Call, now: Int64, using generator: inout some RandomNumberGenerator) {
+    public mutating func abandoned(_ call: Call, now: MonotonicTime, using generator: inout some RandomNumberGenerator) {
         guard call.series == series, ended(call, now) else { return }
         // The next probe waits as long as this one did: probes that tell nothing are no reason to hurry.
         if state == .halfOpen && allowance == 1 { open(now, using: &generator) }
@@ -166,7 +168,7 @@ public struct CircuitBreaker: Sendable, Equatable {
     /// When a call may start that may not now; nil if one may, or if only the end of a call can change that.
     ///
     /// It may lie in the past, so it matters only while there is a call to start.
-    public var nextChange: Int64? {
+    public var nextChange: MonotonicTime? {
         switch state {
         case .closed: nil
         case .open(let until): until
@@ -184,10 +186,10 @@ public struct CircuitBreaker: Sendable, Equatable {
     }
 
     /// Calls that hang are not waited for longer than the longest wait: then it starts again with one probe.
-    private var patienceEnd: Int64 { lastMove + configuration.longestWait }
+    private var patienceEnd: MonotonicTime { lastMove + configuration.longestWait }
 
     /// - Returns: Whether the call has a say.
-    private mutating func ended(_ call: Call, _ now: Int64) -> Bool {
+    private mutating func ended(_ call: Call, _ now: MonotonicTime) -> Bool {
         guard call.turn == turn else { return false }
         if call.series == series {
             inFlight -= 1
@@ -209,9 +211,9 @@ public struct CircuitBreaker: Sendable, Equatable {
     }
 
     /// Up to a quarter of the wait, in milliseconds, is left out by chance, so that workers do not probe all at once.
-    private mutating func open(_ now: Int64, using generator: inout some RandomNumberGenerator) {
+    private mutating func open(_ now: MonotonicTime, using generator: inout some RandomNumberGenerator) {
         let leftOut = Int64.random(in: 0...wait / 4_000_000, using: &generator) * 1_000_000
-        begin(.open(until: now + wait - leftOut))
+        begin(.open(until: now + (wait - leftOut)))
     }
 
     /// The calls of the last turn are still in flight and still count.

@@ -1,3 +1,5 @@
+import Basics
+
 /// How the last calls to a hub ended, and whether that is bad enough to stop.
 ///
 /// Bad is a hub of which nearly nothing succeeds: a row of failures that is no chance (`FailureRow`) and goes on for a tenth of a second,
@@ -12,10 +14,10 @@ struct RecentFailures: Sendable, Equatable {
 
     private let longestRow: Int
     private var row: FailureRow
-    private var rowStart: Int64 = 0
+    private var rowStart = MonotonicTime.past
     private var calls = 0
     private var failures = 0
-    private var periodStart: Int64 = 0
+    private var periodStart = MonotonicTime.past
 
     /// Nothing has happened yet; `longestRow` failures one after the other are bad.
     init(longestRow: Int) {
@@ -26,7 +28,7 @@ struct RecentFailures: Sendable, Equatable {
     /// Notes a call that ended at `now`.
     ///
     /// - Returns: What is bad now, if anything is.
-    mutating func ended(isFailure: Bool, now: Int64) -> CircuitBreaker.Reason? {
+    mutating func ended(isFailure: Bool, now: MonotonicTime) -> CircuitBreaker.Reason? {
         if calls == 0 || now - periodStart > Self.period.upperBound {
             periodStart = now
             calls = 0

@@ -1,7 +1,9 @@
+public import Basics
+
 /// What a worker's commit decides: when what is finished is offered to the brokers, how much of it, what a failure means, and what waits.
 ///
 /// One batch at a time is offered, and stays until the brokers have confirmed it or none of it can be published any more. The owner keeps
-/// the records and the positions. It says what happened and does what is answered. Moments are nanoseconds of a monotonic clock that the
+/// the records and the positions. It says what happened and does what is answered. Moments are those of a monotonic clock that the
 /// owner reads.
 ///
 ///     nothing offered ── due ──▶ look ── found ──▶ offered ── confirmed ──▶ nothing offered
@@ -12,9 +14,9 @@
 public struct CommitCycle: Sendable {
     private struct Offer {
         /// When it was offered first.
-        let since: Int64
+        let since: MonotonicTime
         /// When it was offered last.
-        var begun: Int64
+        var begun: MonotonicTime
         let isEmpty: Bool
         /// Whether its positions say that nothing is in work any more.
         let closes: Bool
@@ -22,7 +24,7 @@ public struct CommitCycle: Sendable {
         /// Whether it did not end in time once.
         var hasTimedOut = false
         /// When it is offered again; nil while the committer has it.
-        var retryAt: Int64?
+        var retryAt: MonotonicTime?
         var isOutOfGroup = false
         /// Whether it belongs to an assignment that has ended.
         var isOutdated = false
@@ -50,9 +52,9 @@ public struct CommitCycle: Sendable {
     private var refused: RefusedUnits
     private var offer: Offer?
     /// Before when nothing is offered.
-    private var nextOffer = Int64.min
+    private var nextOffer = MonotonicTime.past
     /// When positions without records may be committed by themselves.
-    private var nextGap: Int64 = 0
+    private var nextGap = MonotonicTime.past
     /// Whether the last unit that was offered by itself came before others that wait.
     private var hasProbed = false
 
@@ -78,23 +80,23 @@ public struct CommitCycle: Sendable {
 
     /// Whether results cannot be recorded at present. Then nothing may be begun: its calls would be made again if the worker died, or lost
     /// its partitions, before they are.
-    public func isOverdue(now: Int64) -> Bool {
+    public func isOverdue(now: MonotonicTime) -> Bool {
         if refused.isStuck(now: now) { return true }
         return offer.map { $0.retryAt != nil || now - $0.since > Self.patience } ?? false
     }
 
     /// Whether positions without records may be committed by themselves.
-    public func isGapDue(now: Int64) -> Bool { now >= nextGap }
+    public func isGapDue(now: MonotonicTime) -> Bool { now >= nextGap }
 
     /// When `due` must be asked at the latest.
     ///
     /// - Parameters:
     ///   - waiting: How many records wait.
     ///   - now: The present moment.
-    /// - Returns: A moment, `Int64.max` for none.
-    public func wakeTime(waiting: Int, now: Int64) -> Int64 {
-        if let offer { return offer.retryAt ?? .max }
-        return waiting == 0 ? .max : max(nextOffer, schedule.due(waiting: waiting, now: now))
+    /// - Returns: A moment, `never` for none.
+    public func wakeTime(waiting: Int, now: MonotonicTime) -> MonotonicTime {
+        if let offer { return offer.retryAt ?? .never }
+        return waiting == 0 ? .never : max(nextOffer, schedule.due(waiting: waiting, now: now))
     }
 
     /// Time has passed, and a worker could offer.
@@ -104,7 +106,7 @@ public struct CommitCycle: Sendable {
     ///   - isHurried: Whether what is there must be committed as soon as it can be.
     ///   - now: The present moment.
     /// - Returns: `wait`, `look` or `offerAgain`.
-    public mutating func due(waiting: Int, isHurried: Bool, now: Int64) -> Action {
+    public mutating func due(waiting: Int, isHurried: Bool, now: MonotonicTime) -> Action {
         if let waitingOffer = offer {
             guard let retryAt = waitingOffer.retryAt, now >= retryAt else { return .wait }
             offer?.retryAt = nil
@@ -123,7 +125,7 @@ public struct CommitCycle: Sendable {
     ///   - now: The present moment.
     ///   - units: The units of all records that wait, in the order of partitions and offsets; asked for only where not all is offered.
     /// - Returns: `wait` or `offer`.
-    public mutating func found(_ holdings: Holdings, now: Int64, units: () -> [CommitUnit]) -> Action {
+    public mutating func found(_ holdings: Holdings, now: MonotonicTime, units: () -> [CommitUnit]) -> Action {
         schedule.began(at: now)
         var selection = CommitSelection()
         if refused.isEmpty, !isInOrder, size.holds(units: holdings.recordCount, bytes: holdings.byteCount) {
@@ -153,8 +155,8 @@ public struct CommitCycle: Sendable {
     }
 
     /// The unit that was rejected before and is offered by itself now, if there is one. Where others wait, they have every other turn.
-    private mutating func probe(_ units: [CommitUnit], _ now: Int64, isHurried: Bool) -> CommitSelection? {
-        var earliest: (index: Int, moment: Int64)?
+    private mutating func probe(_ units: [CommitUnit], _ now: MonotonicTime, isHurried: Bool) -> CommitSelection? {
+        var earliest: (index: Int, moment: MonotonicTime)?
         var areOthersWaiting = false
         var start = 0
         for (index, unit) in units.enumerated() {
@@ -180,7 +182,7 @@ public struct CommitCycle: Sendable {
     }
 
     /// The offered batch could not be handed over, because the worker's place in the group is not known.
-    public mutating func notHandedOver(isOutOfGroup: Bool, now: Int64) {
+    public mutating func notHandedOver(isOutOfGroup: Bool, now: MonotonicTime) {
         offer?.retryAt = now + Self.groupInterval
         offer?.isOutOfGroup = isOutOfGroup
     }
@@ -192,7 +194,7 @@ public struct CommitCycle: Sendable {
     ///   - now: The present moment.
     ///   - units: Its units; asked for only where brokers have rejected something.
     /// - Returns: `settle`, `forget` or `wait`.
-    public mutating func confirmed(byteCount: Int, now: Int64, units: () -> [CommitUnit]) -> Action {
+    public mutating func confirmed(byteCount: Int, now: MonotonicTime, units: () -> [CommitUnit]) -> Action {
         guard let done = offer else { return .wait }
         offer = nil
         if !done.isEmpty {
@@ -211,7 +213,7 @@ public struct CommitCycle: Sendable {
     ///   - now: The present moment.
     ///   - units: Its units; asked for only where it may be divided.
     /// - Returns: `wait` if it is offered again as it is, or what to do with it.
-    public mutating func failed(_ cause: Cause, _ standing: Standing, now: Int64, units: () -> [CommitUnit]) -> Action {
+    public mutating func failed(_ cause: Cause, _ standing: Standing, now: MonotonicTime, units: () -> [CommitUnit]) -> Action {
         guard var batch = offer else { return .wait }
         offer = nil
         // What belongs to an assignment that has ended is its next owner's.
@@ -230,14 +232,16 @@ public struct CommitCycle: Sendable {
         return action
     }
 
-    private func meaning(of cause: Cause, _ batch: Offer, _ now: Int64) -> CommitSize.Failure {
+    private func meaning(of cause: Cause, _ batch: Offer, _ now: MonotonicTime) -> CommitSize.Failure {
         if cause == .tooLarge || cause == .refused { return .refused }
         // Brokers fence a producer whose transaction they have given up.
         let isOverlong = now - batch.begun > transactionTimeout / 10 * 9
         return cause == .timedOut || batch.hasTimedOut || cause == .fenced && isOverlong ? .timedOut : .unrelated
     }
 
-    private mutating func cure(_ cause: Cause, _ failure: CommitSize.Failure, _ units: [CommitUnit], _ now: Int64) -> Action {
+    private mutating func cure(_ cause: Cause, _ failure: CommitSize.Failure, _ units: [CommitUnit], _ now: MonotonicTime)
+        -> Action
+    {
         if failure == .refused { refused.rejected(units) }
         let bytes = units.reduce(0) { $0 + $1.byteCount }
         let isProven = units.count == 1 && refused.isHopeless(units[0], now: now)
@@ -271,7 +275,7 @@ public struct CommitCycle: Sendable {
     /// Whoever had the offered batch is given up, and another takes its place. It is unknown what became of the batch.
     ///
     /// - Returns: `forget` or `wait`.
-    public mutating func committerReplaced(now: Int64) -> Action {
+    public mutating func committerReplaced(now: MonotonicTime) -> Action {
         guard let batch = offer, batch.retryAt == nil else { return .wait }
         guard !batch.isOutdated else {
             offer = nil

@@ -1,3 +1,5 @@
+public import Basics
+
 /// When what is finished is committed next: soon while many results come, later while they are few or flood, at once after a rest.
 ///
 /// A transaction costs a worker about 3.5 ms of processor time whatever it holds (page Kafka, "Costs") and the brokers three times as
@@ -21,7 +23,7 @@ public struct CommitSchedule: Sendable, Equatable {
     /// The mean time between two results up to which they are a flood: 0.25 ms in nanoseconds.
     public static let floodSpacing: Int64 = 250_000
 
-    private var last: Int64 = .min
+    private var last = MonotonicTime.past
 
     /// A schedule that has seen no commit: the first may begin at once.
     ///
@@ -31,7 +33,7 @@ public struct CommitSchedule: Sendable, Equatable {
     }
 
     /// Notes that a commit begins at `now`.
-    public mutating func began(at now: Int64) { last = now }
+    public mutating func began(at now: MonotonicTime) { last = now }
 
     /// When the next commit is to begin.
     ///
@@ -39,8 +41,8 @@ public struct CommitSchedule: Sendable, Equatable {
     ///   - waiting: How many results wait for it, 1 or more.
     ///   - now: The present moment.
     /// - Returns: A moment; `now` or earlier means that the commit is due.
-    public func due(waiting: Int, now: Int64) -> Int64 {
-        guard last != .min else { return now }
+    public func due(waiting: Int, now: MonotonicTime) -> MonotonicTime {
+        guard last != .past else { return now }
         // How dense the results are, by the time in which so many came; the longer none follows, the less dense they are.
         let elapsed = max(now - last, interval)
         let least =

@@ -1,3 +1,5 @@
+import Basics
+
 /// Units that brokers rejected alone. Each waits, longer every time, and is offered again by itself while all others go on.
 ///
 /// The record is at fault if its topics took others since, and kept rejecting it for `patience`. Before that it may be the topic: an
@@ -11,12 +13,12 @@ struct RefusedUnits: Sendable, Equatable {
         let topics: Set<CommitTopic>
         /// The topics that have taken nothing since.
         var silentTopics: Set<CommitTopic>
-        /// When it was rejected first, monotonic nanoseconds.
-        let since: Int64
+        /// When it was rejected first.
+        let since: MonotonicTime
         /// How long it waits, nanoseconds.
         let wait: Int64
-        /// Until when it waits, monotonic nanoseconds.
-        let retryAt: Int64
+        /// Until when it waits.
+        let retryAt: MonotonicTime
         /// Whether it is offered with all others.
         var isReleased = false
     }
@@ -38,12 +40,12 @@ struct RefusedUnits: Sendable, Equatable {
     private var searched: Set<CommitUnit.ID> = []
     /// The topics that have taken something since then.
     private var taken: Set<CommitTopic> = []
-    /// Before when none is offered by itself but one that may be given up, monotonic nanoseconds.
-    private var nextProbe = Int64.min
+    /// Before when none is offered by itself but one that may be given up.
+    private var nextProbe = MonotonicTime.past
     /// The units that were rejected for the first time since brokers took something.
     private var newCount = 0
     /// Until when nothing may be begun, and for how long, nanoseconds.
-    private var pausedUntil = Int64.min
+    private var pausedUntil = MonotonicTime.past
     private var pause: Int64 = 0
 
     /// - Parameter patience: How long a unit is rejected before it is given up, nanoseconds.
@@ -61,13 +63,13 @@ struct RefusedUnits: Sendable, Equatable {
 
     /// Whether brokers reject so much, and take nothing, that nothing may be begun. That ends now and then, because what is begun tells
     /// whether results are taken again.
-    func isStuck(now: Int64) -> Bool { now < pausedUntil }
+    func isStuck(now: MonotonicTime) -> Bool { now < pausedUntil }
 
     /// Whether a unit is not offered with others.
     func holdsBack(_ id: CommitUnit.ID) -> Bool { refusals[id].map { !$0.isReleased } ?? false }
 
     /// Whether a unit is given up if it is rejected now. A dead letter is not: nothing could stand for it.
-    func isHopeless(_ unit: CommitUnit, now: Int64) -> Bool {
+    func isHopeless(_ unit: CommitUnit, now: MonotonicTime) -> Bool {
         guard unit.topics != [.deadLetters], let refusal = refusals[unit.id] else { return false }
         return refusal.silentTopics.isEmpty && now - refusal.since >= patience
     }
@@ -76,12 +78,12 @@ struct RefusedUnits: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - unit: The unit.
-    ///   - now: The present moment, monotonic nanoseconds.
+    ///   - now: The present moment.
     ///   - isHurried: Whether it does not wait for its turn.
-    /// - Returns: Monotonic nanoseconds; `Int64.min` for at once, `Int64.max` for one that was not rejected.
-    func moment(of unit: CommitUnit, now: Int64, isHurried: Bool) -> Int64 {
-        guard let refusal = refusals[unit.id] else { return .max }
-        if isHopeless(unit, now: now) { return .min }
+    /// - Returns: A moment; `past` for at once, `never` for one that was not rejected.
+    func moment(of unit: CommitUnit, now: MonotonicTime, isHurried: Bool) -> MonotonicTime {
+        guard let refusal = refusals[unit.id] else { return .never }
+        if isHopeless(unit, now: now) { return .past }
         return isHurried ? nextProbe : max(refusal.retryAt, nextProbe)
     }
 
@@ -100,7 +102,7 @@ struct RefusedUnits: Sendable, Equatable {
     mutating func searchEnded() { suspects.removeAll() }
 
     /// Notes that a unit was rejected alone.
-    mutating func refused(_ unit: CommitUnit, now: Int64) {
+    mutating func refused(_ unit: CommitUnit, now: MonotonicTime) {
         if suspects.contains(unit.id) { suspects.removeAll() }
         let known = refusals[unit.id]
         let wait = known.map { min($0.wait * 2, Self.longestWait) } ?? Self.firstWait
@@ -148,6 +150,6 @@ struct RefusedUnits: Sendable, Equatable {
     }
 
     private mutating func endPause() {
-        (newCount, pause, pausedUntil) = (0, 0, .min)
+        (newCount, pause, pausedUntil) = (0, 0, .past)
     }
 }

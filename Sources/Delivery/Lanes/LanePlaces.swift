@@ -1,3 +1,5 @@
+public import Basics
+
 /// Which lanes may begin a call while only so many may be in flight: a lane leaves free what the lanes above it needed lately.
 ///
 /// Turns by weight alone make an urgent call wait for a place, because a broadcast takes each one that is free. So a lane leaves as many
@@ -15,7 +17,7 @@ public struct LanePlaces: Sendable, Equatable {
     /// The most calls of each lane and those above it that were in flight at once, in this window and the one before.
     private var peaks: [Int]
     private var formerPeaks: [Int]
-    private var windowEnd = Int64.min
+    private var windowEnd = MonotonicTime.past
 
     /// Lanes without a call.
     ///
@@ -50,9 +52,9 @@ public struct LanePlaces: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - limit: The calls that may be in flight at once.
-    ///   - now: Nanoseconds of the monotonic clock.
+    ///   - now: The present moment.
     /// - Returns: Bit `n` stands for lane `n`; none when as many calls are in flight.
-    public mutating func open(limit: Int, now: Int64) -> UInt64 {
+    public mutating func open(limit: Int, now: MonotonicTime) -> UInt64 {
         if now >= windowEnd { beginWindow(now) }
         let free = limit - count
         guard free > 0 else { return 0 }
@@ -64,8 +66,8 @@ public struct LanePlaces: Sendable, Equatable {
         return lanes
     }
 
-    private mutating func beginWindow(_ now: Int64) {
-        let isNext = windowEnd > .min && now - windowEnd < Self.window
+    private mutating func beginWindow(_ now: MonotonicTime) {
+        let isNext = windowEnd > .past && now - windowEnd < Self.window
         formerPeaks = isNext ? peaks : underWay.map { _ in 0 }
         windowEnd = now + Self.window
         var sum = 0

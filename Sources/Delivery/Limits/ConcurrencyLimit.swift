@@ -1,3 +1,5 @@
+public import Basics
+
 /// How many calls to a hub may be in flight at once, found out from how long they take and whether they are lost.
 ///
 /// It works in rounds. A round looks only at calls that were started in it, all under the same limit:
@@ -32,7 +34,7 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     public private(set) var limit: Int
     private let isAdaptive: Bool
 
-    private var round = Round(start: .min)
+    private var round = Round(start: .past)
     /// How long a call takes without a queue; nil before the first round.
     private var unloaded: Double?
     /// Below this the limit doubles: where it began to shrink, or the most when that was for nothing.
@@ -41,7 +43,7 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     private var slowRounds = 0
     /// The limit to go back to after a round at half of it; nil outside of one.
     private var limitAfterProbe: Int?
-    private var nextProbe: Int64 = .max
+    private var nextProbe = MonotonicTime.never
     private var loss = LossBaseline()
 
     /// A limit between 1 and `most`; it stays at `most` when it is not adaptive.
@@ -63,7 +65,7 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     ///   - startedAt: When it was started.
     ///   - now: The present moment.
     ///   - isLost: Whether the hub did not answer, or as one that is overloaded.
-    public mutating func ended(startedAt: Int64, now: Int64, isLost: Bool) {
+    public mutating func ended(startedAt: MonotonicTime, now: MonotonicTime, isLost: Bool) {
         guard isAdaptive, startedAt >= round.start else { return }
         if isLost { round.lostCount += 1 } else { round.add(Double(now - startedAt)) }
         let needed = loss.share > 0 ? min(max(4 * limit, 32), 256) : min(max(2 * limit, 8), 256)
@@ -76,7 +78,7 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         round.lostCount >= max(4, needed / 8) && Double(round.lostCount) >= 1.5 * loss.share * Double(needed)
     }
 
-    private mutating func judge(_ now: Int64) {
+    private mutating func judge(_ now: MonotonicTime) {
         let ended = round
         round = Round(start: now)
         let wasProbe = limitAfterProbe != nil
@@ -116,7 +118,7 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         }
     }
 
-    private mutating func judge(_ ended: Round, against unloaded: Double, _ now: Int64) {
+    private mutating func judge(_ ended: Round, against unloaded: Double, _ now: MonotonicTime) {
         let isSlow = ended.mean - 3 * ended.error > unloaded * Self.slowdown + Self.unrest
         slowRounds = isSlow ? slowRounds + 1 : 0
         if isSlow {
@@ -143,14 +145,14 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         slowRounds = 0
     }
 
-    private mutating func beginProbe(_ roundDuration: Int64, _ now: Int64) {
+    private mutating func beginProbe(_ roundDuration: Int64, _ now: MonotonicTime) {
         nextProbe = now + max(Self.probeInterval, 20 * roundDuration)
         limitAfterProbe = limit
         limit /= 2
     }
 
     /// Less is believed at once, more by halves: one measurement may have met with a queue.
-    private mutating func learn(_ mean: Double, _ now: Int64) {
+    private mutating func learn(_ mean: Double, _ now: MonotonicTime) {
         guard let before = unloaded else {
             unloaded = mean
             nextProbe = now + Self.probeInterval
@@ -162,14 +164,14 @@ public struct ConcurrencyLimit: Sendable, Equatable {
 
 /// What became of the calls of one round.
 private struct Round: Sendable, Equatable {
-    let start: Int64
+    let start: MonotonicTime
     var count = 0
     var lostCount = 0
     var mostInFlight = 0
     private(set) var mean = 0.0
     private var squares = 0.0
 
-    init(start: Int64) { self.start = start }
+    init(start: MonotonicTime) { self.start = start }
 
     /// Takes in how long a call took (Welford's method).
     mutating func add(_ duration: Double) {

@@ -1,3 +1,5 @@
+public import Basics
+
 /// How much of a common limit one member of a fleet may use, so that all together never use more than all of it.
 ///
 /// There is no central service: members write what they claim to one log that all of them read in the same order (a Kafka partition). A
@@ -70,7 +72,7 @@ public struct FleetShare: Sendable {
     private struct Member: Sendable {
         var claim: Claim
         var seen: Int64
-        var heardAt: Int64
+        var heardAt: MonotonicTime
     }
 
     /// A claim that is higher than what may be used yet.
@@ -79,7 +81,7 @@ public struct FleetShare: Sendable {
         var sequence: Int64
         /// Where it stands in the log, and when it was read there; nil before that.
         var offset: Int64?
-        var readAt: Int64 = 0
+        var readAt = MonotonicTime.past
     }
 
     private let member: UInt64
@@ -92,25 +94,25 @@ public struct FleetShare: Sendable {
 
     private var sequence: Int64 = 0
     /// Announcements that were not read back yet.
-    private var unread: [(sequence: Int64, sentAt: Int64)] = []
-    private var firstSent: Int64?
-    private var lastSent: Int64 = .min
+    private var unread: [(sequence: Int64, sentAt: MonotonicTime)] = []
+    private var firstSent: MonotonicTime?
+    private var lastSent = MonotonicTime.past
     private var mustSend = true
     private var seen: Int64 = -1
     /// Everything was read that was written before this moment.
-    private var readUpTo: Int64 = .min
-    private var leaseEnd: Int64 = .min
+    private var readUpTo = MonotonicTime.past
+    private var leaseEnd = MonotonicTime.past
 
     /// What may be used now, in parts of `whole`, until the next call of anything here; 0 without a lease.
     public private(set) var share = 0
     /// When `announcement(now:)` wants to be asked again.
-    public private(set) var nextDue: Int64 = .min
+    public private(set) var nextDue = MonotonicTime.past
 
     /// A member that is alone as far as it knows, and has no share yet.
     public init(member: UInt64) { self.member = member }
 
     /// Says what the member claims from now on.
-    public mutating func wants(_ claim: Claim, now: Int64) {
+    public mutating func wants(_ claim: Claim, now: MonotonicTime) {
         settle(now)
         wanted = claim
         if knowsAll { makeClaim() }
@@ -118,7 +120,7 @@ public struct FleetShare: Sendable {
     }
 
     /// Takes what stands in the log at `offset`, the member's own announcements included.
-    public mutating func heard(_ announcement: Announcement, offset: Int64, now: Int64) {
+    public mutating func heard(_ announcement: Announcement, offset: Int64, now: MonotonicTime) {
         settle(now)
         if offset <= seen { beginAnew(now) }
         seen = offset
@@ -137,7 +139,7 @@ public struct FleetShare: Sendable {
     }
 
     /// Notes that time has passed, and says what to write to the log at `now`; nil if nothing is.
-    public mutating func announcement(now: Int64) -> Announcement? {
+    public mutating func announcement(now: MonotonicTime) -> Announcement? {
         guard now >= nextDue else { return nil }
         settle(now)
         update()
@@ -165,8 +167,8 @@ public struct FleetShare: Sendable {
     public var memberCount: Int { others.count + 1 }
 
     /// A raise, or another member's, is announced at once, and the end of a silent member asked for when it can be known.
-    private var nextAnnouncement: Int64 {
-        guard firstSent != nil else { return .min }
+    private var nextAnnouncement: MonotonicTime {
+        guard firstSent != nil else { return .past }
         var due = lastSent + (mustSend ? Self.gap : Self.beat)
         for other in others.values where lastSent < other.heardAt + Self.lease {
             due = min(due, max(other.heardAt + Self.lease, lastSent + Self.gap))
@@ -174,14 +176,14 @@ public struct FleetShare: Sendable {
         return due
     }
 
-    private mutating func readBack(_ sequence: Int64, _ offset: Int64, _ now: Int64) {
+    private mutating func readBack(_ sequence: Int64, _ offset: Int64, _ now: MonotonicTime) {
         if raise != nil, raise?.offset == nil, let first = raise?.sequence, first <= sequence {
             raise?.offset = offset
             raise?.readAt = now
         }
         guard let index = unread.firstIndex(where: { $0.sequence == sequence }) else { return }
         readUpTo = unread[index].sentAt
-        leaseEnd = readUpTo + Self.lease - Self.margin
+        leaseEnd = readUpTo + (Self.lease - Self.margin)
         unread.removeFirst(index + 1)
         for (id, other) in others where readUpTo >= other.heardAt + Self.lease { others[id] = nil }
         if knowsAll && claim != wanted { makeClaim() }
@@ -199,9 +201,9 @@ public struct FleetShare: Sendable {
     }
 
     /// Ends what time ends, and lets a raise be used that all know of.
-    private mutating func settle(_ now: Int64) {
+    private mutating func settle(_ now: MonotonicTime) {
         guard now < leaseEnd else {
-            if leaseEnd != .min { loseLease() }
+            if leaseEnd != .past { loseLease() }
             return
         }
         guard let raise, let offset = raise.offset, knowsAll else { return }
@@ -211,7 +213,7 @@ public struct FleetShare: Sendable {
     }
 
     /// The log was recreated, so what was known of it means nothing any more.
-    private mutating func beginAnew(_ now: Int64) {
+    private mutating func beginAnew(_ now: MonotonicTime) {
         others.removeAll()
         unread.removeAll()
         firstSent = nil
@@ -221,7 +223,7 @@ public struct FleetShare: Sendable {
 
     /// The others may have given this member up by now, so all that it claims is new to them.
     private mutating func loseLease() {
-        leaseEnd = .min
+        leaseEnd = .past
         usable = .nothing
         raise = Raise(sequence: sequence + 1)
         mustSend = true
@@ -230,7 +232,7 @@ public struct FleetShare: Sendable {
     private mutating func update() {
         share = fairShare
         nextDue = nextAnnouncement
-        if leaseEnd != .min { nextDue = min(nextDue, leaseEnd) }
+        if leaseEnd != .past { nextDue = min(nextDue, leaseEnd) }
         if let raise, raise.offset != nil { nextDue = min(nextDue, raise.readAt + Self.lease) }
     }
 

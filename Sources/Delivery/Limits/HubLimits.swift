@@ -1,3 +1,5 @@
+public import Basics
+
 /// Everything that limits the calls to one hub: what it asked for, whether it is out, how much it bears at once, and the rate.
 ///
 /// Times are nanoseconds of a monotonic clock that the owner reads.
@@ -28,7 +30,7 @@ public struct HubLimits: Sendable {
     }
 
     /// Whether a call may start at `now`; the first one after an outage is the circuit's probe.
-    public mutating func mayStart(now: Int64) -> Bool {
+    public mutating func mayStart(now: MonotonicTime) -> Bool {
         inFlight < places(now: now) && pause.end(now: now) == nil && pace.hasCall(now: now)
             && rate?.hasCall(now: now) ?? true && circuit.mayStart(now: now)
     }
@@ -36,17 +38,17 @@ public struct HubLimits: Sendable {
     /// How many calls may be in flight at `now`: as many as the limit says, and one more for each that takes far longer than usual while
     /// others are answered. When all that are in flight take so long, one more may find out whether the hub still answers. Never more than
     /// the most that the limit can be.
-    public mutating func places(now: Int64) -> Int {
+    public mutating func places(now: MonotonicTime) -> Int {
         slow.advance(now: now)
         guard slow.count > 0 else { return concurrency.limit }
         if slow.isAnswering(now: now) { return min(concurrency.limit + slow.count, concurrency.most) }
         return slow.count < inFlight ? concurrency.limit : min(max(concurrency.limit, inFlight + 1), concurrency.most)
     }
 
-    /// Until when a call would have to wait that wants to start at `now`; nil when it may, `Int64.max` when only something else than
+    /// Until when a call would have to wait that wants to start at `now`; nil when it may, `never` when only something else than
     /// time can change it.
-    public mutating func waitEnd(now: Int64) -> Int64? {
-        if inFlight >= places(now: now) { return .max }
+    public mutating func waitEnd(now: MonotonicTime) -> MonotonicTime? {
+        if inFlight >= places(now: now) { return .never }
         var end = pause.end(now: now)
         if let change = circuit.nextChange, change > now { end = max(end ?? change, change) }
         if let call = pace.nextCall(now: now) { end = max(end ?? call, call) }
@@ -57,7 +59,7 @@ public struct HubLimits: Sendable {
     /// Notes that a call starts, for which `mayStart` was true at `now`.
     ///
     /// - Returns: What the call is to the circuit, which must learn how it ended.
-    public mutating func started(now: Int64) -> CircuitBreaker.Call {
+    public mutating func started(now: MonotonicTime) -> CircuitBreaker.Call {
         inFlight += 1
         slow.started()
         concurrency.started(inFlight: inFlight - slow.count)
@@ -71,7 +73,7 @@ public struct HubLimits: Sendable {
 
     /// Whether a telemetry poll may start at `now`: as a call, but never as a probe of a hub that is out, and while calls wait for the
     /// rate only one for three of them.
-    public mutating func mayAsk(now: Int64, areCallsWaiting: Bool) -> Bool {
+    public mutating func mayAsk(now: MonotonicTime, areCallsWaiting: Bool) -> Bool {
         guard circuit.state == .closed, inFlight < places(now: now), pause.end(now: now) == nil else { return false }
         guard let hasCall = rate?.hasCall(now: now) else { return true }
         return hasCall && (!areCallsWaiting || callsSincePoll >= Self.callsPerPoll)
@@ -89,7 +91,7 @@ public struct HubLimits: Sendable {
     /// Notes that a call, or a poll, is not in flight any more, however it ended.
     ///
     /// - Parameter startedAt: When the call was started; nil for a poll, and when that is not known any more.
-    public mutating func ended(startedAt: Int64? = nil) {
+    public mutating func ended(startedAt: MonotonicTime? = nil) {
         inFlight -= 1
         slow.ended(startedAt: startedAt)
     }
@@ -102,7 +104,7 @@ public struct HubLimits: Sendable {
     ///   - startedAt: When it was started.
     ///   - now: The present moment.
     ///   - isLost: Whether the hub did not answer, or as one that is overloaded.
-    public mutating func noteEnd(startedAt: Int64, now: Int64, isLost: Bool) {
+    public mutating func noteEnd(startedAt: MonotonicTime, now: MonotonicTime, isLost: Bool) {
         let duration = now - startedAt
         if !isLost {
             slow.answered(after: duration, now: now)
@@ -118,7 +120,7 @@ public struct HubLimits: Sendable {
     ///   - isRefusal: Whether it throttles.
     ///   - now: The present moment.
     /// - Returns: Whether the hub refuses as a whole, so that what it asks for with Retry-After holds for all calls.
-    public mutating func answered(isRefusal: Bool, now: Int64) -> Bool {
+    public mutating func answered(isRefusal: Bool, now: MonotonicTime) -> Bool {
         let refusesAll = refusals.answered(isRefusal: isRefusal, now: now)
         // What all calls wait for says nothing of how fast they may go afterwards.
         if refusesAll { pace = Pace() } else { pace.answered(isRefusal: isRefusal, now: now) }
@@ -126,7 +128,7 @@ public struct HubLimits: Sendable {
     }
 
     /// Notes at the end of a turn whether calls are left that wait to start.
-    public mutating func noteWaiting(_ isWaiting: Bool, now: Int64) {
+    public mutating func noteWaiting(_ isWaiting: Bool, now: MonotonicTime) {
         guard rate != nil else { return }
         let isForRate =
             isWaiting && inFlight < places(now: now) && pause.end(now: now) == nil && circuit.inFlightAllowance > inFlight

@@ -1,3 +1,5 @@
+import Basics
+
 /// A lower rate for a hub that throttles some calls and accepts most.
 ///
 /// There is none at first. It works in rounds of a second: when a twentieth of the answers refuse, the rate is what was called in that
@@ -18,16 +20,16 @@ struct Pace: Sendable, Equatable {
     /// What it was when it began.
     private var top: Int64 = 0
     private var loss = LossBaseline()
-    private var roundStart: Int64?
+    private var roundStart: MonotonicTime?
     private var startCount = 0
     private var answerCount = 0
     private var refusalCount = 0
 
     /// Whether a call may start.
-    mutating func hasCall(now: Int64) -> Bool { bucket?.hasCall(now: now) ?? true }
+    mutating func hasCall(now: MonotonicTime) -> Bool { bucket?.hasCall(now: now) ?? true }
 
     /// When the next call may start; nil if one may now.
-    mutating func nextCall(now: Int64) -> Int64? { bucket?.nextCall(now: now) }
+    mutating func nextCall(now: MonotonicTime) -> MonotonicTime? { bucket?.nextCall(now: now) }
 
     /// Notes that a call starts, for which `hasCall` was true.
     mutating func started() {
@@ -36,7 +38,7 @@ struct Pace: Sendable, Equatable {
     }
 
     /// Notes an answer of the hub's.
-    mutating func answered(isRefusal: Bool, now: Int64) {
+    mutating func answered(isRefusal: Bool, now: MonotonicTime) {
         guard let start = roundStart else { return begin(now) }
         answerCount += 1
         if isRefusal { refusalCount += 1 }
@@ -47,14 +49,14 @@ struct Pace: Sendable, Equatable {
         begin(now)
     }
 
-    private mutating func begin(_ now: Int64) {
+    private mutating func begin(_ now: MonotonicTime) {
         roundStart = now
         startCount = 0
         answerCount = 0
         refusalCount = 0
     }
 
-    private mutating func judge(_ length: Int64, _ now: Int64) {
+    private mutating func judge(_ length: Int64, _ now: MonotonicTime) {
         let isThrottled = refusalCount > 1 && Double(refusalCount) >= Self.bearableShare * Double(answerCount)
         if isThrottled && !loss.explains(refusalCount, of: answerCount) {
             slowDown(from: bucket?.rate ?? rate(of: length), now)
@@ -68,7 +70,7 @@ struct Pace: Sendable, Equatable {
         min(max(Int64(Double(startCount) * 1e12 / Double(length)), Self.lowest), TokenBucket.highestRate)
     }
 
-    private mutating func slowDown(from rate: Int64, _ now: Int64) {
+    private mutating func slowDown(from rate: Int64, _ now: MonotonicTime) {
         if bucket == nil {
             bucket = TokenBucket(rate: rate, now: now)
             top = rate
@@ -81,7 +83,7 @@ struct Pace: Sendable, Equatable {
         }
     }
 
-    private mutating func speedUp(_ now: Int64) {
+    private mutating func speedUp(_ now: MonotonicTime) {
         guard let rate = bucket?.rate else { return }
         if rate >= 2 * top { bucket = nil } else { bucket?.setRate(rate + rate / 10, now: now) }
     }

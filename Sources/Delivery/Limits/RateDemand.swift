@@ -1,3 +1,5 @@
+import Basics
+
 /// How much of a limit one worker has use for, from what it did during the last two seconds.
 ///
 /// One whose calls waited has use for all that it can get; another one for twice what it used at its busiest, so that it can grow. It has
@@ -11,12 +13,12 @@ struct RateDemand: Sendable {
     static let least = FleetShare.whole / 64
 
     private var counts = [Int](repeating: 0, count: windowCount)
-    private var windowStart: Int64
+    private var windowStart: MonotonicTime
     private var current = 0
-    private var waitedAt: Int64
+    private var waitedAt: MonotonicTime
 
     /// A worker that has use for everything, until two seconds have shown that it has not.
-    init(now: Int64) {
+    init(now: MonotonicTime) {
         windowStart = now
         waitedAt = now
     }
@@ -25,7 +27,7 @@ struct RateDemand: Sendable {
     mutating func started() { counts[current] += 1 }
 
     /// Notes that calls wait for the rate.
-    mutating func waited(now: Int64) { waitedAt = now }
+    mutating func waited(now: MonotonicTime) { waitedAt = now }
 
     /// The most that there is use for, in parts of `FleetShare.whole`.
     ///
@@ -34,7 +36,7 @@ struct RateDemand: Sendable {
     ///   - before: What was said last; it is kept until much less would do.
     ///   - now: The present moment.
     /// - Returns: 1/64 of the whole at least.
-    mutating func most(of limit: Int64, before: Int, now: Int64) -> Int {
+    mutating func most(of limit: Int64, before: Int, now: MonotonicTime) -> Int {
         turn(now)
         guard now - waitedAt >= Int64(Self.windowCount) * Self.window, limit > 0 else { return FleetShare.whole }
         let busiest = Double(counts.max() ?? 0) * 1e9 / Double(Self.window)
@@ -44,9 +46,9 @@ struct RateDemand: Sendable {
     }
 
     /// When the next window begins.
-    var nextWindow: Int64 { windowStart + Self.window }
+    var nextWindow: MonotonicTime { windowStart + Self.window }
 
-    private mutating func turn(_ now: Int64) {
+    private mutating func turn(_ now: MonotonicTime) {
         var remaining = Self.windowCount
         while now >= nextWindow, remaining > 0 {
             windowStart += Self.window

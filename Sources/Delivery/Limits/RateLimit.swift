@@ -1,3 +1,5 @@
+public import Basics
+
 /// The calls per second to one hub: what all workers together may make, and what of it is this worker's.
 ///
 /// Nothing is this worker's until the fleet has agreed (`FleetShare`), or, where there is no log to agree by, until it is known how many
@@ -15,7 +17,7 @@ public struct RateLimit: Sendable {
     /// Whether there can be no calls until partitions are assigned.
     private var isResting = false
     /// Since when calls have been waiting; nil while none does.
-    private var waitingSince: Int64?
+    private var waitingSince: MonotonicTime?
     /// How long calls have waited for the rate in all, nanoseconds.
     public private(set) var waitedNanoseconds: Int64 = 0
 
@@ -25,7 +27,7 @@ public struct RateLimit: Sendable {
     ///   - callsPerSecond: Of all workers together, 1 – 1,000,000.
     ///   - member: This worker's number in the fleet, which no other one has.
     ///   - now: The present moment, nanoseconds of a monotonic clock.
-    public init(callsPerSecond: Int, member: UInt64, now: Int64) {
+    public init(callsPerSecond: Int, member: UInt64, now: MonotonicTime) {
         limit = Self.thousandths(callsPerSecond)
         bucket = TokenBucket(rate: 0, now: now)
         fleet = FleetShare(member: member)
@@ -33,13 +35,13 @@ public struct RateLimit: Sendable {
     }
 
     /// Changes the limit of all workers together; shares are parts of it, so that it does not matter who learns of it first.
-    public mutating func setLimit(callsPerSecond: Int, now: Int64) {
+    public mutating func setLimit(callsPerSecond: Int, now: MonotonicTime) {
         limit = Self.thousandths(callsPerSecond)
         apply(now)
     }
 
     /// Takes in how many partitions this worker owns; it begins to work on them.
-    public mutating func owns(_ count: Int, now: Int64) {
+    public mutating func owns(_ count: Int, now: MonotonicTime) {
         ownedCount = count
         if isResting {
             isResting = false
@@ -50,26 +52,26 @@ public struct RateLimit: Sendable {
     }
 
     /// Notes that this worker has no partitions until `owns` says which: its quota is redistributed meanwhile.
-    public mutating func rests(now: Int64) {
+    public mutating func rests(now: MonotonicTime) {
         isResting = true
         if most > RateDemand.least { claim(RateDemand.least, now) }
         apply(now)
     }
 
     /// Shares go by partitions from now on, of which there are `count`; nil when the fleet agrees on them again.
-    public mutating func sharesByPartitions(_ count: Int?, now: Int64) {
+    public mutating func sharesByPartitions(_ count: Int?, now: MonotonicTime) {
         partitionCount = count
         apply(now)
     }
 
     /// Takes in what a worker has announced.
-    public mutating func heard(_ announcement: FleetShare.Announcement, offset: Int64, now: Int64) {
+    public mutating func heard(_ announcement: FleetShare.Announcement, offset: Int64, now: MonotonicTime) {
         fleet.heard(announcement, offset: offset, now: now)
         apply(now)
     }
 
     /// Notes that time has passed, and says what to announce; nil if nothing is.
-    public mutating func announcement(now: Int64) -> FleetShare.Announcement? {
+    public mutating func announcement(now: MonotonicTime) -> FleetShare.Announcement? {
         let wanted = isResting ? RateDemand.least : demand.most(of: limit, before: most, now: now)
         if wanted != most { claim(wanted, now) }
         let announcement = fleet.announcement(now: now)
@@ -78,17 +80,17 @@ public struct RateLimit: Sendable {
     }
 
     /// Gives this worker's share back, and says what tells the others.
-    public mutating func leave(now: Int64) -> FleetShare.Announcement {
+    public mutating func leave(now: MonotonicTime) -> FleetShare.Announcement {
         let announcement = fleet.leave()
         apply(now)
         return announcement
     }
 
     /// When `announcement(now:)` wants to be asked again.
-    public var nextDue: Int64 { min(fleet.nextDue, demand.nextWindow) }
+    public var nextDue: MonotonicTime { min(fleet.nextDue, demand.nextWindow) }
 
     /// Whether a call may start.
-    public mutating func hasCall(now: Int64) -> Bool { bucket.hasCall(now: now) }
+    public mutating func hasCall(now: MonotonicTime) -> Bool { bucket.hasCall(now: now) }
 
     /// Notes that a call starts, for which `hasCall` was true.
     public mutating func started() {
@@ -96,11 +98,11 @@ public struct RateLimit: Sendable {
         demand.started()
     }
 
-    /// When the next call may start; nil if one may now, `Int64.max` while this worker has no share.
-    public mutating func nextCall(now: Int64) -> Int64? { bucket.nextCall(now: now) }
+    /// When the next call may start; nil if one may now, `never` while this worker has no share.
+    public mutating func nextCall(now: MonotonicTime) -> MonotonicTime? { bucket.nextCall(now: now) }
 
     /// Notes whether calls wait, and for nothing but the rate.
-    public mutating func noteWaiting(_ isWaiting: Bool, now: Int64) {
+    public mutating func noteWaiting(_ isWaiting: Bool, now: MonotonicTime) {
         if let since = waitingSince { waitedNanoseconds += now - since }
         waitingSince = isWaiting ? now : nil
         guard isWaiting else { return }
@@ -115,12 +117,12 @@ public struct RateLimit: Sendable {
     /// The workers that this one knows of, itself included.
     public var memberCount: Int { fleet.memberCount }
 
-    private mutating func claim(_ most: Int, _ now: Int64) {
+    private mutating func claim(_ most: Int, _ now: MonotonicTime) {
         self.most = most
         fleet.wants(FleetShare.Claim(weight: ownedCount, most: most), now: now)
     }
 
-    private mutating func apply(_ now: Int64) {
+    private mutating func apply(_ now: MonotonicTime) {
         var share = fleet.share
         if let partitionCount {
             share = partitionCount > 0 ? FleetShare.whole * min(ownedCount, partitionCount) / partitionCount : 0

@@ -1,3 +1,5 @@
+import Basics
+
 /// How many calls are in flight for far longer than usual.
 ///
 /// It keeps three counts instead of a list. Calls that begin are the youngest; after each `patience` the youngest become the elder, and the
@@ -15,22 +17,22 @@ struct SlowCalls: Sendable, Equatable {
     private(set) var count = 0
     private var youngest = 0
     private var elder = 0
-    private var youngestStart: Int64 = .min
-    private var elderStart: Int64 = .min
-    private var turn: Int64 = .min
+    private var youngestStart = MonotonicTime.past
+    private var elderStart = MonotonicTime.past
+    private var turn = MonotonicTime.past
     /// How long a call takes that is answered; nil before the first.
     private var usual: Int64?
     /// Until when the last answer shows that the hub answers others.
-    private var answeringUntil: Int64 = .min
+    private var answeringUntil = MonotonicTime.past
 
     /// How long a call may take before it can be slow, nanoseconds.
     var patience: Int64 { max(Self.leastPatience, Self.factor * (usual ?? Self.assumed)) }
 
     /// Whether a call was answered within the last `patience`.
-    func isAnswering(now: Int64) -> Bool { now < answeringUntil }
+    func isAnswering(now: MonotonicTime) -> Bool { now < answeringUntil }
 
     /// Notes that time has passed.
-    mutating func advance(now: Int64) {
+    mutating func advance(now: MonotonicTime) {
         guard now >= turn else { return }
         count += elder
         elder = youngest
@@ -44,7 +46,7 @@ struct SlowCalls: Sendable, Equatable {
     mutating func started() { youngest += 1 }
 
     /// Notes that a call was answered after so many nanoseconds.
-    mutating func answered(after duration: Int64, now: Int64) {
+    mutating func answered(after duration: Int64, now: MonotonicTime) {
         let duration = min(max(duration, 0), Self.longest)
         usual = usual.map { $0 + (duration - $0) / 32 } ?? duration
         answeringUntil = now + patience
@@ -54,7 +56,7 @@ struct SlowCalls: Sendable, Equatable {
     ///
     /// - Parameter startedAt: When it began; nil when that is not known. Then the oldest are taken to be one fewer, which is put right when
     ///   those end.
-    mutating func ended(startedAt: Int64?) {
+    mutating func ended(startedAt: MonotonicTime?) {
         if let startedAt, startedAt >= youngestStart, youngest > 0 {
             youngest -= 1
         } else if let startedAt, startedAt >= elderStart, elder > 0 {

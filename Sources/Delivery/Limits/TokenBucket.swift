@@ -1,3 +1,5 @@
+public import Basics
+
 /// Lets calls start at a rate, and after a rest a few at once.
 ///
 /// It counts in whole numbers and rounds nothing: a call is 10^12 parts, and each nanosecond brings as many parts as the rate has
@@ -14,27 +16,27 @@ public struct TokenBucket: Sendable, Equatable {
     public private(set) var rate: Int64
     /// What is there, in parts.
     private var level: Int64 = 0
-    private var settledAt: Int64
+    private var settledAt: MonotonicTime
 
     /// An empty bucket.
     ///
     /// - Parameters:
     ///   - rate: Thousandths of a call per second, 0 – `highestRate`.
     ///   - now: The present moment.
-    public init(rate: Int64, now: Int64) {
+    public init(rate: Int64, now: MonotonicTime) {
         self.rate = min(max(rate, 0), Self.highestRate)
         settledAt = now
     }
 
     /// Changes the rate; what the old one has brought stays, up to a burst of the new one.
-    public mutating func setRate(_ rate: Int64, now: Int64) {
+    public mutating func setRate(_ rate: Int64, now: MonotonicTime) {
         settle(now)
         self.rate = min(max(rate, 0), Self.highestRate)
         level = min(level, capacity)
     }
 
     /// Whether a call may start at `now`.
-    public mutating func hasCall(now: Int64) -> Bool {
+    public mutating func hasCall(now: MonotonicTime) -> Bool {
         settle(now)
         return level >= Self.call
     }
@@ -44,16 +46,16 @@ public struct TokenBucket: Sendable, Equatable {
         level -= min(level, Self.call)
     }
 
-    /// When the next call may start; nil if one may now, `Int64.max` if none ever may at this rate.
-    public mutating func nextCall(now: Int64) -> Int64? {
+    /// When the next call may start; nil if one may now, `never` if none ever may at this rate.
+    public mutating func nextCall(now: MonotonicTime) -> MonotonicTime? {
         guard !hasCall(now: now) else { return nil }
-        guard rate > 0 else { return .max }
+        guard rate > 0 else { return .never }
         return settledAt + Self.ceiling(Self.call - level, by: rate)
     }
 
     private var capacity: Int64 { rate == 0 ? 0 : max(Self.call, rate * Self.burst) }
 
-    private mutating func settle(_ now: Int64) {
+    private mutating func settle(_ now: MonotonicTime) {
         guard now > settledAt else { return }
         let missing = capacity - level
         // Divided first, so that a long rest cannot overflow.

@@ -1,3 +1,5 @@
+public import Basics
+
 /// A hub that asked to be left alone and refuses as a whole: Retry-After stops every call to it, not only the one that was throttled.
 ///
 /// Moments are nanoseconds of a monotonic clock that the owner reads.
@@ -6,8 +8,8 @@ public struct HubPause: Sendable, Equatable {
     /// holds up no more than the request that it was said to.
     public static let maximum: Int64 = 300_000
 
-    private var until: Int64 = .min
-    private var since: Int64 = .min
+    private var until = MonotonicTime.past
+    private var since = MonotonicTime.past
     /// How long the hub was paused in all, nanoseconds; grows when a pause is over or asked for.
     public private(set) var totalNanoseconds: Int64 = 0
 
@@ -15,7 +17,7 @@ public struct HubPause: Sendable, Equatable {
     public init() {}
 
     /// Notes that the hub asked for `milliseconds` of rest at `now`, at most `maximum`; a pause is never shortened.
-    public mutating func asked(for milliseconds: Int64, now: Int64) {
+    public mutating func asked(for milliseconds: Int64, now: MonotonicTime) {
         settle(now: now)
         guard milliseconds > 0 else { return }
         if now >= until { since = now }
@@ -23,18 +25,18 @@ public struct HubPause: Sendable, Equatable {
     }
 
     /// When calls may go on, or nil when they may now.
-    public mutating func end(now: Int64) -> Int64? {
+    public mutating func end(now: MonotonicTime) -> MonotonicTime? {
         settle(now: now)
         return now < until ? until : nil
     }
 
-    private mutating func settle(now: Int64) {
-        guard since != .min else { return }
+    private mutating func settle(now: MonotonicTime) {
+        guard since != .past else { return }
         let counted = min(now, until)
         if counted > since {
             totalNanoseconds += counted - since
             since = counted
         }
-        if now >= until { since = .min }
+        if now >= until { since = .past }
     }
 }

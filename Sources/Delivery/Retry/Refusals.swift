@@ -1,3 +1,5 @@
+import Basics
+
 /// Whether a hub that throttles refuses as a whole, or some of many calls only.
 ///
 /// It refuses as a whole when it has accepted nothing for a second, or when refusals one after the other are no chance any more.
@@ -9,7 +11,7 @@ struct Refusals: Sendable, Equatable {
     static let longestRow = 4
 
     private var row = FailureRow(longest: Refusals.longestRow)
-    private var acceptingUntil: Int64 = .min
+    private var acceptingUntil = MonotonicTime.past
 
     /// Notes an answer.
     ///
@@ -17,7 +19,7 @@ struct Refusals: Sendable, Equatable {
     ///   - isRefusal: Whether the hub throttled the call.
     ///   - now: The present moment.
     /// - Returns: Whether the hub refuses as a whole.
-    mutating func answered(isRefusal: Bool, now: Int64) -> Bool {
+    mutating func answered(isRefusal: Bool, now: MonotonicTime) -> Bool {
         guard isRefusal else {
             row.succeeded()
             acceptingUntil = now + Self.recent

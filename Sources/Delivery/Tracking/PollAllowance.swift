@@ -1,3 +1,5 @@
+public import Basics
+
 /// How many telemetry polls a worker may make, so that sends keep their place at the hub.
 ///
 /// A share of the calls in flight is theirs at most. Of the rate they have two polls for every call that began to be followed, and 100 a
@@ -18,7 +20,7 @@ public struct PollAllowance: Sendable {
 
     private static let nanosecondsPerPoll = 1_000_000_000 / perSecond
     private var credit = burst
-    private var creditedAt: Int64?
+    private var creditedAt: MonotonicTime?
 
     /// The allowance of a worker that follows nothing yet.
     public init() {}
@@ -32,13 +34,13 @@ public struct PollAllowance: Sendable {
     ///   - limit: The hub calls that may be in flight at once; a quarter of them may be polls, one at least.
     ///   - now: The present moment.
     /// - Returns: Whether the share and the rate allow one.
-    public mutating func mayPoll(limit: Int, now: Int64) -> Bool {
+    public mutating func mayPoll(limit: Int, now: MonotonicTime) -> Bool {
         refill(now)
         return inFlight < max(1, limit / 4) && credit > 0
     }
 
     /// When a poll may be made that may not be for the sake of the rate; nil when the rate allows one.
-    public mutating func nextPoll(now: Int64) -> Int64? {
+    public mutating func nextPoll(now: MonotonicTime) -> MonotonicTime? {
         refill(now)
         return credit > 0 ? nil : (creditedAt ?? now) + Self.nanosecondsPerPoll
     }
@@ -52,7 +54,7 @@ public struct PollAllowance: Sendable {
     /// Notes that a poll has ended, however it did.
     public mutating func ended() { inFlight -= 1 }
 
-    private mutating func refill(_ now: Int64) {
+    private mutating func refill(_ now: MonotonicTime) {
         guard let since = creditedAt else {
             creditedAt = now
             return

@@ -1,15 +1,17 @@
+import Basics
+
 /// A call that waits. It is not removed when what it waits for goes away; the generation tells the owner that it is stale.
 struct WaitingCall {
     var call: CallID
     var generation: UInt32
 }
 
-extension MomentHeap where Element == WaitingCall {
+extension MomentHeap where Moment == MonotonicTime, Element == WaitingCall {
     /// When the first wait of each of some flights is over, monotonic nanoseconds; the flights' generations by their indices.
-    func firstDue(of generations: [Int: UInt32]) -> [Int: Int64] {
-        var due: [Int: Int64] = [:]
+    func firstDue(of generations: [Int: UInt32]) -> [Int: MonotonicTime] {
+        var due: [Int: MonotonicTime] = [:]
         for entry in entries where generations[entry.element.call.flight] == entry.element.generation {
-            due[entry.element.call.flight] = min(due[entry.element.call.flight] ?? .max, entry.due)
+            due[entry.element.call.flight] = min(due[entry.element.call.flight] ?? .never, entry.due)
         }
         return due
     }

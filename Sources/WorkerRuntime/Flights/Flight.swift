@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import FanOut
 import Payloads
@@ -38,11 +39,11 @@ final class Flight {
         /// The number of the token that the attempt in flight was signed with.
         var tokenSerial: UInt64 = 0
         /// When the wait for the next attempt is over, monotonic nanoseconds.
-        var due: Int64 = 0
+        var due = MonotonicTime.past
         /// The moment before which the next attempt must not be made, where it is known by the wall clock.
         var notBefore: Timestamp?
         /// When the attempt in flight began: monotonic nanoseconds, and wall clock.
-        var startedAt: Int64 = 0
+        var startedAt = MonotonicTime.past
         var startedAtWall = Timestamp(milliseconds: 0)
     }
 
@@ -93,7 +94,7 @@ final class Flight {
     /// What cancelled the request, if something did: then no call is begun any more.
     var cancellation: Cancellations.Cancellation?
     /// When the record was taken, monotonic nanoseconds.
-    var receivedAt: Int64 = 0
+    var receivedAt = MonotonicTime.past
     var request = PushRequest()
     var plan = FanOutPlan()
     var report = DeliveryReport()
@@ -111,7 +112,7 @@ final class Flight {
     }
 
     /// Gets the flight ready for the next record.
-    func begin(epoch: Int, slot: Int, lane: Lane = .normal, origin: RecordOrigin, now: Timestamp, monotonic: Int64) {
+    func begin(epoch: Int, slot: Int, lane: Lane = .normal, origin: RecordOrigin, now: Timestamp, monotonic: MonotonicTime) {
         generation &+= 1
         isActive = true
         self.epoch = epoch

@@ -1,3 +1,4 @@
+import Basics
 import CurlHTTP
 import Delivery
 import EventLoop
@@ -41,7 +42,8 @@ final class HubPort {
     var isClosed = false
 
     init(
-        _ number: Int, _ settings: WorkerConfiguration.Hub, of configuration: WorkerConfiguration, poller: Poller, now: Int64,
+        _ number: Int, _ settings: WorkerConfiguration.Hub, of configuration: WorkerConfiguration, poller: Poller,
+        now: MonotonicTime,
         metrics: HubMetrics, health: HubHealth, generator: inout QuickRandom
     ) throws {
         self.number = number
@@ -67,7 +69,7 @@ final class HubPort {
     static func tokenBase(of number: Int) -> UInt64 { UInt64(number) << 32 }
 
     /// The limits of a hub that was not called yet.
-    private static func limits(_ hub: WorkerConfiguration.Hub, now: Int64, _ generator: inout QuickRandom) -> HubLimits {
+    private static func limits(_ hub: WorkerConfiguration.Hub, now: MonotonicTime, _ generator: inout QuickRandom) -> HubLimits {
         let concurrency = ConcurrencyLimit(most: hub.maxInFlight, isAdaptive: hub.adaptsConcurrency)
         guard hub.rateLimit > 0 else { return HubLimits(concurrency: concurrency) }
         return HubLimits(
@@ -75,11 +77,11 @@ final class HubPort {
     }
 
     /// The lanes that may begin a call now, as bits.
-    func openLanes(now: Int64) -> UInt64 { places.open(limit: limits.places(now: now), now: now) }
+    func openLanes(now: MonotonicTime) -> UInt64 { places.open(limit: limits.places(now: now), now: now) }
 
     /// Whether a call is no good as a probe of a hub that is out: an attempt failed, and a call that was started no earlier succeeded.
     func isUnfitAsProbe(_ call: inout Flight.Call) -> Bool {
-        if call.attempt > 0, call.startedAt > 0, limits.circuit.hasSucceeded(since: call.startedAt) { call.failsAlone = true }
+        if call.attempt > 0, call.startedAt > .past, limits.circuit.hasSucceeded(since: call.startedAt) { call.failsAlone = true }
         return call.failsAlone && limits.circuit.state != .closed
     }
 

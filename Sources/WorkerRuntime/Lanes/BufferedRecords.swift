@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import PushModel
 
@@ -11,7 +12,7 @@ struct BufferedRecords {
         let slot: Int
         let origin: RecordOrigin
         /// When it was read, monotonic nanoseconds.
-        let receivedAt: Int64
+        let receivedAt: MonotonicTime
         /// Since when its request waits for something other than its time.
         let waitingSince: Timestamp
         /// The ordering key whose turn it is, if it has one.
@@ -65,7 +66,7 @@ struct BufferedRecords {
     }
 
     /// Takes out the records of a partition that stand before `end` and were read before `moment`, each tenant's in their order.
-    mutating func removeAll(of slot: Int, before end: Int64, readBefore moment: Int64) -> [Record] {
+    mutating func removeAll(of slot: Int, before end: Int64, readBefore moment: MonotonicTime) -> [Record] {
         var removed: [Record] = []
         for tenant in tenants {
             var kept = Queue()

@@ -1,3 +1,5 @@
+import Basics
+
 /// What the loop knows of the partitions of delay lanes as a whole.
 struct DelayedPartitions {
     /// Their slots, behind all others.
@@ -9,8 +11,8 @@ struct DelayedPartitions {
     /// Whether it was said that requests of another group wait in them.
     var hasSaidForeign = false
     /// When to check the first of their heads again, monotonic nanoseconds.
-    var nextLook = Int64.max
+    var nextLook = MonotonicTime.never
 
     /// Whether there may be something to do.
-    func isWorthALook(_ now: Int64) -> Bool { mayHaveRecords || now >= nextLook }
+    func isWorthALook(_ now: MonotonicTime) -> Bool { mayHaveRecords || now >= nextLook }
 }

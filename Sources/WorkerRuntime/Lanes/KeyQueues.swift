@@ -56,7 +56,7 @@ struct KeyQueues<Record> {
     /// Keys whose first request may begin.
     private var turns = Turns()
     /// Keys whose first request waits for its moment.
-    private var waits = MomentHeap<Key>()
+    private var waits = MomentHeap<Int64, Key>()
 
     /// - Parameter isComplete: Whether nothing can be held of this partition's keys.
     init(isComplete: Bool) {

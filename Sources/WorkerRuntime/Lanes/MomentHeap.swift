@@ -1,11 +1,11 @@
 /// What waits for moments: a binary heap, the earliest first.
-struct MomentHeap<Element> {
-    private(set) var entries: [(due: Int64, element: Element)] = []
+struct MomentHeap<Moment: Comparable, Element> {
+    private(set) var entries: [(due: Moment, element: Element)] = []
 
     /// When the first one's moment is.
-    var first: Int64? { entries.first?.due }
+    var first: Moment? { entries.first?.due }
 
-    mutating func add(_ element: Element, at due: Int64) {
+    mutating func add(_ element: Element, at due: Moment) {
         entries.append((due, element))
         var child = entries.count - 1
         while child > 0 {
@@ -17,7 +17,7 @@ struct MomentHeap<Element> {
     }
 
     /// Takes out the first one if its moment has come.
-    mutating func removeDue(_ now: Int64) -> Element? {
+    mutating func removeDue(_ now: Moment) -> Element? {
         guard let first = entries.first, first.due <= now else { return nil }
         let last = entries.removeLast()
         guard !entries.isEmpty else { return first.element }

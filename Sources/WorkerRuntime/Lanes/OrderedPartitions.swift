@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Kafka
 
@@ -48,9 +49,9 @@ struct OrderedPartitions {
     /// Whether any request with a key was seen in this assignment.
     var isUsed = false
     /// When partitions are next looked at that have no room, monotonic nanoseconds.
-    var nextRelief = Int64.min
+    var nextRelief = MonotonicTime.past
     /// When the positions of held requests are next committed, whether they moved or not, monotonic nanoseconds.
-    var nextRefresh = Int64.min
+    var nextRefresh = MonotonicTime.past
     /// Whether to do that now.
     var isRefreshDue = false
     /// What was said already, because it is said once for each assignment.

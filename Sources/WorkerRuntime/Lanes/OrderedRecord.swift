@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import PushModel
 
@@ -9,7 +10,7 @@ final class OrderedRecord {
     let lane: Lane
     let origin: RecordOrigin
     /// When it was read, monotonic nanoseconds.
-    let receivedAt: Int64
+    let receivedAt: MonotonicTime
     let envelope: RecordEnvelope
     let value: ByteWriter
     /// What a held record says beside the request.

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Kafka
 import Observability
@@ -69,7 +70,7 @@ struct LanePartitions {
     /// Whether a partition waits for its window.
     var isBlocked = false
     /// Until when it is read beyond what has places, because requests name tenants; monotonic nanoseconds.
-    var readsAheadUntil = Int64.min
+    var readsAheadUntil = MonotonicTime.past
 }
 
 /// One assigned partition, as the loop sees it.

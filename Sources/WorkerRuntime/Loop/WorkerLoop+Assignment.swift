@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import EventLoop
 import Kafka
@@ -83,13 +84,13 @@ extension WorkerLoop {
         facts.lastRebalance = wallClock
         metrics.rebalances.increment()
         log.info(.rebalanced, "partitions were assigned", [.count: LogValue(list.count)])
-        perform(membership.assigned(list.map { Membership.Partition($0) }, now: monotonic))
+        perform(membership.assigned(list.map { Membership.Partition($0) }, now: now))
     }
 
     /// The positions of an assignment could not be learnt, or not be read from.
     func positionsFailed(_ error: KafkaError, _ epoch: Int) {
         noteKafkaError(error)
-        perform(membership.positionsFailed(epoch: epoch, isTimeout: error.isTimeout, now: monotonic))
+        perform(membership.positionsFailed(epoch: epoch, isTimeout: error.isTimeout, now: now))
     }
 
     private func reportUnreadablePositions() {
@@ -107,7 +108,7 @@ extension WorkerLoop {
         for message in plan.messages { note(message, of: positions) }
         guard startReading(plan, states, ends.control) else { return }
         partitions = states
-        membership.began(isOpening: plan.isOpening, now: monotonic, at: wallClock)
+        membership.began(isOpening: plan.isOpening, now: now, at: wallClock)
         noteOwnership(plan.requests.count)
         place(plan)
         beginWithoutReading(ends.held)
@@ -212,7 +213,7 @@ extension WorkerLoop {
         log.error(
             .rebalanced, "resetting to the group's committed offsets",
             [.count: LogValue(partitions.count), .reason: .string(reason)])
-        perform(membership.positionsMoved(now: monotonic))
+        perform(membership.positionsMoved(now: now))
     }
 
     private func revoked(isLost: Bool) {
@@ -220,7 +221,7 @@ extension WorkerLoop {
         metrics.rebalances.increment()
         log.info(.rebalanced, isLost ? "partitions were lost" : "partitions are taken away", [.count: LogValue(partitions.count)])
         let drops = isLost || Sabotage.isOn(.dropOnRevoke) && mode == .running
-        perform(membership.revoked(isLost: drops, now: monotonic))
+        perform(membership.revoked(isLost: drops, now: now))
     }
 
     /// Takes what the outside asks for; both may have been asked for since the last turn.
@@ -229,7 +230,7 @@ extension WorkerLoop {
         if mode == .running, let settings = control.takeReload() { reload(settings) }
         let request = control.request
         guard request != .none else { return }
-        perform(membership.stopAsked(isUrgent: request == .stopNow, now: monotonic))
+        perform(membership.stopAsked(isUrgent: request == .stopNow, now: now))
     }
 
     /// Stops reading and starting; requests that no device can have heard of are left to the partition's next owner.
@@ -253,12 +254,12 @@ extension WorkerLoop {
     /// Lets time pass for the membership; while partitions are given up, says how far that is.
     func tickMembership() {
         let isOutOfGroup = cycle.isOutOfGroup
-        perform(membership.tick(isOutOfGroup: isOutOfGroup, now: monotonic))
+        perform(membership.tick(isOutOfGroup: isOutOfGroup, now: now))
         guard membership.isDraining else { return }
         let work = Membership.Work(
             isIdle: flights.activeCount == 0, isCommitted: cycle.isOnlyClosing && !hasSomethingToCommit,
             isOutOfGroup: isOutOfGroup, canClose: partitions.contains(where: \.isToBeClosed))
-        perform(membership.worked(work, now: monotonic))
+        perform(membership.worked(work, now: now))
     }
 
     /// Time is up: what devices may have heard of gets its result, the rest is left to the next owner.

@@ -117,7 +117,7 @@ extension WorkerLoop {
                 .requestCancelled, "more requests were cancelled than can be remembered; the first of them are forgotten",
                 [.count: LogValue(forgotten)])
         }
-        let duration = monotonic.nanoseconds(since: membership.assignedAt)
+        let duration = (now - membership.assignedAt)
         guard !controlReading.hasReachedEnd, duration > Self.controlPatience, !controlReading.isLate else { return }
         controlReading.isLate = true
         log.warning(

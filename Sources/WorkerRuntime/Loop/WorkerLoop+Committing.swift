@@ -52,7 +52,7 @@ extension WorkerLoop {
     private func text(of error: KafkaError?) -> String { error?.description ?? "" }
 
     private func lookForResults() {
-        guard hasSomethingToCommit || membership.isClosing(now: monotonic) && partitions.contains(where: \.isToBeClosed) else {
+        guard hasSomethingToCommit || membership.isClosing(now: now) && partitions.contains(where: \.isToBeClosed) else {
             return
         }
         let holdings = CommitCycle.Holdings(
@@ -178,13 +178,13 @@ extension WorkerLoop {
                 noteKafkaError(error)
                 if error.isConfiguration { fail(.configuration(error.description)) }
                 health.producerFailed(error.description)
-                membership.producerFailed(now: monotonic)
+                membership.producerFailed(now: now)
             case .positions(let positions, let ends, let epoch):
                 perform(membership.positionsKnown(epoch: epoch), with: (positions, ends))
             case .positionsFailed(let error, let epoch): positionsFailed(error, epoch)
             case .probed(let error): probed(error)
             case .surveyed(let unread):
-                perform(membership.surveyed(unread.map { Membership.Partition($0) }, now: monotonic))
+                perform(membership.surveyed(unread.map { Membership.Partition($0) }, now: now))
             case .committed: committed()
             case .overtaken: commitIsImpossible(.overtaken)
             case .misplaced: commitIsImpossible(.misplaced)
@@ -248,16 +248,16 @@ extension WorkerLoop {
     /// Replaces a committer whose job does not end; what it had is offered to the next one.
     func watchCommitter() {
         guard let since = committer.busySince else { return }
-        let duration = MonotonicTime.now().nanoseconds - since
+        let duration = MonotonicTime.now() - since
         guard duration > configuration.committerTimeout.nanoseconds else { return }
         log.error(
             .commitFailed, "Kafka call timed out; producer abandoned and replaced",
             [.durationMilliseconds: LogValue(duration / 1_000_000)])
         metrics.commitFailures.increment()
         committer.abandon()
-        committer = Self.makeCommitter(configuration, consumer.group, clock, wakeUp)
+        committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: wakeUp)
         health.producerFailed("a Kafka call timed out")
-        perform(membership.committerReplaced(now: monotonic))
+        perform(membership.committerReplaced(now: now))
         perform(cycle.committerReplaced(now: now))
     }
 }

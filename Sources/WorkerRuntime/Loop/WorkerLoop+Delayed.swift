@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import FanOut
 import Kafka
@@ -25,12 +26,12 @@ extension WorkerLoop {
         guard delayedPartitions.isWorthALook(now), canReceiveDelayed else { return }
         delayedPartitions.mayHaveRecords = false
         delayedPartitions.isBlocked = false
-        delayedPartitions.nextLook = .max
+        delayedPartitions.nextLook = .never
         for slot in delayedPartitions.slots {
             receiveDelayed(slot)
             let partition = partitions[slot]
             if let recheckTime = partition.recheckTime {
-                let moment = now.addingSaturated(recheckTime.nanoseconds(since: wallClock))
+                let moment = now + recheckTime.nanoseconds(since: wallClock)
                 delayedPartitions.nextLook = min(delayedPartitions.nextLook, moment)
             }
             if partition.canRead { delayedPartitions.mayHaveRecords = true }
@@ -111,20 +112,20 @@ extension WorkerLoop {
         switch DelayedRecord.read(record, group: configuration.groupID, in: delay, now: readAt) {
         case .request(let delayed):
             flight.begin(
-                epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: readAt, monotonic: .max)
+                epoch: epoch, slot: slot, lane: delayed.lane, origin: delayed.origin, now: readAt, monotonic: .never)
             flight.offset = record.offset
             read(record, into: flight)
             flight.delayed = delayed
         case .poll(let poll):
-            flight.begin(epoch: epoch, slot: slot, origin: place, now: readAt, monotonic: .max)
+            flight.begin(epoch: epoch, slot: slot, origin: place, now: readAt, monotonic: .never)
             flight.poll = poll
         case .foreign(let owner):
-            flight.begin(epoch: epoch, slot: slot, origin: place, now: readAt, monotonic: .max)
+            flight.begin(epoch: epoch, slot: slot, origin: place, now: readAt, monotonic: .never)
             skipForeignRecord(owner, slot)
             // Its own group sees to it; here nothing is recorded of it.
             flight.deadLetter = OutcomeBatch()
         case .invalid:
-            flight.begin(epoch: epoch, slot: slot, origin: place, now: readAt, monotonic: .max)
+            flight.begin(epoch: epoch, slot: slot, origin: place, now: readAt, monotonic: .never)
             noteUnreadable(record, flight, .notDelayed)
         }
         guard reception == .process else {

@@ -17,7 +17,7 @@ extension WorkerLoop {
             telemetry.counts.contains(where: { $0.count > 0 && $0.outcome.isHandleDead })
         else { return false }
         let port = ports[flight.port]
-        let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: port.requestNanoseconds)
+        let deadline = now + port.requestNanoseconds
         let id = ExchangeID(flight, call: 0).number
         guard details.read(link, like: port.settings.connections, id: id, deadline: deadline) else {
             port.metrics.readDetails("skipped")

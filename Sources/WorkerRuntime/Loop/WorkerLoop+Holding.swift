@@ -160,11 +160,11 @@ extension WorkerLoop {
             read(record, into: flight)
             flight.delayed = delayed
         case .foreign(let owner):
-            flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
+            flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .never)
             skipForeignRecord(owner, slot)
             flight.deadLetter = OutcomeBatch()
         case .invalid, .poll:
-            flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .max)
+            flight.begin(epoch: epoch, slot: slot, origin: place, now: wallClock, monotonic: .never)
             noteUnreadable(record, flight, .notDelayed)
         }
         guard reception == .process else {
@@ -278,7 +278,7 @@ extension WorkerLoop {
             }
             ordered.nextRefresh = now + Self.refreshInterval
         }
-        guard !ordered.hasSaidLate, monotonic.nanoseconds(since: membership.assignedAt) > Self.heldPatience,
+        guard !ordered.hasSaidLate, (now - membership.assignedAt) > Self.heldPatience,
             let slot = ordered.queues.indices.first(where: { !ordered.queues[$0].isComplete && ordered.queues[$0].count > 0 }),
             let number = OrderedPartitions.heldPartition(of: partitions[slot].id.partition, lane(of: slot))
         else { return }

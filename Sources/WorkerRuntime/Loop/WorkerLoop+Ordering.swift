@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Kafka
 import Observability
@@ -105,10 +106,10 @@ extension WorkerLoop {
     }
 
     /// When there is something to do for keys, monotonic nanoseconds; not after `now` for at once.
-    func orderedMoment() -> Int64 {
-        guard ordered.isUsed || ordered.mayHaveRecords, canProceed else { return .max }
+    func orderedMoment() -> MonotonicTime {
+        guard ordered.isUsed || ordered.mayHaveRecords, canProceed else { return .never }
         if ordered.mayHaveRecords { return now }
-        var moment = Int64.max
+        var moment = MonotonicTime.never
         for lane in Lane.allCases where canStartKeys(of: lane) {
             for slot in lanes[lane.rawValue].slots {
                 guard let due = ordered.queues[slot].nextMoment else { continue }

@@ -30,7 +30,7 @@ extension WorkerLoop {
     }
 
     /// When the loop must turn for the sake of a hub's polls that wait for a moment; nil when they wait for nothing, or something else.
-    func nextPollMoment(_ port: HubPort) -> Int64? {
+    func nextPollMoment(_ port: HubPort) -> MonotonicTime? {
         guard !port.polls.queue.isEmpty, port.limits.circuit.state == .closed else { return nil }
         var moment = port.limits.waitEnd(now: now)
         if let end = port.polls.pause.end(now: now) { moment = max(moment ?? end, end) }
@@ -55,7 +55,7 @@ extension WorkerLoop {
         poll.tokenSerial = serial
         port.limits.startedPoll()
         port.polls.allowance.began()
-        let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: port.requestNanoseconds)
+        let deadline = now + port.requestNanoseconds
         port.connections.submit(
             id: ExchangeID.poll(of: flight), request: buffer.room, byteCount: buffer.count, deadline: deadline)
     }

@@ -125,14 +125,14 @@ extension WorkerLoop {
     var waitingForRetry: Int { onlyPort?.waitingForRetry ?? ports.reduce(0) { $0 + $1.waitingForRetry } }
 
     /// When the loop must turn for the sake of hubs; not after `now` for at once.
-    func wakeTimeOfPorts() -> Int64 {
-        var wake = Int64.max
+    func wakeTimeOfPorts() -> MonotonicTime {
+        var wake = MonotonicTime.never
         for port in ports where !port.isClosed {
             if !isCommitOverdue && port.ready.hasCalls(in: port.openLanes(now: now)) {
                 wake = min(wake, port.limits.waitEnd(now: now) ?? now)
                 if wake <= now { return now }
             }
-            if let timer = port.connections.nextTimer { wake = min(wake, timer.nanoseconds) }
+            if let timer = port.connections.nextTimer { wake = min(wake, timer) }
             if port.isFleetOpen, let due = port.limits.rate?.nextDue { wake = min(wake, due) }
             if let moment = nextPollMoment(port) { wake = min(wake, moment) }
         }

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import FanOut
 import Kafka
@@ -66,7 +67,7 @@ extension WorkerLoop {
     private static let reliefPatience: Int64 = 2_000_000_000
 
     private func relieve(_ slot: Int, _ lane: Lane, before end: Int64) {
-        let moment = now - Self.reliefPatience
+        let moment = now + -Self.reliefPatience
         for flight in flights.flights
         where flight.isActive && flight.slot == slot && flight.offset < end && flight.epoch == epoch
             && flight.receivedAt < moment && isWaiting(flight) && hasRoomForOutcomes

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import EventLoop
 import FanOut
@@ -29,8 +30,7 @@ extension WorkerLoop {
         guard lanes[lane.rawValue].mayHaveRecords, hasRoom(lane) else { return }
         let slots = lanes[lane.rawValue].slots
         let first = lanes[lane.rawValue].first
-        var mayHaveRecords = false
-        var isBlocked = false
+        var (mayHaveRecords, isBlocked) = (false, false)
         for step in slots.indices {
             let slot = slots[(first + step) % slots.count]
             startParked(slot)

@@ -69,7 +69,7 @@ extension WorkerLoop {
         if flight.report.firstAttemptAt == nil { flight.report.firstAttemptAt = wallClock }
         port.places.began(flight.lane.rawValue)
         let id = ExchangeID(flight, call: index)
-        let deadline = MonotonicTime(nanoseconds: now).advanced(byNanoseconds: port.requestNanoseconds)
+        let deadline = now + port.requestNanoseconds
         port.connections.submit(id: id.number, request: buffer.room, byteCount: buffer.count, deadline: deadline)
         Failpoint.pass(.requestWritten)
     }
@@ -262,7 +262,7 @@ extension WorkerLoop {
     }
 
     /// Lets a call wait for a moment of the monotonic clock; when nothing else must be done for its request, for long in a delay lane.
-    private func wait(_ flight: Flight, _ index: Int, until due: Int64, notBefore: Timestamp? = nil) {
+    private func wait(_ flight: Flight, _ index: Int, until due: MonotonicTime, notBefore: Timestamp? = nil) {
         flight.calls[index].phase = .waiting
         flight.calls[index].due = due
         flight.calls[index].notBefore = notBefore

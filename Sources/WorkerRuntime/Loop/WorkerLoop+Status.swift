@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Kafka
 import Observability
@@ -130,7 +131,7 @@ extension WorkerLoop {
         }
     }
 
-    private func oldestStatus(_ flight: Flight, due: Int64?) -> LoopStatus.Oldest {
+    private func oldestStatus(_ flight: Flight, due: MonotonicTime?) -> LoopStatus.Oldest {
         if let recheckTime = flight.recheckTime, partitions[flight.slot].head === flight {
             return LoopStatus.Oldest(
                 offset: flight.offset, publishedAt: flight.origin.timestamp,
@@ -145,7 +146,7 @@ extension WorkerLoop {
     }
 
     /// The wall clock's time at a moment of the monotonic clock.
-    private func wallClock(at moment: Int64) -> Timestamp {
+    private func wallClock(at moment: MonotonicTime) -> Timestamp {
         wallClock.adding(milliseconds: (moment - now) / 1_000_000)
     }
 }

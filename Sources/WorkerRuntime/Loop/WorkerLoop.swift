@@ -53,7 +53,7 @@ final class WorkerLoop {
     /// The partitions of requests, by lane.
     var lanes = Lane.allCases.map { _ in LanePartitions() }
     /// When it is next seen to that more records are fetched, monotonic nanoseconds.
-    var nextRefill: Int64 = 0
+    var nextRefill = MonotonicTime.past
 
     var delayedPartitions = DelayedPartitions()
     var parents = ParentPartitions()
@@ -68,7 +68,7 @@ final class WorkerLoop {
     // Requests in work.
     var flights = FlightPool()
     /// By monotonic nanoseconds.
-    var timers = MomentHeap<WaitingCall>()
+    var timers = MomentHeap<MonotonicTime, WaitingCall>()
     var spareBuffers: [ByteWriter] = []
     var generator = QuickRandom()
 
@@ -99,8 +99,8 @@ final class WorkerLoop {
     // For its status.
     var facts = LoopFacts()
 
-    /// The moment at which the turn began: monotonic nanoseconds, and wall clock.
-    var now: Int64 = 0
+    /// The moment at which the turn began: monotonic, and by the wall clock.
+    var now = MonotonicTime.past
     var wallClock = Timestamp(milliseconds: 0)
 
     init(
@@ -120,11 +120,11 @@ final class WorkerLoop {
         kafkaWakeUp = try WakeUp()
         laneWakeUps = try Lane.allCases.map { _ in try WakeUp() }
         delayWakeUp = try WakeUp()
-        try poller.add(wakeUp.fileDescriptor, token: Token.wakeUp, interest: .readable)
-        try poller.add(kafkaWakeUp.fileDescriptor, token: Token.kafka, interest: .readable)
-        try poller.add(delayWakeUp.fileDescriptor, token: Token.delayed, interest: .readable)
+        try poller.add(wakeUp.fileDescriptor, token: LoopToken.wakeUp, interest: .readable)
+        try poller.add(kafkaWakeUp.fileDescriptor, token: LoopToken.kafka, interest: .readable)
+        try poller.add(delayWakeUp.fileDescriptor, token: LoopToken.delayed, interest: .readable)
         for lane in Lane.allCases {
-            try poller.add(laneWakeUps[lane.rawValue].fileDescriptor, token: Token.of(lane), interest: .readable)
+            try poller.add(laneWakeUps[lane.rawValue].fileDescriptor, token: LoopToken.of(lane), interest: .readable)
         }
         consumer = try Consumer(
             configuration.kafka, groupID: configuration.groupID,
@@ -139,31 +139,12 @@ final class WorkerLoop {
         recorder = ResultRecorder(workerID: configuration.workerID, version: configuration.version)
         cycle = CommitCycle(configuration.commitTerms)
         membership = Membership(configuration.membershipTerms)
-        details = ErrorDetails(configuration, poller: poller, tokenBase: Token.details)
+        details = ErrorDetails(configuration, poller: poller, tokenBase: LoopToken.details)
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
-        committer = Self.makeCommitter(configuration, consumer.group, clock, wakeUp)
+        committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: wakeUp)
         routes = configuration.routes()
         for hub in configuration.hubs { try openPort(hub) }
-    }
-
-    static func makeCommitter(
-        _ configuration: WorkerConfiguration, _ group: ConsumerGroup, _ clock: WorkerClock, _ wakeUp: WakeUp
-    ) -> Committer {
-        Committer(configuration, group: group, clock: clock) { wakeUp.signal() }
-    }
-
-    /// The poller's tokens of the loop itself; connections to the hubs use those below.
-    enum Token {
-        /// The first of those for connections to where error details are.
-        static let details: UInt64 = 1 << 61
-        static let wakeUp: UInt64 = 1 << 62
-        static let kafka: UInt64 = 1 << 62 + 1
-        static let delayed: UInt64 = 1 << 62 + 2
-        static let firstLane: UInt64 = 1 << 62 + 3
-        static let lastLane: UInt64 = 1 << 62 + 6
-
-        static func of(_ lane: Lane) -> UInt64 { firstLane + UInt64(lane.rawValue) }
     }
 
     /// Runs until the worker is asked to stop and everything is committed, or it cannot go on.
@@ -225,7 +206,7 @@ final class WorkerLoop {
             for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
                 port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
             }
-            perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: monotonic))
+            perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
             health.left(LeftPartitions(of: partitions))
             postStatus()
         }
@@ -236,9 +217,6 @@ final class WorkerLoop {
 
     /// Which assignment is the present one; what belongs to another counts no more.
     var epoch: Int { membership.epoch }
-
-    /// The moment at which the turn began.
-    var monotonic: MonotonicTime { MonotonicTime(nanoseconds: now) }
 
     func readClocks() {
         now = clock.monotonic
@@ -252,28 +230,28 @@ final class WorkerLoop {
         for index in events {
             let event = poller[index]
             switch event.token {
-            case Token.wakeUp: wakeUp.drain()
-            case Token.kafka: kafkaWakeUp.drain()
-            case Token.firstLane...Token.lastLane: noteArrivals(inLane: Int(event.token - Token.firstLane))
-            case Token.delayed:
+            case LoopToken.wakeUp: wakeUp.drain()
+            case LoopToken.kafka: kafkaWakeUp.drain()
+            case LoopToken.firstLane...LoopToken.lastLane: noteArrivals(inLane: Int(event.token - LoopToken.firstLane))
+            case LoopToken.delayed:
                 delayWakeUp.drain()
                 for slot in delayedPartitions.slots { partitions[slot].mayHaveRecords = true }
                 delayedPartitions.mayHaveRecords = true
                 parents.noteArrivals()
                 noteHeldArrivals()
                 controlReading.mayHaveRecords = true
-            case Token.details..<Token.wakeUp: details.handle(event)
+            case LoopToken.details..<LoopToken.wakeUp: details.handle(event)
             default:
                 Failpoint.pass(.answerUnread)
                 ports[Int(event.token >> 32)].connections.handle(event)
             }
         }
-        for port in ports { port.connections.handleTimers(monotonic) }
-        details.handleTimers(monotonic)
+        for port in ports { port.connections.handleTimers(now) }
+        details.handleTimers(now)
     }
 
     /// When the loop must turn again, whatever happens.
-    private func wakeTime() -> Int64 {
+    private func wakeTime() -> MonotonicTime {
         if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
         if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
         if controlReading.mayHaveRecords || parents.mayHaveRecords && canReadParents { return now }
@@ -286,7 +264,7 @@ final class WorkerLoop {
         if let due = timers.first { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
         wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, now: now))
-        if let timer = details.nextTimer { wake = min(wake, timer.nanoseconds) }
+        if let timer = details.nextTimer { wake = min(wake, timer) }
         return wake
     }
 

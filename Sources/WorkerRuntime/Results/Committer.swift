@@ -69,7 +69,7 @@ final class Committer: Sendable {
         var jobs: [Job] = []
         var replies: [Reply] = []
         /// When the present job was begun, monotonic nanoseconds.
-        var busySince: Int64?
+        var busySince: MonotonicTime?
         var isAbandoned = false
     }
 
@@ -77,13 +77,13 @@ final class Committer: Sendable {
     private let state = Mutex(State())
     private let signal = ThreadSignal()
     private let ended = DispatchSemaphore(value: 0)
-    private let notify: @Sendable () -> Void
+    private let wakeUp: WakeUp
 
-    /// A committer whose thread runs; it calls `notify`, from that thread, when a reply is there.
+    /// A committer whose thread runs; it signals `wakeUp` when a reply is there.
     init(
-        _ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock, notify: @escaping @Sendable () -> Void
+        _ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock, wakeUp: WakeUp
     ) {
-        self.notify = notify
+        self.wakeUp = wakeUp
         let thread = Thread { [self] in
             var dispatcher = JobDispatcher(configuration, group: group, clock: clock)
             work(&dispatcher)
@@ -104,7 +104,7 @@ final class Committer: Sendable {
     }
 
     /// When the present job was begun, monotonic nanoseconds; nil while there is none.
-    var busySince: Int64? { state.withLock { $0.busySince } }
+    var busySince: MonotonicTime? { state.withLock { $0.busySince } }
 
     /// Leaves the committer to itself: no job of its queue is begun any more, and the end of the present one is not reported.
     func abandon() {
@@ -136,7 +136,7 @@ final class Committer: Sendable {
                 state.busySince = nil
                 if !state.isAbandoned { state.replies.append(reply) }
             }
-            notify()
+            wakeUp.signal()
             if isLast { return }
         }
     }
@@ -144,7 +144,7 @@ final class Committer: Sendable {
     private func nextJob() -> Job? {
         state.withLock { state in
             guard !state.jobs.isEmpty else { return nil }
-            state.busySince = MonotonicTime.now().nanoseconds
+            state.busySince = MonotonicTime.now()
             return state.jobs.removeFirst()
         }
     }

@@ -1,12 +1,14 @@
+import Basics
+
 /// How many requests were finished per second over the last ten seconds, from a count that is read once a second.
 struct FinishRate {
-    /// The newest last; moments in monotonic nanoseconds.
-    private var samples: [(at: Int64, count: Int)] = []
+    /// The newest last.
+    private var samples: [(at: MonotonicTime, count: Int)] = []
 
     private static let span: Int64 = 10_000_000_000
 
     /// Takes in the count at a moment.
-    mutating func add(_ count: Int, at now: Int64) {
+    mutating func add(_ count: Int, at now: MonotonicTime) {
         samples.append((now, count))
         while samples.count > 2, now - samples[1].at >= Self.span { samples.removeFirst() }
     }

@@ -1,4 +1,4 @@
-import Basics
+public import Basics
 import EventLoop
 import Synchronization
 
@@ -18,8 +18,8 @@ public final class WorkerClock: Sendable {
     /// - Parameter duration: How far, at least nothing.
     public func advance(by duration: Duration) { ahead.wrappingAdd(max(0, duration.nanoseconds), ordering: .relaxed) }
 
-    /// Nanoseconds that never go back, comparable with other readings of this clock only.
-    public var monotonic: Int64 { MonotonicTime.now().nanoseconds + ahead.load(ordering: .relaxed) }
+    /// A moment that never goes back, comparable with other readings of this clock only.
+    public var monotonic: MonotonicTime { MonotonicTime.now() + ahead.load(ordering: .relaxed) }
 
     /// Milliseconds since 1970.
     public var millisecondsSince1970: Int64 {
@@ -27,7 +27,7 @@ public final class WorkerClock: Sendable {
     }
 
     /// The system's time at a moment of this clock.
-    func systemTime(at moment: Int64) -> MonotonicTime {
-        moment == .max ? .never : MonotonicTime(nanoseconds: moment - ahead.load(ordering: .relaxed))
+    func systemTime(at moment: MonotonicTime) -> MonotonicTime {
+        moment + -ahead.load(ordering: .relaxed)
     }
 }

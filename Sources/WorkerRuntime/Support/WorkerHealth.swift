@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Observability
 
@@ -20,17 +21,17 @@ final class WorkerHealth {
     private(set) var isBrokerDoubtful = false
 
     /// Health of one loop; `suffix` is put behind the checks' names, to tell loops of one process apart.
-    init(_ health: Health, _ log: Log, now: Int64, suffix: String = "") {
+    init(_ health: Health, _ log: Log, now: MonotonicTime, suffix: String = "") {
         self.health = health
         self.log = log
-        loop = health.heartbeat("loop" + suffix, limit: .seconds(10), now: now)
+        loop = health.heartbeat("loop" + suffix, limit: .seconds(10), now: now.nanoseconds)
         group = health.check("group" + suffix, for: .ready, until: "not a member of the consumer group yet")
         producer = health.check("producer" + suffix, for: .ready, until: "not ready to write results yet")
         hub = health.check("hub" + suffix, for: .ready, until: "not called yet")
     }
 
     /// The loop has turned at `now`, monotonic nanoseconds.
-    func turned(at now: Int64) { loop.turned(at: now) }
+    func turned(at now: MonotonicTime) { loop.turned(at: now.nanoseconds) }
 
     /// The group has answered: its positions are known, or were committed.
     func joined() {

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Kafka
 import Observability
@@ -21,7 +22,7 @@ final class WorkerMetrics {
     /// How old what was not read yet is, by lane, and by delay lane.
     private let lagSeconds: [GaugeShare]
     private let delayedLagSeconds: [GaugeShare]
-    private var nextSecond: Int64 = 0
+    private var nextSecond = MonotonicTime.past
 
     init(_ metrics: PushfanMetrics, _ gauges: LoopGauges, loop: Int) {
         self.metrics = metrics
@@ -85,7 +86,7 @@ final class WorkerMetrics {
     }
 
     /// Runs `update` when a second has passed since it ran last.
-    func everySecond(_ now: Int64, _ update: () -> Void) {
+    func everySecond(_ now: MonotonicTime, _ update: () -> Void) {
         guard now >= nextSecond else { return }
         nextSecond = now + 1_000_000_000
         update()

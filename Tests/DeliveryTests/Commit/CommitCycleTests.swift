@@ -1,4 +1,6 @@
+import Basics
 import Delivery
+import TestSupport
 import Testing
 
 /// What becomes of an offered batch, event by event.
@@ -29,7 +31,7 @@ struct CommitCycleTests {
             return
         }
         #expect(selection.isAll && selection.left.isEmpty && !selection.closes)
-        let next = cycle.due(waiting: 9, isHurried: true, now: Self.second)
+        let next = cycle.due(waiting: 9, isHurried: true, now: .at(Self.second))
         #expect(next == .wait, "one at a time")
     }
 
@@ -61,7 +63,7 @@ struct CommitCycleTests {
         #expect(desk.cycle.isOutOfGroup == (cause == .outOfGroup))
         #expect(desk.cycle.isInOrder == (cause == .metadataTooLarge))
         guard action == .wait else { return }
-        #expect(desk.cycle.isOverdue(now: desk.now), "nothing is begun meanwhile")
+        #expect(desk.cycle.isOverdue(now: .at(desk.now)), "nothing is begun meanwhile")
         desk.now += CommitCycle.retryInterval - 1
         desk.turn()
         #expect(desk.lastAction == .wait)
@@ -99,7 +101,7 @@ struct CommitCycleTests {
     @Test func whatAnEndedAssignmentOfferedIsForgottenHoweverItEnds() {
         let ends: [(inout CommitDesk) -> Void] = [
             { $0.confirm() }, { $0.fail(.refused) }, { $0.fail(.metadataTooLarge) },
-            { $0.perform($0.cycle.impossible(.overtaken)) }, { $0.perform($0.cycle.committerReplaced(now: $0.now)) },
+            { $0.perform($0.cycle.impossible(.overtaken)) }, { $0.perform($0.cycle.committerReplaced(now: .at($0.now))) },
         ]
         for end in ends {
             var desk = offering(pair)
@@ -122,12 +124,12 @@ struct CommitCycleTests {
     @Test func afterItsCommitterIsReplacedABatchIsDoubtful() {
         var desk = offering(pair)
         desk.now += 60 * Self.second
-        desk.perform(desk.cycle.committerReplaced(now: desk.now))
+        desk.perform(desk.cycle.committerReplaced(now: .at(desk.now)))
         desk.turn()
         #expect(desk.lastAction == .offerAgain(.doubtful))
         // One that waits anyway keeps its standing.
         desk.fail(.other, .unpublished)
-        desk.perform(desk.cycle.committerReplaced(now: desk.now))
+        desk.perform(desk.cycle.committerReplaced(now: .at(desk.now)))
         desk.turn()
         #expect(desk.lastAction == .wait)
         desk.now += CommitCycle.retryInterval
@@ -137,9 +139,9 @@ struct CommitCycleTests {
 
     @Test func withoutAPlaceInTheGroupABatchWaits() {
         var desk = offering(pair)
-        desk.cycle.notHandedOver(isOutOfGroup: true, now: desk.now)
-        #expect(desk.cycle.isOutOfGroup && desk.cycle.isOverdue(now: desk.now))
-        #expect(desk.cycle.wakeTime(waiting: 0, now: desk.now) == desk.now + CommitCycle.groupInterval)
+        desk.cycle.notHandedOver(isOutOfGroup: true, now: .at(desk.now))
+        #expect(desk.cycle.isOutOfGroup && desk.cycle.isOverdue(now: .at(desk.now)))
+        #expect(desk.cycle.wakeTime(waiting: 0, now: .at(desk.now)) == .at(desk.now + CommitCycle.groupInterval))
         desk.now += CommitCycle.groupInterval
         desk.turn()
         #expect(desk.lastAction == .offerAgain(.unpublished))
@@ -148,8 +150,8 @@ struct CommitCycleTests {
 
     @Test func callsWaitForACommitThatTakesLong() {
         let desk = offering(pair)
-        #expect(!desk.cycle.isOverdue(now: desk.now + CommitCycle.patience))
-        #expect(desk.cycle.isOverdue(now: desk.now + CommitCycle.patience + 1))
+        #expect(!desk.cycle.isOverdue(now: .at(desk.now + CommitCycle.patience)))
+        #expect(desk.cycle.isOverdue(now: .at(desk.now + CommitCycle.patience + 1)))
     }
 
     @Test func positionsCloseOnlyWhenNothingIsLeft() {
@@ -166,7 +168,7 @@ struct CommitCycleTests {
         desk.confirm()
         #expect(desk.lastAction == .settle(closes: true))
         let holdings = CommitCycle.Holdings(recordCount: 0, byteCount: 0, isDrained: true)
-        let action = desk.cycle.found(holdings, now: desk.now) { [] }
+        let action = desk.cycle.found(holdings, now: .at(desk.now)) { [] }
         guard case .offer(let selection) = action else {
             Issue.record("nothing is offered")
             return
@@ -176,11 +178,11 @@ struct CommitCycleTests {
 
     @Test func positionsWithoutResultsGoOutByThemselvesEveryFiveSeconds() {
         var desk = CommitDesk()
-        #expect(desk.cycle.isGapDue(now: desk.now))
+        #expect(desk.cycle.isGapDue(now: .at(desk.now)))
         desk.waiting = pair
         desk.turn()
-        #expect(!desk.cycle.isGapDue(now: desk.now + CommitCycle.gapInterval - 1))
-        #expect(desk.cycle.isGapDue(now: desk.now + CommitCycle.gapInterval))
+        #expect(!desk.cycle.isGapDue(now: .at(desk.now + CommitCycle.gapInterval - 1)))
+        #expect(desk.cycle.isGapDue(now: .at(desk.now + CommitCycle.gapInterval)))
     }
 
     @Test func whereBrokersTakeNoMapResultsWaitForThoseBeforeThem() {

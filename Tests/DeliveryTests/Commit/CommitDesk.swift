@@ -1,4 +1,6 @@
+import Basics
 import Delivery
+import TestSupport
 
 /// What a loop does around a cycle, without records: units wait, are offered, and come back or are taken.
 struct CommitDesk {
@@ -48,7 +50,7 @@ struct CommitDesk {
 
     /// Asks the cycle whether it is time.
     mutating func turn() {
-        perform(cycle.due(waiting: waiting.count, isHurried: isDrained, now: now))
+        perform(cycle.due(waiting: waiting.count, isHurried: isDrained, now: .at(now)))
     }
 
     mutating func perform(_ action: CommitCycle.Action) {
@@ -61,7 +63,7 @@ struct CommitDesk {
             let holdings = CommitCycle.Holdings(
                 recordCount: waiting.count, byteCount: waiting.reduce(0) { $0 + $1.byteCount }, isDrained: isDrained)
             let all = units
-            perform(cycle.found(holdings, now: now) { all })
+            perform(cycle.found(holdings, now: .at(now)) { all })
         case .offer(let selection):
             self.selection = selection
             offerCount += 1
@@ -93,7 +95,7 @@ struct CommitDesk {
     mutating func confirm(after duration: Int64 = 5 * CommitDesk.millisecond) {
         now += duration
         let batch = offered ?? []
-        perform(cycle.confirmed(byteCount: batch.reduce(0) { $0 + $1.byteCount }, now: now) { batch })
+        perform(cycle.confirmed(byteCount: batch.reduce(0) { $0 + $1.byteCount }, now: .at(now)) { batch })
     }
 
     mutating func fail(
@@ -102,7 +104,7 @@ struct CommitDesk {
     ) {
         now += duration
         let batch = offered ?? []
-        perform(cycle.failed(cause, standing, now: now) { batch })
+        perform(cycle.failed(cause, standing, now: .at(now)) { batch })
     }
 
     /// Lets time pass in turns of a quarter of a second, with brokers that reject some units.

@@ -1,5 +1,7 @@
+import TestSupport
 import Testing
 
+import Basics
 @testable import Delivery
 
 struct CommitScheduleTests {
@@ -17,8 +19,8 @@ struct CommitScheduleTests {
     ])
     func manyResultsAreCommittedSoonAndFewOrAFloodLater(elapsed: Int64, waiting: Int, due: Int64) {
         var schedule = CommitSchedule(interval: 60 * millisecond)
-        schedule.began(at: 7 * millisecond)
-        #expect(schedule.due(waiting: waiting, now: (7 + elapsed) * millisecond) == (7 + due) * millisecond)
+        schedule.began(at: .at(7 * millisecond))
+        #expect(schedule.due(waiting: waiting, now: .at((7 + elapsed) * millisecond)) == .at((7 + due) * millisecond))
     }
 
     @Test(arguments: [
@@ -28,9 +30,9 @@ struct CommitScheduleTests {
     func aLongIntervalHoldsForFewResultsAndFloodsToo(interval: Int64, flood: Int64, many: Int64, few: Int64) {
         var schedule = CommitSchedule(interval: interval * millisecond)
         schedule.began(at: 0)
-        #expect(schedule.due(waiting: 1_000_000, now: 1) == flood * millisecond)
-        #expect(schedule.due(waiting: 120, now: 60 * millisecond) == many * millisecond)
-        #expect(schedule.due(waiting: 1, now: 60 * millisecond) == few * millisecond)
+        #expect(schedule.due(waiting: 1_000_000, now: 1) == .at(flood * millisecond))
+        #expect(schedule.due(waiting: 120, now: .at(60 * millisecond)) == .at(many * millisecond))
+        #expect(schedule.due(waiting: 1, now: .at(60 * millisecond)) == .at(few * millisecond))
     }
 
     /// Results that come evenly, so many a second; a commit takes no time.
@@ -50,8 +52,8 @@ struct CommitScheduleTests {
                 if waiting == 0 { oldest = now }
                 waiting += 1
             }
-            guard waiting > 0, schedule.due(waiting: waiting, now: now) <= now else { continue }
-            schedule.began(at: now)
+            guard waiting > 0, schedule.due(waiting: waiting, now: .at(now)) <= .at(now) else { continue }
+            schedule.began(at: .at(now))
             longest = max(longest, now - oldest)
             begun += 1
             waiting = 0

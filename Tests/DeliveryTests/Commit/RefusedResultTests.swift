@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 import Testing
@@ -40,7 +41,7 @@ struct RefusedResultTests {
         #expect(desk.letters.isEmpty)
         #expect(desk.taken.count > 1100, "\(desk.taken.count) of \(next)")
         #expect(desk.offerCount - desk.taken.count < 40, "it is offered less and less often")
-        #expect(!desk.cycle.isOverdue(now: desk.now))
+        #expect(!desk.cycle.isOverdue(now: .at(desk.now)))
         desk.run(for: 10 * Self.second, arrive) { $0.id.offset == 0 && $0.topics == [.results] ? .tooLarge : nil }
         #expect(desk.letters.map(\.offset) == [0])
         #expect(desk.taken.contains(CommitUnit.ID(slot: 0, offset: 0)), "the dead letter is there")
@@ -74,12 +75,12 @@ struct RefusedResultTests {
         var desk = CommitDesk(patience: 0)
         desk.waiting = (0..<20).map { CommitDesk.unit($0) }
         var pauses = 0
-        desk.run(for: 120 * Self.second, { if $0.cycle.isOverdue(now: $0.now) { pauses += 1 } }) { _ in .refused }
+        desk.run(for: 120 * Self.second, { if $0.cycle.isOverdue(now: .at($0.now)) { pauses += 1 } }) { _ in .refused }
         #expect(desk.letters.isEmpty && desk.taken.isEmpty)
         #expect(pauses > 240, "\(pauses) of 480 turns")
         desk.run(for: 60 * Self.second) { _ in nil }
         #expect(desk.taken.count == 20)
-        #expect(!desk.cycle.isOverdue(now: desk.now))
+        #expect(!desk.cycle.isOverdue(now: .at(desk.now)))
     }
 
     /// Whether their own topic is at fault shows by others that begin, so these must begin.
@@ -91,14 +92,14 @@ struct RefusedResultTests {
         desk.run(
             for: 30 * Self.second,
             { desk in
-                guard !hasBegun, !desk.cycle.isOverdue(now: desk.now) else { return }
+                guard !hasBegun, !desk.cycle.isOverdue(now: .at(desk.now)) else { return }
                 hasBegun = true
                 desk.waiting.append(CommitDesk.unit(99))
             }
         ) { $0.topics == [.results] ? nil : .tooLarge }
         #expect(hasBegun)
         #expect(desk.taken.map(\.offset) == [99])
-        #expect(!desk.cycle.isOverdue(now: desk.now))
+        #expect(!desk.cycle.isOverdue(now: .at(desk.now)))
     }
 
     @Test func aUnitThatIsOfferedByItselfLeavesWhatWaitsInAllPartitions() {

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ struct LanePlacesTests {
     /// Lanes of weight 8, 4 and 1 with so many calls under way.
     private static func places(_ underWay: [Int] = [0, 0, 0], at now: Int64 = 0) -> LanePlaces {
         var places = LanePlaces(weights: [8, 4, 1])
-        _ = places.open(limit: 64, now: now)
+        _ = places.open(limit: 64, now: .at(now))
         for (lane, count) in underWay.enumerated() {
             for _ in 0..<count { places.began(lane) }
         }
@@ -38,16 +39,16 @@ struct LanePlacesTests {
         for _ in 0..<6 { places.ended(1) }
         for _ in 0..<58 { places.began(2) }
         for now in [1, Self.second - 1, Self.second, 2 * Self.second - 1] {
-            #expect(places.open(limit: 64, now: now) == 0b011, "at \(now)")
+            #expect(places.open(limit: 64, now: .at(now)) == 0b011, "at \(now)")
         }
-        #expect(places.open(limit: 64, now: 2 * Self.second) == 0b111)
+        #expect(places.open(limit: 64, now: .at(2 * Self.second)) == 0b111)
     }
 
     @Test func aLongPauseForgetsWhatWasNeeded() {
         var places = Self.places([0, 6, 0])
         for _ in 0..<6 { places.ended(1) }
         for _ in 0..<60 { places.began(2) }
-        #expect(places.open(limit: 64, now: 60 * Self.second) == 0b111)
+        #expect(places.open(limit: 64, now: .at(60 * Self.second)) == 0b111)
     }
 
     @Test func endsWithoutABeginningAreNoPlaces() {
@@ -66,7 +67,7 @@ struct LanePlacesTests {
         var underWay: [Int] = []
         var begun = [0, 0, 0]
         for step in 0..<100_000 {
-            let open = places.open(limit: 64, now: Int64(step) * 100_000)
+            let open = places.open(limit: 64, now: .at(Int64(step) * 100_000))
             if let lane = turns.next(among: open) {
                 try #require(begun.indices.contains(lane))
                 places.began(lane)

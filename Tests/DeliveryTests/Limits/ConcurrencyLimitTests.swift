@@ -1,4 +1,6 @@
+import Basics
 import Delivery
+import TestSupport
 import Testing
 
 struct ConcurrencyLimitTests {
@@ -136,7 +138,7 @@ struct ConcurrencyLimitTests {
             let starts = (0..<limit.limit).map { _ in now }
             for count in 1...starts.count { limit.started(inFlight: count) }
             now += (place == 200 ? 2000 : 50) * Self.millisecond
-            for start in starts { limit.ended(startedAt: start, now: now, isLost: false) }
+            for start in starts { limit.ended(startedAt: .at(start), now: .at(now), isLost: false) }
             if place > 20 { #expect(limit.limit >= 32) }
         }
         #expect(limit.limit == 64)

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 
@@ -130,10 +131,10 @@ struct FailingHubModel {
 
     private mutating func startCalls(of worker: Int, _ hub: Hub) {
         var passedOver = 0
-        while !workers[worker].queue.isEmpty, workers[worker].limits.mayStart(now: now) {
+        while !workers[worker].queue.isEmpty, workers[worker].limits.mayStart(now: .at(now)) {
             var request = workers[worker].queue.removeFirst()
             let circuit = workers[worker].limits.circuit
-            if request.attempt > 0 && circuit.hasSucceeded(since: request.startedAt) { request.failsAlone = true }
+            if request.attempt > 0 && circuit.hasSucceeded(since: .at(request.startedAt)) { request.failsAlone = true }
             if request.failsAlone, circuit.state != .closed, passedOver < workers[worker].queue.count {
                 passedOver += 1
                 workers[worker].queue.append(request)
@@ -142,7 +143,7 @@ struct FailingHubModel {
             request.attempt += 1
             request.startedAt = now
             let (end, ending) = answer(to: request, hub)
-            let call = workers[worker].limits.started(now: now)
+            let call = workers[worker].limits.started(now: .at(now))
             calls.append(Call(worker: worker, request: request, circuit: call, end: end, ending: ending))
             starts.append(now)
         }
@@ -183,18 +184,18 @@ struct FailingHubModel {
     private mutating func end(_ call: Call) {
         let worker = call.worker
         let isFailure = call.ending == .error || call.ending == .reset || call.ending == .hang
-        workers[worker].limits.ended(startedAt: call.request.startedAt)
-        workers[worker].limits.noteEnd(startedAt: call.request.startedAt, now: now, isLost: call.ending != .success)
+        workers[worker].limits.ended(startedAt: .at(call.request.startedAt))
+        workers[worker].limits.noteEnd(startedAt: .at(call.request.startedAt), now: .at(now), isLost: call.ending != .success)
         if isFailure {
             workers[worker].limits.circuit.failed(
-                call.circuit, isOwnFault: call.request.failsAlone, now: now, using: &random)
+                call.circuit, isOwnFault: call.request.failsAlone, now: .at(now), using: &random)
         } else {
-            workers[worker].limits.circuit.succeeded(call.circuit, now: now)
+            workers[worker].limits.circuit.succeeded(call.circuit, now: .at(now))
         }
         let isRefusal = call.ending == .refusal
         if call.ending == .success || call.ending == .error || isRefusal {
-            let isWhole = workers[worker].limits.answered(isRefusal: isRefusal, now: now)
-            if isWhole { workers[worker].limits.pause.asked(for: 1000, now: now) }
+            let isWhole = workers[worker].limits.answered(isRefusal: isRefusal, now: .at(now))
+            if isWhole { workers[worker].limits.pause.asked(for: 1000, now: .at(now)) }
         }
         if call.ending == .success { successes.append(now) }
         // What may have reached its devices is not tried again.

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 
@@ -65,7 +66,7 @@ struct FleetModel {
     @discardableResult
     mutating func join() -> Worker {
         let member = UInt64(workers.count + 1)
-        let worker = Worker(workers.count, RateLimit(callsPerSecond: limit, member: member, now: now))
+        let worker = Worker(workers.count, RateLimit(callsPerSecond: limit, member: member, now: .at(now)))
         worker.position = log.count
         workers.append(worker)
         rebalance()
@@ -75,7 +76,7 @@ struct FleetModel {
     /// Stops a worker in order.
     mutating func leave() {
         guard let worker = living.randomElement(using: &random) else { return }
-        send(worker.rate.leave(now: now), worker)
+        send(worker.rate.leave(now: .at(now)), worker)
         worker.isDead = true
         worker.isMember = false
         rebalance()
@@ -94,7 +95,7 @@ struct FleetModel {
         self.limit = limit
         for worker in living {
             at(now + Int64(random.below(2000)) * Self.millisecond) { model in
-                worker.rate.setLimit(callsPerSecond: limit, now: model.now)
+                worker.rate.setLimit(callsPerSecond: limit, now: .at(model.now))
             }
         }
     }
@@ -110,7 +111,7 @@ struct FleetModel {
             let members = model.workers.filter(\.isMember)
             for (index, worker) in members.enumerated() {
                 worker.owned = (model.conditions.partitionCount + members.count - 1 - index) / members.count
-                if !worker.isDead { worker.rate.owns(worker.owned, now: model.now) }
+                if !worker.isDead { worker.rate.owns(worker.owned, now: .at(model.now)) }
             }
         }
     }
@@ -148,10 +149,12 @@ struct FleetModel {
         while worker.position < log.count {
             if worker.readableAt < log[worker.position].at { worker.readableAt = log[worker.position].at + delay() }
             guard worker.readableAt <= now else { break }
-            worker.rate.heard(log[worker.position].announcement, offset: Int64(worker.position), now: now)
+            worker.rate.heard(log[worker.position].announcement, offset: Int64(worker.position), now: .at(now))
             worker.position += 1
         }
-        if now >= worker.rate.nextDue, let announcement = worker.rate.announcement(now: now) { send(announcement, worker) }
+        if .at(now) >= worker.rate.nextDue, let announcement = worker.rate.announcement(now: .at(now)) {
+            send(announcement, worker)
+        }
         makeCalls(worker)
     }
 
@@ -159,7 +162,7 @@ struct FleetModel {
     private mutating func makeCalls(_ worker: Worker) {
         var waiting = worker.owned > 0
         if let demand = worker.demand { waiting = waiting && now - worker.madeAt >= Self.second / Int64(demand) }
-        while waiting, worker.rate.hasCall(now: now) {
+        while waiting, worker.rate.hasCall(now: .at(now)) {
             worker.rate.started()
             worker.calls += 1
             calls.append(now)
@@ -168,7 +171,7 @@ struct FleetModel {
                 waiting = now - worker.madeAt >= Self.second / Int64(demand)
             }
         }
-        worker.rate.noteWaiting(waiting, now: now)
+        worker.rate.noteWaiting(waiting, now: .at(now))
     }
 
     /// Parts of the limit that are in use by workers that do anything, by their rates.

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 import Testing
@@ -164,7 +165,7 @@ struct FleetShareTests {
         var share = FleetShare(member: 1)
         share.wants(.init(weight: 3), now: 0)
         for place in 0..<100 {
-            _ = share.announcement(now: Int64(place) * 100 * Self.millisecond)
+            _ = share.announcement(now: .at(Int64(place) * 100 * Self.millisecond))
             #expect(share.share == 0)
         }
     }
@@ -175,17 +176,17 @@ struct FleetShareTests {
         share.wants(.init(weight: 3), now: 0)
         var (sent, offset) = (Int64(0), Int64(0))
         for now in stride(from: 0, to: 3 * Self.second, by: Int(50 * Self.millisecond)) {
-            guard let announcement = share.announcement(now: now) else { continue }
-            share.heard(announcement, offset: offset, now: now + Self.millisecond)
+            guard let announcement = share.announcement(now: .at(now)) else { continue }
+            share.heard(announcement, offset: offset, now: .at(now + Self.millisecond))
             (sent, offset) = (now, offset + 1)
         }
         #expect(share.share == FleetShare.whole)
         // A tenth of a second is left for what has begun to be over.
-        let late = share.announcement(now: sent + 899 * Self.millisecond)
+        let late = share.announcement(now: .at(sent + 899 * Self.millisecond))
         #expect(share.share == FleetShare.whole)
-        _ = share.announcement(now: sent + 900 * Self.millisecond)
+        _ = share.announcement(now: .at(sent + 900 * Self.millisecond))
         #expect(share.share == 0)
-        share.heard(try #require(late), offset: offset, now: sent + 1900 * Self.millisecond)
+        share.heard(try #require(late), offset: offset, now: .at(sent + 1900 * Self.millisecond))
         #expect(share.share == 0)
     }
 }

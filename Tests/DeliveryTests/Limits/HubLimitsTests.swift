@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 import Testing
@@ -23,18 +24,18 @@ struct HubLimitsTests {
         while now < 70 * Self.second {
             for call in calls where call.end <= now {
                 limits.ended()
-                limits.concurrency.ended(startedAt: call.startedAt, now: now, isLost: call.isLost)
+                limits.concurrency.ended(startedAt: .at(call.startedAt), now: .at(now), isLost: call.isLost)
                 if call.isLost {
-                    limits.circuit.failed(call.circuit, now: now, using: &random)
+                    limits.circuit.failed(call.circuit, now: .at(now), using: &random)
                 } else {
-                    limits.circuit.succeeded(call.circuit, now: now)
+                    limits.circuit.succeeded(call.circuit, now: .at(now))
                 }
             }
             calls.removeAll { $0.end <= now }
-            while limits.mayStart(now: now) {
+            while limits.mayStart(now: .at(now)) {
                 let isLost = outage.contains(now)
                 let duration = isLost ? 2 * Self.second : Int64(30 + random.below(40)) * Self.millisecond
-                calls.append(Call(circuit: limits.started(now: now), startedAt: now, end: now + duration, isLost: isLost))
+                calls.append(Call(circuit: limits.started(now: .at(now)), startedAt: now, end: now + duration, isLost: isLost))
                 starts.append(now)
             }
             now += Self.millisecond
@@ -52,14 +53,14 @@ struct HubLimitsTests {
     private func expectWait(
         _ limits: inout HubLimits, at now: Int64, until end: Int64?, _ place: SourceLocation = #_sourceLocation
     ) {
-        let found = limits.waitEnd(now: now)
-        #expect(found == end, sourceLocation: place)
+        let found = limits.waitEnd(now: .at(now))
+        #expect(found == end.map { .at($0) }, sourceLocation: place)
     }
 
     private func expectStart(
         _ limits: inout HubLimits, at now: Int64, _ expected: Bool, _ place: SourceLocation = #_sourceLocation
     ) {
-        let mayStart = limits.mayStart(now: now)
+        let mayStart = limits.mayStart(now: .at(now))
         #expect(mayStart == expected, sourceLocation: place)
     }
 
@@ -76,12 +77,12 @@ struct HubLimitsTests {
         let now = 1500 * Self.millisecond
         expectWait(&limits, at: now, until: nil)
         expectStart(&limits, at: now, true)
-        _ = limits.started(now: now)
+        _ = limits.started(now: .at(now))
         #expect(limits.inFlight == 1)
         expectStart(&limits, at: now, false)
         expectWait(&limits, at: now, until: 2500 * Self.millisecond)
         expectStart(&limits, at: 2500 * Self.millisecond, true)
-        _ = limits.started(now: 2500 * Self.millisecond)
+        _ = limits.started(now: .at(2500 * Self.millisecond))
         expectWait(&limits, at: 3500 * Self.millisecond, until: .max)
         limits.ended()
         expectWait(&limits, at: 3500 * Self.millisecond, until: nil)
@@ -93,13 +94,13 @@ struct HubLimitsTests {
         limits.rate?.owns(1, now: 0)
         limits.rate?.sharesByPartitions(1, now: 0)
         limits.noteWaiting(true, now: 0)
-        limits.noteWaiting(true, now: 400 * Self.millisecond)
-        limits.noteWaiting(false, now: 500 * Self.millisecond)
-        limits.noteWaiting(false, now: Self.second)
+        limits.noteWaiting(true, now: .at(400 * Self.millisecond))
+        limits.noteWaiting(false, now: .at(500 * Self.millisecond))
+        limits.noteWaiting(false, now: .at(Self.second))
         #expect(limits.rate?.waitedNanoseconds == 500 * Self.millisecond)
-        _ = limits.started(now: Self.second)
-        limits.noteWaiting(true, now: Self.second)
-        limits.noteWaiting(true, now: 2 * Self.second)
+        _ = limits.started(now: .at(Self.second))
+        limits.noteWaiting(true, now: .at(Self.second))
+        limits.noteWaiting(true, now: .at(2 * Self.second))
         #expect(limits.rate?.waitedNanoseconds == 500 * Self.millisecond)
     }
 }

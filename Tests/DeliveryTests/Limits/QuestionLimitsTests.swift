@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 import Testing
@@ -24,16 +25,16 @@ struct QuestionLimitsTests {
         var limits = HubLimits(concurrency: ConcurrencyLimit(most: 8, isAdaptive: false))
         limits.pause.asked(for: 1000, now: 0)
         let paused = limits.mayAsk(now: 0, areCallsWaiting: false)
-        let rested = limits.mayAsk(now: 2 * Self.second, areCallsWaiting: false)
+        let rested = limits.mayAsk(now: .at(2 * Self.second), areCallsWaiting: false)
         #expect(!paused && rested)
         for _ in 0..<20 {
-            let call = limits.started(now: 2 * Self.second)
+            let call = limits.started(now: .at(2 * Self.second))
             limits.ended()
-            limits.circuit.failed(call, now: 2 * Self.second, using: &random)
+            limits.circuit.failed(call, now: .at(2 * Self.second), using: &random)
         }
         // Neither at once nor as the probe that may go later.
         for wait in [0, 60 * Self.second] {
-            let mayAsk = limits.mayAsk(now: 2 * Self.second + wait, areCallsWaiting: false)
+            let mayAsk = limits.mayAsk(now: .at(2 * Self.second + wait), areCallsWaiting: false)
             #expect(!mayAsk && limits.circuit.state != .closed)
         }
     }
@@ -47,17 +48,17 @@ struct QuestionLimitsTests {
         var (calls, questions) = (0, 0)
         for millisecond in 0..<20_000 as Range<Int64> {
             let now = millisecond * 1_000_000
-            while limits.mayAsk(now: now, areCallsWaiting: areCallsWaiting) {
+            while limits.mayAsk(now: .at(now), areCallsWaiting: areCallsWaiting) {
                 limits.startedPoll()
                 limits.ended()
                 questions += 1
             }
-            while areCallsWaiting && limits.mayStart(now: now) {
-                let call = limits.started(now: now)
+            while areCallsWaiting && limits.mayStart(now: .at(now)) {
+                let call = limits.started(now: .at(now))
                 limits.ended()
-                limits.circuit.succeeded(call, now: now)
+                limits.circuit.succeeded(call, now: .at(now))
                 calls += 1
-                if limits.mayAsk(now: now, areCallsWaiting: true) {
+                if limits.mayAsk(now: .at(now), areCallsWaiting: true) {
                     limits.startedPoll()
                     limits.ended()
                     questions += 1

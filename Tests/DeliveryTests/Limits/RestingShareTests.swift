@@ -1,4 +1,6 @@
+import Basics
 import Delivery
+import TestSupport
 import Testing
 
 /// Two workers with much to do and one log, in which everything is read by both 10 ms after it was written.
@@ -17,13 +19,13 @@ struct RestingShareTests {
         mutating func run(milliseconds: Int64, waiting: [Int] = [0, 1]) {
             let end = now + milliseconds * 1_000_000
             while now < end {
-                let written = workers.indices.compactMap { workers[$0].announcement(now: now) }
+                let written = workers.indices.compactMap { workers[$0].announcement(now: .at(now)) }
                 now += RestingShareTests.step
                 for announcement in written {
-                    for index in workers.indices { workers[index].heard(announcement, offset: length, now: now) }
+                    for index in workers.indices { workers[index].heard(announcement, offset: length, now: .at(now)) }
                     length += 1
                 }
-                for index in waiting { workers[index].noteWaiting(true, now: now) }
+                for index in waiting { workers[index].noteWaiting(true, now: .at(now)) }
                 most = max(most, workers.reduce(0) { $0 + $1.rate })
             }
         }
@@ -33,17 +35,17 @@ struct RestingShareTests {
 
     @Test func aWorkerWithoutPartitionsLendsItsShareAtOnceAndHasItBackAtOnce() {
         var fleet = Fleet()
-        for index in fleet.workers.indices { fleet.workers[index].owns(6, now: fleet.now) }
+        for index in fleet.workers.indices { fleet.workers[index].owns(6, now: .at(fleet.now)) }
         fleet.run(milliseconds: 3000)
         #expect(fleet.rates == [Self.limit / 2, Self.limit / 2])
-        fleet.workers[1].noteWaiting(false, now: fleet.now)
-        fleet.workers[1].rests(now: fleet.now)
+        fleet.workers[1].noteWaiting(false, now: .at(fleet.now))
+        fleet.workers[1].rests(now: .at(fleet.now))
         fleet.run(milliseconds: 50, waiting: [0])
         #expect(fleet.rates[0] > Self.limit * 98 / 100)
         // Longer than demand is remembered.
         fleet.run(milliseconds: 5000, waiting: [0])
         #expect(fleet.rates[0] > Self.limit * 98 / 100 && fleet.rates[1] > 0)
-        fleet.workers[1].owns(6, now: fleet.now)
+        fleet.workers[1].owns(6, now: .at(fleet.now))
         fleet.run(milliseconds: 100)
         #expect(fleet.rates == [Self.limit / 2, Self.limit / 2])
         #expect(fleet.most <= Self.limit)
@@ -51,15 +53,15 @@ struct RestingShareTests {
 
     @Test func aWorkerThatRestsForAMomentOnlyClaimsAllThatItHadUseFor() {
         var fleet = Fleet()
-        for index in fleet.workers.indices { fleet.workers[index].owns(6, now: fleet.now) }
+        for index in fleet.workers.indices { fleet.workers[index].owns(6, now: .at(fleet.now)) }
         fleet.run(milliseconds: 3000)
         for index in fleet.workers.indices {
-            fleet.workers[index].noteWaiting(false, now: fleet.now)
-            fleet.workers[index].rests(now: fleet.now)
+            fleet.workers[index].noteWaiting(false, now: .at(fleet.now))
+            fleet.workers[index].rests(now: .at(fleet.now))
         }
         fleet.run(milliseconds: 30, waiting: [])
-        fleet.workers[0].owns(8, now: fleet.now)
-        fleet.workers[1].owns(4, now: fleet.now)
+        fleet.workers[0].owns(8, now: .at(fleet.now))
+        fleet.workers[1].owns(4, now: .at(fleet.now))
         // Nothing waits yet: what it asks for comes from what it did before.
         fleet.run(milliseconds: 100, waiting: [])
         #expect(fleet.rates[0] == Self.limit * 666_666 / 1_000_000)

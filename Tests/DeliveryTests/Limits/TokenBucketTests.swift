@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 import Testing
@@ -9,12 +10,12 @@ struct TokenBucketTests {
     private func drain(_ bucket: inout TokenBucket, from start: Int64, to end: Int64) -> Int {
         var (now, count) = (start, 0)
         while now < end {
-            while bucket.hasCall(now: now) {
+            while bucket.hasCall(now: .at(now)) {
                 bucket.take()
                 count += 1
             }
-            guard let next = bucket.nextCall(now: now), next < end else { break }
-            now = next
+            guard let next = bucket.nextCall(now: .at(now)), next < .at(end) else { break }
+            now = next.nanoseconds
         }
         return count
     }
@@ -22,15 +23,15 @@ struct TokenBucketTests {
     private func expectCall(
         _ bucket: inout TokenBucket, at now: Int64, _ expected: Bool, _ place: SourceLocation = #_sourceLocation
     ) {
-        let hasCall = bucket.hasCall(now: now)
+        let hasCall = bucket.hasCall(now: .at(now))
         #expect(hasCall == expected, sourceLocation: place)
     }
 
     private func expectNext(
         _ bucket: inout TokenBucket, at now: Int64, _ expected: Int64?, _ place: SourceLocation = #_sourceLocation
     ) {
-        let next = bucket.nextCall(now: now)
-        #expect(next == expected, sourceLocation: place)
+        let next = bucket.nextCall(now: .at(now))
+        #expect(next == expected.map { .at($0) }, sourceLocation: place)
     }
 
     @Test func aFreshOneIsEmpty() {
@@ -61,7 +62,7 @@ struct TokenBucketTests {
         var starts: [Int64] = []
         for _ in 0..<5000 {
             now += Int64(random.below([1000, 3_000_000, 700_000_000][random.below(3)]))
-            for _ in 0..<random.below(200) where bucket.hasCall(now: now) {
+            for _ in 0..<random.below(200) where bucket.hasCall(now: .at(now)) {
                 bucket.take()
                 starts.append(now)
             }
@@ -82,7 +83,7 @@ struct TokenBucketTests {
         var bucket = TokenBucket(rate: rate, now: 0)
         let now = Int64.max / 4
         var count = 0
-        while bucket.hasCall(now: now) {
+        while bucket.hasCall(now: .at(now)) {
             bucket.take()
             count += 1
         }
@@ -92,7 +93,7 @@ struct TokenBucketTests {
     @Test func aChangedRateCountsFromItsMomentOn() {
         var bucket = TokenBucket(rate: 100_000, now: 0)
         let before = drain(&bucket, from: 0, to: 10 * Self.second)
-        bucket.setRate(1_000_000, now: 10 * Self.second)
+        bucket.setRate(1_000_000, now: .at(10 * Self.second))
         let after = drain(&bucket, from: 10 * Self.second, to: 20 * Self.second)
         #expect(before == 999)
         #expect(after == 10_000)
@@ -101,9 +102,9 @@ struct TokenBucketTests {
     @Test func aLowerRateTakesTheLargerBurstAway() {
         var bucket = TokenBucket(rate: 1_000_000, now: 0)
         expectCall(&bucket, at: Self.second, true)
-        bucket.setRate(8000, now: Self.second)
+        bucket.setRate(8000, now: .at(Self.second))
         var count = 0
-        while bucket.hasCall(now: Self.second) {
+        while bucket.hasCall(now: .at(Self.second)) {
             bucket.take()
             count += 1
         }
@@ -113,7 +114,7 @@ struct TokenBucketTests {
     @Test func withoutARateNoCallMayEverStart() {
         var bucket = TokenBucket(rate: 1000, now: 0)
         expectCall(&bucket, at: Self.second, true)
-        bucket.setRate(0, now: Self.second)
+        bucket.setRate(0, now: .at(Self.second))
         expectCall(&bucket, at: .max, false)
         expectNext(&bucket, at: .max, .max)
     }

@@ -1,11 +1,13 @@
+import Basics
 import Delivery
+import TestSupport
 
 /// From outcomes to a confirmed commit: what `CommitCycle` decides is done here, as in the loop.
 extension ModelWorker {
     /// Offers what is finished, if it is time.
     func offerCommit(_ broker: inout ModelBroker) {
         guard !partitions.isEmpty, phase == .running || phase == .draining else { return }
-        let action = cycle.due(waiting: outbox.count, isHurried: phase == .draining || isOpening, now: broker.now)
+        let action = cycle.due(waiting: outbox.count, isHurried: phase == .draining || isOpening, now: .at(broker.now))
         perform(action, &broker)
     }
 
@@ -35,7 +37,7 @@ extension ModelWorker {
         guard phase != .stopped, committer.job != nil else { return }
         broker.count(\.committersReplaced)
         committer.abandon(fate, &broker)
-        perform(cycle.committerReplaced(now: broker.now), &broker)
+        perform(cycle.committerReplaced(now: .at(broker.now)), &broker)
     }
 
     private func handle(_ reply: ModelCommitter.Reply?, _ broker: inout ModelBroker) {
@@ -45,11 +47,11 @@ extension ModelWorker {
         switch reply {
         case .committed:
             let byteCount = offered?.byteCount ?? 0
-            perform(cycle.confirmed(byteCount: byteCount, now: now) { units(of: batch) }, &broker)
+            perform(cycle.confirmed(byteCount: byteCount, now: .at(now)) { units(of: batch) }, &broker)
         case .overtaken: perform(cycle.impossible(.overtaken), &broker)
         case .failed(let cause, let standing):
             offered?.standing = standing
-            perform(cycle.failed(cause, standing, now: now) { units(of: batch) }, &broker)
+            perform(cycle.failed(cause, standing, now: .at(now)) { units(of: batch) }, &broker)
         case .fenced: perform(cycle.takenOver(), &broker)
         }
     }
@@ -85,7 +87,7 @@ extension ModelWorker {
         let holdings = CommitCycle.Holdings(
             recordCount: outbox.count, byteCount: outbox.reduce(0) { $0 + $1.byteCount },
             isDrained: phase == .draining && !hasOwnCalls)
-        perform(cycle.found(holdings, now: broker.now) { units(of: outbox) }, &broker)
+        perform(cycle.found(holdings, now: .at(broker.now)) { units(of: outbox) }, &broker)
     }
 
     /// The units of a batch, in the order of partitions and offsets.
@@ -164,7 +166,7 @@ extension ModelWorker {
         if isRefreshDue || isOpening { return true }
         let hasGap = partitions.contains(where: \.hasUncommittedGap)
         if !outbox.isEmpty && (!cycle.isInOrder || hasGap) { return true }
-        return (phase != .running || cycle.isGapDue(now: now)) && hasGap
+        return (phase != .running || cycle.isGapDue(now: .at(now))) && hasGap
     }
 
     /// Gives the offered batch to the committer, fenced by the worker's present place in the group.
@@ -172,7 +174,7 @@ extension ModelWorker {
         guard var job = offered else { return }
         guard member.id != 0 || terms.sabotage == .ignoresTheGuard else {
             broker.count(\.guarded)
-            cycle.notHandedOver(isOutOfGroup: true, now: broker.now)
+            cycle.notHandedOver(isOutOfGroup: true, now: .at(broker.now))
             return
         }
         job.member = member

@@ -1,4 +1,6 @@
+import Basics
 import Delivery
+import TestSupport
 
 /// A worker process of the model. It decides nothing about commits, positions and starts: `CommitCycle`, `OffsetLedger`, `AssignmentPlan`
 /// and `StartRule` do, and it performs, as the loop does.
@@ -95,7 +97,7 @@ final class ModelWorker {
 extension ModelWorker {
     /// Whether what was read may begin.
     private func canProceed(_ now: Int64) -> Bool {
-        phase == .running && (!isOpening || terms.sabotage == .beginsBeforeOpening) && !cycle.isOverdue(now: now)
+        phase == .running && (!isOpening || terms.sabotage == .beginsBeforeOpening) && !cycle.isOverdue(now: .at(now))
     }
 
     /// - Returns: Whether there may be another record to read.

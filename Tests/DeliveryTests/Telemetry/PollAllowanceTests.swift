@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 import Testing
@@ -24,7 +25,7 @@ struct PollAllowanceTests {
         var count = 0
         for millisecond in 0..<seconds * 1000 {
             if calls > 0, millisecond % Int64(1000 / calls) == 0 { allowance.tracked() }
-            while allowance.mayPoll(limit: 4096, now: millisecond * 1_000_000) {
+            while allowance.mayPoll(limit: 4096, now: .at(millisecond * 1_000_000)) {
                 allowance.began()
                 allowance.ended()
                 count += 1
@@ -49,15 +50,15 @@ struct PollAllowanceTests {
         #expect(next == nil)
         for _ in 0..<PollAllowance.burst { allowance.began() }
         next = allowance.nextPoll(now: 5)
-        #expect(next == 5 + Self.second / PollAllowance.perSecond)
-        let before = allowance.mayPoll(limit: 4096, now: (next ?? 0) - 1)
+        #expect(next == .at(5 + Self.second / PollAllowance.perSecond))
+        let before = allowance.mayPoll(limit: 4096, now: (next ?? 0) + -1)
         let then = allowance.mayPoll(limit: 4096, now: next ?? 0)
         #expect(!before && then)
     }
 
     @Test func aClockThatGoesBackTakesNothing() {
         var allowance = PollAllowance()
-        let before = allowance.mayPoll(limit: 4096, now: 10 * Self.second)
+        let before = allowance.mayPoll(limit: 4096, now: .at(10 * Self.second))
         let then = allowance.mayPoll(limit: 4096, now: 0)
         #expect(before && then)
     }
