@@ -27,11 +27,13 @@ struct InOrderTests {
             }
             try bench.publish(all: others, partition: Int32(partition))
         }
-        let worker = try bench.startWorker()
+        // The number of results that wait is the limit, not their bytes.
+        let worker = try bench.startWorker { $0.memoryBudget = 1 << 30 }
         #expect(eventually { bench.metric("pushfan_records_consumed_total") > 16_384 })
         bench.clock.advance(by: .seconds(601))
         try bench.results(18_004)
         try worker.stop()
+        #expect(bench.logLines.all.contains { $0.contains("publishing results in offset order") })
         #expect(bench.hub.calls().count == 4)
     }
 }

@@ -39,7 +39,7 @@ public struct CommitCycle: Sendable {
     public static let groupInterval: Int64 = 200_000_000
     /// How long positions without records wait for another commit: 5 s in nanoseconds.
     public static let gapInterval: Int64 = 5_000_000_000
-    /// After what time refused units are looked at again, where nothing else waits: 100 ms in nanoseconds.
+    /// After what time units that cannot go out are looked at again, where nothing else waits: 100 ms in nanoseconds.
     public static let lookInterval: Int64 = 100_000_000
     /// How long a commit may take before calls wait for it, ten times what one usually takes: 500 ms in nanoseconds.
     public static let patience: Int64 = 500_000_000
@@ -116,6 +116,15 @@ public struct CommitCycle: Sendable {
         }
         guard now >= nextOffer, isHurried || schedule.due(waiting: waiting, now: now) <= now else { return .wait }
         return .look
+    }
+
+    /// There is nothing to commit at present. Where records wait, each waits for results before it in its partition.
+    ///
+    /// - Parameters:
+    ///   - waiting: How many records wait.
+    ///   - now: The present moment.
+    public mutating func foundNothing(waiting: Int, now: MonotonicTime) {
+        if waiting > 0 { nextOffer = now + Self.lookInterval }
     }
 
     /// There is something to commit: records, or positions that have moved.

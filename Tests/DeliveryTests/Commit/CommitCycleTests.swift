@@ -148,6 +148,20 @@ struct CommitCycleTests {
         #expect(!desk.cycle.isOutOfGroup)
     }
 
+    /// Otherwise the loop would turn without a rest for as long as the result in front is missing.
+    @Test(arguments: [(0, Int64?.none), (5, CommitCycle.lookInterval)] as [(Int, Int64?)])
+    func whatWaitsForResultsBeforeItIsLookedAtNowAndThen(waiting: Int, rest: Int64?) {
+        var desk = CommitDesk()
+        desk.cycle.foundNothing(waiting: waiting, now: .at(desk.now))
+        #expect(desk.cycle.wakeTime(waiting: waiting, now: .at(desk.now)) == rest.map { .at(desk.now + $0) } ?? .never)
+        desk.waiting = [CommitDesk.unit(1)]
+        desk.turn()
+        #expect((desk.offerCount == 0) == (rest != nil))
+        desk.now += CommitCycle.lookInterval
+        desk.turn()
+        #expect(desk.offerCount == 1)
+    }
+
     @Test func callsWaitForACommitThatTakesLong() {
         let desk = offering(pair)
         #expect(!desk.cycle.isOverdue(now: .at(desk.now + CommitCycle.patience)))
