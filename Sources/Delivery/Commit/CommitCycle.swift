@@ -126,7 +126,7 @@ public struct CommitCycle: Sendable {
     public mutating func found(_ holdings: Holdings, now: Int64, units: () -> [CommitUnit]) -> Action {
         schedule.began(at: now)
         var selection = CommitSelection()
-        if refused.isEmpty, !isInOrder, size.holds(units: holdings.recordCount, bytes: holdings.byteCount) {
+        if refused.isEmpty, !isInOrder, holdings.recordCount <= refused.unitLimit, size.holds(bytes: holdings.byteCount) {
             selection.isAll = true
         } else {
             let all = units()
@@ -164,7 +164,7 @@ public struct CommitCycle: Sendable {
                 areOthersWaiting = true
                 continue
             }
-            let moment = refused.moment(of: unit, now: now, isHurried: isHurried)
+            let moment = refused.moment(of: unit, isInOrder: isInOrder, now: now, isHurried: isHurried)
             let before = units[start..<index]
             guard moment <= now, earliest.map({ moment < $0.moment }) ?? true,
                 CommitSelection.mayFollow(unit, before.first?.id.offset, before.count, isInOrder: isInOrder)
@@ -196,7 +196,7 @@ public struct CommitCycle: Sendable {
         guard let done = offer else { return .wait }
         offer = nil
         if !done.isEmpty {
-            if !refused.isEmpty || size.isSearching { refused.took(units()) }
+            if refused.isLearning { refused.took(units()) }
             // What was published before says nothing about how long it takes.
             if done.standing == .unpublished { size.committed(bytes: byteCount, in: now - done.begun) }
         }
@@ -240,7 +240,7 @@ public struct CommitCycle: Sendable {
     private mutating func cure(_ cause: Cause, _ failure: CommitSize.Failure, _ units: [CommitUnit], _ now: Int64) -> Action {
         if failure == .refused { refused.rejected(units) }
         let bytes = units.reduce(0) { $0 + $1.byteCount }
-        let isProven = units.count == 1 && refused.isHopeless(units[0], now: now)
+        let isProven = units.count == 1 && refused.isHopeless(units[0], isInOrder: isInOrder, now: now)
         let cure = size.failed(failure, units: units.count, bytes: bytes, isProven: isProven)
         guard cure != .again, let unit = units.first else { return .wait }
         if cure != .divide, cause == .tooLarge, unit.canBeCut { return .cutDeadLetters }
@@ -250,7 +250,7 @@ public struct CommitCycle: Sendable {
         case .divide: if failure == .refused { refused.suspect(units) }
         case .setAside: refused.refused(unit, now: now)
         case .replace:
-            refused.forget(unit.id)
+            refused.gaveUp(unit.id, now: now)
             return .writeDeadLetter(for: unit.id)
         }
         return .putBack
