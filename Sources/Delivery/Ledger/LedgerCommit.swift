@@ -12,7 +12,7 @@ public struct LedgerCommit: Sendable, Equatable {
     }
 
     /// The position that a partition is given while no worker is at work. A worker that died may have begun what lies before the
-    /// partition's end, with or without a result; nobody has begun what comes later.
+    /// partition's end, with or without a result. What comes later was not begun.
     ///
     /// - Parameters:
     ///   - offset: Where the group goes on.

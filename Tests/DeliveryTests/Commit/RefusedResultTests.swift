@@ -175,7 +175,7 @@ struct RefusedResultTests {
         #expect(desk.taken.map(\.offset).sorted() == [0, 1, 2, 3, 4])
         desk.run(for: CommitCycle.refusalPatience * 2, rejecting: rejection)
         #expect(desk.letters.map(\.offset) == [5, 25])
-        #expect(desk.taken.map(\.offset).sorted() == Array(0..<40))
+        #expect(desk.taken.map(\.offset).sorted() == Array(Int64(0)..<40))
     }
 
     /// What an hour costs of the results of two partitions in order, where nothing is taken, or nothing but dead letters.
