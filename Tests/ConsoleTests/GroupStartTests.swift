@@ -62,7 +62,7 @@ struct GroupStartTests {
         let moment = start("--at", "now-1h", stage.requests)
         #expect(moment.output.contains(line(2, position: 0, before: 0, after: 1)) && !moment.output.contains(#""partition":0"#))
         #expect(try committed(2)?.offset == 0)
-        #expect(try FinishedOffsets(decoding: committed(2)?.metadata ?? "").begun == 0)
+        #expect(try FinishedOffsets(decoding: committed(2)?.metadata ?? "").begun == 1)
         let again = start("--at", "beginning", stage.requests)
         #expect(again.code == .done && again.output.isEmpty && again.messages.contains("has a position in each"))
         #expect(try committed()?.offset == 4)
@@ -124,7 +124,7 @@ struct GroupStartTests {
         #expect(position.offset == 2)
         let finished = try FinishedOffsets(decoding: position.metadata)
         #expect((0..<finished.bitCount).filter { finished.contains($0) } == [1, 2, 3, 4])
-        #expect(finished.begun == nil && finished.latest == first + 6)
+        #expect(finished.begun == 7 && finished.latest == first + 6)
     }
 
     @Test func aContinuationIsFinishedWhenThePartIsWrittenThatItBeginsWith() throws {

@@ -106,12 +106,15 @@ struct BacklogMetricsTests {
     @Test func whatIsDueWhileResultsCannotBeCommittedWaits() throws {
         // Only the embedded broker refuses what it is told to.
         let bench = try Bench(.embedded, partitions: 1)
-        // OffsetCommit (key 8) answers with GROUP_AUTHORIZATION_FAILED (30).
-        bench.cluster?.failNext(apiKey: 8, codes: [Int32](repeating: 30, count: 1000))
+        bench.gate.close()
         let worker = try bench.startWorker { configuration in
             configuration.transactionTimeout = .seconds(2)
         }
         try bench.publish(#"{"audience":{"categories":["x"]},"platforms":["fcmv1"],"message":{"title":"T"}}"#)
+        #expect(eventually { bench.metric("pushfan_inflight_sends") == 1 })
+        // OffsetCommit (key 8) answers with GROUP_AUTHORIZATION_FAILED (30).
+        bench.cluster?.failNext(apiKey: 8, codes: [Int32](repeating: 30, count: 1000))
+        bench.gate.open()
         #expect(eventually { bench.metric("pushfan_commit_failures_total") >= 1 })
         try Self.write(Array(repeating: Delayed(published: -600, written: -40, due: -30), count: 5), lane: 0, to: bench)
         #expect(eventually { Self.lag(bench, lane: 0) >= 30 })

@@ -193,10 +193,13 @@ struct GroupTests {
 
     @Test func resultsThatCouldNotBeCommittedAreOfferedAgain() throws {
         let bench = try Bench(.embedded, partitions: 1)
-        // Twice, OffsetCommit (key 8) answers with GROUP_AUTHORIZATION_FAILED (30).
-        bench.cluster?.failNext(apiKey: 8, codes: [30, 30])
+        bench.gate.close()
         try bench.publish(all: Self.requests(0..<5))
         let worker = try bench.startWorker()
+        #expect(eventually { bench.metric("pushfan_inflight_sends") == 5 })
+        // Twice, OffsetCommit (key 8) answers with GROUP_AUTHORIZATION_FAILED (30).
+        bench.cluster?.failNext(apiKey: 8, codes: [30, 30])
+        bench.gate.open()
         try bench.results(5)
         #expect(try eventually { try bench.committed()?.offset == 5 })
         try worker.stop()
@@ -301,12 +304,15 @@ struct GroupTests {
 
     @Test func aBrokerThatRefusesTheMapGetsResultsInOrder() throws {
         let bench = try Bench(.embedded, partitions: 1)
-        // Once, OffsetCommit (key 8) answers with OFFSET_METADATA_TOO_LARGE (12).
-        bench.cluster?.failNext(apiKey: 8, codes: [12])
         // The first request waits for its hub call; the others are finished long before.
         bench.hub.arm([try Fault(parsing: "delay=1500ms,tags=n0")])
+        bench.gate.close()
         try bench.publish(all: Self.requests(0..<6))
         let worker = try bench.startWorker()
+        #expect(eventually { bench.metric("pushfan_inflight_sends") == 6 })
+        // Once, OffsetCommit (key 8) answers with OFFSET_METADATA_TOO_LARGE (12).
+        bench.cluster?.failNext(apiKey: 8, codes: [12])
+        bench.gate.open()
         try bench.results(6)
         #expect(eventually { (try? bench.committed()?.offset) == 6 })
         try worker.stop()

@@ -111,6 +111,19 @@ struct RedeliveryTests {
         #expect(bench.hub.calls().count == 2)
     }
 
+    @Test func aGroupWithoutAPositionHasOneBeforeItsFirstCall() throws {
+        let bench = try Bench(.real, partitions: 1)
+        bench.gate.close()
+        try bench.publish(Self.request("first"))
+        let worker = try bench.startWorker()
+        #expect(eventually { bench.metric("pushfan_inflight_sends") == 1 })
+        #expect(try Self.position(bench) == (0, nil), "whoever comes after a kill knows that it may have been called")
+        bench.gate.open()
+        try bench.results(1)
+        try worker.stop()
+        #expect(try Self.position(bench) == (1, 0))
+    }
+
     @Test func aCallThatADrainGivesUpIsInDoubtForTheNextWorker() throws {
         let bench = try Bench(.real, partitions: 1)
         bench.gate.close()

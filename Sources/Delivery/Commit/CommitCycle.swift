@@ -137,7 +137,7 @@ public struct CommitCycle: Sendable {
     public mutating func found(_ holdings: Holdings, now: MonotonicTime, units: () -> [CommitUnit]) -> Action {
         schedule.began(at: now)
         var selection = CommitSelection()
-        if refused.isEmpty, !isInOrder, size.holds(units: holdings.recordCount, bytes: holdings.byteCount) {
+        if refused.isEmpty, !isInOrder, holdings.recordCount <= refused.unitLimit, size.holds(bytes: holdings.byteCount) {
             selection.isAll = true
         } else {
             let all = units()
@@ -175,7 +175,7 @@ public struct CommitCycle: Sendable {
                 areOthersWaiting = true
                 continue
             }
-            let moment = refused.moment(of: unit, now: now, isHurried: isHurried)
+            let moment = refused.moment(of: unit, isInOrder: isInOrder, now: now, isHurried: isHurried)
             let before = units[start..<index]
             guard moment <= now, earliest.map({ moment < $0.moment }) ?? true,
                 CommitSelection.mayFollow(unit, before.first?.id.offset, before.count, isInOrder: isInOrder)
@@ -207,7 +207,7 @@ public struct CommitCycle: Sendable {
         guard let done = offer else { return .wait }
         offer = nil
         if !done.isEmpty {
-            if !refused.isEmpty || size.isSearching { refused.took(units()) }
+            if refused.isLearning { refused.took(units()) }
             // What was published before says nothing about how long it takes.
             if done.standing == .unpublished { size.committed(bytes: byteCount, in: now - done.begun) }
         }
@@ -253,7 +253,7 @@ public struct CommitCycle: Sendable {
     {
         if failure == .refused { refused.rejected(units) }
         let bytes = units.reduce(0) { $0 + $1.byteCount }
-        let isProven = units.count == 1 && refused.isHopeless(units[0], now: now)
+        let isProven = units.count == 1 && refused.isHopeless(units[0], isInOrder: isInOrder, now: now)
         let cure = size.failed(failure, units: units.count, bytes: bytes, isProven: isProven)
         guard cure != .again, let unit = units.first else { return .wait }
         if cure != .divide, cause == .tooLarge, unit.canBeCut { return .cutDeadLetters }
@@ -263,7 +263,7 @@ public struct CommitCycle: Sendable {
         case .divide: if failure == .refused { refused.suspect(units) }
         case .setAside: refused.refused(unit, now: now)
         case .replace:
-            refused.forget(unit.id)
+            refused.gaveUp(unit.id, now: now)
             return .writeDeadLetter(for: unit.id)
         }
         return .putBack

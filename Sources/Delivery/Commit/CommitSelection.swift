@@ -31,7 +31,7 @@ public struct CommitSelection: Sendable, Equatable {
             let before = left[unit.id.slot]
             let hasRoom =
                 unitCount == 0
-                || unitCount < refused.unitLimit && size.holds(units: unitCount + 1, bytes: byteCount + unit.byteCount)
+                || unitCount < refused.unitLimit && size.holds(bytes: byteCount + unit.byteCount)
             if hasRoom, refused.allows(unit.id),
                 Self.mayFollow(unit, before?.first, before?.count ?? 0, isInOrder: isInOrder)
             {

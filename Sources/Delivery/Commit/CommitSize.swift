@@ -1,10 +1,10 @@
-/// Limits the next commit to what fits the transaction timeout, and bisects a batch that brokers reject.
+/// Limits the next commit to what fits the transaction timeout, and says what becomes of a batch that failed.
 ///
 /// It is counted in units: what finishes one record of a partition, which cannot be divided. A commit takes a fixed time, which is that of
 /// some round trips, and a time that grows with its bytes. A line through the last commits tells them apart. Bytes follow what the last
 /// commits managed: the time for bytes should take no more than what the fixed part leaves of `target`, but may always take as long as the
-/// fixed part, because less bytes would save less than a second commit costs. A batch that brokers reject is halved until they take what
-/// they get, or a unit is rejected alone.
+/// fixed part, because less bytes would save less than a second commit costs. How many units a commit may have after a rejection is
+/// `RefusedUnits`' matter.
 public struct CommitSize: Sendable, Equatable {
     /// Why a commit failed.
     public enum Failure: Sendable, Equatable {
@@ -39,8 +39,6 @@ public struct CommitSize: Sendable, Equatable {
     public let target: Int64
     /// The most bytes of the next commit; a single unit may have more.
     public private(set) var byteLimit = Self.firstLimit
-    /// The most units of the next commit.
-    public private(set) var unitLimit = Int.max
 
     /// How long brokers leave a transaction open, nanoseconds.
     private let transactionTimeout: Int64
@@ -59,8 +57,6 @@ public struct CommitSize: Sendable, Equatable {
     private static let tellingSize = 256 << 10
     /// How many commits the line goes through.
     private static let sampleCount = 8
-    /// From so many units on a search has ended, because nothing was refused for long.
-    private static let endOfSearch = 4096
 
     /// The size of the first commits.
     ///
@@ -70,11 +66,8 @@ public struct CommitSize: Sendable, Equatable {
         target = min(2_000_000_000, self.transactionTimeout / 4)
     }
 
-    /// Whether a batch was refused and is being halved.
-    public var isSearching: Bool { unitLimit < Int.max }
-
-    /// Whether the next commit may hold all of so much.
-    public func holds(units: Int, bytes: Int) -> Bool { units <= unitLimit && bytes <= byteLimit }
+    /// Whether the next commit may hold so many bytes.
+    public func holds(bytes: Int) -> Bool { bytes <= byteLimit }
 
     /// Notes that a commit took place.
     ///
@@ -82,10 +75,6 @@ public struct CommitSize: Sendable, Equatable {
     ///   - bytes: What it held.
     ///   - duration: How long it took, nanoseconds.
     public mutating func committed(bytes: Int, in duration: Int64) {
-        if unitLimit < Int.max {
-            unitLimit *= 2
-            if unitLimit >= Self.endOfSearch { unitLimit = Int.max }
-        }
         let sample = Sample(bytes: Double(max(0, bytes)), duration: Double(max(0, duration)))
         learn(sample)
         let limit = Double(byteLimit)
@@ -151,10 +140,7 @@ public struct CommitSize: Sendable, Equatable {
             byteLimit = max(min(byteLimit, bytes / 4), Self.leastLimit)
             return units > 1 && bytes > byteLimit ? .divide : .again
         case .refused:
-            if units > 1 {
-                unitLimit = units / 2
-                return .divide
-            }
+            if units > 1 { return .divide }
             return units == 0 ? .again : isProven ? .replace : .setAside
         }
     }

@@ -6,6 +6,10 @@ import Basics
 /// operator set a limit too low, and will notice. Where one of them is taken after all, the topic was at fault, and those that it had
 /// rejected are offered with all others.
 ///
+/// In order, nothing can be offered behind such a unit that would show whether its topic is at fault. So it is given up after `patience`
+/// without a proof; but one at a time in all partitions, and none while its dead letter is not taken either. That costs one result for
+/// each `patience` where a topic is at fault, and one in all where nothing is taken.
+///
 /// Which unit of a batch is at fault, brokers do not say. The batch is halved until one is alone. Only units of that batch are offered
 /// meanwhile: others that come in would hide it for ever.
 struct RefusedUnits: Sendable, Equatable {
@@ -30,12 +34,20 @@ struct RefusedUnits: Sendable, Equatable {
     static let stuckCount = 8
     /// The longest time after which it is tried again whether something can be: 10 s in nanoseconds.
     static let longestPause: Int64 = 10_000_000_000
+    /// From so many units on a commit may have any number, because nothing was rejected for long.
+    private static let endOfSearch = 4096
 
     /// How long a unit is rejected before it is given up, nanoseconds.
     let patience: Int64
     private var refusals: [CommitUnit.ID: Refusal] = [:]
     /// The units among which one is at fault, of the last batch that was rejected; none where nothing is searched.
     private(set) var suspects: Set<CommitUnit.ID> = []
+    /// How many units may be offered together when nothing is searched.
+    private var limitAfterSearch = Int.max
+    /// The unit that was given up without a proof and whose dead letter is not taken yet.
+    private var trial: CommitUnit.ID?
+    /// Before when no other is given up without a proof.
+    private var nextTrial = MonotonicTime.past
     /// The units of the batch whose rejection began the present search.
     private var searched: Set<CommitUnit.ID> = []
     /// The topics that have taken something since then.
@@ -55,8 +67,12 @@ struct RefusedUnits: Sendable, Equatable {
 
     var isEmpty: Bool { refusals.isEmpty && suspects.isEmpty }
 
-    /// How many units may be offered together.
-    var unitLimit: Int { suspects.isEmpty ? .max : max(1, suspects.count / 2) }
+    /// How many units may be offered together: half of the suspects, so that each commit tells as much as it can. What rejected one may
+    /// reject others, so after a search it is one, and twice as many with each commit.
+    var unitLimit: Int { suspects.isEmpty ? limitAfterSearch : max(1, suspects.count / 2) }
+
+    /// Whether what brokers take tells anything.
+    var isLearning: Bool { !isEmpty || limitAfterSearch < .max || trial != nil }
 
     /// Whether a unit is offered now, if nothing but rejections is considered.
     func allows(_ id: CommitUnit.ID) -> Bool { !holdsBack(id) && (suspects.isEmpty || suspects.contains(id)) }
@@ -69,21 +85,29 @@ struct RefusedUnits: Sendable, Equatable {
     func holdsBack(_ id: CommitUnit.ID) -> Bool { refusals[id].map { !$0.isReleased } ?? false }
 
     /// Whether a unit is given up if it is rejected now. A dead letter is not: nothing could stand for it.
-    func isHopeless(_ unit: CommitUnit, now: MonotonicTime) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - unit: The unit.
+    ///   - isInOrder: Whether it holds up all behind it.
+    ///   - now: The present moment.
+    /// - Returns: Whether it is.
+    func isHopeless(_ unit: CommitUnit, isInOrder: Bool, now: MonotonicTime) -> Bool {
         guard unit.topics != [.deadLetters], let refusal = refusals[unit.id] else { return false }
-        return refusal.silentTopics.isEmpty && now - refusal.since >= patience
+        guard now - refusal.since >= patience else { return false }
+        return refusal.silentTopics.isEmpty || isInOrder && trial == nil && now >= nextTrial
     }
 
     /// When a unit will be offered by itself.
     ///
     /// - Parameters:
     ///   - unit: The unit.
+    ///   - isInOrder: Whether it holds up all behind it.
     ///   - now: The present moment.
     ///   - isHurried: Whether it does not wait for its turn.
     /// - Returns: A moment; `past` for at once, `never` for one that was not rejected.
-    func moment(of unit: CommitUnit, now: MonotonicTime, isHurried: Bool) -> MonotonicTime {
+    func moment(of unit: CommitUnit, isInOrder: Bool, now: MonotonicTime, isHurried: Bool) -> MonotonicTime {
         guard let refusal = refusals[unit.id] else { return .never }
-        if isHopeless(unit, now: now) { return .past }
+        if isHopeless(unit, isInOrder: isInOrder, now: now) { return .past }
         return isHurried ? nextProbe : max(refusal.retryAt, nextProbe)
     }
 
@@ -96,7 +120,10 @@ struct RefusedUnits: Sendable, Equatable {
     }
 
     /// Notes that a batch was rejected that will be halved.
-    mutating func suspect(_ units: [CommitUnit]) { suspects = Set(units.map(\.id)) }
+    mutating func suspect(_ units: [CommitUnit]) {
+        suspects = Set(units.map(\.id))
+        limitAfterSearch = 1
+    }
 
     /// Notes that none of the suspects can be offered.
     mutating func searchEnded() { suspects.removeAll() }
@@ -122,10 +149,12 @@ struct RefusedUnits: Sendable, Equatable {
         var recovered = Set<CommitTopic>()
         for unit in units {
             suspects.remove(unit.id)
+            if unit.id == trial { trial = nil }
             topics.formUnion(unit.topics)
             if refusals.removeValue(forKey: unit.id) != nil { recovered.formUnion(unit.topics) }
         }
         taken.formUnion(topics)
+        limitAfterSearch = limitAfterSearch < Self.endOfSearch / 2 ? limitAfterSearch * 2 : .max
         endPause()
         for id in Array(refusals.keys) {
             refusals[id]?.silentTopics.subtract(topics)
@@ -133,10 +162,13 @@ struct RefusedUnits: Sendable, Equatable {
         }
     }
 
-    /// Notes that something else stands for a unit from now on.
-    mutating func forget(_ id: CommitUnit.ID) {
+    /// Notes that a dead letter stands for a unit from now on.
+    mutating func gaveUp(_ id: CommitUnit.ID, now: MonotonicTime) {
         suspects.removeAll()
-        refusals[id] = nil
+        if let refusal = refusals.removeValue(forKey: id), !refusal.silentTopics.isEmpty {
+            trial = id
+            nextTrial = now + patience
+        }
         if refusals.isEmpty { endPause() }
     }
 
@@ -146,6 +178,8 @@ struct RefusedUnits: Sendable, Equatable {
         refusals.removeAll()
         searched.removeAll()
         taken.removeAll()
+        limitAfterSearch = .max
+        trial = nil
         endPause()
     }
 

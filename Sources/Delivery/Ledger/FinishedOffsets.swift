@@ -61,6 +61,16 @@ public struct FinishedOffsets: Sendable, Equatable {
         bytes[distance >> 3] |= 1 << UInt8(distance & 7)
     }
 
+    /// What is in the set from `distance` on, as distances from there, and `latest`.
+    public func rest(above distance: Int64) -> FinishedOffsets {
+        var rest = FinishedOffsets()
+        rest.latest = latest
+        let passed = max(0, distance)
+        guard passed < Int64(bitCount) else { return rest }
+        for place in Int(passed)..<bitCount where contains(place) { rest.insert(place - Int(passed)) }
+        return rest
+    }
+
     /// The text form; at most 2,759 characters.
     public func encoded() -> String {
         let time = latest.map { $0 >= 0 ? "\($0)" : "" } ?? ""

@@ -51,14 +51,13 @@ public struct FinishedStart: Sendable {
 
     /// The position that repeats as little as it can.
     ///
-    /// Where something is finished, a worker may have begun what is not, and died; so that stays open. Where nothing is, nothing was begun.
+    /// A worker may have begun what is not finished, and died, whether there is a result of it or not; so that stays open up to the end.
     ///
     /// - Parameter end: The partition's end, where the group begins when all is finished.
     /// - Returns: The position with its metadata.
     public func commit(end: Int64) -> LedgerCommit {
         var finished = ahead
         finished.latest = latest
-        if passedCount + aheadCount + repeatedCount == 0 { finished.begun = 0 }
-        return LedgerCommit(offset: mark ?? end, metadata: finished.encoded())
+        return LedgerCommit(offset: mark ?? end, end: end, finished: finished)
     }
 }

@@ -250,17 +250,3 @@ public struct OffsetLedger: Sendable {
         return (place >> 6, mask, start + Int64(count))
     }
 }
-
-/// The position that a commit names for one partition.
-public struct LedgerCommit: Sendable, Equatable {
-    /// The first offset without an outcome.
-    public var offset: Int64
-    /// What is finished above it, as `FinishedOffsets` writes it.
-    public var metadata: String
-
-    /// A position with its metadata.
-    public init(offset: Int64, metadata: String) {
-        self.offset = offset
-        self.metadata = metadata
-    }
-}

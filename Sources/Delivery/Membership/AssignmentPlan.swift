@@ -155,7 +155,7 @@ public struct AssignmentPlan: Sendable {
     /// The slot of the control topic in the reader of all that is not requests: behind all others.
     public var controlSlot: Int { held.upperBound - requests.upperBound }
 
-    /// Whether a position says that no worker is at work. It is committed again before anything is begun.
+    /// Whether a position says that no worker is at work, or is decided. It is committed before anything is begun.
     public var isOpening: Bool { partitions.contains(where: \.isClosed) }
 
     /// Whether a partition begins elsewhere than at its position, which is committed soon, so that it is not decided again.
@@ -188,7 +188,8 @@ extension AssignmentPlan {
         public private(set) var latest: Int64?
         /// How far the previous owner may have begun requests.
         public private(set) var begun = BegunReach()
-        /// Whether the position says that no worker is at work here.
+        /// Whether the position says that no worker is at work here, or there is none that says where it begins. A worker that begins
+        /// something and dies must leave one that does not say so.
         public private(set) var isClosed = false
         /// Whether where it begins must be committed.
         public private(set) var isDirty = false
@@ -241,6 +242,7 @@ extension AssignmentPlan {
             firstOffset = offset
             recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
             isDirty = true
+            isClosed = true
         }
 
         /// Begins with large requests. The metadata of their position says up to where those are finished whose last part has ended, and

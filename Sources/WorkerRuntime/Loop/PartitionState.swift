@@ -99,6 +99,8 @@ struct PartitionState {
     var isDirty = false
     /// Where the group stands; nil if it has no position.
     var committed: LedgerCommit?
+    /// The same, if the ledger began there or has moved it: what it names is finished and published. Nil if it began elsewhere.
+    var recorded: LedgerCommit?
     /// Where the group stood when the partition came: what lies before is finished.
     var firstOffset: Int64
     /// How far the partition's previous owner may have begun requests.
@@ -126,6 +128,7 @@ struct PartitionState {
         self.id = id
         self.role = role
         self.committed = committed
+        recorded = plan.isDirty ? nil : committed
         refusal = plan.refusal
         left = plan.left
         latest = plan.latest
@@ -198,6 +201,7 @@ struct PartitionState {
         head = nil
         unread = nil
         ledger = OffsetLedger(start: offset, window: window)
+        recorded = nil
         firstOffset = offset
         recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
     }

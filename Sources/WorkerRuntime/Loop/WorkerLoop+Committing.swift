@@ -117,17 +117,11 @@ extension WorkerLoop {
         guard let ledger = partitions[slot].ledger else { return nil }
         let latest = partitions[slot].latest
         let begunBefore = closes ? partitions[slot].endOfBegun : nil
-        let position =
+        var position =
             left.isEmpty
             ? ledger.commit(latest: latest, begunBefore: begunBefore) : ledger.commit(leavingOut: left, latest: latest)
-        var metadata = position.metadata
-        if cycle.isInOrder {
-            var nothing = FinishedOffsets()
-            nothing.latest = latest
-            nothing.begun = begunBefore.map { max(0, $0 - position.offset) }
-            metadata = nothing.encoded()
-        }
-        return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: metadata)
+        if cycle.isInOrder { position = position.inOrder(after: partitions[slot].recorded) }
+        return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
     }
 
     /// Whether a partition's mark has moved over records without a result, which nothing else would commit.
@@ -212,6 +206,7 @@ extension WorkerLoop {
     private func settle(closes: Bool) {
         for (slot, offset) in zip(offered.slots, offered.job?.offsets ?? []) {
             partitions[slot].committed = LedgerCommit(offset)
+            partitions[slot].recorded = partitions[slot].committed
             partitions[slot].isClosed = closes
             if parents.slots.contains(slot) { parents[slot].recorded() }
         }

@@ -75,7 +75,7 @@ extension WorkerLoop {
         if wasMoving { ordered.queues[unit.slot].neverArrives(publishedAt: unit.offset) }
         metrics.deadLettered(failure.reason, topic: id.topic)
         log.error(
-            .deadLettered, "broker keeps rejecting the result of this request but accepts others; writing a dead letter",
+            .deadLettered, "broker keeps rejecting the result of this request; writing a dead letter",
             [
                 .topic: .string(id.topic), .partition: LogValue(id.partition), .offset: LogValue(unit.offset),
                 .reason: .string(error.description),

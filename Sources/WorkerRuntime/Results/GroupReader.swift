@@ -85,6 +85,7 @@ struct GroupReader {
         let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
         var ends = Committer.PartitionEnds()
         try findStarts(of: positions, partitionsBehindCommit, admin, into: &ends)
+        findOwnStarts(of: positions, admin, into: &ends)
         ends.control = try controlEnd(producer)
         ends.held = heldEnds(held, admin)
         return ends
@@ -97,8 +98,7 @@ struct GroupReader {
     ///   - positions: The group's positions.
     ///   - partitionsBehindCommit: Partitions that were seen to end before their position, whatever they end at now.
     ///   - admin: Sees what is not committed.
-    ///   - found: Takes what to do with each of those, and where partitions end. The others begin at their position, or with all that is
-    ///     retained if there is none.
+    ///   - found: Takes what to do with each of those, and where partitions end. The others begin at their position.
     /// - Throws: It could not be learnt, of a partition that cannot be read before.
     private func findStarts(
         of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, _ admin: TopicAdmin,
@@ -106,7 +106,7 @@ struct GroupReader {
     ) throws(KafkaError) {
         for lane in Lane.allCases {
             let topic = configuration.topics.requests(of: lane)
-            let asked = positions.filter { $0.partition.topic == topic && isWorthAsking($0) }
+            let asked = positions.filter { $0.partition.topic == topic }
             guard !asked.isEmpty else { continue }
             let numbers = asked.map(\.partition.partition)
             let mustKnow = asked.contains { $0.offset == nil || partitionsBehindCommit.contains($0.partition) }
@@ -130,9 +130,21 @@ struct GroupReader {
         }
     }
 
-    /// Without a position, everything is begun with when that is wanted, and nothing has to be asked.
-    private func isWorthAsking(_ position: CommittedOffset) -> Bool {
-        position.offset != nil || configuration.start != .beginning
+    /// Finds out where partitions without a position begin whose records workers wrote: with all that is retained. It is committed before
+    /// anything is begun, so that the next owner knows of it. A topic that does not answer begins with its first record, without that.
+    private func findOwnStarts(of positions: [CommittedOffset], _ admin: TopicAdmin, into found: inout Committer.PartitionEnds) {
+        for topic in configuration.topics.delays + [configuration.topics.held] {
+            let unplaced = positions.filter { $0.partition.topic == topic && $0.offset == nil }.map(\.partition)
+            let numbers = unplaced.map(\.partition)
+            guard !unplaced.isEmpty,
+                let ends = try? admin.ends(of: numbers, in: topic, timeout: .seconds(1)),
+                let lows = try? admin.beginnings(of: numbers, in: topic, timeout: .seconds(1))
+            else { continue }
+            for (partition, (low, end)) in zip(unplaced, zip(lows, ends)) {
+                found.starts[partition] = PartitionStart(
+                    decision: .offset(low), cause: .noPosition, end: end, waiting: max(0, end - low))
+            }
+        }
     }
 
     /// What `safe` decides about partitions of a topic without a position, for which those of other workers matter as well.

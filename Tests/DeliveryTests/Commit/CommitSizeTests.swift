@@ -1,5 +1,4 @@
 import Delivery
-import TestSupport
 import Testing
 
 struct CommitSizeTests {
@@ -92,65 +91,12 @@ struct CommitSizeTests {
         #expect(size == self.size())
     }
 
-    /// A queue of units of which some are never taken, and the commits that `CommitSize` has made of it.
-    private func search(_ count: Int, bad: Set<Int>, limit: Int = 4000) -> (taken: Set<Int>, replaced: [Int], commits: Int) {
+    @Test(
+        arguments: [(0, false, .again), (1, false, .setAside), (1, true, .replace), (2, true, .divide), (1000, false, .divide)]
+            as [(Int, Bool, CommitSize.Cure)])
+    func whatIsRefusedIsDividedUntilOneUnitIsLeft(units: Int, isProven: Bool, cure: CommitSize.Cure) {
         var size = size()
-        var queue = Array(0..<count)
-        // Whether others were taken since.
-        var aside: [Int: Bool] = [:]
-        var (taken, replaced, commits) = (Set<Int>(), [Int](), 0)
-        var hasTaken = false
-        while !queue.isEmpty && commits < limit {
-            commits += 1
-            let free = queue.filter { aside[$0] == nil }
-            let ripe = queue.first { aside[$0] == true } ?? (free.isEmpty ? queue.first : nil)
-            let batch = ripe.map { [$0] } ?? Array(free.prefix(size.unitLimit))
-            if bad.isDisjoint(with: batch) {
-                hasTaken = true
-                size.committed(bytes: batch.count, in: 1)
-                taken.formUnion(batch)
-                queue.removeAll(where: batch.contains)
-                aside = aside.filter { !taken.contains($0.key) }.mapValues { _ in true }
-                continue
-            }
-            let isProven = batch.count == 1 && batch.first.flatMap { aside[$0] } == true
-            if size.unitLimit == .max { hasTaken = false }
-            switch size.failed(.refused, units: batch.count, bytes: batch.count, isProven: isProven) {
-            case .divide, .again: break
-            case .setAside: for unit in batch { aside[unit] = aside[unit] ?? hasTaken }
-            case .replace:
-                replaced += batch
-                for unit in batch { aside[unit] = nil }
-                queue.removeAll(where: batch.contains)
-            }
-        }
-        return (taken, replaced, commits)
-    }
-
-    @Test(arguments: [(2, [0]), (2, [1]), (1000, [500]), (1000, [0, 999]), (1000, Array(100..<126)), (16_384, [7, 8, 9])])
-    func whatIsNeverTakenIsFoundAndNothingElseIs(count: Int, bad: [Int]) {
-        let (taken, replaced, commits) = search(count, bad: Set(bad))
-        #expect(replaced.sorted() == bad)
-        #expect(taken == Set(0..<count).subtracting(bad))
-        #expect(commits < 40 + 20 * bad.count)
-    }
-
-    @Test(arguments: [1, 2, 30])
-    func whereNothingIsTakenNothingIsReplaced(count: Int) {
-        let (taken, replaced, _) = search(count, bad: Set(0..<count), limit: 500)
-        #expect(taken.isEmpty)
-        #expect(replaced.isEmpty)
-    }
-
-    @Test(arguments: 0..<20)
-    func anySearchEnds(seed: Int) {
-        var random = SeededRandom(seed)
-        let count = 2 + random.below(2000)
-        let bad = Set((0..<random.below(20)).map { _ in random.below(count) })
-        guard bad.count < count else { return }
-        let (taken, replaced, commits) = search(count, bad: bad)
-        #expect(Set(replaced) == bad)
-        #expect(taken.count + replaced.count == count)
-        #expect(commits < 100 + 30 * bad.count)
+        #expect(size.failed(.refused, units: units, bytes: 50_000_000, isProven: isProven) == cure)
+        #expect(size == self.size(), "its bytes are not at fault")
     }
 }

@@ -156,6 +156,39 @@ struct RefusedResultTests {
         #expect(desk.taken.isEmpty)
     }
 
+    private static func inOrder(_ waiting: [CommitUnit]) -> CommitDesk {
+        var desk = CommitDesk()
+        desk.waiting = waiting
+        desk.turn()
+        desk.fail(.metadataTooLarge)
+        return desk
+    }
+
+    /// Nothing can be offered behind it that would show whether its topic is at fault.
+    @Test(arguments: [CommitCycle.Cause.tooLarge, .refused])
+    func inOrderAResultThatIsNeverTakenHoldsUpItsPartitionForMinutesOnly(cause: CommitCycle.Cause) {
+        var desk = Self.inOrder((0..<40).map { CommitDesk.unit($0) })
+        func rejection(_ unit: CommitUnit) -> CommitCycle.Cause? {
+            unit.id.offset % 20 == 5 && unit.topics == [.results] ? cause : nil
+        }
+        desk.run(for: CommitCycle.refusalPatience - 10 * Self.second, rejecting: rejection)
+        #expect(desk.letters.isEmpty)
+        #expect(desk.taken.map(\.offset).sorted() == [0, 1, 2, 3, 4])
+        desk.run(for: CommitCycle.refusalPatience * 2, rejecting: rejection)
+        #expect(desk.letters.map(\.offset) == [5, 25])
+        #expect(desk.taken.map(\.offset).sorted() == Array(Int64(0)..<40))
+    }
+
+    /// What an hour costs of the results of two partitions in order, where nothing is taken, or nothing but dead letters.
+    @Test(arguments: [(false, 1...1), (true, 2...12)])
+    func inOrderATopicThatIsClosedForAnHourCostsFewResults(takesDeadLetters: Bool, count: ClosedRange<Int>) {
+        var desk = Self.inOrder((0..<40).map { CommitDesk.unit($0, slot: Int($0) % 2) })
+        desk.run(for: 3600 * Self.second) { takesDeadLetters && $0.topics == [.deadLetters] ? nil : .refused }
+        #expect(count.contains(desk.letters.count), "\(desk.letters.count)")
+        desk.run(for: 120 * Self.second) { _ in nil }
+        #expect(desk.taken.count == 40)
+    }
+
     @Test func oneRejectedWholeHoldsUpNoneOfThirty() {
         var desk = CommitDesk()
         desk.waiting = (0..<31).map { number in

@@ -106,7 +106,9 @@ struct AssignmentPlanTests {
         let refusal: StartRule.Cause? = begin == nil ? .noPosition : nil
         #expect(partition.refusal == refusal)
         #expect((plan.refusal?.slots ?? []) == (begin == nil ? [0] : []))
-        #expect(partition.begun.end == 0 && !partition.isClosed)
+        #expect(partition.begun.end == 0)
+        #expect(partition.isClosed == (begin != nil), "nothing is begun before its position is there")
+        #expect(plan.isOpening == (begin != nil))
     }
 
     /// When what was read was published, the first offset since, and where the partition begins; nil where it does not.
@@ -132,8 +134,9 @@ struct AssignmentPlanTests {
         #expect(partition.recent?.end == begin ?? 90, "nothing before it is looked at")
         #expect(partition.isDirty == (begin != nil))
         #expect(partition.refusal == (begin == nil ? cause : nil))
-        #expect(partition.begun.end == 0 && !partition.isClosed && partition.latest == nil)
-        #expect(!plan.isOpening)
+        #expect(partition.begun.end == 0 && partition.latest == nil)
+        #expect(partition.isClosed == (begin != nil), "nothing is begun before its position is there")
+        #expect(plan.isOpening == (begin != nil))
     }
 
     @Test func metadataThatCannotBeReadDoesNotMatterWhereThePositionDoesNot() throws {

@@ -35,16 +35,13 @@ extension ModelBroker {
     mutating func startGroup() {
         for partition in logs.indices {
             var start = FinishedStart()
-            var wasBegun = false
             // What was deleted without a result is not there to be read.
             for record in logs[partition] where !records[record].isDeleted || records[record].resultCount == 1 {
                 let isFinished = records[record].resultCount == 1
                 start.add(records[record].offset, publishedAt: nil, isFinished: isFinished)
-                if !isFinished && records[record].wasBegun { wasBegun = true }
             }
-            let isAllOpen = start.passedCount + start.aheadCount == 0
-            // What it cannot say would be repeated, and without any result it takes what was begun for not begun.
-            guard start.repeatedCount == 0, !(isAllOpen && wasBegun) else { continue }
+            // What it cannot say would be repeated.
+            guard start.repeatedCount == 0 else { continue }
             let position = start.commit(end: ends[partition])
             guard takes(position) else { continue }
             committed[partition] = position

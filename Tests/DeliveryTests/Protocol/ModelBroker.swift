@@ -27,8 +27,8 @@ struct ModelBroker {
     var group: ModelGroup
     /// The topics that take nothing at present, and what they say.
     var closedTopics: [CommitTopic: CommitCycle.Cause] = [:]
-    /// Whether it takes positions with a map of finished offsets.
-    let takesMaps: Bool
+    /// Up to how many bits it takes positions with a map of finished offsets.
+    let longestMap: Int
     private(set) var fault: String?
     private(set) var records: [ModelRecord] = []
     /// The records that have no result yet.
@@ -43,9 +43,9 @@ struct ModelBroker {
     private var takenCounts: [CommitTopic: Int] = [:]
     private(set) var counts = ModelCounts()
 
-    init(partitions: Int, slots: Int, isStatic: Bool, takesMaps: Bool) {
+    init(partitions: Int, slots: Int, isStatic: Bool, longestMap: Int) {
         group = ModelGroup(slots: slots, partitions: partitions, isStatic: isStatic)
-        self.takesMaps = takesMaps
+        self.longestMap = longestMap
         logs = Array(repeating: [], count: partitions)
         ends = Array(repeating: 0, count: partitions)
         committed = Array(repeating: nil, count: partitions)
@@ -149,14 +149,15 @@ extension ModelBroker {
         if records[record].resultCount == 0 { fail("\(name(record)) was dropped without a result") }
     }
 
-    /// A dead letter is written in place of a result.
-    mutating func gaveUp(_ record: Int, patience: Int64) {
+    /// A dead letter is written in place of a result. In order nothing may be offered behind it that could prove it.
+    mutating func gaveUp(_ record: Int, patience: Int64, isInOrder: Bool) {
         counts.givenUp += 1
         guard let refusal = records[record].refusal else {
             fail("\(name(record)) is given up and was not rejected")
             return
         }
         if now - refusal.since < patience { fail("\(name(record)) is given up \(now - refusal.since) ns after its rejection") }
+        if isInOrder { return }
         for topic in records[record].topics where takenCounts[topic] == refusal.takenCounts[topic] {
             fail("\(name(record)) is given up although \(topic) takes no other either")
         }
@@ -192,7 +193,7 @@ extension ModelBroker {
     }
 
     func takes(_ position: LedgerCommit) -> Bool {
-        takesMaps || (try? FinishedOffsets(decoding: position.metadata))?.bitCount == 0
+        (try? FinishedOffsets(decoding: position.metadata)).map { $0.bitCount <= longestMap } ?? false
     }
 
     /// What finishes a record goes out as a whole, and with the position of its partition.

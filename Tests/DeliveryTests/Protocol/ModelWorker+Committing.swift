@@ -148,11 +148,7 @@ extension ModelWorker {
         guard let ledger = partitions[slot].ledger else { return nil }
         let begunBefore = closes ? partitions[slot].endOfBegun : nil
         var position = left.isEmpty ? ledger.commit(begunBefore: begunBefore) : ledger.commit(leavingOut: left)
-        if cycle.isInOrder {
-            var nothing = FinishedOffsets()
-            nothing.begun = begunBefore.map { max(0, $0 - position.offset) }
-            position.metadata = nothing.encoded()
-        }
+        if cycle.isInOrder { position = position.inOrder(after: partitions[slot].recorded) }
         return position
     }
 
@@ -196,6 +192,7 @@ extension ModelWorker {
             if partitions[slot].isClosed && !closes { broker.count(\.opened) }
             if closes { broker.count(\.closed) }
             partitions[slot].committed = position.commit
+            partitions[slot].recorded = position.commit
             partitions[slot].isClosed = closes
         }
         isOpening = phase == .running && partitions.contains(where: \.isClosed)
@@ -221,7 +218,7 @@ extension ModelWorker {
     private func writeDeadLetter(for unit: CommitUnit.ID, _ broker: inout ModelBroker) {
         guard let first = offered?.batch.first else { return }
         if offered?.batch.contains(where: { $0.id != unit }) ?? true { broker.fail("a dead letter stands for others too") }
-        broker.gaveUp(first.record, patience: terms.commit.refusalPatience)
+        broker.gaveUp(first.record, patience: terms.commit.refusalPatience, isInOrder: cycle.isInOrder)
         offered?.batch = [ModelOutcome(record: first.record, id: unit, topic: .deadLetters, byteCount: 300)]
     }
 }

@@ -34,12 +34,12 @@ extension ProtocolModel {
     static func setting(using random: inout SeededRandom) -> Setting {
         let window = [16, 16, 17, 24, 64, 100][random.below(6)]
         let rules: [StartRule] = [.beginning, .safe, .moment(1)]
+        let maps: [Int] = [0, 8, 8, .max, .max, .max, .max, .max, .max, .max]
         var setting = Setting(
             window: window, partitions: 1 + random.below(3), slots: 1 + random.below(3), isStatic: random.below(3) > 0,
             backlog: [20, 100, 300][random.below(3)], firstCount: [0, 5][random.below(2)], rule: rules[random.below(3)],
-            takesMaps: random.below(6) > 0, isRestarted: random.below(4) == 0)
-        // In order a result that is never taken holds up all behind it.
-        setting.mayBeRejected = setting.takesMaps && random.below(2) == 0
+            longestMap: maps[random.below(10)], isRestarted: random.below(4) == 0)
+        setting.mayBeRejected = random.below(2) == 0
         if random.below(40) == 0 {
             setting.window = 16_384
             setting.backlog = 300

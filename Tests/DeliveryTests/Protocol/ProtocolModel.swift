@@ -46,18 +46,19 @@ struct ProtocolModel {
         var firstCount = 0
         /// Where partitions begin in which the group has no position.
         var rule = StartRule.beginning
-        /// Whether brokers take positions with maps of finished offsets.
-        var takesMaps = true
+        /// Up to how many bits brokers take positions with maps of finished offsets.
+        var longestMap = Int.max
         /// Whether there are results that brokers never take.
         var mayBeRejected = false
         /// Whether an operator begins the group again before the end.
         var isRestarted = false
         var description: String {
             let membership = isStatic ? "static" : "dynamic"
+            let maps = longestMap == .max ? "all maps" : "maps of \(longestMap) bits"
             let rejections = mayBeRejected ? "some results are never taken" : "all results are taken"
             return "window \(window), \(partitions) partitions, \(slots) workers, \(membership) membership, "
                 + "rule \(rule) for \(firstCount), "
-                + "\(takesMaps ? "maps" : "no maps"), \(rejections)\(isRestarted ? ", the group is begun again" : "")"
+                + "\(maps), \(rejections)\(isRestarted ? ", the group is begun again" : "")"
         }
     }
 
@@ -72,7 +73,7 @@ struct ProtocolModel {
         self.setting = setting
         terms = ModelWorker.Terms(rule: setting.rule, sabotage: sabotage)
         broker = ModelBroker(
-            partitions: setting.partitions, slots: setting.slots, isStatic: setting.isStatic, takesMaps: setting.takesMaps)
+            partitions: setting.partitions, slots: setting.slots, isStatic: setting.isStatic, longestMap: setting.longestMap)
         current = Array(repeating: nil, count: setting.slots)
         for partition in 0..<setting.partitions { broker.append(setting.firstCount, to: partition, flavour: 0) }
         for slot in 0..<setting.slots { launch(slot, setting.window) }
@@ -259,7 +260,7 @@ extension ProtocolModel {
         var rounds = 0
         while broker.openCount > 0 || !processes.allSatisfy(\.isIdle) {
             rounds += 1
-            if rounds > 200 { broker.fail("nothing moves, and \(broker.openCount) records have no result") }
+            if rounds > 400 { broker.fail("nothing moves, and \(broker.openCount) records have no result") }
             if broker.fault != nil { return }
             for slot in 0..<setting.slots where current[slot].map({ $0.phase == .stopped }) ?? true {
                 if let stopped = current[slot] { remove(stopped) }

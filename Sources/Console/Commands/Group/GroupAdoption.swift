@@ -169,12 +169,7 @@ final class GroupAdoption {
         _ batch: inout Batch, at offset: Int64, from start: Int64, _ finished: FinishedOffsets, _ partition: TopicPartition,
         _ session: TransactionalSession
     ) throws(KafkaError) {
-        var rest = FinishedOffsets()
-        let passed = offset - start
-        for distance in 0..<finished.bitCount where Int64(distance) >= passed && finished.contains(distance) {
-            rest.insert(distance - Int(passed))
-        }
-        rest.latest = finished.latest
+        let rest = finished.rest(above: offset - start)
         let position = OffsetCommit(partition, offset: offset, metadata: rest.encoded())
         try session.producer.sendOffsets([position], group: GroupMetadata(withoutMembers: old), timeout: timeout)
         try session.commit()

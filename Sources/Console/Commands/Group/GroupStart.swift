@@ -97,12 +97,10 @@ struct GroupStart {
         }
     }
 
-    /// A row for a partition of which nothing more is known than where it begins. Nothing behind its position was begun.
+    /// A row for a partition of which nothing more is known than where it begins.
     private func row(_ position: GroupPosition, at offset: Int64) -> Row {
-        var finished = FinishedOffsets()
-        finished.begun = 0
-        return Row(
-            partition: position.partition, commit: LedgerCommit(offset: offset, metadata: finished.encoded()),
+        Row(
+            partition: position.partition, commit: LedgerCommit(offset: offset, end: position.high),
             before: offset - position.low, after: position.high - offset)
     }
 
