@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 
 /// The broker of the model: partitions with gaps, transactions, and the positions of one group.
@@ -53,6 +54,8 @@ struct ModelBroker {
         transactions = Array(repeating: Transaction(), count: slots)
     }
 
+    var moment: MonotonicTime { MonotonicTime(nanoseconds: now) }
+
     mutating func fail(_ text: String) { if fault == nil { fault = text } }
 
     mutating func count(_ event: WritableKeyPath<ModelCounts, Int>) { counts[keyPath: event] += 1 }
@@ -74,6 +77,15 @@ extension ModelBroker {
 
     /// Offsets without records: transaction markers, aborted or compacted records.
     mutating func skip(_ width: Int64, in partition: Int) { ends[partition] += width }
+
+    /// An operator gives the topic one more partition.
+    mutating func grow() {
+        logs.append([])
+        ends.append(0)
+        committed.append(nil)
+        firstUncommitted.append(0)
+        group.grow()
+    }
 
     /// Compaction takes away a record that was not committed, read or not.
     mutating func delete(_ value: Int, in partition: Int) {
