@@ -120,16 +120,6 @@ extension ModelBroker {
             return low
         }
     }
-
-    /// Where partitions begin in which the group has no position. All records are young.
-    func decisions(_ rule: StartRule) -> [StartRule.Decision?] {
-        rule.decisions(
-            in: ends.indices.map { partition in
-                let end = ends[partition]
-                let hasPosition = committed[partition] != nil
-                return StartRule.Partition(low: 0, high: end, since: end > 0 ? 0 : nil, hasPosition: hasPosition)
-            })
-    }
 }
 
 // Calls.
@@ -153,6 +143,9 @@ extension ModelBroker {
         if records[record].callCount > 1 { counts.repeated += 1 }
         if records[record].callCount > 1 + records[record].excuseCount { fail("\(name(record)) is called again without need") }
     }
+
+    /// An owner begins a partition without a position: nothing says what an owner before it has begun.
+    mutating func forgetBegun(_ partition: Int) { for record in logs[partition] { records[record].wasBegun = false } }
 
     mutating func excuse(_ record: Int) { records[record].excuseCount += 1 }
 

@@ -89,3 +89,15 @@ extension ModelCommitter {
         return found
     }
 }
+
+extension ModelBroker {
+    /// Where partitions begin in which the group has no position. All records are young.
+    fileprivate func decisions(_ rule: StartRule) -> [StartRule.Decision?] {
+        rule.decisions(
+            in: ends.indices.map { partition in
+                let end = ends[partition]
+                let hasPosition = committed[partition] != nil
+                return StartRule.Partition(low: 0, high: end, since: end > 0 ? 0 : nil, hasPosition: hasPosition)
+            })
+    }
+}

@@ -12,8 +12,6 @@ struct ModelPartition {
     var isDirty: Bool
     /// Where the group stands as this worker knows it.
     var committed: LedgerCommit?
-    /// Whether the group had a position in it. Without one, nothing says what was begun.
-    let hadPosition: Bool
     var begun: BegunReach
     /// Whether a call was given up before its answer.
     var hasLostCalls = false
@@ -26,12 +24,11 @@ struct ModelPartition {
         self.committed = committed
         ledger = plan.ledger
         isDirty = plan.isDirty
-        hadPosition = committed != nil
         begun = plan.begun
         isClosed = plan.isClosed
     }
 
-    func mayHaveBeenBegun(_ offset: Int64) -> Bool { offset < begun.end || !hadPosition }
+    func mayHaveBeenBegun(_ offset: Int64) -> Bool { offset < begun.end }
 
     var hasUncommittedGap: Bool {
         guard let ledger else { return false }

@@ -47,6 +47,8 @@ extension ModelWorker {
         var fresh: [ModelPartition] = []
         for partition in plan.partitions {
             let source = found[partition.index]
+            let isUnplaced = source.known.committed == nil && broker.group.isOwner(member, of: source.number)
+            if isUnplaced { broker.forgetBegun(source.number) }
             let cursor = broker.index(of: partition.start, in: source.number)
             fresh.append(ModelPartition(source.number, partition, committed: source.known.committed, cursor: cursor))
         }
