@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 
 /// The broker of the model: partitions with gaps, transactions, and the positions of one group.
@@ -53,6 +54,8 @@ struct ModelBroker {
         transactions = Array(repeating: Transaction(), count: slots)
     }
 
+    var moment: MonotonicTime { MonotonicTime(nanoseconds: now) }
+
     mutating func fail(_ text: String) { if fault == nil { fault = text } }
 
     mutating func count(_ event: WritableKeyPath<ModelCounts, Int>) { counts[keyPath: event] += 1 }
@@ -74,6 +77,15 @@ extension ModelBroker {
 
     /// Offsets without records: transaction markers, aborted or compacted records.
     mutating func skip(_ width: Int64, in partition: Int) { ends[partition] += width }
+
+    /// An operator gives the topic one more partition.
+    mutating func grow() {
+        logs.append([])
+        ends.append(0)
+        committed.append(nil)
+        firstUncommitted.append(0)
+        group.grow()
+    }
 
     /// Compaction takes away a record that was not committed, read or not.
     mutating func delete(_ value: Int, in partition: Int) {
@@ -108,16 +120,6 @@ extension ModelBroker {
             return low
         }
     }
-
-    /// Where partitions begin in which the group has no position. All records are young.
-    func decisions(_ rule: StartRule) -> [StartRule.Decision?] {
-        rule.decisions(
-            in: ends.indices.map { partition in
-                let end = ends[partition]
-                let hasPosition = committed[partition] != nil
-                return StartRule.Partition(low: 0, high: end, since: end > 0 ? 0 : nil, hasPosition: hasPosition)
-            })
-    }
 }
 
 // Calls.
@@ -141,6 +143,9 @@ extension ModelBroker {
         if records[record].callCount > 1 { counts.repeated += 1 }
         if records[record].callCount > 1 + records[record].excuseCount { fail("\(name(record)) is called again without need") }
     }
+
+    /// An owner begins a partition without a position: nothing says what an owner before it has begun.
+    mutating func forgetBegun(_ partition: Int) { for record in logs[partition] { records[record].wasBegun = false } }
 
     mutating func excuse(_ record: Int) { records[record].excuseCount += 1 }
 

@@ -39,6 +39,10 @@ struct ModelCommitter {
     let transactionTimeout: Int64
     private(set) var job: Job?
     private(set) var isOpen = false
+    /// What it is asked beside commits, in this order.
+    var questions: [Question] = []
+    /// What it has found out; the worker hears of it later.
+    var answers: [Answer] = []
     /// Nil until the next producer is initialised.
     private var producerEpoch: Int?
     private var fencedCount = 0
@@ -48,6 +52,9 @@ struct ModelCommitter {
         self.slot = slot
         self.transactionTimeout = transactionTimeout
     }
+
+    /// Whether it has something to do.
+    var isBusy: Bool { job != nil || !questions.isEmpty }
 
     mutating func take(_ job: Job, _ broker: inout ModelBroker) {
         if self.job != nil { broker.fail("two batches are offered at once") }

@@ -33,6 +33,14 @@ struct ModelCounts {
     /// Batches whose assignment ended before their answer came.
     var forgotten = 0
     var groupStarts = 0
+    /// Workers that stopped because they were asked to.
+    var stops = 0
+    /// Positions that an assignment was asked for and that could not be learnt.
+    var unknownPositions = 0
+    /// Positions of an assignment that had ended before they came.
+    var outdated = 0
+    /// Times that a worker rejoined the group because of a partition without a consumer.
+    var rejoins = 0
 
     static func += (sum: inout ModelCounts, part: ModelCounts) {
         for count in all { sum[keyPath: count] += part[keyPath: count] }
@@ -45,7 +53,8 @@ struct ModelCounts {
         [
             \.commits, \.foundCommitted, \.foundNotCommitted, \.refused, \.fenced, \.guarded, \.drained, \.cut, \.lost,
             \.parked, \.lateCompletions, \.takeovers, \.calls, \.repeated, \.rejected, \.divided, \.putBack, \.givenUp,
-            \.closed, \.opened, \.inOrder, \.slow, \.committersReplaced, \.forgotten, \.groupStarts,
+            \.closed, \.opened, \.inOrder, \.slow, \.committersReplaced, \.forgotten, \.groupStarts, \.stops,
+            \.unknownPositions, \.outdated, \.rejoins,
         ]
     }
 }

@@ -78,6 +78,18 @@ struct ModelGroup {
         completeIfAllJoined()
     }
 
+    /// A member says that it goes.
+    mutating func leave(_ member: Member) { if isMember(member) { expire(member.slot) } }
+
+    /// There is one more partition. A group whose members have names of their own may not hear of it.
+    mutating func grow() {
+        owners.append(-1)
+        if !isStatic { rebalance() }
+    }
+
+    /// The partitions without a consumer; none while that is being settled.
+    var unread: [Int] { isRebalancing ? [] : owners.indices.filter { owners[$0] < 0 } }
+
     private mutating func completeIfAllJoined() {
         guard isRebalancing else { return }
         for slot in members.indices where members[slot] != 0 && !hasJoined[slot] { return }

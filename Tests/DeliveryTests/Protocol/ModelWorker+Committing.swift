@@ -6,37 +6,38 @@ import TestSupport
 extension ModelWorker {
     /// Offers what is finished, if it is time.
     func offerCommit(_ broker: inout ModelBroker) {
-        guard !partitions.isEmpty, phase == .running || phase == .draining else { return }
-        let action = cycle.due(waiting: outbox.count, isHurried: phase == .draining || isOpening, now: .at(broker.now))
-        perform(action, &broker)
+        guard mode != .stopped, membership.isProducerReady, !partitions.isEmpty else { return }
+        let isHurried = mode != .running || membership.isOpening
+        perform(cycle.due(waiting: outbox.count, isHurried: isHurried, now: .at(broker.now)), &broker)
     }
 
     func publish(to broker: inout ModelBroker) {
-        guard phase != .stopped else { return }
+        guard mode != .stopped else { return }
         handle(committer.publish(to: &broker), &broker)
     }
 
     func commit(to broker: inout ModelBroker) {
-        guard phase != .stopped else { return }
+        guard mode != .stopped else { return }
         handle(committer.commit(to: &broker), &broker)
     }
 
     /// The transaction fails before its commit.
     func fail(isTimeout: Bool, _ broker: inout ModelBroker) {
-        guard phase != .stopped else { return }
+        guard mode != .stopped else { return }
         handle(committer.fail(isTimeout: isTimeout, &broker), &broker)
     }
 
     func commitUnanswered(_ fate: ModelCommitter.Fate, _ broker: inout ModelBroker) {
-        guard phase != .stopped else { return }
+        guard mode != .stopped else { return }
         handle(committer.commitUnanswered(fate, &broker), &broker)
     }
 
     /// The committer does not answer, and another takes its place.
     func replaceCommitter(_ fate: ModelCommitter.Fate, _ broker: inout ModelBroker) {
-        guard phase != .stopped, committer.job != nil else { return }
+        guard mode != .stopped, committer.isBusy else { return }
         broker.count(\.committersReplaced)
         committer.abandon(fate, &broker)
+        perform(membership.committerReplaced(now: broker.moment), &broker)
         perform(cycle.committerReplaced(now: .at(broker.now)), &broker)
     }
 
@@ -46,6 +47,7 @@ extension ModelWorker {
         let batch = offered?.batch ?? []
         switch reply {
         case .committed:
+            membership.producerPrepared()
             let byteCount = offered?.byteCount ?? 0
             perform(cycle.confirmed(byteCount: byteCount, now: .at(now)) { units(of: batch) }, &broker)
         case .overtaken: perform(cycle.impossible(.overtaken), &broker)
@@ -83,10 +85,11 @@ extension ModelWorker {
     }
 
     private func lookForResults(_ broker: inout ModelBroker) {
-        guard hasSomethingToCommit(broker.now) || isClosingDue(broker.now) else { return }
+        let isClosing = membership.isClosing(now: broker.moment) && partitions.contains(where: \.isToBeClosed)
+        guard hasSomethingToCommit(broker.now) || isClosing else { return }
         let holdings = CommitCycle.Holdings(
             recordCount: outbox.count, byteCount: outbox.reduce(0) { $0 + $1.byteCount },
-            isDrained: phase == .draining && !hasOwnCalls)
+            isDrained: mode != .running && !hasOwnCalls)
         perform(cycle.found(holdings, now: .at(broker.now)) { units(of: outbox) }, &broker)
     }
 
@@ -141,7 +144,7 @@ extension ModelWorker {
 
     private func isToBeCommitted(_ slot: Int, closes: Bool) -> Bool {
         if partitions[slot].isDirty || partitions[slot].hasUncommittedGap { return true }
-        return closes ? partitions[slot].isToBeClosed : phase == .running && partitions[slot].isClosed
+        return closes ? partitions[slot].isToBeClosed : mode == .running && partitions[slot].isClosed
     }
 
     private func position(of slot: Int, leavingOut left: [Int64], closes: Bool) -> LedgerCommit? {
@@ -152,17 +155,11 @@ extension ModelWorker {
         return position
     }
 
-    /// Whether it is time to commit that nothing is in work, which is tried for 2 s.
-    func isClosingDue(_ now: Int64) -> Bool {
-        guard let drainedAt, now < drainedAt + 2_000_000_000 else { return false }
-        return partitions.contains(where: \.isToBeClosed)
-    }
-
     func hasSomethingToCommit(_ now: Int64) -> Bool {
-        if isRefreshDue || isOpening { return true }
+        if isRefreshDue || membership.isOpening { return true }
         let hasGap = partitions.contains(where: \.hasUncommittedGap)
         if !outbox.isEmpty && (!cycle.isInOrder || hasGap) { return true }
-        return (phase != .running || cycle.isGapDue(now: .at(now))) && hasGap
+        return (mode != .running || cycle.isGapDue(now: .at(now))) && hasGap
     }
 
     /// Gives the offered batch to the committer, fenced by the worker's present place in the group.
@@ -195,7 +192,7 @@ extension ModelWorker {
             partitions[slot].recorded = position.commit
             partitions[slot].isClosed = closes
         }
-        isOpening = phase == .running && partitions.contains(where: \.isClosed)
+        membership.settled(hasClosed: partitions.contains(where: \.isClosed))
     }
 
     /// Puts a batch of which nothing is published back, to be offered again and perhaps otherwise.

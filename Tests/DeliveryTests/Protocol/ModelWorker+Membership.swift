@@ -1,88 +1,33 @@
+import Basics
 import Delivery
+import PushModel
 
-/// The worker's place in the group: partitions that come and go. `AssignmentPlan` says where they begin.
-///
-/// Nothing outside this file knows what is done at which event, so that a value can decide it.
+/// Partitions that come and go: what `Membership` decides is done here, as in the loop. `AssignmentPlan` says where they begin.
 extension ModelWorker {
-    /// Hears from the group, and does what it asks for.
-    func heartbeat(isReplaced: Bool, _ broker: inout ModelBroker) {
-        if phase == .stopped { return }
-        guard broker.group.isMember(member) else {
-            if isReplaced { return stop(&broker) }
-            missed(&broker)
-            return
-        }
-        if broker.group.mustJoin(member) {
-            switch phase {
-            case .running where terms.sabotage == .dropsOnRevoke: join(&broker)
-            case .running: beginDraining(broker.now)
-            case .draining: finishDraining(&broker)
-            case .joined, .assigned: join(&broker)
-            case .left, .stopped: return
+    /// Does what the membership says.
+    ///
+    /// - Parameters:
+    ///   - actions: What to do, in this order.
+    ///   - broker: The broker.
+    ///   - found: The group's positions, for partitions that begin.
+    func perform(_ actions: [Membership.Action], _ broker: inout ModelBroker, with found: [ModelCommitter.Found] = []) {
+        for action in actions {
+            switch action {
+            case .prepare: committer.questions.append(.prepare)
+            case .ask(let partitions, _, let epoch): committer.questions.append(.positions(partitions, epoch: epoch))
+            case .begin: begin(found, &broker)
+            case .drain: drain(broker.moment)
+            case .cut: cut(&broker)
+            case .forget: forget(&broker)
+            case .drop: drop(&broker)
+            case .survey: committer.questions.append(.survey)
+            case .rejoin:
+                broker.count(\.rejoins)
+                if broker.group.isMember(member) { broker.group.rebalance() }
+            case .stop: end(&broker)
+            case .reportUnreadablePositions, .probe: break
             }
-        } else if phase == .joined && member.generation < broker.group.generation && !broker.group.isRebalancing {
-            member.generation = broker.group.generation
-            phase = .assigned
         }
-    }
-
-    /// The group has gone on without this worker: first the client knows, then the worker does, then it begins again.
-    private func missed(_ broker: inout ModelBroker) {
-        if member.id != 0 {
-            member.id = 0
-            member.generation = -1
-        } else if phase != .left {
-            broker.count(\.lost)
-            forget(&broker)
-            phase = .left
-        } else {
-            member = broker.group.enter(member.slot)
-            phase = .joined
-        }
-    }
-
-    private func join(_ broker: inout ModelBroker) {
-        forget(&broker)
-        phase = .joined
-        broker.group.join(member)
-    }
-
-    /// Starts at the group's positions, once no transaction can move them any more, and nowhere else.
-    func start(_ broker: inout ModelBroker) {
-        guard phase == .assigned, broker.group.isMember(member), member.generation == broker.group.generation,
-            committer.job == nil
-        else { return }
-        committer.prepare(&broker)
-        let decisions = broker.decisions(terms.rule)
-        var numbers: [Int] = []
-        var assigned: [AssignmentPlan.Assigned] = []
-        for number in broker.logs.indices where broker.group.isOwner(member, of: number) {
-            guard broker.isStable(number) || terms.sabotage == .readsUnstable else {
-                broker.count(\.waits)
-                return
-            }
-            var position = broker.position(number)
-            if terms.sabotage == .forgetsTheMap { position?.metadata = "" }
-            let end = broker.ends[number]
-            let ruling = decisions[number].map { AssignmentPlan.Ruling($0, .noPosition, end: end) }
-            numbers.append(number)
-            assigned.append(AssignmentPlan.Assigned(.requests, committed: position, end: end, ruling: ruling))
-        }
-        let plan = AssignmentPlan(assigned, window: window, heldWindow: window, reach: nil)
-        if plan.partitions.contains(where: { $0.left != nil }) { broker.fail("a position cannot be read") }
-        var fresh: [ModelPartition] = []
-        for partition in plan.partitions {
-            let number = numbers[partition.index]
-            let cursor = broker.index(of: partition.start, in: number)
-            fresh.append(
-                ModelPartition(number, partition, committed: assigned[partition.index].committed, cursor: cursor))
-        }
-        partitions = fresh
-        isOpening = plan.isOpening
-        isRefreshDue = plan.movesPositions
-        isExcused = false
-        phase = .running
-        broker.count(\.takeovers)
     }
 
     /// The group stands where this worker did not put it.
@@ -91,61 +36,68 @@ extension ModelWorker {
             broker.fail("the owner of \(partition.number) cannot tell whether its commit took place")
         }
         excuse(&broker)
-        forget(&broker)
-        if phase == .running || phase == .draining { phase = .assigned }
+        perform(membership.positionsMoved(now: broker.moment), &broker)
+    }
+
+    /// Begins what was assigned, as the plan says.
+    private func begin(_ found: [ModelCommitter.Found], _ broker: inout ModelBroker) {
+        if found.map(\.number) != share { broker.fail("partitions begin without their own positions") }
+        let plan = AssignmentPlan(found.map(\.known), window: window, heldWindow: window, reach: nil)
+        if plan.partitions.contains(where: { $0.left != nil }) { broker.fail("a position cannot be read") }
+        var fresh: [ModelPartition] = []
+        for partition in plan.partitions {
+            let source = found[partition.index]
+            let isUnplaced = source.known.committed == nil && broker.group.isOwner(member, of: source.number)
+            if isUnplaced { broker.forgetBegun(source.number) }
+            let cursor = broker.index(of: partition.start, in: source.number)
+            fresh.append(ModelPartition(source.number, partition, committed: source.known.committed, cursor: cursor))
+        }
+        partitions = fresh
+        isRefreshDue = plan.movesPositions
+        isExcused = false
+        losesCalls = false
+        membership.began(isOpening: plan.isOpening, now: broker.moment, at: Timestamp(milliseconds: broker.now / 1_000_000))
+        broker.count(\.takeovers)
     }
 
     /// Calls that are made may be answered; what was not begun is left to the next owner.
-    private func beginDraining(_ now: Int64) {
-        phase = .draining
-        deadline = now + 20_000_000_000
-        drainedAt = nil
+    private func drain(_ now: MonotonicTime) {
+        drainEnd = now.advanced(byNanoseconds: terms.drainTimeout)
         calls.removeAll { !$0.isBegun }
     }
 
-    /// Ends the draining when calls are done or time is up, and the rest is committed.
-    private func finishDraining(_ broker: inout ModelBroker) {
-        let now = broker.now
-        if now >= deadline || cycle.isOutOfGroup { reportCalls(&broker) }
-        guard !hasOwnCalls || partitions.isEmpty else { return }
-        let isCommitted = cycle.isOnlyClosing && !hasSomethingToCommit(now)
-        if isCommitted && !cycle.isOutOfGroup && !partitions.isEmpty {
-            drainedAt = drainedAt ?? now
-            if isClosingDue(now) { return }
-        }
-        let isGivenUp = cycle.isOutOfGroup || now >= deadline + terms.commit.transactionTimeout
-        guard isCommitted || isGivenUp || partitions.isEmpty else { return }
-        // In order, what is finished behind a request that was left to the next owner cannot go out. That owner knows that it was begun.
-        if isCommitted && outbox.isEmpty { broker.count(\.drained) } else { excuse(&broker) }
-        join(&broker)
-    }
-
-    /// Time is up: calls that are made get their result without an answer, or are lost, or even what is finished is given up.
-    func cut(_ value: Int, _ broker: inout ModelBroker) {
-        guard phase == .draining else { return }
+    /// Time is up: calls that are made get their result without an answer, or are lost.
+    private func cut(_ broker: inout ModelBroker) {
+        guard hasOwnCalls else { return }
         broker.count(\.cut)
-        switch value % 3 {
-        case 0:
-            excuse(&broker)
-            // A replaced process hears that it is no member, and no more.
-            if broker.group.isMember(member) { join(&broker) }
-        case 1: reportCalls(&broker)
-        default: loseCalls(&broker)
-        }
-    }
-
-    private func reportCalls(_ broker: inout ModelBroker) {
-        let own = calls.filter { $0.epoch == epoch }
+        if broker.moment < drainEnd && !cycle.isOutOfGroup { broker.fail("calls are cut before their time is up") }
+        let own = calls.filter { $0.epoch == epoch && $0.isBegun }
         calls.removeAll { $0.epoch == epoch }
-        for call in own { record(call, &broker) }
-    }
-
-    private func loseCalls(_ broker: inout ModelBroker) {
-        for call in calls where call.epoch == epoch {
+        for call in own {
+            guard losesCalls else {
+                record(call, &broker)
+                continue
+            }
             if !isExcused { broker.excuse(call.record) }
             partitions[call.slot].hasLostCalls = true
         }
-        calls.removeAll { $0.epoch == epoch }
+    }
+
+    /// Gives the partitions up, and answers the group if it waits for that.
+    private func drop(_ broker: inout ModelBroker) {
+        giveUp(&broker)
+        forget(&broker)
+        guard client == .revoked else { return }
+        client = .joined
+        broker.group.join(member)
+    }
+
+    /// The worker has stopped. One with a name of its own keeps its place in the group for its next process.
+    private func end(_ broker: inout ModelBroker) {
+        broker.count(\.stops)
+        giveUp(&broker)
+        isExcused = true
+        if !broker.group.isStatic { broker.group.leave(member) }
     }
 
     /// Forgets the assignment and everything that belongs to it; calls that are made end with an old epoch.
@@ -153,11 +105,23 @@ extension ModelWorker {
         partitions = []
         outbox.removeAll(keepingCapacity: true)
         calls.removeAll { !$0.isBegun }
-        epoch += 1
-        isOpening = false
         isRefreshDue = false
-        drainedAt = nil
+        heldEpoch = epoch
+        drainEnd = .never
         perform(cycle.assignmentEnded(), &broker)
+    }
+
+    /// Accounts for what is given up and must be called again, if that is how it has to be; all else the next owner must not call.
+    private func giveUp(_ broker: inout ModelBroker) {
+        let isGone = cycle.isOutOfGroup || !broker.group.isMember(member)
+        let isLate = broker.moment >= drainEnd.advanced(byNanoseconds: terms.commit.transactionTimeout)
+        // In order, what is finished behind a request that was left to the next owner cannot go out. That owner knows that it was begun.
+        let isInTurn = cycle.isInOrder && cycle.isOnlyClosing && !partitions.contains(where: \.hasUncommittedGap)
+        if isGone || isLate || isInTurn && !outbox.isEmpty {
+            excuse(&broker)
+        } else if !partitions.isEmpty {
+            broker.count(\.drained)
+        }
     }
 
     /// Accounts for what the next owner has to call again, once for each assignment.
@@ -165,14 +129,9 @@ extension ModelWorker {
         guard !isExcused else { return }
         isExcused = true
         var records: [Int] = []
-        for call in calls where call.epoch == epoch && call.isBegun { records.append(call.record) }
+        for call in calls where call.epoch == heldEpoch && call.isBegun { records.append(call.record) }
         var finished = Set(outbox.map(\.record))
-        if let offered, offered.epoch == epoch { finished.formUnion(offered.batch.map(\.record)) }
+        if let offered, offered.epoch == heldEpoch { finished.formUnion(offered.batch.map(\.record)) }
         for record in records + finished { broker.excuse(record) }
-    }
-
-    func stop(_ broker: inout ModelBroker) {
-        excuse(&broker)
-        phase = .stopped
     }
 }

@@ -2,8 +2,8 @@ import Basics
 import Delivery
 import TestSupport
 
-/// A worker process of the model. It decides nothing about commits, positions and starts: `CommitCycle`, `OffsetLedger`, `AssignmentPlan`
-/// and `StartRule` do, and it performs, as the loop does.
+/// A worker process of the model. It decides nothing about partitions, commits, positions and starts: `Membership`, `CommitCycle`,
+/// `OffsetLedger`, `AssignmentPlan` and `StartRule` do, and it performs, as the loop does.
 ///
 /// What it does not do is as important: it keeps nothing over an assignment, and believes only what the broker says.
 final class ModelWorker {
@@ -30,12 +30,26 @@ final class ModelWorker {
         case beginsBeforeOpening
     }
 
-    enum Phase { case left, joined, assigned, running, draining, stopped }
+    /// What the client of the group is about; the worker hears of it by `Membership`.
+    enum Client {
+        /// The partitions were lost, which the worker knows.
+        case left
+        /// It has given up what it had, and waits for its share.
+        case joined
+        /// The worker knows its share.
+        case assigned
+        /// The worker knows that its share is taken away, and has not given it up.
+        case revoked
+    }
 
     /// What all workers of a history go by.
     struct Terms {
         var rule = StartRule.beginning
         var sabotage = Sabotage.none
+        /// Whether it is looked for partitions without a consumer.
+        var looksForUnread = true
+        /// How long calls may take to finish before partitions are given up, nanoseconds.
+        var drainTimeout: Int64 = 20_000_000_000
         var commit: CommitCycle.Terms = {
             var terms = CommitCycle.Terms(interval: 20_000_000, transactionTimeout: 15_000_000_000)
             terms.refusalPatience = 20_000_000_000
@@ -55,17 +69,20 @@ final class ModelWorker {
     var isStalled = false
     // Its place in the group, and the assignment.
     var member: ModelGroup.Member
-    var phase = Phase.joined
+    var client = Client.joined
+    var membership: Membership
     var partitions: [ModelPartition] = []
-    /// Of the assignment; a completion with another one is dropped.
-    var epoch = 0
-    /// Until when calls may finish before partitions are given up.
-    var deadline = Int64.max
-    var drainedAt: Int64?
-    /// Whether positions say that no worker is at work.
-    var isOpening = false
     /// Whether where partitions begin must be committed.
     var isRefreshDue = false
+    /// Whether calls that are cut are lost, and get no result.
+    var losesCalls = false
+    // What the worker is judged by, and does not go by.
+    /// The partitions that the group gave it.
+    var share: [Int] = []
+    /// The epoch of what it holds.
+    var heldEpoch = 0
+    /// Before when no call is cut.
+    var drainEnd = MonotonicTime.never
     /// Whether it is accounted for that what it holds may be called for again.
     var isExcused = false
     // From records to a commit.
@@ -80,12 +97,22 @@ final class ModelWorker {
         self.terms = terms
         self.window = window
         member = broker.group.enter(slot)
+        membership = Membership(
+            Membership.Terms(
+                drainTimeout: terms.drainTimeout, transactionTimeout: terms.commit.transactionTimeout,
+                looksForUnread: terms.looksForUnread))
         cycle = CommitCycle(terms.commit)
         committer = ModelCommitter(slot, transactionTimeout: terms.commit.transactionTimeout)
+        committer.questions.append(.prepare)
     }
 
+    var mode: Membership.Mode { membership.mode }
+
+    /// Of the assignment; a completion with another one is dropped.
+    var epoch: Int { membership.epoch }
+
     /// Whether everything it took has a confirmed result.
-    var isIdle: Bool { phase == .stopped || !cycle.isOffering && outbox.isEmpty && !hasOwnCalls }
+    var isIdle: Bool { mode == .stopped || !cycle.isOffering && outbox.isEmpty && !hasOwnCalls }
 
     var hasOwnCalls: Bool {
         for call in calls where call.epoch == epoch { return true }
@@ -97,7 +124,8 @@ final class ModelWorker {
 extension ModelWorker {
     /// Whether what was read may begin.
     private func canProceed(_ now: Int64) -> Bool {
-        phase == .running && (!isOpening || terms.sabotage == .beginsBeforeOpening) && !cycle.isOverdue(now: .at(now))
+        guard mode == .running, membership.isProducerReady, !cycle.isOverdue(now: .at(now)) else { return false }
+        return !membership.isOpening || terms.sabotage == .beginsBeforeOpening
     }
 
     /// - Returns: Whether there may be another record to read.
@@ -137,7 +165,7 @@ extension ModelWorker {
     }
 
     func reachEnd(_ value: Int, of broker: inout ModelBroker) {
-        guard phase == .running, !partitions.isEmpty else { return }
+        guard mode == .running, !partitions.isEmpty else { return }
         let slot = value % partitions.count
         let number = partitions[slot].number
         guard partitions[slot].parked == nil, broker.next(number, from: partitions[slot].cursor) == nil else { return }
@@ -166,7 +194,7 @@ extension ModelWorker {
     /// - Returns: Whether there was one.
     @discardableResult
     func finish(_ value: Int, _ broker: inout ModelBroker) -> Bool {
-        guard phase != .stopped else { return false }
+        guard mode != .stopped else { return false }
         let begun = calls.indices.filter { calls[$0].isBegun }
         guard !begun.isEmpty else { return false }
         let call = calls.remove(at: begun[value % begun.count])
@@ -175,6 +203,10 @@ extension ModelWorker {
     }
 
     func record(_ call: Call, _ broker: inout ModelBroker) {
+        guard partitions.indices.contains(call.slot) else {
+            broker.fail("a call of an assignment that has ended counts")
+            return
+        }
         let record = broker.records[call.record]
         let id = CommitUnit.ID(slot: call.slot, offset: record.offset)
         for topic in record.topics {
@@ -187,7 +219,7 @@ extension ModelWorker {
     }
 
     private func check(_ slot: Int, _ broker: inout ModelBroker) {
-        guard phase == .running, let ledger = partitions[slot].ledger else { return }
+        guard mode == .running, let ledger = partitions[slot].ledger else { return }
         let inWork = partitions[slot].inWork
         if ledger.unfinishedCount != inWork { broker.fail("\(ledger.unfinishedCount) are counted, \(inWork) are in work") }
         if ledger.lowWaterMark > ledger.position { broker.fail("the mark is beyond the position") }

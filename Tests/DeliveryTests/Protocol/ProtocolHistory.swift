@@ -8,7 +8,7 @@ extension ProtocolModel {
         let faults = [0, 1, 1, 3][random.below(4)]
         let moves = [0, 1, 1, 3][random.below(4)]
         let weights: [(Step.Kind, Int)] = [
-            (.append, 40), (.gap, [0, 2, 10][random.below(3)]), (.delete, random.below(3)),
+            (.append, 40), (.gap, [0, 2, 10][random.below(3)]), (.delete, random.below(3)), (.grow, 1),
             (.pass, [6, 12, 24][random.below(3)]),
             (.receive, [40, 80][random.below(2)]), (.reachEnd, 2), (.begin, 10), (.finish, [60, 120, 200][random.below(3)]),
             (.tick, [0, 40][random.below(2)]), (.offer, [40, 80][random.below(2)]), (.publish, [20, 60][random.below(2)]),
@@ -17,7 +17,8 @@ extension ProtocolModel {
             (.abort, 2 * faults), (.fillTimeout, faults), (.answerLost, 2 * faults), (.requestLost, faults),
             (.requestLate, faults), (.commitPrepared, faults), (.arrive, 3), (.transactionTimeout, faults > 0 ? 1 : 0),
             (.replaceCommitter, faults),
-            (.rebalance, moves), (.cutDrain, 1 + moves), (.crash, faults), (.restart, 20), (.replace, faults > 0 ? 1 : 0),
+            (.rebalance, moves), (.drainSlowly, 1 + moves), (.askToStop, moves), (.crash, faults), (.restart, 20),
+            (.replace, faults > 0 ? 1 : 0),
             (.stall, moves), (.wake, 20), (.sessionTimeout, moves),
         ]
         let kinds = weights.flatMap { Array(repeating: $0.0, count: $0.1) }

@@ -7,7 +7,7 @@ struct ProtocolModel {
     struct Step: ShrinkableStep, CustomStringConvertible {
         enum Kind: CaseIterable {
             // The input.
-            case append, gap, delete
+            case append, gap, delete, grow
             // Time passes.
             case pass
             // A worker goes on.
@@ -19,7 +19,7 @@ struct ProtocolModel {
             // A committer hangs.
             case replaceCommitter
             // Workers come and go.
-            case rebalance, cutDrain, crash, restart, replace, stall, wake, sessionTimeout
+            case rebalance, drainSlowly, askToStop, crash, restart, replace, stall, wake, sessionTimeout
         }
         var kind: Kind
         var who: Int
@@ -71,7 +71,7 @@ struct ProtocolModel {
 
     init(_ setting: Setting, _ sabotage: ModelWorker.Sabotage = .none) {
         self.setting = setting
-        terms = ModelWorker.Terms(rule: setting.rule, sabotage: sabotage)
+        terms = ModelWorker.Terms(rule: setting.rule, sabotage: sabotage, looksForUnread: setting.isStatic)
         broker = ModelBroker(
             partitions: setting.partitions, slots: setting.slots, isStatic: setting.isStatic, longestMap: setting.longestMap)
         current = Array(repeating: nil, count: setting.slots)
@@ -98,25 +98,26 @@ struct ProtocolModel {
 
     private mutating func take(_ step: Step) {
         broker.now += Self.stepTime
-        let (partition, slot) = (step.who % setting.partitions, step.who % setting.slots)
+        let (partition, slot) = (step.who % broker.logs.count, step.who % setting.slots)
         switch step.kind {
         case .append:
             guard broker.openCount < setting.backlog else { return }
             broker.append(1 + step.value % 12, to: partition, flavour: step.value / 12, mayBeRejected: setting.mayBeRejected)
         case .gap: broker.skip(width(step.value), in: partition)
         case .delete: broker.delete(step.value, in: partition)
+        case .grow: if broker.logs.count < Self.mostPartitions { broker.grow() }
         case .pass: broker.now += Self.times[step.value % Self.times.count]
         case .reject: broker.closedTopics[topic(step.who)] = step.value % 2 == 0 ? .tooLarge : .refused
         case .accept: broker.closedTopics[topic(step.who)] = nil
         case .arrive: broker.arrive(slot)
         case .transactionTimeout: broker.timeOut(slot)
         case .rebalance: broker.group.rebalance()
-        case .restart: if current[slot] == nil { launch(slot, window(step.value)) }
+        case .restart: if current[slot].map({ $0.mode == .stopped }) ?? true { launch(slot, window(step.value)) }
         case .replace: launch(slot, window(step.value))
         case .sessionTimeout: expire(slot)
         case .wake: processes[step.who % processes.count].isStalled = false
         case .receive, .reachEnd, .begin, .finish, .tick, .offer, .publish, .commit, .heartbeat, .start, .abort, .fillTimeout,
-            .answerLost, .requestLost, .requestLate, .commitPrepared, .replaceCommitter, .cutDrain, .crash, .stall:
+            .answerLost, .requestLost, .requestLate, .commitPrepared, .replaceCommitter, .drainSlowly, .askToStop, .crash, .stall:
             let process = processes[step.who % processes.count]
             if !process.isStalled { take(step, process) }
             // A worker can hang in a call that is not answered, and hear of nothing else.
@@ -148,16 +149,22 @@ struct ProtocolModel {
             let fates: [ModelCommitter.Fate] = [.neverSent, .carriedOut, .underWay, .prepared]
             process.replaceCommitter(fates[step.value % fates.count], &broker)
         case .heartbeat: heartbeat(process)
-        case .start: process.start(&broker)
-        case .cutDrain: process.cut(step.value, &broker)
+        case .start:
+            process.answer(isUnanswered: step.value % 8 == 7, &broker)
+            // Mostly the worker hears of it at once.
+            if step.value % 4 < 3 { process.hear(&broker) }
+        case .drainSlowly: process.drainSlowly(step.value, &broker)
+        case .askToStop: if processes.count > 1 { process.askToStop(isUrgent: step.value % 4 == 0, &broker) }
         case .crash: crash(process)
         case .stall: process.isStalled = true
-        case .append, .gap, .delete, .pass, .reject, .accept, .arrive, .transactionTimeout, .rebalance, .restart, .replace,
+        case .append, .gap, .delete, .grow, .pass, .reject, .accept, .arrive, .transactionTimeout, .rebalance, .restart, .replace,
             .sessionTimeout, .wake:
             break
         }
     }
 
+    /// How far the topic grows.
+    private static let mostPartitions = 4
     /// How long a step takes, 5 ms in nanoseconds.
     private static let stepTime: Int64 = 5_000_000
     /// What may pass at once: from 10 ms to 30 s in nanoseconds.
@@ -214,7 +221,7 @@ extension ProtocolModel {
 
     private mutating func heartbeat(_ process: ModelWorker) {
         process.heartbeat(isReplaced: current[process.member.slot] !== process, &broker)
-        if process.phase == .stopped && processes.count > 1 { remove(process) }
+        if process.mode == .stopped && processes.count > 1 { remove(process) }
     }
 
     private mutating func commit(_ process: ModelWorker) {
@@ -227,9 +234,10 @@ extension ProtocolModel {
     private mutating func turn(_ process: ModelWorker) {
         process.isStalled = false
         heartbeat(process)
-        process.start(&broker)
+        process.answer(isUnanswered: false, &broker)
+        process.hear(&broker)
         for _ in 0..<4 {
-            for partition in 0..<setting.partitions { while process.receive(partition, from: &broker) {} }
+            for partition in broker.logs.indices { while process.receive(partition, from: &broker) {} }
             while process.begin(0, &broker) {}
             while process.finish(0, &broker) {}
             broker.now += 250_000_000
@@ -262,7 +270,7 @@ extension ProtocolModel {
             rounds += 1
             if rounds > 400 { broker.fail("nothing moves, and \(broker.openCount) records have no result") }
             if broker.fault != nil { return }
-            for slot in 0..<setting.slots where current[slot].map({ $0.phase == .stopped }) ?? true {
+            for slot in 0..<setting.slots where current[slot].map({ $0.mode == .stopped }) ?? true {
                 if let stopped = current[slot] { remove(stopped) }
                 broker.timeOut(slot)
                 expire(slot)

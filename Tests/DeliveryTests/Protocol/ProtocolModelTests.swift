@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-/// Random histories of the commit protocol, which drive the values that ship: `CommitCycle`, `OffsetLedger`, `AssignmentPlan` and others.
+/// Random histories of the commit protocol, which drive the values that ship: `Membership`, `CommitCycle`, `OffsetLedger`,
+/// `AssignmentPlan` and others.
 struct ProtocolModelTests {
     /// Plays histories until one has a fault, which is reported with its seed and the shortest history found.
     private static func play(_ seed: Int, histories: Int, steps count: Int) -> ModelCounts {
