@@ -30,7 +30,8 @@ struct LedgerCommitTests {
     func inOrderAPositionNamesWhatAnEarlierOneNamedAndNothingElse(
         earlier: Int64, named: [Int64], offset: Int64, kept: [Int64]
     ) throws {
-        let whole = offset == .max ? LedgerCommit(offset: offset, metadata: "") : Self.position(offset, [offset + 1, offset + 40])
+        let whole =
+            offset == .max ? LedgerCommit(offset: offset, metadata: "") : Self.position(offset, [offset + 1, offset + 40])
         let position = whole.inOrder(after: Self.position(earlier, named))
         #expect(position.offset == offset)
         #expect(try Self.finished(position) == kept)

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import TestSupport
 import Testing
@@ -65,12 +66,12 @@ struct RefusalSearchTests {
     @Test func whereATopicTakesNothingEightAreFoundInFewCommits() {
         var desk = CommitDesk()
         desk.waiting = (0..<64).map { CommitDesk.unit($0, bytes: 10) }
-        for _ in 0..<200 where !desk.cycle.isOverdue(now: desk.now) {
+        for _ in 0..<200 where !desk.cycle.isOverdue(now: .at(desk.now)) {
             desk.now += 250 * CommitDesk.millisecond
             desk.turn()
             if desk.offered != nil { desk.fail(.refused) }
         }
-        #expect(desk.cycle.isOverdue(now: desk.now), "eight were rejected and none was taken")
+        #expect(desk.cycle.isOverdue(now: .at(desk.now)), "eight were rejected and none was taken")
         #expect(desk.offerCount <= 20, "\(desk.offerCount)")
     }
 
