@@ -159,7 +159,8 @@ import Testing
         var dumped = ""
         dump(settings.kafka, to: &dumped)
         dump(settings.hub, to: &dumped)
-        dump(settings.connections(to: try HubEndpoint(parsing: "sb://x/")), to: &dumped)
+        let endpoint = try HubEndpoint(parsing: "sb://x/")
+        dump(settings.connections(to: endpoint), to: &dumped)
         #expect(!dumped.contains("canary"))
         #expect(!settings.describe().contains { $0.value.contains("canary") })
         let row = settings.describe().first { $0.key == "kafka.properties" }

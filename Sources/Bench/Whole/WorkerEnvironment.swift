@@ -39,8 +39,8 @@ struct WorkerEnvironment {
         set("worker.id", name)
         set("hub.name", BenchHub.name)
         set("hub.connection_string", connectionString)
-        // The bench's hub is on this machine; a proxy of the environment would be measured, too. A list with more than `*` means no host by it.
-        let exempt = ["no_proxy", "NO_PROXY"].lazy.compactMap { variables[$0] }.first { !$0.isEmpty }
+        // The bench's hub is on this machine, and a proxy before it would be measured, too. A `*` counts only where it stands alone.
+        let exempt = ["no_proxy", "NO_PROXY"].compactMap { variables[$0] }.first { !$0.isEmpty }
         if exempt != "*" { variables["no_proxy"] = "127.0.0.1" + (exempt.map { ",\($0)" } ?? "") }
     }
 
