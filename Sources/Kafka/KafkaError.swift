@@ -71,9 +71,9 @@ public struct KafkaError: Error, Sendable, Equatable {
         KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, message: "the transaction took longer than the broker keeps one open")
     }
 
-    /// A topic that brokers do not know at present.
+    /// A topic that is missing at present, or a partition of it.
     public static func unknownTopic(_ name: String) -> KafkaError {
-        KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, message: "topic '\(name)' is missing")
+        KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, message: "topic '\(name)', or a partition of it, is missing")
     }
 
     /// A record for a delay lane while there is none.

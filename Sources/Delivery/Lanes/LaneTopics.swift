@@ -6,7 +6,7 @@ public import Basics
 /// A producer keeps what it knows of a topic. Where that was deleted, brokers take neither the record nor the position, and the library
 /// (`rdkafka_txnmgr.c`, librdkafka 2.0.2) repeats both until the transaction times out. So brokers are asked again now and then, and
 /// before the commit after one that failed. Where a topic is not as the producer found it, another producer is made. What was for a lane
-/// without a topic goes to the nearest (`DelayLanes`), and no position is committed in a topic that was deleted.
+/// without a topic goes to the nearest (`DelayLanes`), and no position is committed in a partition that was deleted.
 ///
 /// Moments are those of one monotonic clock that the owner reads.
 public struct LaneTopics: Sendable, Equatable {
@@ -25,7 +25,7 @@ public struct LaneTopics: Sendable, Equatable {
         }
     }
 
-    /// Whether positions are committed in a topic.
+    /// Whether a position is committed in a partition.
     public enum Presence: Sendable, Equatable {
         /// It is there, as far as is known.
         case present
@@ -35,7 +35,7 @@ public struct LaneTopics: Sendable, Equatable {
         case deleted
     }
 
-    /// When brokers said that a topic is missing.
+    /// When brokers said that a partition is missing.
     private struct Absence: Sendable, Equatable {
         let first: MonotonicTime
         var last: MonotonicTime
@@ -43,24 +43,27 @@ public struct LaneTopics: Sendable, Equatable {
 
     /// After what time brokers are asked again: 5 s.
     public static let interval = Duration.seconds(5)
-    /// How long brokers must say that a topic is missing before it is deleted: 1 s. One that has just started may not know all topics yet.
+    /// How long brokers must say that a partition is missing before it is deleted: 1 s. One that has just started may not know all yet.
     public static let patience = Duration.seconds(1)
 
     /// The partitions of each topic that the producer found; 0 where there was none.
     private var found: [String: Int32] = [:]
-    private var absences: [String: Absence] = [:]
+    private var absences: [Membership.Partition: Absence] = [:]
     /// Before when brokers are not asked again; nil for at once.
     private var nextLook: MonotonicTime?
 
     /// Nothing is known, and brokers must be asked.
     public init() {}
 
-    /// Whether brokers must be asked.
-    public func isDue(now: MonotonicTime) -> Bool { nextLook.map { now >= $0 } ?? true }
+    /// Whether brokers must be asked before a commit: it is time, or it has a position in what was deleted, and may be there again.
+    public func isDue(for positions: [Membership.Partition], now: MonotonicTime) -> Bool {
+        guard let nextLook, now < nextLook else { return true }
+        return positions.contains { presence(of: $0) == .deleted }
+    }
 
-    /// Whether positions are committed in a topic.
-    public func presence(of topic: String) -> Presence {
-        guard let absence = absences[topic] else { return .present }
+    /// Whether a position is committed in a partition.
+    public func presence(of partition: Membership.Partition) -> Presence {
+        guard let absence = absences[partition] else { return .present }
         return absence.last >= absence.first.advanced(by: Self.patience) ? .deleted : .doubtful
     }
 
@@ -74,17 +77,21 @@ public struct LaneTopics: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - answers: What they say of each topic that they were asked for.
+    ///   - positions: The partitions that the commit has positions for.
     ///   - now: The present moment.
     /// - Returns: Whether a topic is not as the producer found it, so that another producer must be made.
-    public mutating func answered(_ answers: [String: Answer], now: MonotonicTime) -> Bool {
-        for (topic, answer) in answers {
-            switch answer {
-            case .partitions: absences[topic] = nil
-            case .missing: absences[topic, default: Absence(first: now, last: now)].last = now
-            case .unclear: break
+    public mutating func answered(
+        _ answers: [String: Answer], for positions: [Membership.Partition], now: MonotonicTime
+    ) -> Bool {
+        for partition in positions {
+            guard let answer = answers[partition.topic], answer != .unclear else { continue }
+            if answer.partitionCount > partition.number || answer == .partitions(0) {
+                absences[partition] = nil
+            } else {
+                absences[partition, default: Absence(first: now, last: now)].last = now
             }
         }
-        let isDoubtful = answers.keys.contains { presence(of: $0) == .doubtful }
+        let isDoubtful = positions.contains { presence(of: $0) == .doubtful }
         nextLook = now.advanced(by: isDoubtful ? Self.patience : Self.interval)
         return found.contains { topic, count in
             guard let answer = answers[topic], answer != .unclear else { return false }

@@ -161,9 +161,9 @@ struct CommitJob: Sendable {
     /// The worker's place in the group when the batch was offered; nil without transactions.
     var group: GroupMetadata?
 
-    /// The same without the positions in topics that were deleted, because brokers take none there.
-    func leavingOut(_ isDeleted: (String) -> Bool) -> CommitJob {
-        let kept = offsets.indices.filter { !isDeleted(offsets[$0].partition.topic) }
+    /// The same without the positions in partitions that were deleted, because brokers take none there.
+    func leavingOut(_ isDeleted: (TopicPartition) -> Bool) -> CommitJob {
+        let kept = offsets.indices.filter { !isDeleted(offsets[$0].partition) }
         guard kept.count < offsets.count else { return self }
         var job = self
         job.offsets = kept.map { offsets[$0] }

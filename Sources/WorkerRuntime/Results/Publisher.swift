@@ -54,7 +54,7 @@ struct Publisher {
         transactionBegun = nil
         do throws(KafkaError) {
             let writer = try askForTopics(of: offered)
-            let job = offered.leavingOut { topics.presence(of: $0) == .deleted }
+            let job = offered.leavingOut { topics.presence(of: Membership.Partition($0)) == .deleted }
             guard writer.hasPlaces(for: job.batch) else { return .impossible(.misplaced) }
             guard try publish(job, &standing, with: writer) else { return .impossible(.overtaken) }
             fencedCount = 0
@@ -77,17 +77,17 @@ struct Publisher {
     /// Asks brokers again for the topics that a commit needs, if it is time.
     ///
     /// - Returns: The producer, or a new one where a topic is not as it found it.
-    /// - Throws: No producer could be made, or it is not clear yet whether a topic was deleted that a position is for.
+    /// - Throws: No producer could be made, or it is not clear yet whether a partition was deleted that a position is for.
     private mutating func askForTopics(of job: CommitJob) throws(KafkaError) -> OutcomeWriter {
         let writer = try prepare()
-        let positions = job.offsets.map(\.partition.topic)
-        if topics.isDue(now: .now()) {
-            let names = configuration.topics.delays + [configuration.topics.held] + positions
+        let positions = job.offsets.map { Membership.Partition($0.partition) }
+        if topics.isDue(for: positions, now: .now()) {
+            let names = configuration.topics.delays + [configuration.topics.held] + positions.map(\.topic)
             // Where no broker answers, the commit says so.
             let answers = try? writer.producer.laneAnswers(on: names, timeout: .seconds(2))
-            if let answers, topics.answered(answers, now: .now()) { writer.close(timeout: .zero) }
+            if let answers, topics.answered(answers, for: positions, now: .now()) { writer.close(timeout: .zero) }
         }
-        if let name = positions.first(where: { topics.presence(of: $0) == .doubtful }) { throw .unknownTopic(name) }
+        if let doubtful = positions.first(where: { topics.presence(of: $0) == .doubtful }) { throw .unknownTopic(doubtful.topic) }
         return try prepare()
     }
 
