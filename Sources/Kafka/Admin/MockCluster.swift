@@ -50,6 +50,13 @@ public final class MockCluster {
             rd_kafka_mock_topic_create(cluster, name, Int32(clamping: partitions), 1), "cannot create the topic '\(name)'")
     }
 
+    /// Lets brokers say that a topic is missing, or no longer. Producers then write nothing there; what it holds stays.
+    public func setTopic(_ name: String, isMissing: Bool) {
+        guard let cluster else { return }
+        rd_kafka_mock_topic_set_error(
+            cluster, name, isMissing ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART : RD_KAFKA_RESP_ERR_NO_ERROR)
+    }
+
     /// Lets the next requests of a kind fail, one for each code.
     ///
     /// - Parameters:

@@ -94,6 +94,34 @@ public final class Producer: Sendable {
         return Int32(known?.partitionCount ?? 0)
     }
 
+    /// Makes topics known that may be missing, and asks how many partitions they have now.
+    ///
+    /// - Parameters:
+    ///   - topics: The names of the topics.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Returns: For each name the number of partitions, or why brokers do not say it; nothing where they left the name out.
+    /// - Throws: No broker answered within `timeout`, or a name that Kafka does not allow.
+    public func partitionCounts(
+        of topics: [String], timeout: Duration
+    ) throws(KafkaError) -> [String: Result<Int32, KafkaError>] {
+        let client = try lease.current()
+        for name in topics { _ = try client.addTopic(name) }
+        let known = try ClusterSnapshot(of: client, timeout: timeout) {
+            rd_kafka_poll(client.pointer, 0)
+            return inbox.worstError
+        }
+        var counts: [String: Result<Int32, KafkaError>] = [:]
+        for name in topics {
+            guard let topic = known.topic(name) else { continue }
+            if let error = topic.error {
+                counts[name] = .failure(error)
+            } else {
+                counts[name] = .success(Int32(topic.partitionCount))
+            }
+        }
+        return counts
+    }
+
     /// Makes a topic known by name alone; its first record may wait up to 1 s.
     ///
     /// - Throws: A name that Kafka does not allow.

@@ -18,7 +18,7 @@ struct JobDispatcher {
             do throws(KafkaError) {
                 let writer = try publisher.prepare()
                 return .prepared(
-                    lanes: writer.delayLanes, parents: writer.parentPartitions, hasHandles: writer.hasHandles)
+                    lanes: writer.lanes, parents: writer.parentPartitions, hasHandles: writer.hasHandles)
             } catch {
                 return publisher.isTakenOver(error) ? .fenced(error) : .failed(error)
             }
