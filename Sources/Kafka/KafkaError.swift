@@ -121,6 +121,9 @@ extension KafkaError {
             RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH, RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH, RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE)
     }
 
+    /// A partition has no leader that answers; those of other partitions may.
+    public var isLeaderAway: Bool { isLeaderUnknown || isUnreachable }
+
     /// The topic to be created is there already.
     public var isTopicAlreadyExists: Bool { matches(RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) }
 

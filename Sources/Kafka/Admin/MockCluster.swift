@@ -74,6 +74,12 @@ public final class MockCluster {
         _ = isUp ? rd_kafka_mock_broker_set_up(cluster, id) : rd_kafka_mock_broker_set_down(cluster, id)
     }
 
+    /// Gives a partition another leader, a broker counted from 1, or none.
+    public func setLeader(of partition: TopicPartition, to broker: Int32?) {
+        guard let cluster else { return }
+        _ = rd_kafka_mock_partition_set_leader(cluster, partition.topic, partition.partition, broker ?? -1)
+    }
+
     /// Delays every answer of a broker, counted from 1.
     public func setBroker(_ id: Int32, roundTripTime: Duration) {
         guard let cluster else { return }

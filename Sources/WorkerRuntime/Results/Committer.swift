@@ -19,8 +19,8 @@ final class Committer: Sendable {
         case positions([TopicPartition], partitionsBehindCommit: Set<TopicPartition>, epoch: Int)
         /// Ask the group for anything, to learn whether it answers again.
         case probe([TopicPartition])
-        /// Look for partitions without a consumer.
-        case survey
+        /// Look for partitions without a consumer, and whether a leader is back for which partitions of this worker wait.
+        case survey(awaiting: [TopicPartition])
         /// Publish a batch together with its offsets.
         case commit(CommitJob)
         /// Close the producer and end the thread.
@@ -37,7 +37,7 @@ final class Committer: Sendable {
         case positionsFailed(KafkaError, epoch: Int)
         /// Whether the group answered the probe.
         case probed(KafkaError?)
-        /// The partitions without a consumer; none where that could not be learnt.
+        /// The partitions without a consumer, or those that waited; none where that could not be learnt.
         case surveyed([TopicPartition])
         /// The batch is committed; these delay lanes are there now.
         case committed(DelayLanes)
