@@ -78,6 +78,17 @@ import Testing
         #expect(StatusTelling(report).partitions(all: false)?.csv.map { $0.prefix(3) } == ["top", "t,0", "t,4"])
     }
 
+    @Test func aPartitionThatWaitsForItsLeaderIsNamed() throws {
+        let page =
+            #"{"loops":[{"worker":"w1","mode":"running","partitions":[{"topic":"t","partition":1,"waits_for_leader":true}]}]}"#
+        let report = try Self.report([Self.partition(), Self.partition(1)], page: page)
+        #expect(
+            report.reasons == [
+                .init(
+                    text: "t[1]: the group has no position there, and its worker waits for a leader to begin", isStuck: false)
+            ])
+    }
+
     @Test func aRequestInADelayLaneIsLateOnlyOnceItIsDue() throws {
         let waiting = try Self.report([
             Self.partition(committed: 8, waitsSince: 999_000), Self.partition(of: "delay", committed: 3, waitsSince: 1_009_000),

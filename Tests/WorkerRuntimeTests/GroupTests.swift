@@ -363,6 +363,39 @@ struct GroupTests {
         #expect(bench.hub.calls().count == 9)
     }
 
+    /// While a partition without a position has no leader, it cannot be learnt whether what waits there is old.
+    @Test func aPartitionWithoutALeaderWaitsAndTheOthersBegin() throws {
+        let bench = try Bench(.embedded, partitions: 3)
+        let cluster = try #require(bench.cluster)
+        let away = TopicPartition(topic: bench.topics.requests, partition: 0)
+        cluster.setLeader(of: away, to: nil)
+        let worker = try bench.startWorker { $0.start = .safe }
+        #expect(
+            eventually {
+                worker.report(.ready).checks.contains {
+                    $0.name == "group" && $0.reason?.contains("no position in \(away), and no leader answers") == true
+                }
+            })
+        #expect(
+            eventually {
+                bench.status.statuses.flatMap(\.partitions).filter(\.waitsForLeader).map(\.partition) == [0]
+            })
+        #expect(bench.logLines.all.contains { $0.contains("partitions wait for their leader") })
+        try bench.publish(all: Self.requests(2..<4), partition: 1)
+        try bench.publish(all: Self.requests(4..<6), partition: 2)
+        try bench.results(4)
+        #expect(Set(try bench.resultsByRequest().keys) == ["n2", "n3", "n4", "n5"])
+        cluster.setLeader(of: away, to: 1)
+        // From the first look that finds it to the one that confirms it, and no further: what waits must not become old.
+        #expect(bench.passTime(by: .milliseconds(100)) { bench.logLines.all.contains { $0.contains("without a reader") } })
+        #expect(eventually { worker.report(.ready).passes })
+        try bench.publish(all: Self.requests(0..<2), partition: 0)
+        try bench.results(6)
+        try worker.stop()
+        #expect(try bench.resultsByRequest().count == 6)
+        #expect(bench.hub.calls().count == 6)
+    }
+
     /// Nobody worked while the topic grew and was published to for longer than ten minutes.
     @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
     func aPartitionThatIsNewToAKnownTopicBeginsAtItsBeginning() throws {

@@ -27,6 +27,13 @@ public struct DelayLanes: Sendable, Equatable {
     /// - Returns: The place of the lane in `lengths`; nil when the wait is too short for any lane that can be used.
     public func lane(for wait: Int64) -> Int? { available.last { Self.lengths[$0] + Self.margin <= wait } }
 
+    /// The lane that stands in for another: the nearest that is no longer, or else the shortest. The records of a shorter one are checked
+    /// before their time, and handed on.
+    ///
+    /// - Parameter lane: The place of a lane in `lengths`.
+    /// - Returns: The same where it can be used; nil when no lane can.
+    public func nearest(to lane: Int) -> Int? { available.last { $0 <= lane } ?? available.first }
+
     /// When to check a record of a lane again: when it has been there for the lane's length, or is due, whichever comes first.
     ///
     /// What the record says is not believed beyond the lane's length from now, because all behind it wait as well.

@@ -158,6 +158,9 @@ public struct AssignmentPlan: Sendable {
     /// Whether a position says that no worker is at work, or is decided. It is committed before anything is begun.
     public var isOpening: Bool { partitions.contains(where: \.isClosed) }
 
+    /// Whether a partition waits until it is known where it begins.
+    public var awaitsLeader: Bool { partitions.contains { $0.left == .leaderAway } }
+
     /// Whether a partition begins elsewhere than at its position, which is committed soon, so that it is not decided again.
     public var movesPositions: Bool { partitions.contains(where: \.isDirty) }
 
@@ -197,7 +200,7 @@ extension AssignmentPlan {
         public private(set) var refusal: StartRule.Cause?
         /// How many records wait in it then, at most; 0 if it is read.
         public private(set) var refusedCount: Int64 = 0
-        /// Why it is left to another version; nil if it is not.
+        /// Why it is left as it is; nil if it is not.
         public private(set) var left: LeaveCause?
 
         /// A partition that begins with all that is retained.
@@ -231,18 +234,22 @@ extension AssignmentPlan {
 
         /// Begins where it was decided, or not at all.
         fileprivate mutating func begin(by ruling: Ruling, window: Int) {
-            guard case .offset(let offset) = ruling.decision else {
+            switch ruling.decision {
+            case .offset(let offset):
+                ledger = OffsetLedger(start: offset, window: window)
+                start = .offset(offset)
+                firstOffset = offset
+                recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
+                isDirty = true
+                isClosed = true
+            case .refused:
                 refusal = ruling.cause
                 refusedCount = ruling.waiting
                 start = .end
-                return
+            case .undecided:
+                left = .leaderAway
+                start = .end
             }
-            ledger = OffsetLedger(start: offset, window: window)
-            start = .offset(offset)
-            firstOffset = offset
-            recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
-            isDirty = true
-            isClosed = true
         }
 
         /// Begins with large requests. The metadata of their position says up to where those are finished whose last part has ended, and

@@ -21,6 +21,8 @@ public enum StartRule: Sendable, Equatable {
         case offset(Int64)
         /// It is not read.
         case refused
+        /// It is not read until it is known what it depends on: the leader of a partition is away.
+        case undecided
     }
 
     /// The time of which it must be known what the first record is that is not older.
@@ -68,14 +70,20 @@ public enum StartRule: Sendable, Equatable {
         public var since: Int64?
         /// Whether the group has a position in it.
         public var hasPosition: Bool
+        /// Whether its leader is away, so that nothing else is known of it.
+        public var isAway: Bool
 
         /// What is known of a partition.
-        public init(low: Int64, high: Int64, since: Int64?, hasPosition: Bool) {
+        public init(low: Int64, high: Int64, since: Int64?, hasPosition: Bool, isAway: Bool = false) {
             self.low = low
             self.high = high
             self.since = since
             self.hasPosition = hasPosition
+            self.isAway = isAway
         }
+
+        /// A partition without a position whose leader is away.
+        public static let away = Partition(low: 0, high: 0, since: nil, hasPosition: false, isAway: true)
     }
 
     /// Decides where the partitions of a topic begin in which the group has no position.
@@ -83,6 +91,9 @@ public enum StartRule: Sendable, Equatable {
     /// Where `safe` refuses one, it refuses all before it as well, partition 0 among them. So a group that has a position in partition 0
     /// knows the topic, nothing of it was refused, and a partition without a position was added since: it begins at its beginning,
     /// however long its records have waited. One that has lost its first record may be older, and is judged by what it holds.
+    ///
+    /// One whose leader is away waits, and the others begin: all but partition 0 of a topic that the group does not know. Its position
+    /// would say that nothing was refused, which is not known yet.
     ///
     /// - Parameter topic: All partitions of the topic, in the order of their numbers.
     /// - Returns: A decision for each; nil where the group has a position.
@@ -92,6 +103,10 @@ public enum StartRule: Sendable, Equatable {
         var isOneRefused = false
         for index in topic.indices.reversed() where !topic[index].hasPosition {
             let partition = topic[index]
+            if partition.isAway {
+                decisions[index] = .undecided
+                continue
+            }
             if self == .safe, isKnown, partition.low == 0 {
                 decisions[index] = .offset(0)
                 continue
@@ -100,6 +115,8 @@ public enum StartRule: Sendable, Equatable {
             if own == .refused { isOneRefused = true }
             decisions[index] = isOneRefused && !isKnown ? .refused : own
         }
+        let isOneAway = topic.contains(where: \.isAway)
+        if self == .safe, isOneAway, let first = decisions.first, case .offset? = first { decisions[0] = .undecided }
         return decisions
     }
 

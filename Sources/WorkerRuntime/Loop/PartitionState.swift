@@ -79,7 +79,7 @@ struct PartitionState {
     let role: PartitionRole
     /// Why it is not read, if an operator has to decide where it begins.
     var refusal: StartRule.Cause?
-    /// Why it is left to another version, if it is.
+    /// Why it is left as it is: to another version, or until a leader is back.
     var left: LeaveCause?
     /// When the latest of its records was published that was read, milliseconds since 1970.
     var latest: Int64?

@@ -30,7 +30,7 @@ extension WorkerLoop {
                 forgetAssignment()
                 do throws(KafkaError) { try consumer.unassign() } catch { noteKafkaError(error) }
             case .probe: if let first = partitions.first { committer.submit(.probe([first.id])) }
-            case .survey: committer.submit(.survey)
+            case .survey: committer.submit(.survey(awaiting: partitions.filter { $0.left == .leaderAway }.map(\.id)))
             case .rejoin(let unread): rejoin(because: unread)
             case .stop(let isCommitted):
                 let left = outbox.records.count + (offered.job?.batch.records.count ?? 0)
@@ -68,7 +68,7 @@ extension WorkerLoop {
     private func rejoin(because unread: [Membership.Partition]) {
         guard let first = unread.first else { return }
         log.warning(
-            .rebalanced, "partitions without a consumer; rejoining the group to trigger a rebalance",
+            .rebalanced, "partitions without a reader; rejoining the group to trigger a rebalance",
             [.topic: .string(first.topic), .partition: LogValue(first.number), .count: LogValue(unread.count)])
         do throws(KafkaError) { try consumer.subscribe(configuration.topics.shared) } catch { noteKafkaError(error) }
     }
@@ -108,7 +108,7 @@ extension WorkerLoop {
         for message in plan.messages { note(message, of: positions) }
         guard startReading(plan, states, ends.control) else { return }
         partitions = states
-        membership.began(isOpening: plan.isOpening, now: now, at: wallClock)
+        membership.began(isOpening: plan.isOpening, awaitsLeader: plan.awaitsLeader, now: now, at: wallClock)
         noteOwnership(plan.requests.count)
         place(plan)
         beginWithoutReading(ends.held)

@@ -127,7 +127,7 @@ extension WorkerLoop {
                 inWork: inWork[slot],
                 oldest: oldest[slot].map { oldestStatus($0, due: due[$0.index]) }
                     ?? partitions[slot].unread?.status(at: wallClock),
-                isLeft: partitions[slot].left != nil)
+                left: partitions[slot].left)
         }
     }
 

@@ -10,4 +10,7 @@ struct PartitionStart {
     var end: Int64
     /// How many records it held, at most: ends of transactions count as well.
     var waiting: Int64
+
+    /// Of a partition without a position of which nothing is known.
+    static let undecided = PartitionStart(decision: .undecided, cause: .noPosition, end: 0, waiting: 0)
 }

@@ -22,6 +22,15 @@ struct DelayLanesTests {
 
     @Test(
         arguments: [
+            ([0, 1, 2, 3], 1, 1), ([0, 2, 3], 1, 0), ([2, 3], 1, 2), ([3], 0, 3), ([0], 3, 0), ([0, 2], 3, 2), ([3, 0], 2, 0),
+            ([], 1, nil),
+        ] as [([Int], Int, Int?)])
+    func aLaneIsReplacedByTheNextShorterOneOrElseTheShortest(_ available: [Int], _ lane: Int, _ nearest: Int?) {
+        #expect(DelayLanes(available).nearest(to: lane) == nearest)
+    }
+
+    @Test(
+        arguments: [
             // Written at 1,000,000, looked at when the lane's 10 s are over.
             (0, 1_000_000, 9_000_000, 1_002_000, 1_010_000),
             // It is due before: the wait was as long as the lane, and the record was written a little later than decided.

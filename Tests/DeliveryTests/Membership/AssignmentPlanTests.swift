@@ -325,6 +325,21 @@ struct AssignmentPlanTests {
         #expect(plan.partitions.last?.left == nil)
     }
 
+    @Test func aPartitionOfWhichNothingIsKnownWaitsAndTheOthersBegin() {
+        let plan = Self.plan([
+            Plan.Assigned(.requests, committed: Self.position(3)),
+            Plan.Assigned(.requests, ruling: Plan.Ruling(.undecided, .noPosition, end: 0)),
+            Plan.Assigned(.requests, ruling: Plan.Ruling(.offset(4), .noPosition, end: 9)),
+        ])
+        let starts: [Plan.Start] = [.offset(3), .end, .offset(4)]
+        #expect(plan.partitions.map(\.start) == starts)
+        let left: [LeaveCause?] = [nil, .leaderAway, nil]
+        #expect(plan.partitions.map(\.left) == left)
+        #expect(plan.partitions[1].ledger == nil && !plan.partitions[1].isDirty, "nothing is committed of it")
+        #expect(plan.awaitsLeader && plan.refusal == nil && plan.messages.isEmpty)
+        #expect(!Self.plan([Plan.Assigned(.requests)]).awaitsLeader)
+    }
+
     @Test func whatIsSaidFollowsTheSlots() {
         let lost = Plan.Ruling(.offset(4), .lostEnd, end: 4)
         let plan = Self.plan([

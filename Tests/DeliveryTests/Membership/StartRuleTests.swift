@@ -19,21 +19,24 @@ struct StartRuleTests {
         #expect(rule.decision(low: low, high: high, since: since) == decision)
     }
 
-    /// A partition as text: `-` has a position; else the first retained offset, the end, and the first offset that is young enough.
+    /// A partition as text: `-` has a position, and the leader of `?` is away; else the first retained offset, the end, and the first
+    /// offset that is young enough.
     private static func topic(_ text: String) -> [StartRule.Partition] {
         text.split(separator: " ").map { word in
+            guard word != "?" else { return .away }
             let numbers = word.split(separator: ",").compactMap { Int64($0) }
             guard numbers.count >= 2 else { return .init(low: 3, high: 9, since: 3, hasPosition: true) }
             return .init(low: numbers[0], high: numbers[1], since: numbers.count > 2 ? numbers[2] : nil, hasPosition: false)
         }
     }
 
-    /// What is decided as text: `-` for nothing, `no`, or an offset.
+    /// What is decided as text: `-` for nothing, `?` as long as that cannot be known, `no`, or an offset.
     private static func text(_ decisions: [StartRule.Decision?]) -> String {
         decisions.map { decision in
             switch decision {
             case nil: "-"
             case .refused: "no"
+            case .undecided: "?"
             case .offset(let offset): "\(offset)"
             }
         }.joined(separator: " ")
@@ -50,6 +53,10 @@ struct StartRuleTests {
             (.safe, "0,9,0 0,0", "0 0"),
             // It has begun with what is behind that.
             (.safe, "0,9 -", "no -"), (.safe, "0,0 0,9 -", "no no -"), (.safe, "0,0 0,9,0 -", "0 0 -"),
+            // One whose leader is away, and what a position in partition 0 would say of it.
+            (.safe, "- ? 0,9", "- ? 0"), (.safe, "- 4,9 ?", "- no ?"), (.safe, "0,9,0 ? 0,9,0", "? ? 0"),
+            (.safe, "0,9,0 0,9,0 ?", "? 0 ?"), (.safe, "? 0,9,0", "? 0"), (.safe, "0,9 ?", "no ?"), (.safe, "? 0,9", "? no"),
+            (.end, "0,9 ?", "9 ?"), (.moment(7), "? 4,9,6", "? 6"), (.beginning, "? - ?", "? - ?"),
             (.beginning, "- 4,9 0,9", "- 4 0"), (.end, "- 4,9 0,0", "- 9 0"), (.moment(7), "4,9,6 4,9", "6 9"), (.safe, "", ""),
         ] as [(StartRule, String, String)])
     func theTopicOfAPartitionWithoutAPositionDecidesWithIt(rule: StartRule, topic: String, decisions: String) {
@@ -66,6 +73,27 @@ struct StartRuleTests {
             for index in topic.indices { topic[index].hasPosition = first[index] != .refused }
             for (before, after) in zip(first, StartRule.safe.decisions(in: topic)) where before == .refused {
                 #expect(after == .refused, "\(words)")
+            }
+        }
+    }
+
+    /// Whatever lies in a topic of which one partition was away when the others began: its return refuses what had been refused at once.
+    @Test func whatWaitedForALeaderIsNeverTakenForAnAddedPartition() {
+        let kinds = ["0,0", "0,9", "0,9,0", "0,9,1", "4,9", "4,9,4"]
+        for number in 0..<216 {
+            let words = [number % 6, number / 6 % 6, number / 36].map { kinds[$0] }
+            let topic = Self.topic(words.joined(separator: " "))
+            let whole = StartRule.safe.decisions(in: topic)
+            for away in topic.indices {
+                var (seen, back) = (topic, topic)
+                seen[away] = .away
+                let first = StartRule.safe.decisions(in: seen)
+                #expect(first[away] == .undecided)
+                for index in topic.indices { if case .offset? = first[index] { back[index].hasPosition = true } }
+                let second = StartRule.safe.decisions(in: back)
+                for index in Set([0, away]) where whole[index] == .refused {
+                    #expect(second[index] == .refused, "\(words) without \(away)")
+                }
             }
         }
     }

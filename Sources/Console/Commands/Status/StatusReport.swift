@@ -105,7 +105,15 @@ extension StatusReport {
     /// Why requests wait, in plain words, the gravest first; empty when nothing waits for long.
     var reasons: [Reason] { (startReasons + groupReasons + loopReasons + partitionReasons).sorted { $0.isStuck && !$1.isStuck } }
 
-    private var startReasons: [Reason] { leftReasons + refusedReasons }
+    private var startReasons: [Reason] { leftReasons + awaitingReasons + refusedReasons }
+
+    /// The partitions that begin as soon as a broker is back.
+    private var awaitingReasons: [Reason] {
+        loops.flatMap(\.partitions).filter(\.waitsForLeader).map {
+            Reason(
+                text: "\($0.id): the group has no position there, and its worker waits for a leader to begin", isStuck: false)
+        }
+    }
 
     /// What Kafka tells of partitions that are left to another version, and what workers do.
     private var leftReasons: [Reason] {
