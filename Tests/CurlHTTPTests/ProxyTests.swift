@@ -152,7 +152,8 @@ import Testing
 
     // MARK: Calls that do not leave
 
-    @Test(arguments: Way.all, [403, 407, 502, 503]) func aRefusedTunnelLeavesEveryRequestUnsent(_ way: Way, _ status: Int) throws {
+    @Test(arguments: Way.all, [403, 407, 502, 503]) func aRefusedTunnelLeavesEveryRequestUnsent(_ way: Way, _ status: Int) throws
+    {
         let refusal = "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n"
         let proxy = try ScriptedServer { _ in [.request, .send(refusal), .untilClosed] }
         let stage = try Stage(way, proxy: proxy.port)

@@ -50,6 +50,7 @@ public struct HubLimits: Sendable {
     /// - Parameters:
     ///   - attempt: How often it was made, from 0.
     ///   - startedAt: When it was started last.
+    /// - Returns: Whether its failure is its own.
     public func failsAlone(attempt: Int, startedAt: MonotonicTime) -> Bool {
         attempt > 0 && startedAt > .past && circuit.hasSucceeded(since: startedAt)
     }
@@ -57,6 +58,7 @@ public struct HubLimits: Sendable {
     /// Whether a call should let others go first as probes of a hub that is out: it failed before, so that its failure may be its own.
     ///
     /// - Parameter attempt: How often it was made, from 0.
+    /// - Returns: Whether others should go first.
     public func isUnfitAsProbe(attempt: Int) -> Bool { attempt > 0 && circuit.state != .closed }
 
     /// Until when a call would have to wait that wants to start at `now`; nil when it may, `never` when only something else than
