@@ -1,9 +1,9 @@
 /// The set of offsets that are finished above a low-water mark, as distances from it, and its text form.
 ///
 /// The text is the version character `4`, `begun`, `:`, `marks`, `:` and the base64 (RFC 4648) of the little-endian bitmap, trailing zero
-/// bytes cut. Where no marks are known it is the older form: `3`, `latest`, `:`, `begun`, `:` and the bitmap. Numbers are decimal digits, or
-/// nothing where they are not known. It travels in the metadata of a Kafka offset commit; an empty text means that nothing above the mark is
-/// finished, and that nothing else is known. `3` is the first version that was released.
+/// bytes cut. Where no marks are known it is the older form: `3`, `latest`, `:`, `begun`, `:` and the bitmap. Numbers are decimal digits,
+/// or nothing where they are not known. It travels in the metadata of a Kafka offset commit; an empty text means that nothing above the
+/// mark is finished, and that nothing else is known. `3` is the first version that was released.
 public struct FinishedOffsets: Sendable, Equatable {
     private var bytes: [UInt8] = []
     /// When the latest record was published that was read, milliseconds since 1970, 0 or more; nil when that is not known. The text has it

@@ -2,8 +2,8 @@ import PushModel
 
 /// Where each partition of an assignment begins, and what is known of it, once the group's positions have arrived.
 ///
-/// A partition begins at the group's position. It begins elsewhere only if there is none, or if it has lost what was read; then a `StartRule`
-/// or a `LogTail` has decided, or nothing is read until an operator does. Offsets are Kafka record offsets.
+/// A partition begins at the group's position. It begins elsewhere only if there is none, or if it has lost what was read; then a
+/// `StartRule` or a `LogTail` has decided, or nothing is read until an operator does. Offsets are Kafka record offsets.
 ///
 /// A partition is named by its index in the list of those that were assigned. The plan puts them in an order of its own; the place of one
 /// in that order is its slot.

@@ -115,15 +115,15 @@ extension WorkerLoop {
             return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
         }
         guard let ledger = partitions[slot].ledger else { return nil }
-        let latest = partitions[slot].latest
+        let marks = partitions[slot].marks
         let begunBefore = closes ? partitions[slot].endOfBegun : nil
         let position =
             left.isEmpty
-            ? ledger.commit(latest: latest, begunBefore: begunBefore) : ledger.commit(leavingOut: left, latest: latest)
+            ? ledger.commit(marks: marks, begunBefore: begunBefore) : ledger.commit(leavingOut: left, marks: marks)
         var metadata = position.metadata
         if cycle.isInOrder {
             var nothing = FinishedOffsets()
-            nothing.latest = latest
+            nothing.marks = marks
             nothing.begun = begunBefore.map { max(0, $0 - position.offset) }
             metadata = nothing.encoded()
         }

@@ -4,7 +4,7 @@ import Testing
 /// Logs as lists of records, and what becomes of a group's position in them: what is sent twice, what is skipped, and what waits for an
 /// operator.
 struct LogTailTests {
-    /// A partition: its first retained offset, and its records from there on. Each has a name and a time; nil is an offset without a record.
+    /// A partition: its first retained offset, and its records from there. Each has a name and a time; nil is an offset without a record.
     private struct Log {
         var low: Int64 = 0
         var records: [(name: String, time: Int64)?]
@@ -63,7 +63,7 @@ struct LogTailTests {
 
     // What was seen on running workers before positions kept marks.
 
-    /// 27 of 27 pushes were made twice in a delay lane, and in the topic of held requests: it had lost its end, and was read from its start.
+    /// 27 of 27 pushes were made twice in a delay lane, and in the topic of held requests, which were read from their starts.
     @Test(arguments: rules)
     func whatALaneHoldsThatHasLostItsEndIsNotSentAgain(rule: StartRule) {
         let old = Log(records: Self.records(0..<30))
