@@ -77,6 +77,25 @@ import Testing
         #expect((tail.ruling(start, since: 10)?.decision == .refused) == (state == .failed))
     }
 
+    /// A partition of requests and one of a delay lane, whether they end before their positions or have grown past them again.
+    @Test(arguments: [20, 90] as [Int64])
+    func whereTheLastRecordThatWasReadIsGoneTheCommandIsNamed(high: Int64) {
+        var finished = FinishedOffsets()
+        finished.marks = ReadMarks(RecordMark(offset: 29, time: 1000, key: nil, value: nil))
+        var facts = Self.facts([Self.position(high: high, committed: 30, metadata: finished.encoded())])
+        let partition = TopicPartition(topic: "t", partition: 0)
+        facts.lost = [partition]
+        for (delays, place) in [([], "finished"), (["t"], "end")] as [(Set<String>, String)] {
+            facts.delays = delays
+            let failed = GroupFindings.of(facts, Self.tool).filter { $0.state == .failed }
+            #expect(failed.count == 1)
+            #expect(failed.first?.text.contains("is gone from \(partition)") == true)
+            #expect(failed.first?.remedy?.contains("pushfan group start --at \(place) --replace t:0") == true)
+        }
+        facts.lost = []
+        #expect(GroupFindings.of(facts, Self.tool).allSatisfy { $0.state != .failed }, "all of it is new, or nothing is lost")
+    }
+
     @Test func theRightToTransactionsIsAskedForUnderTheWorkersNames() throws {
         func settings(_ environment: [String: String]) throws -> Settings {
             let own = ["PUSHFAN_KAFKA_GROUP_ID": "g", "PUSHFAN_WORKER_ID": "w"]

@@ -123,7 +123,6 @@ extension WorkerLoop {
         var metadata = position.metadata
         if cycle.isInOrder {
             var nothing = FinishedOffsets()
-            nothing.marks = marks
             nothing.begun = begunBefore.map { max(0, $0 - position.offset) }
             metadata = nothing.encoded()
         }

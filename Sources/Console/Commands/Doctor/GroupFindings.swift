@@ -18,6 +18,8 @@ struct GroupFacts {
     var refused: [GroupPosition] = []
     /// Partitions that workers of this version leave to a newer one.
     var newer: [TopicPartition] = []
+    /// Partitions from which the last record that was read is gone; nil when that is unknown.
+    var lost: [TopicPartition]?
 
     /// The requests that wait for an outcome, without those in delay lanes; nil when that is unknown.
     var lag: Int64? { lag(isDelayed: false) }
@@ -87,7 +89,11 @@ enum GroupFindings {
         if let text = RefusedStarts.text(facts.refused) {
             findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(RefusedStarts.command)"))
         }
-        return findings + beyondEnd(positions.filter(\.isBeyondEnd), facts, tool)
+        let lostRecords = facts.lost ?? []
+        for (text, command) in LostRecords.texts(lostRecords, delays: facts.delays) {
+            findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(command)"))
+        }
+        return findings + beyondEnd(positions.filter { $0.isBeyondEnd && !lostRecords.contains($0.partition) }, facts, tool)
     }
 
     /// Of topics that were recreated or have lost their end: what workers do there (`LogTail.ruling`).
@@ -111,9 +117,13 @@ enum GroupFindings {
         note(positions.filter { $0.low >= $0.high }, "nothing is left there, and what is published from now on is sent")
         for (group, place) in [(requests, "finished"), (delayed, "end")] {
             let isKnown = { (position: GroupPosition) in position.finished?.marks != nil }
-            note(
-                group.filter(isKnown), "nothing is read there unless all of it is new, as it is unknown what was sent",
-                refusedUntil: place)
+            if facts.lost == nil {
+                note(
+                    group.filter(isKnown), "nothing is read there unless all of it is new, as it is unknown what was sent",
+                    refusedUntil: place)
+            } else {
+                note(group.filter(isKnown), "all that is there is new, and is sent")
+            }
             let unknown = some.filter { !isKnown($0) }
             switch facts.start {
             case .safe: note(unknown, "nothing is read there, as it is unknown what was sent", refusedUntil: place)
