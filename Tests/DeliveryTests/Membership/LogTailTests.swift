@@ -197,6 +197,8 @@ struct LogTailTests {
         let marks = Self.marks(of: Log(records: Self.records(0..<20)))
         let tail = LogTail(position: 20, marks: marks, low: 0, high: Int64(count))
         #expect((tail.ruling(.safe, since: nil) == nil) == goesOn)
-        #expect(LogTail(position: 20, marks: marks, low: 0, high: 25, wasBeyondEnd: true).ruling(.safe, since: nil) != nil)
+        let behind = LogTail(position: 20, marks: marks, low: 0, high: 25, wasBeyondEnd: true)
+        let withMap = LogTail(position: 3, marks: marks, low: 0, high: 10)
+        #expect(Self.isRefused(behind.ruling(.safe, since: nil)) && Self.isRefused(withMap.ruling(.safe, since: nil)))
     }
 }
