@@ -208,7 +208,8 @@ let package = Package(
         tests(
             "ConsoleTests",
             [
-                "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages", "HTTPServing",
+                "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
+                "HTTPServing",
                 "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Crypto",
                 "Publishing",
             ]),

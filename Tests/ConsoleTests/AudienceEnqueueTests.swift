@@ -96,7 +96,7 @@ struct AudienceEnqueueTests {
         let path = stage.folder + "/names.csv"
         try Data(names.joined(separator: "\n").utf8).write(to: URL(filePath: path))
         let words = ["enqueue", "--audience-file", path, "--title", "News", "--id", "long", "-o", "ndjson"]
-        let refused = harness.run(words + ["--body", names[..<60].joined()])
+        let refused = harness.run(words + ["--body", names[..<56].joined()])
         #expect(refused.code == .refused && refused.output.isEmpty, "\(refused.messages)")
         #expect(refused.messages.contains("\(prefix).requests-own may have"), "\(refused.messages)")
         #expect(refused.messages.contains("its max.message.bytes is 6000"))

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import HubEmulator
 import Kafka
@@ -38,11 +39,11 @@ struct GroupStartFleetTests {
 
         deinit { stop() }
 
-        var isReady: Bool { health.report(.ready, now: clock.monotonic).passes }
+        var isReady: Bool { health.report(.ready, now: clock.monotonic.nanoseconds).passes }
 
         /// Whether it has partitions that it does not read.
         var refuses: Bool {
-            health.report(.ready, now: clock.monotonic).checks.contains {
+            health.report(.ready, now: clock.monotonic.nanoseconds).checks.contains {
                 $0.name == "group" && $0.reason?.contains("has no position, some for more than ten minutes") == true
             }
         }

@@ -88,7 +88,8 @@ import Testing
     }
 
     @Test func aPartitionThatWaitsForItsLeaderIsNamed() throws {
-        let page = #"{"loops":[{"worker":"w1","mode":"running","partitions":[{"topic":"t","partition":1,"waits_for_leader":true}]}]}"#
+        let page =
+            #"{"loops":[{"worker":"w1","mode":"running","partitions":[{"topic":"t","partition":1,"waits_for_leader":true}]}]}"#
         let report = try Self.report([Self.partition(), Self.partition(1)], page: page)
         #expect(
             report.reasons == [

@@ -95,7 +95,7 @@ extension Membership {
         case probe
         /// Look for partitions without a consumer, and for those that wait for a leader that is back.
         case survey
-        /// Rejoin the group, because nobody reads these partitions; at least one.
+        /// Rejoin the group, because these partitions have no reader; at least one.
         case rejoin(unread: [Partition])
         /// Stop. `isCommitted`: nothing is left that has to be redelivered.
         case stop(isCommitted: Bool)

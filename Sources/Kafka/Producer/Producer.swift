@@ -99,18 +99,25 @@ public final class Producer: Sendable {
     /// - Parameters:
     ///   - topics: The names of the topics.
     ///   - timeout: How long to wait for the brokers.
-    /// - Returns: For each name the number of partitions, or why brokers do not say it; nothing where they left the name out.
-    /// - Throws: No broker answered within `timeout`, or a name that Kafka does not allow.
+    /// - Returns: For each name the number of partitions, or why brokers do not say it, or that Kafka does not allow the name; nothing
+    ///   where brokers left the name out.
+    /// - Throws: No broker answered within `timeout`.
     public func partitionCounts(
         of topics: [String], timeout: Duration
     ) throws(KafkaError) -> [String: Result<Int32, KafkaError>] {
         let client = try lease.current()
-        for name in topics { _ = try client.addTopic(name) }
+        var counts: [String: Result<Int32, KafkaError>] = [:]
+        for name in topics {
+            do throws(KafkaError) {
+                _ = try client.addTopic(name)
+            } catch {
+                counts[name] = .failure(error)
+            }
+        }
         let known = try ClusterSnapshot(of: client, timeout: timeout) {
             rd_kafka_poll(client.pointer, 0)
             return inbox.worstError
         }
-        var counts: [String: Result<Int32, KafkaError>] = [:]
         for name in topics {
             guard let topic = known.topic(name) else { continue }
             if let error = topic.error {

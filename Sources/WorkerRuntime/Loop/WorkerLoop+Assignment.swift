@@ -68,7 +68,7 @@ extension WorkerLoop {
     private func rejoin(because unread: [Membership.Partition]) {
         guard let first = unread.first else { return }
         log.warning(
-            .rebalanced, "partitions that nobody reads; rejoining the group to trigger a rebalance",
+            .rebalanced, "partitions without a reader; rejoining the group to trigger a rebalance",
             [.topic: .string(first.topic), .partition: LogValue(first.number), .count: LogValue(unread.count)])
         do throws(KafkaError) { try consumer.subscribe(configuration.topics.shared) } catch { noteKafkaError(error) }
     }

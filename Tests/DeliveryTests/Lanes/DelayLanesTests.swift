@@ -22,7 +22,8 @@ struct DelayLanesTests {
 
     @Test(
         arguments: [
-            ([0, 1, 2, 3], 1, 1), ([0, 2, 3], 1, 0), ([2, 3], 1, 2), ([3], 0, 3), ([0], 3, 0), ([0, 2], 3, 2), ([3, 0], 2, 0), ([], 1, nil),
+            ([0, 1, 2, 3], 1, 1), ([0, 2, 3], 1, 0), ([2, 3], 1, 2), ([3], 0, 3), ([0], 3, 0), ([0, 2], 3, 2), ([3, 0], 2, 0),
+            ([], 1, nil),
         ] as [([Int], Int, Int?)])
     func aLaneIsReplacedByTheNextShorterOneOrElseTheShortest(_ available: [Int], _ lane: Int, _ nearest: Int?) {
         #expect(DelayLanes(available).nearest(to: lane) == nearest)

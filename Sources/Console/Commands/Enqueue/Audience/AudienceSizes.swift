@@ -3,7 +3,7 @@ import Kafka
 import PushModel
 import Settings
 
-/// How long the records of a request become whose audience is a file. What a broker would refuse is told before anything is written:
+/// How long the records of a request become whose audience is a file. What a broker would refuse is reported before anything is written:
 /// other parts would have been sent by the time it refuses.
 struct AudienceSizes {
     /// What topics and the client take, in bytes.
@@ -88,7 +88,8 @@ struct AudienceSizes {
             let needed = size + Self.overhead
             if let limit, needed > limit {
                 throw CommandFailure(
-                    .refused, "nothing was sent: a record for \(topic) may have \(needed) bytes, and its max.message.bytes is \(limit)",
+                    .refused,
+                    "nothing was sent: a record for \(topic) may have \(needed) bytes, and its max.message.bytes is \(limit)",
                     hint: "shorten the content, or set max.message.bytes of that topic to 1048588")
             }
             if needed > limits.client {
