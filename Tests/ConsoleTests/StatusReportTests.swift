@@ -43,6 +43,15 @@ import Testing
         #expect(StatusTelling(report).heading == "group g: stable, 1 member; 9 requests wait, the oldest for 1 min 0 s")
     }
 
+    @Test func aPartitionFromWhichTheLastRecordIsGoneIsAReason() throws {
+        var report = try Self.report([Self.partition(committed: 10)])
+        report.lost = [TopicPartition(topic: "t", partition: 4)]
+        let reason = try #require(report.reasons.first)
+        #expect(reason.isStuck && report.reasons.count == 1)
+        #expect(reason.text.contains("is gone from") && reason.text.contains("stop the workers, then `pushfan group start"))
+        #expect(reason.text.contains("--at finished --replace t:4`"))
+    }
+
     @Test(arguments: [
         (GroupDescription.State.empty, 0, true, "no worker is in the group, and 3 requests wait"),
         (.rebalancing, 2, false, "the group is rebalancing"),

@@ -81,8 +81,6 @@ import Testing
         #expect(next(.max) == nil && queues.heldByteCount == 40, "what is on its way is before what is there")
         let hasArrived = queues.add(Self.key(1), Self.request(1, .held(9), due: 300))
         #expect(hasArrived && queues.nextMoment == 300 && queues.heldCount == 2)
-        queues.forget(held: true)
-        #expect(queues.count == 1 && queues.heldCount == 0 && queues.byteCount == 0)
     }
 }
 

@@ -124,28 +124,13 @@ public enum StartRule: Sendable, Equatable {
     public enum Cause: Sendable, Equatable {
         /// There is none.
         case noPosition
-        /// The partition ends before it, and holds nothing but what was published after all that was read: it was recreated.
+        /// Another record has the place of the first one that was read, and none is before it: the topic was recreated.
         case madeAnew
-        /// The partition ends before it, and holds what was read: its end was lost.
+        /// The partition has lost its end, and holds no record.
         case lostEnd
-        /// The partition ends before it, and it is unknown when what was read was published.
+        /// The partition ends before it, or did when it was read, and it is unknown what was read.
         case unknownEnd
-    }
-
-    /// Decides where a partition goes on that ends before the group's position, or did when it was read.
-    ///
-    /// - Parameters:
-    ///   - low: The first offset that is retained.
-    ///   - high: The next offset.
-    ///   - latest: When the latest record was published that was read, milliseconds since 1970; nil when that is not known.
-    ///   - since: The first offset that was published after that, or, if `latest` is nil, that is not older than `time(now:)`; nil when
-    ///     all are older.
-    /// - Returns: The decision, and the cause.
-    public func decisionBeyondEnd(low: Int64, high: Int64, latest: Int64?, since: Int64?) -> (Decision, Cause) {
-        guard latest != nil else {
-            return (self == .safe ? .refused : decision(low: low, high: high, since: since), .unknownEnd)
-        }
-        if low >= high || since == low { return (.offset(low), .madeAnew) }
-        return (.offset(since ?? high), .lostEnd)
+        /// The last record that was read is not there any more: the partition has lost its end, or the topic was recreated.
+        case lostRecord
     }
 }

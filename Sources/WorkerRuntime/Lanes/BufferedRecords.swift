@@ -56,15 +56,6 @@ struct BufferedRecords {
         return record
     }
 
-    /// Forgets the records of a partition.
-    mutating func removeAll(of slot: Int) {
-        for tenant in tenants {
-            var kept = Queue()
-            while let record = removeFirst(of: tenant) { if record.slot != slot { kept.append(record) } }
-            while let record = kept.removeFirst() { append(record, of: tenant) }
-        }
-    }
-
     /// Takes out the records of a partition that stand before `end` and were read before `moment`, each tenant's in their order.
     mutating func removeAll(of slot: Int, before end: Int64, readBefore moment: MonotonicTime) -> [Record] {
         var removed: [Record] = []

@@ -251,31 +251,6 @@ struct KeyQueues<Record> {
         }
     }
 
-    /// Forgets the requests whose records are held, or those whose records are not.
-    mutating func forget(held isHeld: Bool) {
-        for (key, old) in queues {
-            var queue = Queue()
-            queue.isListed = old.isListed
-            for index in old.first..<old.requests.count {
-                let request = old[index]
-                if case .published = request.place, isHeld { queue.insert(request) }
-                if !isHeld { if case .published = request.place {} else { queue.insert(request) } }
-            }
-            queue.isBusy = old.isBusy && !queue.isEmpty && queue[queue.first].origin == old[old.first].origin
-            queues[key] = queue.isEmpty ? nil : queue
-        }
-        count = 0
-        (byteCount, heldCount, heldByteCount) = (0, 0, 0)
-        for queue in queues.values {
-            for request in queue.requests[queue.first...] {
-                count += 1
-                if request.record != nil { byteCount += request.byteCount }
-                noteHeld(request, 1)
-            }
-        }
-        considerAll()
-    }
-
     private func isFirst(_ key: Key, _ origin: Origin) -> Bool {
         queues[key].map { !$0.isEmpty && $0[$0.first].origin == origin } ?? false
     }

@@ -123,9 +123,7 @@ extension WorkerLoop {
         let kind = role(of: partition).kind
         var committed = LedgerCommit(position)
         if Sabotage.isOn(.forgetBitmap), kind != .parents { committed?.metadata = "" }
-        return AssignmentPlan.Assigned(
-            kind, committed: committed, end: ends.requests[partition],
-            ruling: ends.starts[partition].map { AssignmentPlan.Ruling($0.decision, $0.cause, end: $0.end, waiting: $0.waiting) })
+        return AssignmentPlan.Assigned(kind, committed: committed, end: ends.requests[partition], ruling: ends.starts[partition])
     }
 
     /// Lets the consumer read the partitions of requests, and the reader of delay lanes the others.
@@ -170,9 +168,10 @@ extension WorkerLoop {
         case .endsBeforePosition(let index, let committed, let end, let cause):
             let what: StaticString =
                 switch cause {
-                case .lostEnd: "a partition has lost its end; what was published since is sent, nothing twice"
+                case .lostEnd: "a partition has lost all its records; what is published from now on is sent"
+                case .lostRecord: "a partition has lost its end; it is not read until an operator decides"
                 case .madeAnew:
-                    "a topic was recreated: a partition ends before the group's position and is read from the start"
+                    "a topic was recreated; its partition is read from the start"
                 case .unknownEnd, .noPosition:
                     "a partition ends before the group's position; it was recreated or has lost records"
                 }

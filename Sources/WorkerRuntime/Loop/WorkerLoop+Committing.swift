@@ -115,11 +115,11 @@ extension WorkerLoop {
             return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
         }
         guard let ledger = partitions[slot].ledger else { return nil }
-        let latest = partitions[slot].latest
+        let marks = partitions[slot].marks
         let begunBefore = closes ? partitions[slot].endOfBegun : nil
         var position =
             left.isEmpty
-            ? ledger.commit(latest: latest, begunBefore: begunBefore) : ledger.commit(leavingOut: left, latest: latest)
+            ? ledger.commit(marks: marks, begunBefore: begunBefore) : ledger.commit(leavingOut: left, marks: marks)
         if cycle.isInOrder { position = position.inOrder(after: partitions[slot].recorded) }
         return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
     }

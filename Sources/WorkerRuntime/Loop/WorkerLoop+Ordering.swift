@@ -120,11 +120,4 @@ extension WorkerLoop {
         }
         return moment
     }
-
-    /// Forgets the keys' requests whose records stand in a partition that is read again from its beginning.
-    func forgetKeys(of slot: Int) {
-        guard let requests = ordered.requests(of: slot) else { return }
-        ordered.queues[requests].forget(held: requests != slot)
-        noteRoomForKeys(requests)
-    }
 }

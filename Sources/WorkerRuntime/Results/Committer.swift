@@ -57,7 +57,7 @@ final class Committer: Sendable {
         /// The control topic for those who read what is committed; nil if there is none.
         var control: Int64?
         /// Where partitions begin that do not begin at the group's position.
-        var starts: [TopicPartition: PartitionStart] = [:]
+        var starts: [TopicPartition: AssignmentPlan.Ruling] = [:]
         /// Where the partitions of requests ended that were assigned, open transactions included; those of which it was asked.
         var requests: [TopicPartition: Int64] = [:]
         /// The partitions of held requests that were assigned, open transactions included; empty if that could not be learnt.

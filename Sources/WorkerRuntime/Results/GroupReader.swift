@@ -113,8 +113,8 @@ struct GroupReader {
         return ends
     }
 
-    /// Finds out where partitions of requests begin that cannot begin at the group's position: there is none, or the partition ends
-    /// before it. One without a position whose leader is away holds up no other: it stays undecided.
+    /// Finds out where partitions begin that cannot begin at the group's position: a partition of requests has none, or one has lost what
+    /// was read of it. One without a position whose leader is away holds up no other: it stays undecided.
     ///
     /// - Parameters:
     ///   - positions: The group's positions.
@@ -127,12 +127,17 @@ struct GroupReader {
         into found: inout Committer.PartitionEnds
     ) throws(KafkaError) {
         var questions = EndQuestions(admin)
-        for lane in Lane.allCases {
-            let topic = configuration.topics.requests(of: lane)
-            let asked = positions.filter { $0.partition.topic == topic }
+        let topics = configuration.topics
+        let ofRequests = Lane.allCases.map { topics.requests(of: $0) }
+        let looks = try RecordLooks(
+            of: positions.filter { $0.partition.topic != topics.parents }, partitionsBehindCommit,
+            RecordLook(configuration.kafka, limit: .seconds(3)))
+        for topic in ofRequests + topics.delays + [topics.held] {
+            let hasRequests = ofRequests.contains(topic)
+            let asked = positions.filter { $0.partition.topic == topic && (hasRequests || looks.isDoubtful($0.partition)) }
             guard !asked.isEmpty else { continue }
             let numbers = asked.map(\.partition.partition)
-            let mustKnow = asked.contains { $0.offset == nil || partitionsBehindCommit.contains($0.partition) }
+            let mustKnow = asked.contains { $0.offset == nil || looks.isDoubtful($0.partition) }
             let ends: [Int64?]
             if mustKnow {
                 ends = try questions.ends(of: numbers, in: topic)
@@ -145,18 +150,19 @@ struct GroupReader {
             let decisions =
                 try configuration.start == .safe ? safeDecisions(in: topic, of: unplaced, &questions, admin) : []
             for (position, end) in zip(asked, ends) {
+                let partition = position.partition
                 guard let end else {
                     // What is read of it does not tell that it has ended before its position.
-                    if partitionsBehindCommit.contains(position.partition), let failure = questions.failure { throw failure }
+                    if looks.isDoubtful(partition), let failure = questions.failure { throw failure }
                     guard position.offset == nil else { continue }
-                    found.starts[position.partition] = .undecided
-                    away.append(position.partition)
+                    found.starts[partition] = AssignmentPlan.Ruling(.undecided, .noPosition, end: 0)
+                    away.append(partition)
                     continue
                 }
-                found.requests[position.partition] = end
-                let isBeyond = position.offset.map { $0 > end || partitionsBehindCommit.contains(position.partition) }
+                if hasRequests { found.requests[partition] = end }
+                let isBeyond = position.offset.map { $0 > end || looks.isDoubtful(partition) }
                 guard isBeyond ?? true else { continue }
-                found.starts[position.partition] = try start(of: position, end: end, decisions, admin)
+                found.starts[partition] = try start(of: position, end: end, decisions, looks, admin)
             }
         }
     }
@@ -172,8 +178,7 @@ struct GroupReader {
                 let lows = try? admin.beginnings(of: numbers, in: topic, timeout: .seconds(1))
             else { continue }
             for (partition, (low, end)) in zip(unplaced, zip(lows, ends)) {
-                found.starts[partition] = PartitionStart(
-                    decision: .offset(low), cause: .noPosition, end: end, waiting: max(0, end - low))
+                found.starts[partition] = AssignmentPlan.Ruling(.offset(low), .noPosition, end: end, waiting: max(0, end - low))
             }
         }
     }
@@ -211,29 +216,27 @@ struct GroupReader {
         return StartRule.safe.decisions(in: contents)
     }
 
+    /// Where a partition begins; nil if that is the group's position after all.
     private func start(
-        of position: CommittedOffset, end: Int64, _ decisions: [StartRule.Decision?], _ admin: TopicAdmin
-    ) throws(KafkaError) -> PartitionStart {
+        of position: CommittedOffset, end: Int64, _ decisions: [StartRule.Decision?], _ looks: RecordLooks, _ admin: TopicAdmin
+    ) throws(KafkaError) -> AssignmentPlan.Ruling? {
         let (partition, limit) = (position.partition, Duration.seconds(5))
         let rule = configuration.start
         let low = try admin.beginnings(of: [partition.partition], in: partition.topic, timeout: limit).first ?? 0
         let waiting = max(0, end - low)
         let number = Int(partition.partition)
         if position.offset == nil, decisions.indices.contains(number), let decision = decisions[number] {
-            return PartitionStart(decision: decision, cause: .noPosition, end: end, waiting: waiting)
+            return AssignmentPlan.Ruling(decision, .noPosition, end: end, waiting: waiting)
         }
-        let latest = position.offset == nil ? nil : (try? FinishedOffsets(decoding: position.metadata))?.latest
         var since: Int64?
-        let ruled = rule.time(now: clock.millisecondsSince1970)
-        if let time = latest.map({ $0 == .max ? $0 : $0 + 1 }) ?? ruled, low < end {
+        if let time = rule.time(now: clock.millisecondsSince1970), low < end, looks.marks[partition] == nil {
             since = try admin.offset(since: time, in: partition, timeout: limit)
         }
         guard let committed = position.offset else {
             let decision = rule.decision(low: low, high: end, since: since)
-            return PartitionStart(decision: decision, cause: .noPosition, end: end, waiting: waiting)
+            return AssignmentPlan.Ruling(decision, .noPosition, end: end, waiting: waiting)
         }
-        let (decision, cause) = rule.decisionBeyondEnd(low: low, high: end, latest: latest, since: since)
-        return PartitionStart(decision: decision, cause: cause, committed: committed, end: end, waiting: waiting)
+        return looks.tail(of: partition, position: committed, low: low, high: end).ruling(rule, since: since)
     }
 
     /// Where partitions of held requests end, behind all that was written. Where that cannot be learnt soon, it is when they are read.

@@ -106,20 +106,4 @@ struct StartRuleTests {
     func onlyAgeAndMomentNeedATime(rule: StartRule, now: Int64, time: Int64?) {
         #expect(rule.time(now: now) == time)
     }
-
-    /// What is retained, when what was read was published, what is newer, and what comes of it.
-    @Test(
-        arguments: [
-            (.safe, 0, 5, 100, nil, .offset(5), .lostEnd), (.safe, 0, 9, 100, 6, .offset(6), .lostEnd),
-            (.beginning, 0, 5, 100, nil, .offset(5), .lostEnd), (.safe, 0, 5, 100, 0, .offset(0), .madeAnew),
-            (.end, 3, 5, 100, 3, .offset(3), .madeAnew), (.safe, 7, 7, 100, nil, .offset(7), .madeAnew),
-            (.safe, 0, 5, nil, 0, .refused, .unknownEnd), (.beginning, 2, 5, nil, nil, .offset(2), .unknownEnd),
-            (.end, 0, 5, nil, nil, .offset(5), .unknownEnd), (.moment(9), 0, 5, nil, 4, .offset(4), .unknownEnd),
-        ] as [(StartRule, Int64, Int64, Int64?, Int64?, StartRule.Decision, StartRule.Cause)])
-    func aPartitionThatEndsBeforeItsPositionGoesOnWhereNothingIsSentAgain(
-        rule: StartRule, low: Int64, high: Int64, latest: Int64?, since: Int64?, decision: StartRule.Decision,
-        cause: StartRule.Cause
-    ) {
-        #expect(rule.decisionBeyondEnd(low: low, high: high, latest: latest, since: since) == (decision, cause))
-    }
 }

@@ -9,11 +9,13 @@ enum RefusedStarts {
 
     /// What says so where the group has positions that tell nothing.
     ///
-    /// - Parameter partitions: Where the positions are; three of them are named.
+    /// - Parameters:
+    ///   - partitions: Where the positions are; three of them are named.
+    ///   - place: Where the group is to begin there.
     /// - Returns: A command line.
-    static func replacement(of partitions: [TopicPartition]) -> String {
+    static func replacement(of partitions: [TopicPartition], at place: String) -> String {
         let names = partitions.prefix(3).map { "\($0.topic):\($0.partition)" }.joined(separator: " ")
-        return "\(command) --replace \(names)" + (partitions.count > 3 ? " ..." : "")
+        return "pushfan group start --at \(place) --replace \(names)" + (partitions.count > 3 ? " ..." : "")
     }
 
     /// Asks which they are.
