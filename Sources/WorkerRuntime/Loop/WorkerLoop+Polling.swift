@@ -16,7 +16,7 @@ extension WorkerLoop {
 
     private func sendPolls(to port: HubPort) {
         while !port.polls.queue.isEmpty, mayPoll(port) {
-            guard let next = port.polls.queue.removeFirst() else { return }
+            guard let next = port.polls.queue.popFirst() else { return }
             let flight = flights[next.call.flight]
             if isWaitingPoll(next.call, next.generation), let poll = flight.poll { ask(flight, poll, port) }
         }
