@@ -125,7 +125,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "HubEmulator",
-            dependencies: ["PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
+            dependencies: ["Basics", "PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
             swiftSettings: strict),
 
         // wiring

@@ -1,3 +1,5 @@
+import Basics
+
 /// The requests that were cancelled, by their ids. Moments are milliseconds since 1970.
 ///
 /// A cancellation concerns what was published until its moment: who uses the id again later means another request. It is remembered for
@@ -21,9 +23,8 @@ public struct Cancellations: Sendable {
 
     private let capacity: Int
     private var known: [String: Cancellation] = [:]
-    /// The ids in the order in which they came; those before `first` are forgotten.
-    private var order: [String] = []
-    private var first = 0
+    /// The ids in the order in which they came.
+    private var order = FIFO<String>()
     /// Cancellations that were forgotten before their time, because there were too many.
     public private(set) var forgottenCount = 0
 
@@ -82,16 +83,11 @@ public struct Cancellations: Sendable {
     ///
     /// - Parameter now: The present moment.
     public mutating func removeExpired(now: Int64) {
-        while first < order.count, let oldest = known[order[first]], oldest.moment <= now - Self.lifetime { removeFirst() }
+        while let id = order.first, let oldest = known[id], oldest.moment <= now - Self.lifetime { removeFirst() }
     }
 
     /// Forgets the one that came first.
     private mutating func removeFirst() {
-        known.removeValue(forKey: order[first])
-        order[first] = ""
-        first += 1
-        guard first > order.count / 2 else { return }
-        order.removeFirst(first)
-        first = 0
+        if let id = order.popFirst() { known[id] = nil }
     }
 }

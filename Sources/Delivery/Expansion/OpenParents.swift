@@ -1,3 +1,4 @@
+import Basics
 public import PushModel
 
 /// The large requests of one partition of the topic of parents whose parts have not all ended: what is in the log, summed up.
@@ -49,9 +50,8 @@ public struct OpenParents: Sendable {
 
     /// The open requests.
     private var open: [ParentKey: Open] = [:]
-    /// They and some that are open no more, in the order of their records; those before `first` are forgotten.
-    private var order: [(offset: Int64, key: ParentKey)] = []
-    private var first = 0
+    /// They and some that are open no more, in the order of their records; the first is open.
+    private var order = FIFO<(offset: Int64, key: ParentKey)>()
     /// Up to where requests were finished by whoever had the partition before, but for those that were left out and have not ended again.
     private let finishedBefore: Int64
     private var leftOut: Set<UInt64> = []
@@ -105,7 +105,7 @@ public struct OpenParents: Sendable {
     public var count: Int { open.count }
 
     /// Before this offset everything belongs to requests that are finished: where reading may begin after a restart.
-    public var lowWaterMark: Int64 { first < order.count ? order[first].offset : readTo }
+    public var lowWaterMark: Int64 { order.first?.offset ?? readTo }
 
     /// Whether reading began behind `offset`, at which a record is after all: the topic was recreated.
     public func begins(after offset: Int64) -> Bool { offset < start }
@@ -226,9 +226,6 @@ public struct OpenParents: Sendable {
     private mutating func remove(_ key: ParentKey) {
         guard open.removeValue(forKey: key) != nil else { return }
         // A request of the same key may have been opened again behind it.
-        while first < order.count, open[order[first].key]?.offset != order[first].offset { first += 1 }
-        guard first > 64, first > order.count / 2 else { return }
-        order.removeFirst(first)
-        first = 0
+        while let first = order.first, open[first.key]?.offset != first.offset { _ = order.popFirst() }
     }
 }
