@@ -213,7 +213,7 @@ extension WorkerLoop {
         for slot in ordered.queues.indices where ordered.queues[slot].count > 0 {
             ordered.queues[slot].hurry { record in
                 guard let id = record.id else { return false }
-                return cancellations.cancellation(of: id, published: record.origin.timestamp.milliseconds) != nil
+                return cancellations.cancellation(of: id, published: record.origin.timestamp) != nil
             }
         }
     }
