@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import PushModel
 
 /// The requests of one partition that share ordering keys: of each key at most one is in work, and it is the one that was published first.
 ///
@@ -11,7 +12,7 @@ struct KeyQueues<Record> {
     /// Which record a request was published with. The time tells records of a recreated partition from those before.
     struct Origin: Equatable {
         var offset: Int64
-        var timestamp: Int64
+        var timestamp: Timestamp
     }
 
     /// Where a request's record stands.
@@ -30,14 +31,14 @@ struct KeyQueues<Record> {
         var place: Place
         /// What it was read from; nil while it is in work, and while it moves.
         var record: Record?
-        /// Before when it is not to go on, milliseconds since 1970; `.min` for at once.
-        var due: Int64
+        /// Before when it must not go on; `past` for at once.
+        var due: Timestamp
         /// What its record takes in memory, about.
         let byteCount: Int
 
         /// The request while it is being written to the topic of held requests.
         func moving(byteCount: Int) -> Request {
-            Request(origin: origin, place: .moving, record: nil, due: .max, byteCount: byteCount)
+            Request(origin: origin, place: .moving, record: nil, due: .never, byteCount: byteCount)
         }
     }
 
@@ -57,7 +58,7 @@ struct KeyQueues<Record> {
     /// Keys whose first request may begin.
     private var turns = FIFO<Key>()
     /// Keys whose first request waits for its moment.
-    private var waits = MomentHeap<Int64, Key>()
+    private var waits = MomentHeap<Timestamp, Key>()
 
     /// - Parameter isComplete: Whether nothing can be held of this partition's keys.
     init(isComplete: Bool) {
@@ -71,7 +72,7 @@ struct KeyQueues<Record> {
     mutating func begin(_ key: Key, _ origin: Origin, at offset: Int64) {
         var queue = Queue()
         queue.isBusy = true
-        queue.insert(Request(origin: origin, place: .published(offset), record: nil, due: .min, byteCount: 0))
+        queue.insert(Request(origin: origin, place: .published(offset), record: nil, due: .past, byteCount: 0))
         queues[key] = queue
         count += 1
     }
@@ -158,7 +159,7 @@ struct KeyQueues<Record> {
     }
 
     /// Whose turn it is: a request whose key has none in work, with its record. It is in work from then on.
-    mutating func next(now: Int64) -> (key: Key, request: Request)? {
+    mutating func next(now: Timestamp) -> (key: Key, request: Request)? {
         while let key = waits.removeDue(now) { list(key, now) }
         while let key = turns.popFirst() {
             let taken = change(key) { queue -> Request? in
@@ -179,11 +180,11 @@ struct KeyQueues<Record> {
         return nil
     }
 
-    /// When `next` can have something, milliseconds since 1970: `.min` for at once; nil while all wait for something else than time.
-    var nextMoment: Int64? { turns.isEmpty ? waits.first : .min }
+    /// When `next` can have something: `past` for at once; nil while all wait for something else than time.
+    var nextMoment: Timestamp? { turns.isEmpty ? waits.first : .past }
 
     /// Calls `body` with the records that come first of their keys, and wait for nothing of their own.
-    func forEachDue(at now: Int64, _ body: (Record) -> Void) {
+    func forEachDue(at now: Timestamp, _ body: (Record) -> Void) {
         for queue in queues.values where !queue.isBusy && queue.first.due <= now {
             if let record = queue.first.record { body(record) }
         }
@@ -194,10 +195,10 @@ struct KeyQueues<Record> {
     /// - Parameter isMeant: Whether a record is one of these.
     mutating func hurry(_ isMeant: (Record) -> Bool) {
         let keys = queues.compactMap { key, queue in
-            !queue.isBusy && queue.first.due > .min && queue.first.record.map(isMeant) ?? false ? key : nil
+            !queue.isBusy && queue.first.due > .past && queue.first.record.map(isMeant) ?? false ? key : nil
         }
         for key in keys {
-            change(key) { queue in queue.first.due = .min }
+            change(key) { queue in queue.first.due = .past }
             consider(key)
         }
     }
@@ -205,10 +206,10 @@ struct KeyQueues<Record> {
     /// Takes out what follows requests that wait for their moment and lies where it was published, the oldest first: it must be held.
     ///
     /// - Parameters:
-    ///   - now: Milliseconds since 1970.
+    ///   - now: The present moment.
     ///   - limit: How many at most, and how many bytes.
     /// - Returns: The requests, with their records. They move.
-    mutating func removeFollowers(now: Int64, limit: (count: Int, bytes: Int)) -> [(key: Key, request: Request)] {
+    mutating func removeFollowers(now: Timestamp, limit: (count: Int, bytes: Int)) -> [(key: Key, request: Request)] {
         var found: [(key: Key, offset: Int64, origin: Origin)] = []
         for (key, queue) in queues where !queue.isBusy && !queue.isListed {
             // What moves is not due before it has arrived.
@@ -295,10 +296,10 @@ struct KeyQueues<Record> {
         guard isComplete, let queue = queues[key], !queue.isBusy, !queue.isListed, queue.first.record != nil
         else { return }
         let due = queue.first.due
-        if due == .min { list(key, due) } else { waits.add(key, at: due) }
+        if due == .past { list(key, due) } else { waits.add(key, at: due) }
     }
 
-    private mutating func list(_ key: Key, _ now: Int64) {
+    private mutating func list(_ key: Key, _ now: Timestamp) {
         guard let queue = queues[key], !queue.isBusy, !queue.isListed, queue.first.record != nil, queue.first.due <= now
         else { return }
         queues[key]?.isListed = true
