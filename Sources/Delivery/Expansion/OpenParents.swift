@@ -20,8 +20,8 @@ public struct OpenParents: Sendable {
         public let record: [UInt8]
         /// Where its record stands.
         public let offset: Int64
-        /// The time of its record, milliseconds since 1970.
-        public let timestamp: Int64
+        /// The time of its record.
+        public let timestamp: Timestamp
         /// How many parts it had.
         public let chunks: Int
         /// What they came to.
@@ -31,7 +31,7 @@ public struct OpenParents: Sendable {
     private struct Open: Sendable {
         let record: [UInt8]
         let offset: Int64
-        let timestamp: Int64
+        let timestamp: Timestamp
         let chunks: Int
         var totals = PartTotals()
         /// A bit for each part that was counted.
@@ -117,8 +117,8 @@ public struct OpenParents: Sendable {
     ///   - record: The record's value.
     ///   - chunks: How many parts the record says there are.
     ///   - offset: Where it stands.
-    ///   - timestamp: Its time, milliseconds since 1970.
-    public mutating func opened(_ key: ParentKey, _ record: [UInt8], chunks: Int, at offset: Int64, timestamp: Int64) {
+    ///   - timestamp: Its time.
+    public mutating func opened(_ key: ParentKey, _ record: [UInt8], chunks: Int, at offset: Int64, timestamp: Timestamp) {
         read(offset)
         // A second record of the same request, which only at-least-once delivery can make, changes nothing.
         guard open[key] == nil, chunks > 0, chunks <= ParentRecord.maximumChunks else { return }
