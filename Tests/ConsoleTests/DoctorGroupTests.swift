@@ -1,6 +1,7 @@
 import Delivery
 import Kafka
 import Settings
+import TestSupport
 import Testing
 
 @testable import Console

@@ -354,7 +354,7 @@ struct GroupTests {
         try next.stop()
         let other = try bench.startWorker {
             $0.groupID += "-other"
-            $0.start = .moment(old + 1)
+            $0.start = .moment(.at(old + 1))
         }
         try bench.results(9)
         try other.stop()

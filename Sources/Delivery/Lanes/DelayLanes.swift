@@ -1,5 +1,7 @@
+public import PushModel
+
 /// The lanes in which requests wait that are not to be sent yet: in each, every record waits equally long, so that it is in due order by
-/// construction. Times are milliseconds since 1970, waits milliseconds.
+/// construction. Waits are milliseconds.
 ///
 /// A wait shorter than the smallest lane is not for a lane. A longer one takes the largest lane that is shorter than it by `margin` or
 /// more, and, when that is over, another one for what is left.
@@ -44,10 +46,8 @@ public struct DelayLanes: Sendable, Equatable {
     ///   - due: When it is due.
     ///   - now: The present moment.
     /// - Returns: That moment.
-    public static func recheckTime(in lane: Int, written: Int64, due: Int64, now: Int64) -> Int64 {
+    public static func recheckTime(in lane: Int, written: Timestamp, due: Timestamp, now: Timestamp) -> Timestamp {
         let length = lengths[lane]
-        // A sum that is too large for 64 bits is later than any other moment.
-        let end = written.addingReportingOverflow(length)
-        return min(due, end.overflow ? due : end.partialValue, now + length)
+        return min(due, written.adding(milliseconds: length), now.adding(milliseconds: length))
     }
 }

@@ -1,3 +1,5 @@
+public import PushModel
+
 /// Chooses the start offset of a partition of requests without a committed offset: the group is new, or the broker has forgotten it.
 ///
 /// Its records may have been sent under another group id, so the default does not guess.
@@ -9,11 +11,12 @@ public enum StartRule: Sendable, Equatable {
     case beginning
     /// Behind everything.
     case end
-    /// With the first record that is not older, milliseconds since 1970.
-    case moment(Int64)
+    /// With the first record that is not older.
+    case moment(Timestamp)
 
     /// How old what waits may be for `safe`: 10 min in milliseconds.
     public static let safeAge: Int64 = 600_000
+    private static let epoch = Timestamp(milliseconds: 0)
 
     /// What comes of it.
     public enum Decision: Sendable, Equatable {
@@ -27,13 +30,13 @@ public enum StartRule: Sendable, Equatable {
 
     /// The time of which it must be known what the first record is that is not older.
     ///
-    /// - Parameter now: The present moment, milliseconds since 1970.
-    /// - Returns: Milliseconds since 1970; nil when age does not matter.
-    public func time(now: Int64) -> Int64? {
+    /// - Parameter now: The present moment.
+    /// - Returns: That time, not before 1970, because Kafka gives negative numbers another meaning; nil when age does not matter.
+    public func time(now: Timestamp) -> Timestamp? {
         switch self {
-        case .safe: max(now, Self.safeAge) - Self.safeAge
+        case .safe: max(Self.epoch, now.adding(milliseconds: -Self.safeAge))
         case .beginning, .end: nil
-        case .moment(let moment): max(0, moment)
+        case .moment(let moment): max(Self.epoch, moment)
         }
     }
 

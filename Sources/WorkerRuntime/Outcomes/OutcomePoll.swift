@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Kafka
 import PushModel
@@ -106,7 +107,7 @@ struct OutcomePolling {
     /// Polls that wait for their turn; more are deferred, because behind them in a lane others would wait that are no polls.
     static let maximumWaiting = 1024
 
-    var queue = CallQueue()
+    var queue = FIFO<WaitingCall>()
     var allowance = PollAllowance()
     /// The rest that the hub asked for when it was asked for an outcome; sends go on.
     var pause = HubPause()

@@ -65,8 +65,8 @@ final class Committer: Sendable {
     }
 
     private struct State {
-        var jobs: [Job] = []
-        var replies: [Reply] = []
+        var jobs = FIFO<Job>()
+        var replies = FIFO<Reply>()
         /// When the present job was begun, monotonic nanoseconds.
         var busySince: MonotonicTime?
         var isAbandoned = false
@@ -99,7 +99,7 @@ final class Committer: Sendable {
 
     /// Takes the oldest reply, or nil.
     func nextReply() -> Reply? {
-        state.withLock { $0.replies.isEmpty ? nil : $0.replies.removeFirst() }
+        state.withLock { $0.replies.popFirst() }
     }
 
     /// When the present job was begun, monotonic nanoseconds; nil while there is none.
@@ -109,8 +109,8 @@ final class Committer: Sendable {
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true
-            state.jobs = []
-            state.replies = []
+            state.jobs = FIFO()
+            state.replies = FIFO()
         }
         signal.raise()
     }
@@ -144,7 +144,7 @@ final class Committer: Sendable {
         state.withLock { state in
             guard !state.jobs.isEmpty else { return nil }
             state.busySince = MonotonicTime.now()
-            return state.jobs.removeFirst()
+            return state.jobs.popFirst()
         }
     }
 }

@@ -200,8 +200,8 @@ struct GroupReader {
         let ends = try questions.ends(of: open, in: topic)
         let numbers = zip(open, ends).filter { $0.1 != nil }.map(\.0)
         let lows = try admin.beginnings(of: numbers, in: topic, timeout: limit)
-        let time = StartRule.safe.time(now: clock.millisecondsSince1970) ?? 0
-        let young = try admin.offsets(since: time, of: numbers, in: topic, timeout: limit)
+        let time = StartRule.safe.time(now: Timestamp(milliseconds: clock.millisecondsSince1970))
+        let young = try admin.offsets(since: time?.milliseconds ?? 0, of: numbers, in: topic, timeout: limit)
         // Of a partition with a position nothing else matters.
         var contents = isPlaced.map { $0 ? StartRule.Partition(low: 0, high: 0, since: nil, hasPosition: true) : .away }
         var index = 0
@@ -229,8 +229,9 @@ struct GroupReader {
             return AssignmentPlan.Ruling(decision, .noPosition, end: end, waiting: waiting)
         }
         var since: Int64?
-        if let time = rule.time(now: clock.millisecondsSince1970), low < end, looks.marks[partition] == nil {
-            since = try admin.offset(since: time, in: partition, timeout: limit)
+        let now = Timestamp(milliseconds: clock.millisecondsSince1970)
+        if let time = rule.time(now: now), low < end, looks.marks[partition] == nil {
+            since = try admin.offset(since: time.milliseconds, in: partition, timeout: limit)
         }
         guard let committed = position.offset else {
             let decision = rule.decision(low: low, high: end, since: since)

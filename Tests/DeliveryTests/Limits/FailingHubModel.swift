@@ -218,7 +218,7 @@ struct FailingHubModel {
 
     private mutating func again(_ request: Request, _ worker: Int, floor: Int64) {
         let decision = schedule.next(
-            afterAttempt: request.attempt, floor: floor, now: now / Self.millisecond, using: &random)
+            afterAttempt: request.attempt, floor: floor, now: .at(now / Self.millisecond), using: &random)
         if case .retry(let wait) = decision {
             retries.append((now + wait * Self.millisecond, worker, request))
         } else {

@@ -1,5 +1,6 @@
 import Delivery
 import PushModel
+import TestSupport
 import Testing
 
 struct AssignmentPlanTests {

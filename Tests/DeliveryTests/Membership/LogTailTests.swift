@@ -1,4 +1,5 @@
 import Delivery
+import TestSupport
 import Testing
 
 /// Logs as lists of records, and what becomes of a group's position in them: what is sent twice, what is skipped, and what waits for an

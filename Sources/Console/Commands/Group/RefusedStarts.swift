@@ -1,5 +1,6 @@
 import Delivery
 import Kafka
+import PushModel
 import Settings
 
 /// The partitions of requests that workers do not read before an operator says where the group begins.
@@ -31,13 +32,14 @@ enum RefusedStarts {
     static func ask(
         among positions: [GroupPosition], _ settings: KafkaSettings, now: Int64, _ admin: TopicAdmin, timeout: Duration
     ) throws(KafkaError) -> [GroupPosition] {
-        guard settings.start == .safe, let time = settings.start.time(now: now) else { return [] }
+        guard settings.start == .safe, let time = settings.start.time(now: Timestamp(milliseconds: now)) else { return [] }
         var refused: [GroupPosition] = []
         for role in TopicRole.all(settings.topics) where role.kind == .requests {
             let topic = positions.filter { $0.partition.topic == role.name }
             guard topic.contains(where: { $0.committed == nil && $0.low < $0.high }) else { continue }
             let young = try FreshTopics.retrying { () throws(KafkaError) -> [Int64?] in
-                try admin.offsets(since: time, ofTopic: role.name, partitionCount: topic.count, timeout: timeout)
+                try admin.offsets(
+                    since: time.milliseconds, ofTopic: role.name, partitionCount: topic.count, timeout: timeout)
             }
             refused += Self.refused(of: topic, young: young)
         }
