@@ -22,14 +22,14 @@ public struct FIFO<Element> {
 
     /// Adds an element behind all others.
     @inlinable public mutating func append(_ element: consuming Element) {
-        if length == places.count { move(toRoomFor: max(1, 2 * length)) }
+        if length == places.count { move(toRoomFor: Swift.max(1, 2 * length)) }
         places[place(length)] = element
         length += 1
     }
 
     /// Adds an element before all others.
     @inlinable public mutating func prepend(_ element: consuming Element) {
-        if length == places.count { move(toRoomFor: max(1, 2 * length)) }
+        if length == places.count { move(toRoomFor: Swift.max(1, 2 * length)) }
         head = place(-1)
         places[head] = element
         length += 1

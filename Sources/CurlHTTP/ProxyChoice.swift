@@ -50,6 +50,7 @@ public struct ProxyChoice: Hashable, Sendable {
     /// Whether a variable of the environment has a say, in the choice for some host.
     ///
     /// - Parameter name: The variable's name; upper and lower case are different.
+    /// - Returns: Whether it has.
     package static func isVariable(_ name: String) -> Bool {
         exemptions.contains(name) || variables(for: .http).contains(name) || variables(for: .https).contains(name)
     }

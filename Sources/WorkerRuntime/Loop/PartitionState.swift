@@ -281,13 +281,15 @@ extension AssignmentPlan.Refusal {
             + " if the group had another name before, `pushfan group adopt NAME` goes on where that one was"
         switch cause {
         case .noPosition:
-            return "\(count) requests wait in \(all), where the group '\(group)' has no position, some for more than ten minutes: "
+            return
+                "\(count) requests wait in \(all), where the group '\(group)' has no position, some for more than ten minutes: "
                 + "\(command)`\(effect)\(otherwise)"
         case .lostRecord:
             return "\(all): the last record that the group '\(group)' had read is gone; it lost records or was recreated: "
                 + "\(command) --replace \(places)`\(effect)"
         case .madeAnew, .lostEnd, .unknownEnd:
-            return "\(count) records are in \(all), which ended before the position of the group '\(group)'; it lost records or was "
+            return
+                "\(count) records are in \(all), which ended before the position of the group '\(group)'; it lost records or was "
                 + "recreated: \(command) --replace \(places)`\(effect)\(otherwise)"
         }
     }

@@ -81,7 +81,9 @@ extension WorkerLoop {
         let offset = record.offset
         if partitions[slot].begins(after: offset) { membership.foundBehindCommit(Membership.Partition(partitions[slot].id)) }
         // What is read before the assignment begins again is read again then.
-        guard membership.behindCommit.isEmpty, !partitions[slot].leaves(at: record, group: configuration.groupID) else { return nil }
+        guard membership.behindCommit.isEmpty, !partitions[slot].leaves(at: record, group: configuration.groupID) else {
+            return nil
+        }
         partitions[slot].noteRead(record)
         let reception = partitions[slot].received(offset, window: window(of: slot))
         if reception == .alreadyFinished { return nil }

@@ -42,9 +42,8 @@ final class OutcomePoll {
         else { return nil }
         self.call = call
         self.due = Timestamp(milliseconds: due)
-        recheckTime = Timestamp(
-            milliseconds: DelayLanes.recheckTime(
-                in: delay, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds))
+        recheckTime = DelayLanes.recheckTime(
+            in: delay, written: record.timestamp.map(Timestamp.init(milliseconds:)) ?? now, due: self.due, now: now)
     }
 
     /// More than any poll waits, in seconds: two days.

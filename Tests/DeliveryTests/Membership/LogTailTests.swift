@@ -42,7 +42,8 @@ struct LogTailTests {
 
     /// What becomes of a position at the end of `old`, now that the partition is `new`.
     private static func ruling(
-        _ old: Log, _ new: Log, rule: StartRule = .safe, knowsMarks: Bool = true, position: Int64? = nil, wasBeyondEnd: Bool = false
+        _ old: Log, _ new: Log, rule: StartRule = .safe, knowsMarks: Bool = true, position: Int64? = nil,
+        wasBeyondEnd: Bool = false
     ) -> AssignmentPlan.Ruling? {
         let marks = knowsMarks ? Self.marks(of: old) : nil
         let tail = LogTail(

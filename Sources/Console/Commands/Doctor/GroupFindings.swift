@@ -124,7 +124,7 @@ enum GroupFindings {
             } else {
                 note(group.filter(isKnown), "all that is there is new, and is sent")
             }
-            let unknown = some.filter { !isKnown($0) }
+            let unknown = group.filter { !isKnown($0) }
             switch facts.start {
             case .safe: note(unknown, "nothing is read there, as it is unknown what was sent", refusedUntil: place)
             case .beginning: note(unknown, "all that is there is sent (kafka.start)")

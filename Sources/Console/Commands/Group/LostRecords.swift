@@ -52,7 +52,8 @@ enum LostRecords {
             let names = some.prefix(3).map { "\($0)" }.joined(separator: ", ")
             let rest = some.count > 3 ? " and \(some.count - 3) more" : ""
             return (
-                text: "the last record that the group had read is gone from \(names)\(rest); Kafka lost it, or the topic was recreated:"
+                text:
+                    "the last record that the group had read is gone from \(names)\(rest); Kafka lost it, or the topic was recreated:"
                     + " workers leave these partitions until you say where the group begins",
                 command: RefusedStarts.replacement(of: some, at: place)
             )
