@@ -125,7 +125,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "HubEmulator",
-            dependencies: ["PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
+            dependencies: ["Basics", "PushModel", "FanOut", "Crypto", "HubAuth", "HTTPServing"],
             swiftSettings: strict),
 
         // wiring
@@ -165,7 +165,8 @@ let package = Package(
             swiftSettings: strict),
 
         // tests
-        .target(name: "TestSupport", dependencies: ["Basics"], path: "Tests/TestSupport", swiftSettings: strict + quick),
+        .target(
+            name: "TestSupport", dependencies: ["Basics", "PushModel"], path: "Tests/TestSupport", swiftSettings: strict + quick),
         .target(
             name: "FaultOracle", dependencies: ["PushModel", "Delivery"], path: "Tests/FaultOracle",
             swiftSettings: strict + quick),
@@ -210,7 +211,8 @@ let package = Package(
         tests(
             "ConsoleTests",
             [
-                "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages", "HTTPServing",
+                "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
+                "HTTPServing",
                 "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Crypto",
                 "Publishing",
             ]),

@@ -68,8 +68,8 @@ public final class ConnectionPool {
     var idle: [Int] = []
     var connecting = 0
     var busyConnections = 0
-    var waiting = Ring<Exchange>()
-    var completions = Ring<Completion>()
+    var waiting = FIFO<Exchange>()
+    var completions = FIFO<Completion>()
     var spareAnswers: [Answer] = []
     /// Not later than the first deadline, idle limit or age limit.
     var nextSweep = MonotonicTime.never

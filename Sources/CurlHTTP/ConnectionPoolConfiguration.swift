@@ -1,4 +1,3 @@
-internal import Glibc
 public import HTTP1
 
 /// Where a pool's connections go and how long they live.
@@ -44,12 +43,13 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     public var verifyPeer = true
     /// PEM file of the issuers to trust instead of the system's, for the host and an HTTPS proxy.
     public var caFile: String?
-    /// URL of a proxy. Nil leaves it to the environment (`https_proxy`, `all_proxy`), empty means none; `no_proxy` exempts from both.
+    /// URL of a proxy. Nil leaves it to `environment`, empty means none; `no_proxy` exempts from both.
     public var proxy: String?
     /// Addresses to use instead of looking the name up, for tests of what happens when there are several.
     package var addresses: [String] = []
-    /// Variables to look at instead of the process's own, for tests of proxies.
-    package var environment: [String: String]?
+    /// Where to look for `https_proxy`, `all_proxy`, `no_proxy` and the like; never the process's own environment by itself, so that
+    /// what only ever calls this machine needs no exemption. Default none.
+    package var environment: [String: String] = [:]
     /// Limits on each answer.
     public var limits = AnswerLimits()
 
@@ -82,10 +82,7 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     /// - Returns: The proxy and where it is from.
     /// - Throws: `Problem` for a proxy whose URL cannot be read.
     public func proxyChoice() throws(Problem) -> ProxyChoice {
-        try ProxyChoice(setting: proxy, scheme: scheme, host: host) { name in
-            if let environment { return environment[name] }
-            return getenv(name).map { String(cString: $0) }
-        }
+        try ProxyChoice(setting: proxy, scheme: scheme, host: host) { environment[$0] }
     }
 
     /// `host:port`, with brackets around an IPv6 address.
@@ -101,4 +98,13 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
         default: false
         }
     }
+}
+
+extension ConnectionPoolConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Scheme, host and port; never the login of a proxy.
+    public var description: String { "\(scheme.rawValue)://\(authority)" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// A mirror without children, so that a dump cannot show the login of a proxy.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -23,7 +23,7 @@ public struct ProxyChoice: Hashable, Sendable {
         if setting == nil, let found = Self.first(of: Self.variables(for: scheme), environment) {
             (text, name) = (found.value, found.name)
         }
-        let exempt = Self.first(of: ["no_proxy", "NO_PROXY"], environment)?.value ?? ""
+        let exempt = Self.first(of: Self.exemptions, environment)?.value ?? ""
         if text.isEmpty || ProxyExemptions(exempt).contain(host) {
             (proxy, variable) = (nil, nil)
             return
@@ -42,6 +42,17 @@ public struct ProxyChoice: Hashable, Sendable {
         case .http: ["http_proxy", "all_proxy", "ALL_PROXY"]
         case .https: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
         }
+    }
+
+    /// In the order in which they count.
+    private static let exemptions = ["no_proxy", "NO_PROXY"]
+
+    /// Whether a variable of the environment has a say, in the choice for some host.
+    ///
+    /// - Parameter name: The variable's name; upper and lower case are different.
+    /// - Returns: Whether it has.
+    package static func isVariable(_ name: String) -> Bool {
+        exemptions.contains(name) || variables(for: .http).contains(name) || variables(for: .https).contains(name)
     }
 
     private static func first(of names: [String], _ environment: (String) -> String?) -> (name: String, value: String)? {

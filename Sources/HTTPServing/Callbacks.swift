@@ -26,10 +26,10 @@ func connectionChanged(
         let state = ConnectionState(remoteAddress: "\(peer.0):\(peer.1)", isLocal: PeerName.isLocal(peer.0))
         if !state.isLocal { core.strangerCount.add(1, ordering: .relaxed) }
         slot.pointee = Unmanaged.passRetained(state).toOpaque()
-        core.deadlines?.begin(pushfan_mhd_socket(connection))
+        core.deadlines?.enter(pushfan_mhd_socket(connection), isLocal: state.isLocal)
     case .CONNECTION_NOTIFY_CLOSED:
         // The library closes the socket after this call.
-        core.deadlines?.end(pushfan_mhd_socket(connection))
+        core.deadlines?.leave(pushfan_mhd_socket(connection))
         guard let kept = slot.pointee else { return }
         slot.pointee = nil
         let state = Unmanaged<ConnectionState>.fromOpaque(kept).takeRetainedValue()

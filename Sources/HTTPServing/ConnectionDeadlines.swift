@@ -4,12 +4,14 @@ import Synchronization
 /// By when the peer of each connection must have sent a whole request or taken a whole answer. A connection that is late is ended,
 /// however often a byte has come or gone: libmicrohttpd knows only a limit for silence.
 ///
-/// A socket is shut down under the same lock under which it is taken out before the library closes it (``end(_:)``). So its number
+/// A socket is shut down under the same lock under which it is taken out before the library closes it (``leave(_:)``). So its number
 /// cannot be that of another one by then.
 final class ConnectionDeadlines: Sendable {
     private struct State {
         /// By socket, as `DelayTimer.now()`. Not those whose client waits for us.
         var moments: [Int32: UInt64] = [:]
+        /// The sockets of this machine's own connections, but for those that were ended.
+        var local: Set<Int32> = []
         /// Whether the timer is going to look.
         var isWatched = false
     }
@@ -35,6 +37,20 @@ final class ConnectionDeadlines: Sendable {
         interval = max(1_000_000, shortest / 8)
     }
 
+    /// A connection has come, and its first request begins to come.
+    func enter(_ socket: Int32, isLocal: Bool) {
+        if isLocal { state.withLock { _ = $0.local.insert(socket) } }
+        begin(socket)
+    }
+
+    /// The connection has ended. Called before the library closes the socket.
+    func leave(_ socket: Int32) {
+        state.withLock { state in
+            state.moments[socket] = nil
+            state.local.remove(socket)
+        }
+    }
+
     /// A request begins to come, or an answer to go.
     func begin(_ socket: Int32) { set(requestLimit, for: socket) }
 
@@ -43,8 +59,31 @@ final class ConnectionDeadlines: Sendable {
         if idleLimit == 0 { end(socket) } else { set(idleLimit, for: socket) }
     }
 
-    /// The client waits for us, or its connection has ended.
+    /// The client waits for us.
     func end(_ socket: Int32) { state.withLock { $0.moments[socket] = nil } }
+
+    /// Makes room for one more connection of this machine: where they have all their places, the one of them is ended that would be
+    /// late first. So whoever sends at once is answered, however many slow ones came before.
+    ///
+    /// - Parameter maximum: How many there may be.
+    /// - Returns: Whether there is room; not if they have all places and each of them waits for us.
+    func makeRoom(within maximum: Int) -> Bool {
+        state.withLock { state -> Bool in
+            guard state.local.count >= maximum else { return true }
+            let (moments, local) = (state.moments, state.local)
+            let slow = moments.filter { local.contains($0.key) }
+            guard let first = slow.min(by: { $0.value < $1.value })?.key else { return false }
+            Self.end(first, in: &state)
+            return true
+        }
+    }
+
+    /// Ends a connection. Its own thread reads the end then, and closes it.
+    private static func end(_ socket: Int32, in state: inout State) {
+        _ = shutdown(socket, Int32(SHUT_RDWR))
+        state.moments[socket] = nil
+        state.local.remove(socket)
+    }
 
     /// Ends the connections that are late. Called by the timer.
     ///
@@ -52,11 +91,7 @@ final class ConnectionDeadlines: Sendable {
     func endLate() -> Bool {
         state.withLock { state -> Bool in
             let now = DelayTimer.now()
-            for (socket, _) in state.moments.filter({ $0.value <= now }) {
-                // Its own thread reads the end then, and closes it.
-                _ = shutdown(socket, Int32(SHUT_RDWR))
-                state.moments[socket] = nil
-            }
+            for (socket, _) in state.moments.filter({ $0.value <= now }) { Self.end(socket, in: &state) }
             state.isWatched = !state.moments.isEmpty
             return state.isWatched
         }

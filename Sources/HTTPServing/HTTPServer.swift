@@ -171,7 +171,7 @@ public final class HTTPServer: Sendable {
             option(.NOTIFY_CONNECTION, unsafeBitCast(changed, to: Int.self), context),
             option(.UNESCAPE_CALLBACK, unsafeBitCast(unescape, to: Int.self), context),
             option(.STRICT_FOR_CLIENT, 1),
-            option(.CONNECTION_LIMIT, max(1, configuration.maximumConnections) + max(0, configuration.reservedForLoopback)),
+            option(.CONNECTION_LIMIT, configuration.connectionLimit),
             option(.PER_IP_CONNECTION_LIMIT, max(0, configuration.maximumConnectionsPerPeer)),
             option(.CONNECTION_TIMEOUT, Int(configuration.idleTimeout.components.seconds)),
             // One pool holds a connection's header fields and its buffers; it is cleared before every request, so that room costs time.

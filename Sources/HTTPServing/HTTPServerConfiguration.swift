@@ -25,10 +25,12 @@ public struct HTTPServerConfiguration: Sendable {
     public var threadCount = 1
     /// Connections at a time; more wait in the backlog. Default 4,096.
     public var maximumConnections = 4096
-    /// Connections beyond `maximumConnections`, for 127.0.0.1 and ::1 only. Default 0.
+    /// Connections of 127.0.0.1 and ::1 at a time, where they have places of their own; `maximumConnections` is for all others then.
+    /// Default 0, for no such places.
     ///
-    /// Where it is more, those of others that are beyond `maximumConnections` are ended as they come: in the backlog they would stand
-    /// before those that these places are for.
+    /// Connections of others that are beyond `maximumConnections` are ended as they come: in the backlog they would stand before those
+    /// that these places are for. With `requestTimeout`, a connection of this machine that is beyond its places ends the one of them whose
+    /// time would be up first. So a client that sends its request at once is answered, however many others are slow.
     public var reservedForLoopback = 0
     /// Connections from one address at a time; more are ended as they come. Default 0, for no limit but the one above.
     public var maximumConnectionsPerPeer = 0
@@ -70,11 +72,17 @@ public struct HTTPServerConfiguration: Sendable {
         var configuration = HTTPServerConfiguration(listen: listen)
         configuration.maximumConnections = 64
         configuration.maximumConnectionsPerPeer = 32
-        configuration.reservedForLoopback = 4
+        configuration.reservedForLoopback = 16
         configuration.idleTimeout = .seconds(5)
         configuration.requestTimeout = .seconds(5)
         configuration.keepsConnections = false
         return configuration
+    }
+
+    /// How many connections the library takes. One that was ended to make room keeps its place until the server's next turn.
+    var connectionLimit: Int {
+        let others = max(1, maximumConnections)
+        return reservedForLoopback > 0 ? others + reservedForLoopback + 2 : others
     }
 
     /// The host of a listen address, brackets removed; `nil` when the text is no listen address.

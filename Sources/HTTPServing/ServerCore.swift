@@ -22,6 +22,8 @@ final class ServerCore: Sendable {
     let suspended: SuspendedAnswers
     /// Connections that others than this machine may have; nil for as many as the library takes.
     private let maximumStrangers: Int?
+    /// Connections of this machine, where those of others are counted.
+    private let maximumLocals: Int
     /// Connections of others than this machine.
     let strangerCount = Atomic<Int>(0)
     /// Requests whose answer has not left yet.
@@ -40,6 +42,7 @@ final class ServerCore: Sendable {
         isSecure = configuration.identity != nil
         keepsConnections = configuration.keepsConnections
         maximumStrangers = configuration.reservedForLoopback > 0 ? max(1, configuration.maximumConnections) : nil
+        maximumLocals = configuration.reservedForLoopback
         let timer = DelayTimer()
         self.timer = timer
         deadlines = configuration.requestTimeout.map {
@@ -47,10 +50,12 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Whether there is a place for a new connection. With several server threads a few more may come in at the same moment.
+    /// Whether there is a place for a new connection, for which a slow one of this machine may be ended. With several server threads a few
+    /// more may come in at the same moment.
     func hasPlace(isLocal: Bool) -> Bool {
-        guard let maximumStrangers, !isLocal else { return true }
-        return strangerCount.load(ordering: .relaxed) < maximumStrangers
+        guard let maximumStrangers else { return true }
+        guard isLocal else { return strangerCount.load(ordering: .relaxed) < maximumStrangers }
+        return deadlines?.makeRoom(within: maximumLocals) ?? true
     }
 }
 

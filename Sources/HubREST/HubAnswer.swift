@@ -1,5 +1,6 @@
 public import Delivery
 public import HTTP1
+import PushModel
 
 /// What a hub's answer says, as places in the answer's bytes.
 public struct HubAnswer: Sendable, Equatable {
@@ -24,7 +25,7 @@ public struct HubAnswer: Sendable, Equatable {
     public init(_ answer: borrowing Answer, now: Int64) {
         status = answer.status
         if let value = answer.value(of: "Retry-After") {
-            retryAfter = RetryAfter.milliseconds(answer.bytes[value], now: now)
+            retryAfter = RetryAfter.milliseconds(answer.bytes[value], now: Timestamp(milliseconds: now))
         }
         if (200...299).contains(status), let location = answer.value(of: "Location") {
             notificationID = Self.shown(Self.lastSegment(of: location, in: answer), in: answer)

@@ -71,6 +71,16 @@ public struct KafkaError: Error, Sendable, Equatable {
         KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, message: "the transaction took longer than the broker keeps one open")
     }
 
+    /// A topic that is missing at present, or a partition of it.
+    public static func unknownTopic(_ name: String) -> KafkaError {
+        KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, message: "topic '\(name)', or a partition of it, is missing")
+    }
+
+    /// A record for a delay lane while there is none.
+    public static var noDelayLane: KafkaError {
+        KafkaError(RD_KAFKA_RESP_ERR__NOENT, message: "no delay lane has a topic")
+    }
+
     /// The same error with another sentence.
     func saying(_ message: String) -> KafkaError {
         KafkaError(
@@ -111,6 +121,9 @@ extension KafkaError {
             RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH, RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH, RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE)
     }
 
+    /// A partition has no leader that answers; those of other partitions may.
+    public var isLeaderAway: Bool { isLeaderUnknown || isUnreachable }
+
     /// The topic to be created is there already.
     public var isTopicAlreadyExists: Bool { matches(RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) }
 
@@ -141,13 +154,14 @@ extension KafkaError {
     /// The commit's metadata is longer than the broker's `offset.metadata.max.bytes`.
     public var isMetadataTooLarge: Bool { matches(RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE) }
 
-    /// A record, or a batch of them, is not taken as it is: for its size, its form, its time, or a rule of the broker's.
+    /// A record, or a batch of them, is not taken as it is: for its size, its form, its time, a rule of the broker's, or because no delay
+    /// lane has a topic.
     public var refusesRecords: Bool {
         matches(
             RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG,
             RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE, RD_KAFKA_RESP_ERR_INVALID_RECORD, RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP,
             RD_KAFKA_RESP_ERR_POLICY_VIOLATION, RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT,
-            RD_KAFKA_RESP_ERR__BAD_MSG)
+            RD_KAFKA_RESP_ERR__BAD_MSG, RD_KAFKA_RESP_ERR__NOENT)
     }
 
     /// A record, or all records of a request together, have more bytes than brokers or the client take.

@@ -94,6 +94,7 @@ extension Settings {
         connections.connectTimeout = hub.connectTimeout
         connections.caFile = hub.authorityFile
         connections.proxy = hub.proxy?.secret
+        connections.environment = proxyVariables.secret
         return connections
     }
 

@@ -87,7 +87,7 @@ extension Settings {
     }
 
     /// The file descriptors that a worker may need at most: those of hub connections, in each loop some 64 for connections to Kafka's brokers
-    /// and for wake-ups, 64 for probes, and 64 for everything else.
+    /// and for wake-ups, some 80 for probes, and 48 for everything else.
     public var descriptorsNeeded: Int {
         let connections = allHubs.reduce(0) { $0 + $1.maxConnections }
         return 128 + worker.loops * (64 + connections)

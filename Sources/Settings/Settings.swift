@@ -1,3 +1,4 @@
+import CurlHTTP
 public import Observability
 
 /// Every setting of pushfan, checked.
@@ -27,6 +28,9 @@ public struct Settings: Sendable {
     /// What is logged, and how.
     public let log: LogSettings
 
+    /// What the environment says of proxies; may hold logins.
+    let proxyVariables: Redacted<[String: String]>
+
     private let values: SettingValues
 
     /// Gathers, weighs and checks all settings.
@@ -34,7 +38,7 @@ public struct Settings: Sendable {
     /// - Parameters:
     ///   - flags: From the command line; of two for one key the later counts.
     ///   - configPath: The settings file that a flag names; `PUSHFAN_CONFIG` counts when it is nil.
-    ///   - environment: All of it; only names that begin with `PUSHFAN_` matter.
+    ///   - environment: All of it; only names that begin with `PUSHFAN_` and those of proxies matter.
     ///   - hostName: The default of `worker.id`.
     ///   - readFile: Reads the settings file and the files of secrets.
     /// - Returns: Settings without a fault.
@@ -54,10 +58,10 @@ public struct Settings: Sendable {
         let values = SettingValues(sources.candidates, named: sources.named, hostName: hostName)
         let problems = sources.problems + values.problems()
         guard problems.isEmpty else { throw SettingsError(problems: problems) }
-        return try Settings(values)
+        return try Settings(values, proxyVariables: environment.filter { ProxyChoice.isVariable($0.key) })
     }
 
-    private init(_ values: SettingValues) throws(SettingsError) {
+    private init(_ values: SettingValues, proxyVariables: [String: String]) throws(SettingsError) {
         kafka = try KafkaSettings(values)
         worker = try WorkerSettings(values)
         let hub = try HubSettings(values)
@@ -73,6 +77,7 @@ public struct Settings: Sendable {
         listen = try values.value(SettingsSchema.listen)
         log = try LogSettings(
             level: values.value(SettingsSchema.logLevel), format: values.value(SettingsSchema.logFormat))
+        self.proxyVariables = Redacted(proxyVariables)
         self.values = values
     }
 

@@ -18,9 +18,8 @@ public struct VerifiedCredentials: Sendable {
     private let limit: Int
     private var generation = 0
     private var entries: [[UInt8]: Entry] = [:]
-    /// The codes of `entries`, the oldest first; those before `first` are gone already.
-    private var order: [[UInt8]] = []
-    private var first = 0
+    /// The codes of `entries`, the oldest first.
+    private var order = FIFO<[UInt8]>()
 
     /// Remembers no credentials.
     ///
@@ -67,18 +66,13 @@ public struct VerifiedCredentials: Sendable {
         if generation > self.generation {
             self.generation = generation
             entries = [:]
-            order = []
-            first = 0
+            order = FIFO()
         }
-        while first < order.count, let entry = entries[order[first]], entry.until <= now { forgetOldest() }
+        while let code = order.first, let entry = entries[code], entry.until <= now { forgetOldest() }
     }
 
     private mutating func forgetOldest() {
-        entries[order[first]] = nil
-        first += 1
-        guard first * 2 > order.count else { return }
-        order.removeFirst(first)
-        first = 0
+        if let code = order.popFirst() { entries[code] = nil }
     }
 
     private func code(of authorization: String) -> [UInt8]? {

@@ -64,6 +64,21 @@ import Testing
         #expect(environment.all["PUSHFAN_HUB_CONNECTION_STRING_FILE"] == nil)
     }
 
+    @Test(
+        arguments: [
+            ([:], "127.0.0.1"), (["no_proxy": ""], "127.0.0.1"), (["no_proxy": "a.example"], "127.0.0.1,a.example"),
+            (["NO_PROXY": "b.example"], "127.0.0.1,b.example"), (["no_proxy": "a", "NO_PROXY": "b"], "127.0.0.1,a"),
+            (["no_proxy": "*"], "*"), (["NO_PROXY": "*"], nil),
+        ] as [([String: String], String?)])
+    func aProxyIsNotBetweenTheWorkerAndTheBenchsHub(exempt: [String: String], list: String?) throws {
+        var environment = try environment("", exempt.merging(["http_proxy": "http://proxy.example:1"]) { $1 })
+        environment.connect(to: broker, topics, hub: connection, name: "w")
+        #expect(environment.all["no_proxy"] == list)
+        // Other programs, and calls to other hosts, go as before.
+        #expect(environment.all["http_proxy"] == "http://proxy.example:1")
+        #expect(environment.all["NO_PROXY"] == exempt["NO_PROXY"])
+    }
+
     @Test func aFlagReachesTheWorkerAsAVariableInPlaceOfItsFile() throws {
         let environment = try environment("--worker.max_in_flight 7", ["PUSHFAN_WORKER_MAX_IN_FLIGHT_FILE": "/run/limit"])
         #expect(environment.all["PUSHFAN_WORKER_MAX_IN_FLIGHT"] == "7")

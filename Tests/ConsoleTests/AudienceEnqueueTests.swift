@@ -77,6 +77,35 @@ struct AudienceEnqueueTests {
         #expect(read?.chunks == 13 && read?.calls == 186)
     }
 
+    /// Each part fits into a record, but no two of them into a batch.
+    @Test func whatATopicDoesNotTakeIsToldBeforeAnythingIsWritten() throws {
+        let (stage, base) = try Self.stage()
+        let prefix = stage.name + ".small"
+        let limit = KafkaConfiguration.Property(key: "max.message.bytes", value: "6000")
+        let admin = try TopicAdmin(KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? ""))
+        try admin.createKnown(
+            [
+                NewTopic(name: prefix + ".requests", partitionCount: 1, replicationFactor: 1),
+                NewTopic(name: prefix + ".requests-own", partitionCount: 1, replicationFactor: 1, configuration: [limit]),
+                NewTopic(name: prefix + ".parents", partitionCount: 1, replicationFactor: 1),
+            ])
+        var harness = base
+        harness.environment["PUSHFAN_KAFKA_TOPICS_REQUESTS"] = prefix + ".requests"
+        // Names that no compression makes much shorter.
+        let names = (0..<1000).map { _ in UUID().uuidString }
+        let path = stage.folder + "/names.csv"
+        try Data(names.joined(separator: "\n").utf8).write(to: URL(filePath: path))
+        let words = ["enqueue", "--audience-file", path, "--title", "News", "--id", "long", "-o", "ndjson"]
+        let refused = harness.run(words + ["--body", names[..<56].joined()])
+        #expect(refused.code == .refused && refused.output.isEmpty, "\(refused.messages)")
+        #expect(refused.messages.contains("\(prefix).requests-own may have"), "\(refused.messages)")
+        #expect(refused.messages.contains("its max.message.bytes is 6000"))
+        // Nothing was begun under this id.
+        let taken = harness.run(words)
+        #expect(taken.code == .done && taken.output.contains(#""parts":10"#), "\(taken.messages)")
+        #expect(taken.output.contains(#""resumed_at":0,"written":10"#), "\(taken.output)")
+    }
+
     @Test func eachPartForASpreadNamesTheHubOfItsUsers() throws {
         var (stage, harness) = try Self.stage()
         let path = try Self.file(stage, 1234)

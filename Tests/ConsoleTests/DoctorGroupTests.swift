@@ -1,6 +1,7 @@
 import Delivery
 import Kafka
 import Settings
+import TestSupport
 import Testing
 
 @testable import Console
@@ -48,35 +49,52 @@ import Testing
         #expect(findings.first?.remedy != nil)
     }
 
-    private static let beyondEnd: [(Int64?, StartRule, Finding.State, String)] = [
-        (1000, .safe, .warning, "published after the last request that was read"),
-        (1000, .end, .warning, "published after the last request that was read"),
-        (nil, .safe, .failed, "nothing is read there"),
-        (nil, .beginning, .warning, "all that is there is sent"),
-        (nil, .end, .warning, "is not sent"),
-        (nil, .moment(5), .warning, "from the moment of kafka.start on"),
+    private static let beyondEnd: [(Bool, StartRule, Finding.State, String)] = [
+        (true, .safe, .failed, "unless all of it is new"), (true, .beginning, .failed, "unless all of it is new"),
+        (true, .end, .failed, "unless all of it is new"), (false, .safe, .failed, "nothing is read there, as"),
+        (false, .beginning, .warning, "all that is there is sent"), (false, .end, .warning, "is not sent"),
+        (false, .moment(5), .warning, "from the moment of kafka.start on"),
     ]
 
-    /// As `StartRule.decisionBeyondEnd` decides: by the time of the last request that was read, or where that is unknown by `kafka.start`.
+    /// As `LogTail` decides: by the last record that was read, or where that is unknown by `kafka.start`.
     @Test(arguments: beyondEnd)
     func ofAPartitionThatEndsBeforeThePositionItIsSaidWhatWorkersDo(
-        latest: Int64?, start: StartRule, state: Finding.State, text: String
+        isKnown: Bool, start: StartRule, state: Finding.State, text: String
     ) {
         var finished = FinishedOffsets()
-        finished.latest = latest
+        if isKnown { finished.marks = ReadMarks(RecordMark(offset: 29, time: 1000, key: nil, value: nil)) }
         var facts = Self.facts([Self.position(high: 20, committed: 30, metadata: finished.encoded())])
         facts.start = start
-        let findings = GroupFindings.of(facts, Self.tool)
-        #expect(findings.map(\.state) == [state])
-        #expect(findings.first?.text.contains(text) == true, "\(findings)")
-        #expect(findings.first?.remedy?.contains("pushfan group start --at finished --replace t:0") == (state == .failed))
-        // What the worker does, of a partition with something older and something newer.
-        let (decision, _) = start.decisionBeyondEnd(low: 0, high: 20, latest: latest, since: 10)
-        #expect((decision == .refused) == (state == .failed))
-        facts.delays = ["t"]
-        let delayed = GroupFindings.of(facts, Self.tool)
-        #expect(delayed.map(\.state) == [.warning])
-        #expect(delayed.first?.text.contains("the delay lane is read from its earliest offset") == true, "\(delayed)")
+        for (delays, place) in [([], "finished"), (["t"], "end")] as [(Set<String>, String)] {
+            facts.delays = delays
+            let findings = GroupFindings.of(facts, Self.tool)
+            #expect(findings.map(\.state) == [state])
+            #expect(findings.first?.text.contains(text) == true, "\(findings)")
+            let command = "pushfan group start --at \(place) --replace t:0"
+            #expect(findings.first?.remedy?.contains(command) == (state == .failed))
+        }
+        // What the worker does.
+        let tail = LogTail(position: 30, marks: finished.marks, low: 0, high: 20, last: .absent, first: .absent)
+        #expect((tail.ruling(start, since: 10)?.decision == .refused) == (state == .failed))
+    }
+
+    /// A partition of requests and one of a delay lane, whether they end before their positions or have grown past them again.
+    @Test(arguments: [20, 90] as [Int64])
+    func whereTheLastRecordThatWasReadIsGoneTheCommandIsNamed(high: Int64) {
+        var finished = FinishedOffsets()
+        finished.marks = ReadMarks(RecordMark(offset: 29, time: 1000, key: nil, value: nil))
+        var facts = Self.facts([Self.position(high: high, committed: 30, metadata: finished.encoded())])
+        let partition = TopicPartition(topic: "t", partition: 0)
+        facts.lost = [partition]
+        for (delays, place) in [([], "finished"), (["t"], "end")] as [(Set<String>, String)] {
+            facts.delays = delays
+            let failed = GroupFindings.of(facts, Self.tool).filter { $0.state == .failed }
+            #expect(failed.count == 1)
+            #expect(failed.first?.text.contains("is gone from \(partition)") == true)
+            #expect(failed.first?.remedy?.contains("pushfan group start --at \(place) --replace t:0") == true)
+        }
+        facts.lost = []
+        #expect(GroupFindings.of(facts, Self.tool).allSatisfy { $0.state != .failed }, "all of it is new, or nothing is lost")
     }
 
     @Test func theRightToTransactionsIsAskedForUnderTheWorkersNames() throws {

@@ -53,6 +53,24 @@ import Testing
         #expect(!"\(found)".contains("CANARY"))
     }
 
+    @Test(
+        arguments: [
+            ("https_proxy", "http://user:CANARY@127.0.0.1:1", "calls go through http://127.0.0.1:1 (https_proxy)"),
+            ("ALL_PROXY", "https://user:CANARY@127.0.0.1:1", "calls go through https://127.0.0.1:1 (ALL_PROXY)"),
+            ("HTTPS_PROXY", "http://user:CANARY/word@127.0.0.1:1", "HTTPS_PROXY: a URL such as"),
+            ("all_proxy", "nosuch://user:CANARY@127.0.0.1:1", "all_proxy: a URL such as"),
+        ])
+    func theVariableThatNamesAProxyIsToldWithoutTheLogin(variable: String, proxy: String, text: String) throws {
+        let found = try Self.findings([
+            "PUSHFAN_HUB_NAME": "demo", variable: proxy,
+            "PUSHFAN_HUB_CONNECTION_STRING":
+                "Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=p;SharedAccessKey=CANARYkey0123456789",
+        ])
+        #expect(found.first?.state == .failed)
+        #expect(found.last?.text.contains(text) == true)
+        #expect(!"\(found)".contains("CANARY"))
+    }
+
     /// What `doctor` finds of the hub that the settings name.
     static func findings(_ environment: [String: String], ahead: Int64 = 0) throws -> [Finding] {
         let settings = try Settings.load(environment: environment)

@@ -43,6 +43,15 @@ import Testing
         #expect(StatusTelling(report).heading == "group g: stable, 1 member; 9 requests wait, the oldest for 1 min 0 s")
     }
 
+    @Test func aPartitionFromWhichTheLastRecordIsGoneIsAReason() throws {
+        var report = try Self.report([Self.partition(committed: 10)])
+        report.lost = [TopicPartition(topic: "t", partition: 4)]
+        let reason = try #require(report.reasons.first)
+        #expect(reason.isStuck && report.reasons.count == 1)
+        #expect(reason.text.contains("is gone from") && reason.text.contains("stop the workers, then `pushfan group start"))
+        #expect(reason.text.contains("--at finished --replace t:4`"))
+    }
+
     @Test(arguments: [
         (GroupDescription.State.empty, 0, true, "no worker is in the group, and 3 requests wait"),
         (.rebalancing, 2, false, "the group is rebalancing"),
@@ -76,6 +85,17 @@ import Testing
                 .init(text: "no consumer for v", isStuck: true),
             ])
         #expect(StatusTelling(report).partitions(all: false)?.csv.map { $0.prefix(3) } == ["top", "t,0", "t,4"])
+    }
+
+    @Test func aPartitionThatWaitsForItsLeaderIsNamed() throws {
+        let page =
+            #"{"loops":[{"worker":"w1","mode":"running","partitions":[{"topic":"t","partition":1,"waits_for_leader":true}]}]}"#
+        let report = try Self.report([Self.partition(), Self.partition(1)], page: page)
+        #expect(
+            report.reasons == [
+                .init(
+                    text: "t[1]: the group has no position there, and its worker waits for a leader to begin", isStuck: false)
+            ])
     }
 
     @Test func aRequestInADelayLaneIsLateOnlyOnceItIsDue() throws {

@@ -7,7 +7,12 @@ import Synchronization
 final class ConnectProxy: Sendable {
     let port: UInt16
     private let listener: Int32
-    private let heads = Mutex<[String]>([])
+    private let state = Mutex(State())
+
+    private struct State {
+        var heads: [String] = []
+        var clients: Set<Int32> = []
+    }
 
     init() throws {
         (listener, port) = try ScriptedServer.listen(64)
@@ -27,13 +32,22 @@ final class ConnectProxy: Sendable {
     }
 
     /// The heads of all requests so far.
-    var requests: [String] { heads.withLock { $0 } }
+    var requests: [String] { state.withLock { $0.heads } }
+
+    /// Ends every tunnel, as a proxy does that is stopped; it goes on to open new ones.
+    func breakOff() {
+        state.withLock { state in for client in state.clients { shutdown(client, Int32(SHUT_RDWR)) } }
+    }
 
     private func serve(_ client: Int32) {
-        defer { close(client) }
+        state.withLock { _ = $0.clients.insert(client) }
+        defer {
+            state.withLock { _ = $0.clients.remove(client) }
+            close(client)
+        }
         // A client waits for the answer before it sends more, so this is all there is.
         guard let head = Self.head(from: client) else { return }
-        heads.withLock { $0.append(head) }
+        state.withLock { $0.heads.append(head) }
         let target = head.split(separator: " ").dropFirst().first ?? ""
         guard head.hasPrefix("CONNECT "), let port = target.split(separator: ":").last.flatMap({ UInt16($0) }),
             let hub = Relay.connect(to: port)

@@ -32,6 +32,18 @@ import Testing
         }
     }
 
+    @Test func aConfigurationShowsNoLogin() {
+        var configuration = ConnectionPoolConfiguration(scheme: .https, host: "hub.test")
+        configuration.proxy = "http://user:CANARY@proxy.example:1"
+        configuration.environment = ["all_proxy": "http://user:CANARY@proxy.example:1"]
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        for shown in ["\(configuration)", String(reflecting: configuration), "\([configuration])", dumped] {
+            #expect(!shown.contains("CANARY"))
+            #expect(shown.contains("https://hub.test:443"))
+        }
+    }
+
     @Test(arguments: [
         "", "http://", "ftp://p", "http2://p:1", "://p", "http:p:1", "//p:1", " http://p", "http://p ", "http://p:0",
         "http://p:65536", "http://p:x", "http://p:", "http://:1", "http://a b", "http://p%41", "http://::1", "http://[::1",

@@ -48,6 +48,14 @@ import Testing
         #expect(used == variable.flatMap { marked[$0] })
     }
 
+    @Test(arguments: [
+        ("http_proxy", true), ("https_proxy", true), ("HTTPS_PROXY", true), ("all_proxy", true), ("ALL_PROXY", true),
+        ("no_proxy", true), ("NO_PROXY", true), ("HTTP_PROXY", false), ("ftp_proxy", false), ("Https_Proxy", false), ("", false),
+    ])
+    func onlyTheVariablesThatCountAreHandedOn(_ name: String, _ counts: Bool) {
+        #expect(ProxyChoice.isVariable(name) == counts)
+    }
+
     @Test func theSettingIsBeforeTheEnvironmentAndEmptyMeansNone() throws {
         let environment = ["https_proxy": "http://other.example", "all_proxy": "http://other.example"]
         let set = try Self.choice(.https, environment, setting: "https://p:1")

@@ -14,6 +14,11 @@ import Testing
         let hub: ConnectionPoolConfiguration.Scheme
         var testDescription: String { "\(hub) through \(proxy)" }
 
+        /// The variables that may name the proxy, the first that counts first.
+        var variables: [String] {
+            hub == .https ? ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] : ["http_proxy", "all_proxy", "ALL_PROXY"]
+        }
+
         static let all = [
             Way(proxy: .http, hub: .http), Way(proxy: .http, hub: .https), Way(proxy: .https, hub: .http),
             Way(proxy: .https, hub: .https),
@@ -29,7 +34,8 @@ import Testing
         private let fronts: [TLSFront]
 
         init(
-            _ way: Way, proxy: UInt16, hub: UInt16 = 9, adjusting: (inout ConnectionPoolConfiguration) -> Void = { _ in }
+            _ way: Way, by variable: String? = nil, proxy: UInt16, hub: UInt16 = 9,
+            adjusting: (inout ConnectionPoolConfiguration) -> Void = { _ in }
         ) throws {
             let certificate = try ServerCertificate(hosts: ["hub.test", "127.0.0.1"])
             var fronts: [TLSFront] = []
@@ -40,7 +46,7 @@ import Testing
                 return front.port
             }
             var configuration = ConnectionPoolConfiguration(scheme: way.hub, host: "hub.test", port: try front(way.hub, hub))
-            let variable = way.hub == .https ? "https_proxy" : "http_proxy"
+            let variable = variable ?? way.variables[0]
             let proxyPort = try front(way.proxy, proxy)
             configuration.environment = [variable: "\(way.proxy.rawValue)://user:CANARY%40word@127.0.0.1:\(proxyPort)"]
             configuration.caFile = certificate.certificateFile
@@ -95,6 +101,46 @@ import Testing
         #expect(hub.requests.count == 12)
     }
 
+    /// What else the environment says, and whether it exempts the hub.
+    private static let exemptions: [(environment: [String: String], exempts: Bool)] = [
+        ([:], false), (["no_proxy": "other.test", "NO_PROXY": "*"], false), (["NO_PROXY": ".test"], true),
+    ]
+
+    /// The hub's name has an address here, so that calls arrive without the proxy, too.
+    @Test(arguments: Way.all, ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
+    func everyCallArrivesAndGoesThroughTheProxyThatCounts(_ way: Way, _ variable: String) throws {
+        let steps: Steps = (0..<12).flatMap { _ in [.request, .send(Answers.created)] as Steps } + [.untilClosed]
+        for (environment, exempts) in Self.exemptions {
+            let hub = try ScriptedServer { _ in steps }
+            let proxy = try ConnectProxy()
+            let stage = try Stage(way, by: variable, proxy: proxy.port, hub: hub.port) {
+                $0.addresses = ["127.0.0.1"]
+                $0.maxConnections = 2
+                $0.environment.merge(environment) { $1 }
+            }
+            let completions = try stage.exchanges(12)
+            #expect(completions.count == 12)
+            for completion in completions {
+                #expect(completion.status == 201, "\(String(describing: completion.failure))")
+            }
+            #expect(hub.requests.count == 12)
+            let isUsed = way.variables.contains(variable) && !exempts
+            #expect(proxy.requests.isEmpty == !isUsed, "\(environment)")
+        }
+    }
+
+    @Test(arguments: Way.all) func aTunnelThatEndsBetweenTwoCallsCostsNothing(_ way: Way) throws {
+        let steps: Steps = [.request, .send(Answers.created), .untilClosed]
+        let hub = try ScriptedServer([steps, steps])
+        let proxy = try ConnectProxy()
+        let stage = try Stage(way, proxy: proxy.port, hub: hub.port)
+        #expect(try stage.exchange(1)?.status == 201)
+        proxy.breakOff()
+        _ = try stage.loop.run { _ in stage.loop.pool.openConnections == 0 }
+        #expect(try stage.exchange(2)?.status == 201)
+        #expect(hub.requests.count == 2 && proxy.requests.count == 2)
+    }
+
     @Test func anExemptHostIsCalledWithoutTheProxy() throws {
         let hub = try ScriptedServer([[.request, .send(Answers.created), .untilClosed]])
         let proxy = try ConnectProxy()
@@ -106,7 +152,8 @@ import Testing
 
     // MARK: Calls that do not leave
 
-    @Test(arguments: Way.all, [403, 407, 502]) func aRefusedTunnelLeavesEveryRequestUnsent(_ way: Way, _ status: Int) throws {
+    @Test(arguments: Way.all, [403, 407, 502, 503]) func aRefusedTunnelLeavesEveryRequestUnsent(_ way: Way, _ status: Int) throws
+    {
         let refusal = "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n"
         let proxy = try ScriptedServer { _ in [.request, .send(refusal), .untilClosed] }
         let stage = try Stage(way, proxy: proxy.port)
@@ -129,6 +176,16 @@ import Testing
         let reasons: [TransportFailure.Reason] = [.proxy, .connect, .tls]
         #expect(reasons.contains(failure.reason))
         #expect(!failure.requestBytesSent && !failure.bodySent)
+    }
+
+    @Test(arguments: Way.all) func aProxyThatNeverOpensTheTunnelLeavesTheRequestUnsent(_ way: Way) throws {
+        let proxy = try ScriptedServer { _ in [.request, .untilClosed] }
+        let stage = try Stage(way, proxy: proxy.port) { $0.connectTimeout = .milliseconds(200) }
+        let failure = try #require(try stage.exchange()?.failure)
+        #expect(failure.reason == .connectTimeout)
+        #expect(!failure.requestBytesSent && !failure.bodySent)
+        #expect(failure.detail.contains("through the proxy \(way.proxy.rawValue)://127.0.0.1:"))
+        #expect(!"\(failure)".contains("CANARY"))
     }
 
     @Test(arguments: Way.secureHubs, [[.reset], [.close]] as [Steps])
@@ -175,6 +232,26 @@ import Testing
         #expect(failure.reason == .reset || failure.reason == .closedBeforeAnswer)
         #expect(failure.requestBytesSent && failure.bodySent)
         #expect(hub.accepted == 1 && hub.requests.count == 2)
+    }
+
+    @Test(arguments: Way.all) func aProxyThatGoesAwayWithTheRequestIsAmbiguousAndTheNextCallHasANewTunnel(_ way: Way) throws {
+        let hub = try ScriptedServer([
+            [.request, .send(Answers.created), .request, .open(1), .untilClosed],
+            [.request, .send(Answers.created), .untilClosed],
+        ])
+        let proxy = try ConnectProxy()
+        let stage = try Stage(way, proxy: proxy.port, hub: hub.port)
+        #expect(try stage.exchange(1)?.status == 201)
+        stage.loop.submit(2)
+        #expect(try stage.loop.run { _ in hub.isOpen(gate: 1) }.isEmpty)
+        proxy.breakOff()
+        let failure = try #require(try stage.loop.completions(1).first?.failure)
+        #expect(failure.reason == .reset || failure.reason == .closedBeforeAnswer)
+        #expect(failure.requestBytesSent && failure.bodySent)
+        #expect(!"\(failure)".contains("CANARY"))
+        #expect(hub.accepted == 1 && hub.requests.count == 2)
+        #expect(try stage.exchange(3)?.status == 201)
+        #expect(hub.requests.count == 3 && proxy.requests.count == 2)
     }
 
     // MARK: A proxy that cannot be read

@@ -60,7 +60,7 @@ struct FinishedOffsetsTests {
         #expect(try FinishedOffsets(decoding: "3::AAAA").bitCount == 0)
     }
 
-    @Test(arguments: ["1AQ==", "21800:AQ==", "4AQ==", "0", " 3::AQ==", "AQ==", "{\"offset\":1}", "bm90aGluZw==", "\u{0}", "é"])
+    @Test(arguments: ["1AQ==", "21800:AQ==", "5AQ==", "0", " 3::AQ==", "AQ==", "{\"offset\":1}", "bm90aGluZw==", "\u{0}", "é"])
     func whatAnotherProgramWroteIsRefused(text: String) {
         #expect(throws: FinishedOffsets.DecodingError.unknownVersion) { try FinishedOffsets(decoding: text) }
     }
@@ -110,6 +110,55 @@ struct FinishedOffsetsTests {
             #expect(text.utf8.count <= 2759)
             #expect(try FinishedOffsets(decoding: text) == finished)
         }
+    }
+
+    /// Two records that a partition can have, the second behind the first.
+    private static func marks(_ first: Int64, _ last: Int64, time: Int64?) -> ReadMarks {
+        let value: [UInt8] = [1, 2, 3]
+        var marks = ReadMarks(RecordMark(offset: first, time: time, key: nil, value: value.span))
+        marks.read(RecordMark(offset: last, time: time, key: value.span, value: nil))
+        return marks
+    }
+
+    @Test(arguments: [nil, 0, 1_800_000_000_000, .max] as [Int64?], [nil, 0, 32_768] as [Int64?])
+    func theFirstAndTheLastRecordThatWereReadAreKeptBesideTheMap(time: Int64?, begun: Int64?) throws {
+        for distances in [[], [0], [3, 16_383]] {
+            for (first, last) in [(0, 0), (0, 7), (.max - 1, .max)] as [(Int64, Int64)] {
+                var finished = FinishedOffsets()
+                finished.marks = Self.marks(first, last, time: time)
+                finished.begun = begun
+                for distance in distances { finished.insert(distance) }
+                let text = finished.encoded()
+                #expect(text.first == "4" && text.utf8.count <= FinishedOffsets.longestText)
+                #expect(try FinishedOffsets(decoding: text) == finished)
+            }
+        }
+    }
+
+    /// Brokers take 4,096 bytes by default.
+    @Test func theLongestTextFitsIntoAPosition() throws {
+        var finished = FinishedOffsets()
+        for distance in 0..<OffsetLedger.maximumWindow { finished.insert(distance) }
+        finished.begun = .max
+        let mark = "\(Int64.max),\(Int64.max),ffffffffffffffff"
+        finished.marks = try FinishedOffsets(decoding: "4:\(mark),\(mark):").marks
+        #expect(finished.encoded().utf8.count == FinishedOffsets.longestText)
+        #expect(FinishedOffsets.longestText <= 4096)
+    }
+
+    @Test func thePositionOfAVersionWithoutMarksIsReadAndSaysNothingOfRecords() throws {
+        let read = try FinishedOffsets(decoding: "31768464000000:20:BgAC")
+        #expect(read.marks == nil && read.begun == 20 && read.contains(2))
+    }
+
+    @Test(arguments: [
+        "4", "4:", "4::", "4:1,2,a:", "4:1,2,a,3,4:", "4:1,2,a,3,4,b", "4:1,2,a,3,4,b,5:", "4:3,2,a,1,4,b:", "4:-1,2,a,3,4,b:",
+        "4:1,-2,a,3,4,b:", "4:1,2,,3,4,b:", "4:1,2,g,3,4,b:", "4:x,2,a,3,4,b:", "4:1,2,a,3,4,11112222333344445:",
+        "4:1,2,a,3,4,b:!!",
+        "4x:1,2,a,3,4,b:", "432769:1,2,a,3,4,b:", "4:99999999999999999999,2,a,3,4,b:",
+    ])
+    func marksThatAreNoneAreMalformed(text: String) {
+        #expect(throws: FinishedOffsets.DecodingError.malformed) { try FinishedOffsets(decoding: text) }
     }
 
     @Test func moreThanTwoWindowsCannotHaveBeenBegun() throws {

@@ -30,6 +30,17 @@ struct OffsetLedgerTests {
         #expect(commit.metadata.isEmpty == above.isEmpty)
     }
 
+    @Test(arguments: [[], [10], [12, 13]] as [[Int64]])
+    func aCommitNamesTheRecordsThatWereReadWhateverItLeavesOut(left: [Int64]) throws {
+        var ledger = ledger([10, 11, 12, 13], start: 10)
+        for offset in [10, 12, 13] as [Int64] { ledger.finished(offset) }
+        var marks = ReadMarks(RecordMark(offset: 10, time: 5, key: nil, value: nil))
+        marks.read(RecordMark(offset: 13, time: nil, key: nil, value: nil))
+        let commit = ledger.commit(leavingOut: left, marks: marks)
+        #expect(try FinishedOffsets(decoding: commit.metadata).marks == marks)
+        #expect(try FinishedOffsets(decoding: ledger.commit(marks: marks).metadata).marks == marks)
+    }
+
     /// Of 10 to 13, finished in any order, what is left out counts as unfinished, below the mark and above it.
     @Test(
         arguments: [

@@ -95,7 +95,8 @@ struct RetryScheduleTests {
         ] as [(Int64, Int64, Int64, RetrySchedule.Decision)])
     func noAttemptIsPlannedForTheExpiryOrLater(now: Int64, expiry: Int64, floor: Int64, decision: RetrySchedule.Decision) {
         var least = ConstantRandom.least
-        #expect(RetrySchedule().next(afterAttempt: 1, floor: floor, now: now, expiry: expiry, using: &least) == decision)
+        let found = RetrySchedule().next(afterAttempt: 1, floor: floor, now: .at(now), expiry: .at(expiry), using: &least)
+        #expect(found == decision)
     }
 
     @Test func exhaustionIsToldBeforeExpiry() {

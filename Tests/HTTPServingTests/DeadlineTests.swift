@@ -61,6 +61,47 @@ import Testing
         }
     }
 
+    /// They come from this machine's own address, or each from one of thirty others, and none of them ever sends a whole request.
+    @Test(arguments: [true, false])
+    func aProbeOfThisMachineIsAnsweredBehindAThousandSlowConnections(areLocal: Bool) throws {
+        try Self.serving(.probes(listen: "127.0.0.1:0"), requestTimeout: Self.never) { port in
+            let slow = try (0..<Descriptors.affordable(1000)).map { number in
+                let client = try RawClient(port: port, from: areLocal ? nil : "127.0.0.\(2 + number % 30)")
+                client.send("GET /")
+                return client
+            }
+            for _ in 0..<10 {
+                for client in slow { client.send("a") }
+                let probe = try RawClient(port: port)
+                probe.send("GET /livez HTTP/1.1\r\nHost: h\r\n\r\n")
+                let answer = probe.answer()
+                #expect(answer.status == 200)
+                #expect(String(decoding: answer.body, as: UTF8.self) == "/livez")
+            }
+            #expect(slow.contains { !$0.hasEnded }, "those that keep their places are many still")
+        }
+    }
+
+    /// Who came first is ended first, and nobody of another address.
+    @Test func beyondThePlacesOfThisMachineTheSlowestOfItIsEnded() throws {
+        var configuration = HTTPServerConfiguration.probes(listen: "127.0.0.1:0")
+        configuration.reservedForLoopback = 2
+        try Self.serving(configuration, requestTimeout: Self.never) { port in
+            let stranger = try RawClient(port: port, from: "127.0.0.2")
+            stranger.send("GET /str")
+            let first = try RawClient(port: port)
+            first.send("GET /fir")
+            let second = try RawClient(port: port)
+            second.send("GET /sec")
+            let third = try RawClient(port: port)
+            #expect(first.rest().isEmpty && first.ending != EAGAIN)
+            for (client, rest) in [(second, "ond"), (third, "GET /third"), (stranger, "anger")] {
+                client.send(rest + " HTTP/1.1\r\nHost: h\r\n\r\n")
+                #expect(client.answer().status == 200)
+            }
+        }
+    }
+
     @Test func aPortForProbesTakesOneRequestOfAConnection() throws {
         let probes = HTTPServerConfiguration.probes(listen: "127.0.0.1:0")
         #expect(probes.requestTimeout == .seconds(5))

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Glibc
 import HTTPServing
 import Synchronization
 import TestSupport
@@ -10,22 +9,11 @@ import Testing
 @Suite(.tags(.threads, .c)) struct StoppingTests {
     private static let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
-    /// How many connections of `wanted` this process may hold both ends of. Tests that run at the same time need descriptors too,
-    /// 600 are left to them; the limit is raised first, as far as the system allows.
-    private static func affordable(_ wanted: Int) -> Int {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 100 }
-        limit.rlim_cur = limit.rlim_max
-        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 100 }
-        return min(wanted, max(100, (Int(clamping: limit.rlim_cur) - 600) / 2))
-    }
-
     @Test func aStopAnswersAThousandThatWait() throws {
         let held = HeldResponders()
         let server = HTTPServer { _, responder in held.keep(responder) }
         let port = try server.start().port
-        let clients = try (0..<Self.affordable(1000)).map { _ in try RawClient(port: port) }
+        let clients = try (0..<Descriptors.affordable(1000)).map { _ in try RawClient(port: port) }
         for client in clients { client.send(Self.request) }
         let responders = try held.next(clients.count)
         #expect(server.waitingCount == clients.count)

@@ -60,7 +60,7 @@ struct TelemetryAgreementTests {
             hub.hub.script(try lines.map { try TelemetryScript(parsing: $0) })
             let id = try TestHub.id(try hub.send("apple", to: round % 5 == 0 ? "nobody" : "t", "{}"))
             var now: Int64 = 0
-            var tracking = OutcomeTracking(acceptedAt: now)
+            var tracking = OutcomeTracking(acceptedAt: .at(now))
             var wait = tracking.firstWait(terms, using: &random)
             var isOpen = true
             while isOpen {
@@ -71,7 +71,7 @@ struct TelemetryAgreementTests {
                 if let told { #expect(told.notificationID == id && told.state != nil) }
                 if let link = told?.errorDetails { refused += check(link, of: id, hub) }
                 let poll = PollAnswer(.answered(status: answer.status, hasRetryAfter: false, detail: .none), telemetry: told)
-                switch tracking.answered(poll, terms, at: now, using: &random) {
+                switch tracking.answered(poll, terms, at: .at(now), using: &random) {
                 case .poll(let next): wait = next
                 case .unavailable:
                     Issue.record("a standing hub is called unavailable: \(lines)")

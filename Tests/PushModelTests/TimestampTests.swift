@@ -103,6 +103,12 @@ import Testing
         #expect(Timestamp(milliseconds: milliseconds).milliseconds == expected)
     }
 
+    @Test(arguments: [.min, -1, 0, 1, .max] as [Int64]) func noMomentIsBeforePastOrAfterNever(milliseconds: Int64) {
+        let moment = Timestamp(milliseconds: milliseconds)
+        #expect(Timestamp.past <= moment && moment <= Timestamp.never)
+        #expect((moment == Timestamp.past) == (milliseconds == .min) && (moment == Timestamp.never) == (milliseconds == .max))
+    }
+
     @Test(
         arguments: [
             (0, 1, 1), (500, -501, -1), (.max, 1, limit), (limit - 1, 1, limit), (.min, -1, -limit),

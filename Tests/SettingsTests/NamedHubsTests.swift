@@ -56,6 +56,19 @@ struct NamedHubsTests {
         #expect(configuration.tenantHubs == ["acme": "us", "globex": "world"] && configuration.defaultHub == "main")
     }
 
+    @Test(
+        arguments: [
+            ("https_proxy", true), ("HTTPS_PROXY", true), ("all_proxy", true), ("ALL_PROXY", true), ("http_proxy", false),
+            ("HTTP_PROXY", false), ("Https_Proxy", false),
+        ])
+    func aProxyOfTheEnvironmentIsThatOfEveryHub(variable: String, counts: Bool) throws {
+        let environment = [variable: "http://proxy.example:3128", "NO_PROXY": "eu.servicebus.windows.net"]
+        let hubs = try load(environment, file: Self.file, files: Self.files).workerConfiguration(version: "1").hubs
+        let chosen = try hubs.map { try $0.connections.proxyChoice().variable }
+        let expected = counts ? variable : nil
+        #expect(chosen == [expected, nil, expected, expected])
+    }
+
     @Test func aVariableSetsAKeyOfAHubThatTheFileNames() throws {
         let settings = try load(
             [

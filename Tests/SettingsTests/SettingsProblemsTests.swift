@@ -1,4 +1,5 @@
 import Foundation
+import HubAuth
 import Observability
 import Settings
 import Testing
@@ -152,12 +153,14 @@ import Testing
         let settings = try load(
             [
                 "PUSHFAN_HUB_CONNECTION_STRING": "Endpoint=sb://x/;SharedAccessKey=canary", "PUSHFAN_HUB_SECONDARY_KEY": "canary",
-                "PUSHFAN_HUB_PROXY": "http://u:canary@p:1",
+                "PUSHFAN_HUB_PROXY": "http://u:canary@p:1", "https_proxy": "http://u:canary@p:1", "no_proxy": "canary",
             ],
             file: "kafka: {properties: {sasl.username: bob, sasl.password: canary, ssl.key.pem: canary}}\n")
         var dumped = ""
         dump(settings.kafka, to: &dumped)
         dump(settings.hub, to: &dumped)
+        let endpoint = try HubEndpoint(parsing: "sb://x/")
+        dump(settings.connections(to: endpoint), to: &dumped)
         #expect(!dumped.contains("canary"))
         #expect(!settings.describe().contains { $0.value.contains("canary") })
         let row = settings.describe().first { $0.key == "kafka.properties" }

@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import Kafka
 
@@ -42,10 +43,12 @@ struct ReadBack {
     var headers: [(name: String, value: [UInt8]?)] = []
     var partition: Int32
     var offset: Int64
+    var mark: RecordMark
 
     init(_ record: borrowing ConsumedRecord) {
         partition = record.partition
         offset = record.offset
+        mark = RecordMark(offset: record.offset, time: record.timestamp, key: record.key, value: record.value)
         if let span = record.key { key = Self.bytes(span) }
         if let span = record.value { value = Self.bytes(span) }
         var list: [(name: String, value: [UInt8]?)] = []

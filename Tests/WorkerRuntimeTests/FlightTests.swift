@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Kafka
 import PushModel
@@ -31,20 +32,22 @@ struct FlightTests {
 
     @Test func callsHaveTheirTurnInTheOrderOfTheirArrival() {
         var generator = Seeded(state: 11)
-        var queue = CallQueue()
+        var queue = FIFO<WaitingCall>()
         var added = 0
         var removed = 0
         for _ in 0..<5000 {
             if Int.random(in: 0..<5, using: &generator) > 1 {
                 queue.append(CallID(flight: added, call: 0), generation: UInt32(added))
                 added += 1
-            } else if let next = queue.removeFirst() {
+            } else if let next = queue.popFirst() {
                 #expect(next.call.flight == removed && next.generation == UInt32(removed))
                 removed += 1
             }
             #expect(queue.count == added - removed)
         }
         #expect(added > 256, "the queue has grown")
+        queue.removeAll { call, generation in call.flight % 3 == 0 && generation % 2 == 0 }
+        #expect(queue.map(\.call.flight) == (removed..<added).filter { $0 % 6 == 0 })
     }
 
     @Test func anAnswerToWhatAFlightCarriedBeforeIsNotTakenForItsNextRequest() {

@@ -354,13 +354,46 @@ struct GroupTests {
         try next.stop()
         let other = try bench.startWorker {
             $0.groupID += "-other"
-            $0.start = .moment(old + 1)
+            $0.start = .moment(.at(old + 1))
         }
         try bench.results(9)
         try other.stop()
         let all = try bench.readAll(bench.topics.results).map { try FinalResult($0).requestID }
         #expect(all.sorted() == ["n5", "n5", "n6", "n6", "n7", "n7", "n8", "n9", "n9"])
         #expect(bench.hub.calls().count == 9)
+    }
+
+    /// While a partition without a position has no leader, it cannot be learnt whether what waits there is old.
+    @Test func aPartitionWithoutALeaderWaitsAndTheOthersBegin() throws {
+        let bench = try Bench(.embedded, partitions: 3)
+        let cluster = try #require(bench.cluster)
+        let away = TopicPartition(topic: bench.topics.requests, partition: 0)
+        cluster.setLeader(of: away, to: nil)
+        let worker = try bench.startWorker { $0.start = .safe }
+        #expect(
+            eventually {
+                worker.report(.ready).checks.contains {
+                    $0.name == "group" && $0.reason?.contains("no position in \(away), and no leader answers") == true
+                }
+            })
+        #expect(
+            eventually {
+                bench.status.statuses.flatMap(\.partitions).filter(\.waitsForLeader).map(\.partition) == [0]
+            })
+        #expect(bench.logLines.all.contains { $0.contains("partitions wait for their leader") })
+        try bench.publish(all: Self.requests(2..<4), partition: 1)
+        try bench.publish(all: Self.requests(4..<6), partition: 2)
+        try bench.results(4)
+        #expect(Set(try bench.resultsByRequest().keys) == ["n2", "n3", "n4", "n5"])
+        cluster.setLeader(of: away, to: 1)
+        // From the first look that finds it to the one that confirms it, and no further: what waits must not become old.
+        #expect(bench.passTime(by: .milliseconds(100)) { bench.logLines.all.contains { $0.contains("without a reader") } })
+        #expect(eventually { worker.report(.ready).passes })
+        try bench.publish(all: Self.requests(0..<2), partition: 0)
+        try bench.results(6)
+        try worker.stop()
+        #expect(try bench.resultsByRequest().count == 6)
+        #expect(bench.hub.calls().count == 6)
     }
 
     /// Nobody worked while the topic grew and was published to for longer than ten minutes.
@@ -396,75 +429,6 @@ struct GroupTests {
         try bench.results(5)
         #expect(eventually { worker.report(.ready).passes })
         try worker.stop()
-    }
-
-    /// A group that stands behind the end of its partition, and what it knows of the latest record that it has read.
-    private static func stand(_ bench: Bench, at offset: Int64, latest: Int64?) throws {
-        var finished = FinishedOffsets()
-        finished.latest = latest
-        let consumer = try Consumer(bench.kafka, groupID: bench.name, wakeUpFileDescriptor: -1)
-        defer { consumer.close(timeout: .seconds(2)) }
-        let partition = TopicPartition(topic: bench.topics.requests, partition: 0)
-        try consumer.group.commit([OffsetCommit(partition, offset: offset, metadata: finished.encoded())])
-    }
-
-    /// The log had 7 records, of which 2 are gone; two others came since, so that it ends where it did before, or does not.
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"), arguments: [StartRule.safe, .beginning])
-    func whatAPartitionHoldsThatHasLostItsEndIsNotSentAgain(rule: StartRule) throws {
-        let bench = try Bench(.real, partitions: 1)
-        let now = bench.clock.millisecondsSince1970
-        for number in 0..<5 {
-            try bench.publish(Array(Self.requests(number..<number + 1)[0].utf8), at: now - 60_000 + Int64(number))
-        }
-        try Self.stand(bench, at: 7, latest: now - 30_000)
-        let worker = try bench.startWorker { $0.start = rule }
-        #expect(eventually { bench.logLines.all.contains { $0.contains("has lost its end") } })
-        try bench.publish(all: Self.requests(5..<9))
-        try bench.results(4)
-        try worker.stop()
-        #expect(Set(try bench.resultsByRequest().keys) == ["n5", "n6", "n7", "n8"])
-        #expect(bench.hub.calls().count == 4)
-        #expect(try bench.committed()?.offset == 9)
-        // It is not asked again.
-        let next = try bench.startWorker { $0.start = .safe }
-        try bench.publish(all: Self.requests(9..<10))
-        try bench.results(5)
-        try next.stop()
-        #expect(bench.hub.calls().count == 5)
-    }
-
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
-    func whatAPartitionHoldsThatWasMadeAnewIsSent() throws {
-        let bench = try Bench(.real, partitions: 1)
-        try bench.publish(all: Self.requests(0..<5))
-        try Self.stand(bench, at: 100, latest: bench.clock.millisecondsSince1970 - 60_000)
-        let worker = try bench.startWorker { $0.start = .safe }
-        try bench.results(5)
-        try worker.stop()
-        #expect(bench.hub.calls().count == 5)
-        #expect(try bench.committed()?.offset == 5)
-    }
-
-    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
-    func aPartitionOfWhichNobodyKnowsWhatItLostWaitsForSomebodyToDecide() throws {
-        let bench = try Bench(.real, partitions: 1)
-        try bench.publish(all: Self.requests(0..<5))
-        try Self.stand(bench, at: 100, latest: nil)
-        let worker = try bench.startWorker { $0.start = .safe }
-        #expect(
-            eventually {
-                worker.report(.ready).checks.contains {
-                    $0.reason?.contains("group start --at finished --replace \(bench.topics.requests):0") == true
-                }
-            })
-        try worker.stop()
-        #expect(bench.hub.calls().isEmpty)
-        let decided = try bench.startWorker { $0.start = .end }
-        #expect(try eventually { try bench.committed()?.offset == 5 })
-        try bench.publish(all: Self.requests(5..<7))
-        try bench.results(2)
-        try decided.stop()
-        #expect(Set(try bench.resultsByRequest().keys) == ["n5", "n6"])
     }
 
     @Test func recordsBelowAPositionBeyondTheEndAreNotSkipped() throws {

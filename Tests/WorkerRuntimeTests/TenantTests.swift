@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import HubEmulator
 import Kafka
@@ -161,7 +162,7 @@ struct TenantTests {
         #expect(aside.count == 500 && aside.hasRecords(of: a) && !aside.hasRecords(of: .none))
         #expect(aside.waitingSince == Timestamp(milliseconds: 501), "it is not always the first that waits longest")
         for number in [1, 2, 3, 4, 6] { #expect(aside.removeFirst(of: a)?.origin.offset == Int64(number)) }
-        aside.removeAll(of: 1)
+        _ = aside.removeAll(of: 1, before: .max, readBefore: .never)
         #expect(aside.waitingSince == Timestamp(milliseconds: 502))
         var offsets: [Int64] = []
         while let record = aside.removeFirst(of: b) { offsets.append(record.origin.offset) }

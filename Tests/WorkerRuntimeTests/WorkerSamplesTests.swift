@@ -47,8 +47,18 @@ struct WorkerSamplesTests {
         written.latest = 1_768_464_000_000
         written.begun = 20
         #expect(written.encoded() == sample)
-        let newer = "4\(sample.dropFirst())"
+        let newer = "5\(sample.dropFirst())"
         #expect(throws: FinishedOffsets.DecodingError.unknownVersion) { try FinishedOffsets(decoding: newer) }
+    }
+
+    @Test func aPositionThatNamesTheRecordsThatWereRead() throws {
+        let sample = try Sample("position-marks").value
+        let read = try FinishedOffsets(decoding: sample)
+        #expect(read.begun == 20 && read.marks?.first.offset == 3 && (0..<32).filter { read.contains($0) } == [1, 2, 17])
+        let value = Array("value".utf8)
+        #expect(read.marks?.last == RecordMark(offset: 57, time: 1_768_464_000_000, key: nil, value: value.span))
+        #expect(read.encoded() == sample)
+        #expect(throws: FinishedOffsets.DecodingError.unknownVersion) { try FinishedOffsets(decoding: "5\(sample.dropFirst())") }
     }
 
     @Test func aPositionOfLargeRequests() throws {
@@ -197,7 +207,7 @@ struct WorkerSamplesTests {
 
     @Test func everySampleIsOfVersion1AndLeftWhenItsHeaderNamesAnother() throws {
         let names = try Sample.names()
-        #expect(names.count == 18)
+        #expect(names.count == 19)
         for name in names {
             let sample = try Sample(name)
             var format = RecordFormat(of: "pushfan")

@@ -39,6 +39,9 @@ struct WorkerEnvironment {
         set("worker.id", name)
         set("hub.name", BenchHub.name)
         set("hub.connection_string", connectionString)
+        // The bench's hub is on this machine, and a proxy before it would be measured, too. A `*` counts only where it stands alone.
+        let exempt = ["no_proxy", "NO_PROXY"].compactMap { variables[$0] }.first { !$0.isEmpty }
+        if exempt != "*" { variables["no_proxy"] = "127.0.0.1" + (exempt.map { ",\($0)" } ?? "") }
     }
 
     /// Gives a setting a value by its variable, which any flag or file that held it before then yields to; nil takes it away.

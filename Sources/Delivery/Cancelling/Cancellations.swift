@@ -1,4 +1,7 @@
-/// The requests that were cancelled, by their ids. Moments are milliseconds since 1970.
+import Basics
+public import PushModel
+
+/// The requests that were cancelled, by their ids.
 ///
 /// A cancellation concerns what was published until its moment: who uses the id again later means another request. It is remembered for
 /// `lifetime`, which is longer than topics keep a request unread, so that none can be waiting that it still concerns. No more than
@@ -7,12 +10,12 @@ public struct Cancellations: Sendable {
     /// One of them.
     public struct Cancellation: Sendable, Equatable {
         /// The moment until which requests of this id are cancelled.
-        public fileprivate(set) var moment: Int64
+        public fileprivate(set) var moment: Timestamp
         /// Why, in the words of whoever cancelled; cut to `reasonLimit`.
         public fileprivate(set) var reason: String?
     }
 
-    /// How long a cancellation is remembered: 8 days. Topics keep requests, and what waits in delay lanes, for 7.
+    /// How long a cancellation is remembered: 8 days in milliseconds. Topics keep requests, and what waits in delay lanes, for 7.
     public static let lifetime: Int64 = 8 * 86_400_000
     /// The most that are remembered: 100,000, with their ids and reasons at most 30 MB.
     public static let capacity = 100_000
@@ -21,9 +24,8 @@ public struct Cancellations: Sendable {
 
     private let capacity: Int
     private var known: [String: Cancellation] = [:]
-    /// The ids in the order in which they came; those before `first` are forgotten.
-    private var order: [String] = []
-    private var first = 0
+    /// The ids in the order in which they came.
+    private var order = FIFO<String>()
     /// Cancellations that were forgotten before their time, because there were too many.
     public private(set) var forgottenCount = 0
 
@@ -49,9 +51,9 @@ public struct Cancellations: Sendable {
     ///   - now: The present moment.
     /// - Returns: Whether it can concern a request; false for one that is as old as `lifetime`, or than one that is known.
     @discardableResult
-    public mutating func add(_ id: String, at moment: Int64, reason: String? = nil, now: Int64) -> Bool {
+    public mutating func add(_ id: String, at moment: Timestamp, reason: String? = nil, now: Timestamp) -> Bool {
         let moment = min(moment, now)
-        guard moment > now - Self.lifetime else { return false }
+        guard now.milliseconds(since: moment) < Self.lifetime else { return false }
         let new = Cancellation(moment: moment, reason: reason.map { String($0.prefix(Self.reasonLimit)) })
         if let old = known[id] {
             guard old.moment < moment else { return false }
@@ -73,7 +75,7 @@ public struct Cancellations: Sendable {
     ///   - id: The request's id.
     ///   - published: When it was published.
     /// - Returns: Nil if it is not cancelled.
-    public func cancellation(of id: String, published: Int64) -> Cancellation? {
+    public func cancellation(of id: String, published: Timestamp) -> Cancellation? {
         guard let found = known[id], published <= found.moment else { return nil }
         return found
     }
@@ -81,17 +83,14 @@ public struct Cancellations: Sendable {
     /// Forgets what is as old as `lifetime`. To be called now and then.
     ///
     /// - Parameter now: The present moment.
-    public mutating func removeExpired(now: Int64) {
-        while first < order.count, let oldest = known[order[first]], oldest.moment <= now - Self.lifetime { removeFirst() }
+    public mutating func removeExpired(now: Timestamp) {
+        while let id = order.first, let oldest = known[id], now.milliseconds(since: oldest.moment) >= Self.lifetime {
+            removeFirst()
+        }
     }
 
     /// Forgets the one that came first.
     private mutating func removeFirst() {
-        known.removeValue(forKey: order[first])
-        order[first] = ""
-        first += 1
-        guard first > order.count / 2 else { return }
-        order.removeFirst(first)
-        first = 0
+        if let id = order.popFirst() { known[id] = nil }
     }
 }

@@ -1,3 +1,5 @@
+public import PushModel
+
 /// The latest requests of one partition, to tell one that comes again.
 ///
 /// Whether a request is a repetition depends on nothing but the partition's records. It is one when one of the `reach` offsets before it
@@ -33,8 +35,8 @@ public struct RecentRequests: Sendable {
     private struct Sighting: Sendable {
         var identity: RequestIdentity
         var offset: Int64
-        /// When the one was published that was sent, milliseconds since 1970.
-        var firstTime: Int64
+        /// When the one was published that was sent.
+        var firstTime: Timestamp
         /// The number of the one before it in its chain.
         var previous: Int
     }
@@ -72,9 +74,9 @@ public struct RecentRequests: Sendable {
     ///   - key: Its key; nil without one.
     ///   - id: Its id; nil without one.
     ///   - offset: The record's offset, above those taken in before.
-    ///   - time: The record's time, milliseconds since 1970.
+    ///   - time: The record's time.
     /// - Returns: What it repeats; nil when it must be sent.
-    public mutating func received(key: Name?, id: Name?, offset: Int64, time: Int64) -> Repetition? {
+    public mutating func received(key: Name?, id: Name?, offset: Int64, time: Timestamp) -> Repetition? {
         forget(before: offset - reach)
         let sameKey = key.flatMap { latest($0, time) }
         let sameID = id.flatMap { latest($0, time) }
@@ -89,14 +91,14 @@ public struct RecentRequests: Sendable {
     public mutating func passed(_ offset: Int64) { end = max(end, offset + 1) }
 
     /// The latest request of a name, if it is within the window.
-    private func latest(_ name: Name, _ time: Int64) -> Sighting? {
+    private func latest(_ name: Name, _ time: Timestamp) -> Sighting? {
         guard !ring.isEmpty else { return nil }
         var number = chains[name.identity.place(in: chains.count)]
         while number >= first {
             let sighting = ring[number & (ring.count - 1)]
             if sighting.identity == name.identity {
-                let (distance, overflow) = time.subtractingReportingOverflow(sighting.firstTime)
-                return !overflow && distance.magnitude <= name.window.magnitude ? sighting : nil
+                let distance = time.milliseconds(since: sighting.firstTime)
+                return distance.magnitude <= name.window.magnitude ? sighting : nil
             }
             number = sighting.previous
         }
@@ -107,7 +109,7 @@ public struct RecentRequests: Sendable {
         while first < next, ring[first & (ring.count - 1)].offset < limit { first += 1 }
     }
 
-    private mutating func append(_ identity: RequestIdentity, _ offset: Int64, _ firstTime: Int64) {
+    private mutating func append(_ identity: RequestIdentity, _ offset: Int64, _ firstTime: Timestamp) {
         if count == ring.count { grow() }
         link(Sighting(identity: identity, offset: offset, firstTime: firstTime, previous: -1))
     }
@@ -124,7 +126,7 @@ public struct RecentRequests: Sendable {
     private mutating func grow() {
         let seen = (first..<next).map { ring[$0 & (ring.count - 1)] }
         let capacity = max(64, 2 * ring.count)
-        let nothing = Sighting(identity: RequestIdentity(seed: 0), offset: 0, firstTime: 0, previous: -1)
+        let nothing = Sighting(identity: RequestIdentity(seed: 0), offset: 0, firstTime: Timestamp(milliseconds: 0), previous: -1)
         ring = Array(repeating: nothing, count: capacity)
         chains = Array(repeating: -1, count: capacity)
         first = 0

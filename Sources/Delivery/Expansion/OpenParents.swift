@@ -1,3 +1,4 @@
+import Basics
 public import PushModel
 
 /// The large requests of one partition of the topic of parents whose parts have not all ended: what is in the log, summed up.
@@ -19,8 +20,8 @@ public struct OpenParents: Sendable {
         public let record: [UInt8]
         /// Where its record stands.
         public let offset: Int64
-        /// The time of its record, milliseconds since 1970.
-        public let timestamp: Int64
+        /// The time of its record.
+        public let timestamp: Timestamp
         /// How many parts it had.
         public let chunks: Int
         /// What they came to.
@@ -30,7 +31,7 @@ public struct OpenParents: Sendable {
     private struct Open: Sendable {
         let record: [UInt8]
         let offset: Int64
-        let timestamp: Int64
+        let timestamp: Timestamp
         let chunks: Int
         var totals = PartTotals()
         /// A bit for each part that was counted.
@@ -49,9 +50,8 @@ public struct OpenParents: Sendable {
 
     /// The open requests.
     private var open: [ParentKey: Open] = [:]
-    /// They and some that are open no more, in the order of their records; those before `first` are forgotten.
-    private var order: [(offset: Int64, key: ParentKey)] = []
-    private var first = 0
+    /// They and some that are open no more, in the order of their records; the first is open.
+    private var order = FIFO<(offset: Int64, key: ParentKey)>()
     /// Up to where requests were finished by whoever had the partition before, but for those that were left out and have not ended again.
     private let finishedBefore: Int64
     private var leftOut: Set<UInt64> = []
@@ -105,7 +105,7 @@ public struct OpenParents: Sendable {
     public var count: Int { open.count }
 
     /// Before this offset everything belongs to requests that are finished: where reading may begin after a restart.
-    public var lowWaterMark: Int64 { first < order.count ? order[first].offset : readTo }
+    public var lowWaterMark: Int64 { order.first?.offset ?? readTo }
 
     /// Whether reading began behind `offset`, at which a record is after all: the topic was recreated.
     public func begins(after offset: Int64) -> Bool { offset < start }
@@ -117,8 +117,8 @@ public struct OpenParents: Sendable {
     ///   - record: The record's value.
     ///   - chunks: How many parts the record says there are.
     ///   - offset: Where it stands.
-    ///   - timestamp: Its time, milliseconds since 1970.
-    public mutating func opened(_ key: ParentKey, _ record: [UInt8], chunks: Int, at offset: Int64, timestamp: Int64) {
+    ///   - timestamp: Its time.
+    public mutating func opened(_ key: ParentKey, _ record: [UInt8], chunks: Int, at offset: Int64, timestamp: Timestamp) {
         read(offset)
         // A second record of the same request, which only at-least-once delivery can make, changes nothing.
         guard open[key] == nil, chunks > 0, chunks <= ParentRecord.maximumChunks else { return }
@@ -226,9 +226,6 @@ public struct OpenParents: Sendable {
     private mutating func remove(_ key: ParentKey) {
         guard open.removeValue(forKey: key) != nil else { return }
         // A request of the same key may have been opened again behind it.
-        while first < order.count, open[order[first].key]?.offset != order[first].offset { first += 1 }
-        guard first > 64, first > order.count / 2 else { return }
-        order.removeFirst(first)
-        first = 0
+        while let first = order.first, open[first.key]?.offset != first.offset { _ = order.popFirst() }
     }
 }

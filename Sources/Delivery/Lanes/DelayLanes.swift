@@ -1,5 +1,7 @@
+public import PushModel
+
 /// The lanes in which requests wait that are not to be sent yet: in each, every record waits equally long, so that it is in due order by
-/// construction. Times are milliseconds since 1970, waits milliseconds.
+/// construction. Waits are milliseconds.
 ///
 /// A wait shorter than the smallest lane is not for a lane. A longer one takes the largest lane that is shorter than it by `margin` or
 /// more, and, when that is over, another one for what is left.
@@ -27,6 +29,13 @@ public struct DelayLanes: Sendable, Equatable {
     /// - Returns: The place of the lane in `lengths`; nil when the wait is too short for any lane that can be used.
     public func lane(for wait: Int64) -> Int? { available.last { Self.lengths[$0] + Self.margin <= wait } }
 
+    /// The lane that stands in for another: the nearest that is no longer, or else the shortest. The records of a shorter one are checked
+    /// before their time, and handed on.
+    ///
+    /// - Parameter lane: The place of a lane in `lengths`.
+    /// - Returns: The same where it can be used; nil when no lane can.
+    public func nearest(to lane: Int) -> Int? { available.last { $0 <= lane } ?? available.first }
+
     /// When to check a record of a lane again: when it has been there for the lane's length, or is due, whichever comes first.
     ///
     /// What the record says is not believed beyond the lane's length from now, because all behind it wait as well.
@@ -37,10 +46,8 @@ public struct DelayLanes: Sendable, Equatable {
     ///   - due: When it is due.
     ///   - now: The present moment.
     /// - Returns: That moment.
-    public static func recheckTime(in lane: Int, written: Int64, due: Int64, now: Int64) -> Int64 {
+    public static func recheckTime(in lane: Int, written: Timestamp, due: Timestamp, now: Timestamp) -> Timestamp {
         let length = lengths[lane]
-        // A sum that is too large for 64 bits is later than any other moment.
-        let end = written.addingReportingOverflow(length)
-        return min(due, end.overflow ? due : end.partialValue, now + length)
+        return min(due, written.adding(milliseconds: length), now.adding(milliseconds: length))
     }
 }

@@ -1,19 +1,26 @@
 /// The set of offsets that are finished above a low-water mark, as distances from it, and its text form.
 ///
-/// The text is the version character `3`, `latest`, `:`, `begun`, `:` and the base64 (RFC 4648) of the little-endian bitmap, trailing zero
-/// bytes cut. Both numbers are decimal digits, or nothing where they are not known. It travels in the metadata of a Kafka offset commit; an
-/// empty text means that nothing above the mark is finished, and that neither number is known. `3` is the first version that was released.
+/// The text is the version character `4`, `begun`, `:`, `marks`, `:` and the base64 (RFC 4648) of the little-endian bitmap, trailing zero
+/// bytes cut. Where no marks are known it is the older form: `3`, `latest`, `:`, `begun`, `:` and the bitmap. Numbers are decimal digits,
+/// or nothing where they are not known. It travels in the metadata of a Kafka offset commit; an empty text means that nothing above the
+/// mark is finished, and that nothing else is known. `3` is the first version that was released.
 public struct FinishedOffsets: Sendable, Equatable {
     private var bytes: [UInt8] = []
-    /// When the latest record was published that was read, milliseconds since 1970, 0 or more; nil when that is not known. It tells a
-    /// partition that has lost its end from one that was recreated.
+    /// When the latest record was published that was read, milliseconds since 1970, 0 or more; nil when that is not known. The text has it
+    /// only without `marks`.
     public var latest: Int64?
+    /// The first and the last record that were read; nil when they are not known. They tell whether the partition has lost some of what
+    /// was read.
+    public var marks: ReadMarks?
     /// How far above the mark requests may have been begun that are not finished, 0 – 32,768. Nil while the partition has an owner, and of
     /// one that died: then it may be any.
     public var begun: Int64?
 
     /// The most that `begun` can be.
     static let mostBegun = Int64(2 * OffsetLedger.maximumWindow)
+
+    /// The longest text form, in characters: the map of a full window, and 121 before it.
+    public static let longestText = 121 + (OffsetLedger.maximumWindow / 8 + 2) / 3 * 4
 
     /// The empty set.
     public init() {}
@@ -71,10 +78,11 @@ public struct FinishedOffsets: Sendable, Equatable {
         return rest
     }
 
-    /// The text form; at most 2,759 characters.
+    /// The text form; at most `longestText` characters.
     public func encoded() -> String {
         let time = latest.map { $0 >= 0 ? "\($0)" : "" } ?? ""
         let reach = begun.map { "\(min(max(0, $0), Self.mostBegun))" } ?? ""
+        if let marks { return "4\(reach):\(marks.text):" + Base64.encode(bytes) }
         guard !bytes.isEmpty || !time.isEmpty || !reach.isEmpty else { return "" }
         return "3\(time):\(reach):" + Base64.encode(bytes)
     }
@@ -85,10 +93,16 @@ public struct FinishedOffsets: Sendable, Equatable {
     ///   publishes results twice.
     public init(decoding text: String) throws(DecodingError) {
         guard let version = text.utf8.first else { return }
-        guard version == UInt8(ascii: "3") else { throw .unknownVersion }
         var map = text.utf8.dropFirst()
-        latest = try Self.number(from: &map)
-        begun = try Self.number(from: &map)
+        switch version {
+        case UInt8(ascii: "3"):
+            latest = try Self.number(from: &map)
+            begun = try Self.number(from: &map)
+        case UInt8(ascii: "4"):
+            begun = try Self.number(from: &map)
+            marks = try Self.marks(from: &map)
+        default: throw .unknownVersion
+        }
         guard begun ?? 0 <= Self.mostBegun, let decoded = Base64.decode(map), decoded.count <= OffsetLedger.maximumWindow / 8
         else {
             throw .malformed
@@ -105,6 +119,16 @@ public struct FinishedOffsets: Sendable, Equatable {
         if digits.isEmpty { return nil }
         guard let number = Int64(String(decoding: digits, as: UTF8.self)) else { throw .malformed }
         return number
+    }
+}
+
+extension FinishedOffsets {
+    /// Takes two marks and the `:` behind them.
+    private static func marks(from text: inout Substring.UTF8View) throws(DecodingError) -> ReadMarks {
+        let words = text.prefix { $0 != UInt8(ascii: ":") }
+        text = text.dropFirst(words.count)
+        guard text.popFirst() == UInt8(ascii: ":"), let marks = ReadMarks(Substring(words)) else { throw .malformed }
+        return marks
     }
 }
 

@@ -5,7 +5,7 @@
 /// as finished as soon as a later one is seen. At most `window` offsets lie between the low-water mark and the next record to
 /// read, so the bitmap always fits the commit's metadata. One ledger lives as long as one assignment; its owner is the loop.
 public struct OffsetLedger: Sendable {
-    /// The most offsets a ledger can span, 16,384: at most 2,759 characters of metadata, under the broker's 4,096.
+    /// The most offsets a ledger can span, 16,384: at most 2,853 characters of metadata, under the broker's 4,096.
     public static let maximumWindow = 16_384
 
     /// The offsets that are believed; sums with a window stay within 64 bits.
@@ -120,12 +120,12 @@ public struct OffsetLedger: Sendable {
     /// What a commit must name so that exactly the finished records count as done.
     ///
     /// - Parameters:
-    ///   - latest: When the latest record was published that was read, milliseconds since 1970; nil when that is not kept.
+    ///   - marks: The first and the last record that were read; nil when they are not kept.
     ///   - begunBefore: Behind which offset nothing was begun, if nothing will be any more; nil while something may be.
     /// - Returns: The position.
-    public func commit(latest: Int64? = nil, begunBefore: Int64? = nil) -> LedgerCommit {
+    public func commit(marks: ReadMarks? = nil, begunBefore: Int64? = nil) -> LedgerCommit {
         var finished = finishedOffsets()
-        finished.latest = latest
+        finished.marks = marks
         finished.begun = begunBefore.map { max(0, $0 - lowWaterMark) }
         return LedgerCommit(offset: lowWaterMark, metadata: finished.encoded())
     }
@@ -135,10 +135,10 @@ public struct OffsetLedger: Sendable {
     /// - Parameters:
     ///   - left: Offsets of finished records, ascending. What is finished `maximumWindow` and more behind the first of them is left
     ///   out too, so that the metadata has room; nothing of that may have been published in this commit.
-    ///   - latest: As of `commit(latest:begunBefore:)`.
+    ///   - marks: As of `commit(marks:begunBefore:)`.
     /// - Returns: The position.
-    public func commit(leavingOut left: [Int64], latest: Int64? = nil) -> LedgerCommit {
-        guard let first = left.first else { return commit(latest: latest) }
+    public func commit(leavingOut left: [Int64], marks: ReadMarks? = nil) -> LedgerCommit {
+        guard let first = left.first else { return commit(marks: marks) }
         let mark = min(lowWaterMark, first)
         let count = max(0, Int(min(max(position, restored) - mark, Int64(Self.maximumWindow))))
         var words = [UInt64](repeating: 0, count: (count + 63) / 64)
@@ -149,7 +149,7 @@ public struct OffsetLedger: Sendable {
             words[Int(offset - mark) >> 6] &= ~(1 << UInt64((offset - mark) & 63))
         }
         var finished = FinishedOffsets(words: words)
-        finished.latest = latest
+        finished.marks = marks
         return LedgerCommit(offset: mark, metadata: finished.encoded())
     }
 

@@ -4,9 +4,10 @@ public import Basics
 ///
 /// It works in rounds. A round looks only at calls that were started in it, all under the same limit:
 ///
-/// - calls were lost (no answer, an error of the hub's, or throttling): the limit shrinks, by a half when half of them were, down to
-///   `floor`. When as many are lost there, the loss has nothing to do with the limit: it grows again for as long as no more are lost
-///   (`LossBaseline`). Below the floor it falls only when most calls are lost;
+/// - calls were lost (no answer, an error of the hub's, or throttling): a test at `floor` shows whether fewer calls at once lose less.
+///   Then the limit shrinks, by a half when half of them were lost, and at once the next times, until another test is due. When the loss
+///   is no less there, it has nothing to do with the limit, which goes back up and bears that loss (`LossBaseline`). Below the floor it
+///   falls only when most calls are lost;
 /// - twice in a row they took clearly longer than they do without a queue: it shrinks to where they should not;
 /// - they did not, and the limit was reached: it grows, to twice as much until it has shrunk once, by a sixteenth afterwards.
 ///
@@ -21,12 +22,14 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     /// Calls take clearly longer when they take half as long again, and 10 ms besides, which is our own unrest.
     static let slowdown = 1.5
     static let unrest: Double = 10_000_000
-    /// The share of lost calls from which the limit shrinks.
+    /// The share of lost calls that is borne without a test.
     static let bearableLoss = 0.1
+    /// The calls of a test. Of 64 calls, two must be lost for loss by chance.
+    static let testCalls = 64
     /// The lowest limit for the sake of loss while some calls succeed.
     public static let floor = 3
     /// A hub that loses more calls than so many for each that succeeds is as good as out.
-    static let lostPerSuccess = 9
+    fileprivate static let lostPerSuccess = 9
 
     /// The highest that the limit can be.
     public let most: Int
@@ -44,7 +47,18 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     /// The limit to go back to after a round at half of it; nil outside of one.
     private var limitAfterProbe: Int?
     private var nextProbe = MonotonicTime.never
-    private var loss = LossBaseline()
+    private var loss = LossBaseline(leastCalls: ConcurrencyLimit.testCalls)
+    /// The test of the floor that is in progress.
+    private var test: Test?
+    private var nextTest = MonotonicTime.past
+
+    /// A round at the floor that tells whether fewer calls lose less.
+    private struct Test: Sendable, Equatable {
+        /// The limit before it.
+        let limit: Int
+        /// What the limit shrinks by if they do.
+        let factor: Double
+    }
 
     /// A limit between 1 and `most`; it stays at `most` when it is not adaptive.
     public init(most: Int, isAdaptive: Bool = true) {
@@ -68,14 +82,21 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     public mutating func ended(startedAt: MonotonicTime, now: MonotonicTime, isLost: Bool) {
         guard isAdaptive, startedAt >= round.start else { return }
         if isLost { round.lostCount += 1 } else { round.add(Double(now - startedAt)) }
-        let needed = loss.share > 0 ? min(max(4 * limit, 32), 256) : min(max(2 * limit, 8), 256)
-        guard round.count + round.lostCount >= needed || isBad(needed) else { return }
+        let needed = neededCalls
+        guard round.callCount >= needed || isBad(needed) else { return }
         judge(now)
+    }
+
+    /// How many calls make a round.
+    private var neededCalls: Int {
+        if test != nil { return Self.testCalls }
+        return loss.share > 0 ? min(max(4 * limit, 32), 256) : min(max(2 * limit, 8), 256)
     }
 
     /// Whether so many calls of the round are lost that its end must not be waited for.
     private func isBad(_ needed: Int) -> Bool {
-        round.lostCount >= max(4, needed / 8) && Double(round.lostCount) >= 1.5 * loss.share * Double(needed)
+        if test != nil { return round.lostCount >= 4 && round.isNearlyAllLost }
+        return round.lostCount >= max(4, needed / 8) && Double(round.lostCount) >= 1.5 * loss.share * Double(needed)
     }
 
     private mutating func judge(_ now: MonotonicTime) {
@@ -84,9 +105,15 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         let wasProbe = limitAfterProbe != nil
         if let limitAfterProbe { limit = limitAfterProbe }
         limitAfterProbe = nil
-        let calls = ended.count + ended.lostCount
+        if ended.isNearlyAllLost {
+            test = nil
+            loss.restart()
+            return shrink(by: 0.5)
+        }
+        if let test { return judge(test, ended, now) }
+        let calls = ended.callCount
         let isLossy = ended.lostCount > 1 && Double(ended.lostCount) >= Self.bearableLoss * Double(calls)
-        guard !isLossy || loss.explains(ended.lostCount, of: calls) else { return judgeLoss(ended) }
+        guard !isLossy || loss.explains(ended.lostCount, of: calls) else { return judgeLoss(ended, now) }
         loss.follow(ended.lostCount, of: calls, areFew: wasProbe)
         if let unloaded, ended.mostInFlight * 2 > limit, limit > 1 {
             judge(ended, against: unloaded, now)
@@ -98,23 +125,30 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         }
     }
 
-    private mutating func judgeLoss(_ ended: Round) {
+    private mutating func judgeLoss(_ ended: Round, _ now: MonotonicTime) {
         let floor = min(Self.floor, most)
-        if ended.lostCount > Self.lostPerSuccess * ended.count {
-            loss.restart()
+        let factor = ended.lostCount >= ended.count ? 0.5 : 0.7
+        guard now >= nextTest || limit <= floor else { return shrink(by: factor, to: floor) }
+        test = Test(limit: limit, factor: factor)
+        limit = min(limit, floor)
+    }
+
+    private mutating func judge(_ test: Test, _ ended: Round, _ now: MonotonicTime) {
+        let measure = loss.measure(ended.lostCount, of: ended.callCount)
+        guard measure != .unfinished else { return }
+        self.test = nil
+        // A twentieth of the time at most is for tests.
+        nextTest = now + max(Self.probeInterval, 20 * (now - ended.start))
+        let floor = min(Self.floor, most)
+        if measure == .known {
+            isShrinking = false
+            threshold = most
+            limit = max(test.limit, min(2 * floor, most))
+        } else if measure == .tooMuch {
             shrink(by: 0.5)
-        } else if limit > floor {
-            loss.restart()
-            shrink(by: ended.lostCount >= ended.count ? 0.5 : 0.7, to: floor)
         } else {
-            switch loss.measure(ended.lostCount, of: ended.count + ended.lostCount) {
-            case .unfinished: break
-            case .known:
-                isShrinking = false
-                threshold = most
-                if ended.mostInFlight >= limit { limit = min(2 * floor, most) }
-            case .tooMuch: shrink(by: 0.5)
-            }
+            limit = test.limit
+            shrink(by: test.factor, to: floor)
         }
     }
 
@@ -172,6 +206,12 @@ private struct Round: Sendable, Equatable {
     private var squares = 0.0
 
     init(start: MonotonicTime) { self.start = start }
+
+    /// The calls of the round that ended.
+    var callCount: Int { count + lostCount }
+
+    /// Whether the hub is as good as out.
+    var isNearlyAllLost: Bool { lostCount > 1 && lostCount > ConcurrencyLimit.lostPerSuccess * count }
 
     /// Takes in how long a call took (Welford's method).
     mutating func add(_ duration: Double) {

@@ -45,6 +45,22 @@ public struct HubLimits: Sendable {
         return slow.count < inFlight ? concurrency.limit : min(max(concurrency.limit, inFlight + 1), concurrency.most)
     }
 
+    /// Whether a call tells nothing about the hub if it fails again: an attempt failed, and a call that was started no earlier succeeded.
+    ///
+    /// - Parameters:
+    ///   - attempt: How often it was made, from 0.
+    ///   - startedAt: When it was started last.
+    /// - Returns: Whether its failure is its own.
+    public func failsAlone(attempt: Int, startedAt: MonotonicTime) -> Bool {
+        attempt > 0 && startedAt > .past && circuit.hasSucceeded(since: startedAt)
+    }
+
+    /// Whether a call should let others go first as probes of a hub that is out: it failed before, so that its failure may be its own.
+    ///
+    /// - Parameter attempt: How often it was made, from 0.
+    /// - Returns: Whether others should go first.
+    public func isUnfitAsProbe(attempt: Int) -> Bool { attempt > 0 && circuit.state != .closed }
+
     /// Until when a call would have to wait that wants to start at `now`; nil when it may, `never` when only something else than
     /// time can change it.
     public mutating func waitEnd(now: MonotonicTime) -> MonotonicTime? {
@@ -122,8 +138,8 @@ public struct HubLimits: Sendable {
     /// - Returns: Whether the hub refuses as a whole, so that what it asks for with Retry-After holds for all calls.
     public mutating func answered(isRefusal: Bool, now: MonotonicTime) -> Bool {
         let refusesAll = refusals.answered(isRefusal: isRefusal, now: now)
-        // What all calls wait for says nothing of how fast they may go afterwards.
-        if refusesAll { pace = Pace() } else { pace.answered(isRefusal: isRefusal, now: now) }
+        // What all calls wait for says nothing of how fast they may go afterwards, and a round with a rest in it has no rate.
+        if refusesAll || pause.end(now: now) != nil { pace = Pace() } else { pace.answered(isRefusal: isRefusal, now: now) }
         return refusesAll
     }
 

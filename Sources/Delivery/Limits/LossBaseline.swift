@@ -3,19 +3,19 @@
 /// Loss by too much load falls when there is less, and loss by chance does not. So it is measured at the least that the owner goes down
 /// to, and what more calls lose is compared with that.
 struct LossBaseline: Sendable, Equatable {
-    /// The calls that are measured before the share is believed.
-    static let leastCalls = 24
     /// A hub that loses this share of few calls gets even fewer: nothing tells that more would fare no worse.
     static let mostShare = 0.6
     /// More calls fare as well as few ones when they succeed three quarters as often, within one standard error.
     static let comparable = 0.75
     /// Less than this is as good as nothing.
-    static let leastShare = 0.05
+    static let leastShare = 0.03
 
     /// What measuring at the least has told.
     enum Measure: Sendable, Equatable {
         /// There were too few calls yet.
         case unfinished
+        /// As good as nothing is lost.
+        case little
         /// The share is known now.
         case known
         /// Too much is lost.
@@ -24,8 +24,12 @@ struct LossBaseline: Sendable, Equatable {
 
     /// The share that is lost anyway, 0 – `mostShare`; 0 while none is known.
     private(set) var share = 0.0
+    private let leastCalls: Int
     private var callCount = 0
     private var lostCount = 0
+
+    /// Nothing is known yet; a measurement ends after `leastCalls`.
+    init(leastCalls: Int) { self.leastCalls = leastCalls }
 
     /// Whether `lost` of `calls` are no more than what is lost anyway.
     func explains(_ lost: Int, of calls: Int) -> Bool {
@@ -53,12 +57,12 @@ struct LossBaseline: Sendable, Equatable {
     mutating func measure(_ lost: Int, of calls: Int) -> Measure {
         callCount += calls
         lostCount += lost
-        guard callCount >= Self.leastCalls else { return .unfinished }
+        guard callCount >= leastCalls else { return .unfinished }
         let found = Double(lostCount) / Double(callCount)
         restart()
         guard found < Self.mostShare else { return .tooMuch }
-        share = found
-        return .known
+        share = found < Self.leastShare ? 0 : found
+        return share > 0 ? .known : .little
     }
 
     /// Forgets a measurement that was not finished.

@@ -19,7 +19,7 @@ struct Pace: Sendable, Equatable {
     private var bucket: TokenBucket?
     /// What it was when it began.
     private var top: Int64 = 0
-    private var loss = LossBaseline()
+    private var loss = LossBaseline(leastCalls: 24)
     private var roundStart: MonotonicTime?
     private var startCount = 0
     private var answerCount = 0

@@ -2,8 +2,8 @@ import PushModel
 
 /// Where each partition of an assignment begins, and what is known of it, once the group's positions have arrived.
 ///
-/// A partition begins at the group's position. It begins elsewhere only if there is none, or if it ends before that; then a `StartRule` has
-/// decided, or nothing is read until an operator does. Offsets are Kafka record offsets.
+/// A partition begins at the group's position. It begins elsewhere only if there is none, or if it has lost what was read; then a
+/// `StartRule` or a `LogTail` has decided, or nothing is read until an operator does. Offsets are Kafka record offsets.
 ///
 /// A partition is named by its index in the list of those that were assigned. The plan puts them in an order of its own; the place of one
 /// in that order is its slot.
@@ -73,7 +73,7 @@ public struct AssignmentPlan: Sendable {
 
     /// What there is to say before anything is done.
     public enum Message: Sendable, Equatable {
-        /// A partition ends before the group's position, or did when it was read: records are missing.
+        /// A partition ends before the group's position, did when it was read, or holds other records before it: some are missing.
         case endsBeforePosition(index: Int, position: Int64, end: Int64, cause: StartRule.Cause)
     }
 
@@ -158,6 +158,9 @@ public struct AssignmentPlan: Sendable {
     /// Whether a position says that no worker is at work, or is decided. It is committed before anything is begun.
     public var isOpening: Bool { partitions.contains(where: \.isClosed) }
 
+    /// Whether a partition waits until it is known where it begins.
+    public var awaitsLeader: Bool { partitions.contains { $0.left == .leaderAway } }
+
     /// Whether a partition begins elsewhere than at its position, which is committed soon, so that it is not decided again.
     public var movesPositions: Bool { partitions.contains(where: \.isDirty) }
 
@@ -184,8 +187,8 @@ extension AssignmentPlan {
         public private(set) var recent: RecentRequests?
         /// What lies before this offset is finished.
         public private(set) var firstOffset: Int64
-        /// When the latest record was published that was read, milliseconds since 1970; nil when that is not known.
-        public private(set) var latest: Int64?
+        /// The first and the last record that were read; nil when they are not known.
+        public private(set) var marks: ReadMarks?
         /// How far the previous owner may have begun requests.
         public private(set) var begun = BegunReach()
         /// Whether the position says that no worker is at work here, or there is none that says where it begins. A worker that begins
@@ -197,7 +200,7 @@ extension AssignmentPlan {
         public private(set) var refusal: StartRule.Cause?
         /// How many records wait in it then, at most; 0 if it is read.
         public private(set) var refusedCount: Int64 = 0
-        /// Why it is left to another version; nil if it is not.
+        /// Why it is left as it is; nil if it is not.
         public private(set) var left: LeaveCause?
 
         /// A partition that begins with all that is retained.
@@ -209,14 +212,16 @@ extension AssignmentPlan {
             }
         }
 
-        /// Begins where the group stands.
+        /// Begins where the group stands. Where there was no record between the last one that was read and the position, a record that is
+        /// there now came later, in place of what was lost.
         fileprivate mutating func begin(
             at position: LedgerCommit, end: Int64?, window: Int
         ) throws(FinishedOffsets.DecodingError) {
             let finished = try FinishedOffsets(decoding: position.metadata)
-            ledger = OffsetLedger(start: position.offset, finished: finished, window: window)
-            start = .offset(min(recent?.end ?? position.offset, position.offset))
-            latest = finished.latest
+            marks = finished.marks
+            if finished.bitCount == 0, let last = marks?.last.offset { firstOffset = min(firstOffset, last.addingSaturated(1)) }
+            ledger = OffsetLedger(start: firstOffset, finished: finished, window: window)
+            start = .offset(min(recent?.end ?? firstOffset, firstOffset))
             isClosed = finished.begun != nil
             begun = BegunReach(from: position.offset, begun: finished.begun, partitionEnd: end)
         }
@@ -231,18 +236,22 @@ extension AssignmentPlan {
 
         /// Begins where it was decided, or not at all.
         fileprivate mutating func begin(by ruling: Ruling, window: Int) {
-            guard case .offset(let offset) = ruling.decision else {
+            switch ruling.decision {
+            case .offset(let offset):
+                ledger = OffsetLedger(start: offset, window: window)
+                start = .offset(offset)
+                firstOffset = offset
+                recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
+                isDirty = true
+                isClosed = true
+            case .refused:
                 refusal = ruling.cause
                 refusedCount = ruling.waiting
                 start = .end
-                return
+            case .undecided:
+                left = .leaderAway
+                start = .end
             }
-            ledger = OffsetLedger(start: offset, window: window)
-            start = .offset(offset)
-            firstOffset = offset
-            recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
-            isDirty = true
-            isClosed = true
         }
 
         /// Begins with large requests. The metadata of their position says up to where those are finished whose last part has ended, and

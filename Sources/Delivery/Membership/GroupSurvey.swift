@@ -17,6 +17,8 @@ struct GroupSurvey: Sendable {
     /// From rejoining to the next look: 60 s. What has no consumer then, rejoining does not help.
     static let patience: Int64 = 60_000_000_000
 
+    /// Whether a partition of the assignment waits for its leader.
+    var isAwaited = false
     /// When to look next; nil without an assignment.
     private var next: MonotonicTime?
     private var isDoubtful = false
@@ -32,7 +34,10 @@ struct GroupSurvey: Sendable {
     }
 
     /// The assignment has ended.
-    mutating func ended() { next = nil }
+    mutating func ended() {
+        next = nil
+        isAwaited = false
+    }
 
     /// Begins a look if it is time; the answer goes to `found`.
     ///

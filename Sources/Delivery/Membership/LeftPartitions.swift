@@ -1,4 +1,5 @@
-/// Why a worker leaves a partition as it is, without an operator's decision that could change that: another version has to go on with it.
+/// Why a worker leaves a partition as it is, without an operator's decision that could change that: another version has to go on with it,
+/// or a broker has to come back.
 ///
 /// What the worker has begun there it finishes. It reads no further, and commits nothing beyond.
 public enum LeaveCause: Sendable, Equatable {
@@ -8,6 +9,12 @@ public enum LeaveCause: Sendable, Equatable {
     case foreignPosition
     /// A newer version wrote the record at this offset.
     case newerRecord(at: Int64)
+    /// The group has no position, and where the partition begins cannot be decided: its leader is away, or that of one it depends on. The
+    /// worker asks again.
+    case leaderAway
+
+    /// Whether another version has to go on with it.
+    public var isVersion: Bool { self != .leaderAway }
 
     /// What is in the way of a position.
     init(_ error: FinishedOffsets.DecodingError) {
@@ -18,7 +25,7 @@ public enum LeaveCause: Sendable, Equatable {
     }
 }
 
-/// The partitions that a worker leaves to another version.
+/// The partitions that a worker leaves as they are.
 public struct LeftPartitions: Sendable, Equatable {
     private let names: [String]
     private let cause: LeaveCause
@@ -31,6 +38,9 @@ public struct LeftPartitions: Sendable, Equatable {
         names = partitions.map(\.name)
         cause = first.cause
     }
+
+    /// Whether another version has to go on with the first of them.
+    public var isVersion: Bool { cause.isVersion }
 
     /// The number of partitions.
     public var count: Int { names.count }
@@ -46,6 +56,8 @@ public struct LeftPartitions: Sendable, Equatable {
             "another program wrote the group's position in \(name): this worker leaves it; see `pushfan doctor`"
         case .newerRecord(let offset):
             "a newer version wrote offset \(offset) of \(name): this worker leaves it; start the newer version"
+        case .leaderAway:
+            "the group has no position in \(name), and no leader answers that says where to begin: it waits for that broker"
         }
     }
 }

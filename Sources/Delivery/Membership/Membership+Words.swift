@@ -93,9 +93,9 @@ extension Membership {
         case drop
         /// Ask a broker that failed whether it is back.
         case probe
-        /// Look for partitions without a consumer.
+        /// Look for partitions without a consumer, and for those that wait for a leader that is back.
         case survey
-        /// Rejoin the group, because these partitions have no consumer; at least one.
+        /// Rejoin the group, because these partitions have no reader; at least one.
         case rejoin(unread: [Partition])
         /// Stop. `isCommitted`: nothing is left that has to be redelivered.
         case stop(isCommitted: Bool)

@@ -97,7 +97,7 @@ public struct Membership: Sendable {
             isProbing = true
             actions.append(.probe)
         }
-        if terms.looksForUnread, mode == .running, survey.look(now) { actions.append(.survey) }
+        if terms.looksForUnread || survey.isAwaited, mode == .running, survey.look(now) { actions.append(.survey) }
         return actions
     }
 }
@@ -160,13 +160,15 @@ extension Membership {
     ///
     /// - Parameters:
     ///   - isOpening: Whether positions say that no worker is at work.
+    ///   - awaitsLeader: Whether one of them waits for its leader. Then any member looks whether it is back.
     ///   - now: The present moment.
     ///   - time: The same by the wall clock.
-    public mutating func began(isOpening: Bool, now: MonotonicTime, at time: Timestamp) {
+    public mutating func began(isOpening: Bool, awaitsLeader: Bool = false, now: MonotonicTime, at time: Timestamp) {
         stage = .begun
         begunAt = time
         self.isOpening = isOpening
         behindCommit.removeAll()
+        survey.isAwaited = awaitsLeader
         survey.began(now)
     }
 

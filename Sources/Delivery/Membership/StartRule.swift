@@ -1,3 +1,5 @@
+public import PushModel
+
 /// Chooses the start offset of a partition of requests without a committed offset: the group is new, or the broker has forgotten it.
 ///
 /// Its records may have been sent under another group id, so the default does not guess.
@@ -9,11 +11,12 @@ public enum StartRule: Sendable, Equatable {
     case beginning
     /// Behind everything.
     case end
-    /// With the first record that is not older, milliseconds since 1970.
-    case moment(Int64)
+    /// With the first record that is not older.
+    case moment(Timestamp)
 
     /// How old what waits may be for `safe`: 10 min in milliseconds.
     public static let safeAge: Int64 = 600_000
+    private static let epoch = Timestamp(milliseconds: 0)
 
     /// What comes of it.
     public enum Decision: Sendable, Equatable {
@@ -21,17 +24,19 @@ public enum StartRule: Sendable, Equatable {
         case offset(Int64)
         /// It is not read.
         case refused
+        /// It is not read until it is known what it depends on: the leader of a partition is away.
+        case undecided
     }
 
     /// The time of which it must be known what the first record is that is not older.
     ///
-    /// - Parameter now: The present moment, milliseconds since 1970.
-    /// - Returns: Milliseconds since 1970; nil when age does not matter.
-    public func time(now: Int64) -> Int64? {
+    /// - Parameter now: The present moment.
+    /// - Returns: That time, not before 1970, because Kafka gives negative numbers another meaning; nil when age does not matter.
+    public func time(now: Timestamp) -> Timestamp? {
         switch self {
-        case .safe: max(now, Self.safeAge) - Self.safeAge
+        case .safe: max(Self.epoch, now.adding(milliseconds: -Self.safeAge))
         case .beginning, .end: nil
-        case .moment(let moment): max(0, moment)
+        case .moment(let moment): max(Self.epoch, moment)
         }
     }
 
@@ -68,14 +73,20 @@ public enum StartRule: Sendable, Equatable {
         public var since: Int64?
         /// Whether the group has a position in it.
         public var hasPosition: Bool
+        /// Whether its leader is away, so that nothing else is known of it.
+        public var isAway: Bool
 
         /// What is known of a partition.
-        public init(low: Int64, high: Int64, since: Int64?, hasPosition: Bool) {
+        public init(low: Int64, high: Int64, since: Int64?, hasPosition: Bool, isAway: Bool = false) {
             self.low = low
             self.high = high
             self.since = since
             self.hasPosition = hasPosition
+            self.isAway = isAway
         }
+
+        /// A partition without a position whose leader is away.
+        public static let away = Partition(low: 0, high: 0, since: nil, hasPosition: false, isAway: true)
     }
 
     /// Decides where the partitions of a topic begin in which the group has no position.
@@ -83,6 +94,9 @@ public enum StartRule: Sendable, Equatable {
     /// Where `safe` refuses one, it refuses all before it as well, partition 0 among them. So a group that has a position in partition 0
     /// knows the topic, nothing of it was refused, and a partition without a position was added since: it begins at its beginning,
     /// however long its records have waited. One that has lost its first record may be older, and is judged by what it holds.
+    ///
+    /// One whose leader is away waits, and the others begin: all but partition 0 of a topic that the group does not know. Its position
+    /// would say that nothing was refused, which is not known yet.
     ///
     /// - Parameter topic: All partitions of the topic, in the order of their numbers.
     /// - Returns: A decision for each; nil where the group has a position.
@@ -92,6 +106,10 @@ public enum StartRule: Sendable, Equatable {
         var isOneRefused = false
         for index in topic.indices.reversed() where !topic[index].hasPosition {
             let partition = topic[index]
+            if partition.isAway {
+                decisions[index] = .undecided
+                continue
+            }
             if self == .safe, isKnown, partition.low == 0 {
                 decisions[index] = .offset(0)
                 continue
@@ -100,6 +118,8 @@ public enum StartRule: Sendable, Equatable {
             if own == .refused { isOneRefused = true }
             decisions[index] = isOneRefused && !isKnown ? .refused : own
         }
+        let isOneAway = topic.contains(where: \.isAway)
+        if self == .safe, isOneAway, let first = decisions.first, case .offset? = first { decisions[0] = .undecided }
         return decisions
     }
 
@@ -107,28 +127,13 @@ public enum StartRule: Sendable, Equatable {
     public enum Cause: Sendable, Equatable {
         /// There is none.
         case noPosition
-        /// The partition ends before it, and holds nothing but what was published after all that was read: it was recreated.
+        /// Another record has the place of the first one that was read, and none is before it: the topic was recreated.
         case madeAnew
-        /// The partition ends before it, and holds what was read: its end was lost.
+        /// The partition has lost its end, and holds no record.
         case lostEnd
-        /// The partition ends before it, and it is unknown when what was read was published.
+        /// The partition ends before it, or did when it was read, and it is unknown what was read.
         case unknownEnd
-    }
-
-    /// Decides where a partition goes on that ends before the group's position, or did when it was read.
-    ///
-    /// - Parameters:
-    ///   - low: The first offset that is retained.
-    ///   - high: The next offset.
-    ///   - latest: When the latest record was published that was read, milliseconds since 1970; nil when that is not known.
-    ///   - since: The first offset that was published after that, or, if `latest` is nil, that is not older than `time(now:)`; nil when
-    ///     all are older.
-    /// - Returns: The decision, and the cause.
-    public func decisionBeyondEnd(low: Int64, high: Int64, latest: Int64?, since: Int64?) -> (Decision, Cause) {
-        guard latest != nil else {
-            return (self == .safe ? .refused : decision(low: low, high: high, since: since), .unknownEnd)
-        }
-        if low >= high || since == low { return (.offset(low), .madeAnew) }
-        return (.offset(since ?? high), .lostEnd)
+        /// The last record that was read is not there any more: the partition has lost its end, or the topic was recreated.
+        case lostRecord
     }
 }

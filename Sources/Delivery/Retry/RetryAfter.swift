@@ -1,4 +1,4 @@
-import PushModel
+public import PushModel
 
 /// Reads the `Retry-After` header (RFC 9110, section 10.2.3): seconds, or a date in any of HTTP's three spellings.
 public enum RetryAfter {
@@ -11,16 +11,15 @@ public enum RetryAfter {
     ///
     /// - Parameters:
     ///   - value: The header's value.
-    ///   - now: The present moment, milliseconds since 1970.
+    ///   - now: The present moment.
     /// - Returns: The wait in milliseconds, 0 – `maximum`, or nil when the value is neither a number nor a date.
-    public static func milliseconds(_ value: some Collection<UInt8>, now: Int64) -> Int64? {
+    public static func milliseconds(_ value: some Collection<UInt8>, now: Timestamp) -> Int64? {
         let text = String(decoding: value, as: UTF8.self)
         if let seconds = seconds(in: text) {
             return Int64((min(max(seconds, 0), Double(maximum / 1000)) * 1000).rounded(.up))
         }
         guard let moment = date(text, now: now) else { return nil }
-        let (wait, isTooLong) = moment.subtractingReportingOverflow(now)
-        return isTooLong ? maximum : min(max(wait, 0), maximum)
+        return min(max(moment.milliseconds(since: now), 0), maximum)
     }
 
     /// Digits with at most one point among them, behind an optional minus; nothing else that `Double` would take.
@@ -43,9 +42,9 @@ public enum RetryAfter {
     ///
     /// - Parameters:
     ///   - text: The date.
-    ///   - now: The present moment, milliseconds since 1970, which a year of two digits is near to.
-    /// - Returns: Milliseconds since 1970, or nil for anything else.
-    public static func date(_ text: String, now: Int64) -> Int64? {
+    ///   - now: The present moment, which a year of two digits is near to.
+    /// - Returns: The moment, or nil for anything else.
+    public static func date(_ text: String, now: Timestamp) -> Timestamp? {
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
         let (day, monthName, year, clock): (String, String, String, String)
         switch words.count {
@@ -58,11 +57,11 @@ public enum RetryAfter {
             let hour = number(parts[0], digits: 2...2), let minute = number(parts[1], digits: 2...2),
             let second = number(parts[2], digits: 2...2)
         else { return nil }
-        func moment(in year: Int) -> Int64? {
+        func moment(in year: Int) -> Timestamp? {
             var text = ByteWriter()
             text.append("\(padded(year, 4))-\(padded(month + 1, 2))-\(padded(day, 2))")
             text.append("T\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2))Z")
-            return Timestamp(text.span)?.milliseconds
+            return Timestamp(text.span)
         }
         if let year = number(year, digits: 4...4) { return moment(in: year) }
         guard let year = number(year, digits: 2...2) else { return nil }
@@ -70,12 +69,10 @@ public enum RetryAfter {
     }
 
     /// Two digits name a year of the last 50 years or the next 50 (RFC 9110, section 5.6.7).
-    private static func nearest(_ year: Int, now: Int64, _ moment: (Int) -> Int64?) -> Int64? {
-        let fiftyYears: Int64 = 50 * 365 * 86_400_000
+    private static func nearest(_ year: Int, now: Timestamp, _ moment: (Int) -> Timestamp?) -> Timestamp? {
+        let earliest = now.adding(milliseconds: -50 * 365 * 86_400_000)
         for century in stride(from: 1900, through: 9900, by: 100) {
-            guard let moment = moment(century + year) else { continue }
-            let (earliest, isBeforeAll) = now.subtractingReportingOverflow(fiftyYears)
-            if isBeforeAll || moment >= earliest { return moment }
+            if let moment = moment(century + year), moment >= earliest { return moment }
         }
         return nil
     }

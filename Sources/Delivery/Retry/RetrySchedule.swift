@@ -1,8 +1,8 @@
-import PushModel
+public import PushModel
 
 /// When a failed call is tried again: exponential backoff with full jitter, never before what the hub asked for.
 ///
-/// All times are milliseconds. The schedule is a value; randomness comes in as an argument.
+/// All spans of time are milliseconds. The schedule is a value; randomness comes in as an argument.
 public struct RetrySchedule: Sendable, Equatable {
     /// Tries of one call in all, the first included: 1–20, default 4.
     public var maxAttempts: Int
@@ -47,18 +47,18 @@ public struct RetrySchedule: Sendable, Equatable {
     ///   - attempt: The number of the attempt that failed, from 1.
     ///   - limit: The request's own `max_attempts`, or nil for the schedule's.
     ///   - floor: What the hub asked for with Retry-After; the wait is never shorter.
-    ///   - now: The present moment, milliseconds since 1970.
+    ///   - now: The present moment.
     ///   - expiry: When the request is of no more use, or nil.
     ///   - generator: Draws the jitter: evenly from 0 to the attempt's ceiling.
     /// - Returns: How long to wait, or why there is no next attempt.
     public func next(
-        afterAttempt attempt: Int, limit: Int? = nil, floor: Int64 = 0, now: Int64, expiry: Int64? = nil,
+        afterAttempt attempt: Int, limit: Int? = nil, floor: Int64 = 0, now: Timestamp, expiry: Timestamp? = nil,
         using generator: inout some RandomNumberGenerator
     ) -> Decision {
         guard attempt < limit ?? maxAttempts else { return .exhausted }
         let jitter = Int64.random(in: 0...ceiling(afterAttempt: attempt), using: &generator)
         let wait = max(floor, 0).addingSaturated(jitter)
-        if let expiry, expiry <= now || now.addingSaturated(wait) >= expiry { return .expires }
+        if let expiry, expiry <= now || now.adding(milliseconds: wait) >= expiry { return .expires }
         return .retry(after: wait)
     }
 }

@@ -1,3 +1,5 @@
+public import PushModel
+
 /// One page of the names in a storage account's container ("List Blobs").
 public struct BlobListing: Sendable, Equatable {
     /// One blob.
@@ -6,11 +8,11 @@ public struct BlobListing: Sendable, Equatable {
         public var name: String
         /// Its size in bytes, if the page tells it.
         public var byteCount: Int64?
-        /// When it was written last, in milliseconds since 1970, if the page tells it.
-        public var modified: Int64?
+        /// When it was written last, if the page tells it.
+        public var modified: Timestamp?
 
         /// Describes a blob.
-        public init(name: String, byteCount: Int64? = nil, modified: Int64? = nil) {
+        public init(name: String, byteCount: Int64? = nil, modified: Timestamp? = nil) {
             self.name = name
             self.byteCount = byteCount
             self.modified = modified
@@ -37,9 +39,9 @@ public struct BlobListing: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - page: The answer's body.
-    ///   - now: Milliseconds since 1970, which dates are near to.
+    ///   - now: The present moment, which dates are near to.
     /// - Throws: What is wrong with it; nothing is made of half a page.
-    public init(reading page: Span<UInt8>, now: Int64) throws(TelemetryFault) {
+    public init(reading page: Span<UInt8>, now: Timestamp) throws(TelemetryFault) {
         guard page.count <= Self.maximumByteCount else { throw .tooLarge }
         var scanner = XMLScanner(page)
         guard case .start(let root) = try scanner.next(), scanner.isName(root, "EnumerationResults") else { throw .otherListing }
@@ -56,7 +58,7 @@ public struct BlobListing: Sendable, Equatable {
         guard case .finished = try scanner.next() else { throw .unexpected("EnumerationResults") }
     }
 
-    private mutating func readBlobs(_ scanner: inout XMLScanner, now: Int64) throws(TelemetryFault) {
+    private mutating func readBlobs(_ scanner: inout XMLScanner, now: Timestamp) throws(TelemetryFault) {
         while let name = try scanner.child(of: "Blobs") {
             guard scanner.isName(name, "Blob") else {
                 try scanner.skipElement()
@@ -78,7 +80,7 @@ public struct BlobListing: Sendable, Equatable {
     }
 
     private static func readProperties(
-        of blob: inout Blob, _ scanner: inout XMLScanner, now: Int64
+        of blob: inout Blob, _ scanner: inout XMLScanner, now: Timestamp
     ) throws(TelemetryFault) {
         while let name = try scanner.child(of: "Properties") {
             if scanner.isName(name, "Content-Length") {

@@ -1,8 +1,9 @@
+public import PushModel
+
 /// Follows one accepted call until the hub's telemetry says what became of it, or no time is left.
 ///
-/// asked → asked, by an answer that is not final; asked → over, by a final one, at the deadline, or when the hub refuses. Times are
-/// milliseconds since 1970; it reads no clock. It holds what is needed to go on elsewhere: whoever makes the next poll may be another
-/// process.
+/// asked → asked, by an answer that is not final; asked → over, by a final one, at the deadline, or when the hub refuses. It reads no
+/// clock. It holds what is needed to go on elsewhere: whoever makes the next poll may be another process.
 public struct OutcomeTracking: Sendable, Equatable {
     /// The service's terms for polls, and how long we go on (page HubProtocol, "Polls"). All are milliseconds.
     public struct Terms: Sendable, Equatable {
@@ -57,7 +58,7 @@ public struct OutcomeTracking: Sendable, Equatable {
     }
 
     /// When the hub accepted the call.
-    public let acceptedAt: Int64
+    public let acceptedAt: Timestamp
     /// The polls made so far.
     public private(set) var pollCount: Int
     /// The last that the hub told; nil until it does.
@@ -72,7 +73,7 @@ public struct OutcomeTracking: Sendable, Equatable {
     ///   - pollCount: The polls made so far. Default 0.
     ///   - telemetry: The last that the hub told. Default nothing.
     ///   - wasAnswered: Whether it has answered any poll. Default no.
-    public init(acceptedAt: Int64, pollCount: Int = 0, telemetry: NotificationTelemetry? = nil, wasAnswered: Bool = false) {
+    public init(acceptedAt: Timestamp, pollCount: Int = 0, telemetry: NotificationTelemetry? = nil, wasAnswered: Bool = false) {
         self.acceptedAt = acceptedAt
         self.pollCount = max(pollCount, 0)
         self.telemetry = telemetry
@@ -96,7 +97,7 @@ public struct OutcomeTracking: Sendable, Equatable {
     ///   - generator: Draws the jitter.
     /// - Returns: When to ask again, or what became of the call.
     public mutating func answered(
-        _ answer: PollAnswer, _ terms: Terms, at now: Int64, using generator: inout some RandomNumberGenerator
+        _ answer: PollAnswer, _ terms: Terms, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> Step {
         if pollCount < .max { pollCount += 1 }
         var floor: Int64 = 0
@@ -122,8 +123,5 @@ public struct OutcomeTracking: Sendable, Equatable {
     private var late: OutcomeVerdict { OutcomeVerdict(late: telemetry, wasAnswered: wasAnswered) }
 
     /// The time since the call was accepted; 0 when a clock went back.
-    private func elapsed(at now: Int64) -> Int64 {
-        let (span, isTooLong) = now.subtractingReportingOverflow(acceptedAt)
-        return isTooLong ? (now > acceptedAt ? .max : 0) : max(span, 0)
-    }
+    private func elapsed(at now: Timestamp) -> Int64 { max(now.milliseconds(since: acceptedAt), 0) }
 }

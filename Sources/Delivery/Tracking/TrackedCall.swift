@@ -62,7 +62,7 @@ public struct TrackedCall: Sendable {
         attemptCount = Int(attempts)
         publishedAt = Timestamp(milliseconds: published)
         tracking = OutcomeTracking(
-            acceptedAt: Timestamp(milliseconds: accepted).milliseconds, pollCount: Int(polls),
+            acceptedAt: Timestamp(milliseconds: accepted), pollCount: Int(polls),
             telemetry: try fields.telemetry(of: root),
             wasAnswered: fields.isTrue("answered", of: root))
     }

@@ -129,6 +129,11 @@ public struct AudienceParts: Sendable {
     /// The calls of the complete part.
     public var callCount: Int { (complete.count + namesPerCall - 1) / namesPerCall * callsPerPiece }
 
+    /// The bytes that the complete part has of its own: its audience, and the name of its hub.
+    public var ownByteCount: Int {
+        "{\"\":[]}".utf8.count + kind.utf8CodeUnitCount + complete.json.count + (hub?.utf8.count ?? 0)
+    }
+
     /// Writes whom the complete part reaches, as the `audience` of a request.
     public func appendAudience(to json: inout ByteWriter) {
         json.append("{\"")

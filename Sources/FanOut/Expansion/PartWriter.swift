@@ -91,6 +91,15 @@ public struct PartWriter: Sendable {
         beforeID.count + parentID.count + beforeChunk.count + hub.count + ending.count
     }
 
+    /// What a part has beside that and its audience, at most: its number twice, of 8 digits, and the members' names.
+    private static let ownByteCount = 2 * 8 + ".},\"audience\":,\"hub\":\"\"".utf8.count
+
+    /// The most bytes that a part may have.
+    ///
+    /// - Parameter audience: The bytes of the longest audience, with the name of a hub of its own.
+    /// - Returns: No fewer bytes than any part has.
+    public func maximumByteCount(audience: Int) -> Int { repeatedByteCount + Self.ownByteCount + audience }
+
     /// Writes a part.
     ///
     /// - Parameters:

@@ -1,10 +1,11 @@
+import Basics
 import Dispatch
 import Synchronization
 
 /// What many threads put in and one takes out, in order.
 final class BoundedQueue<Element: Sendable>: Sendable {
     private struct State {
-        var elements: [Element] = []
+        var elements = FIFO<Element>()
         var isClosed = false
     }
 
@@ -39,15 +40,15 @@ final class BoundedQueue<Element: Sendable>: Sendable {
     func take() -> Element? {
         arrivals.wait()
         return state.withLock { state -> Element? in
-            state.isClosed || state.elements.isEmpty ? nil : state.elements.removeFirst()
+            state.isClosed ? nil : state.elements.popFirst()
         }
     }
 
     /// Drops what was not taken; from now on there is nothing.
     func close() {
         // Returned, so that what it holds ends outside the lock.
-        _ = state.withLock { state -> [Element] in
-            defer { state.elements = [] }
+        _ = state.withLock { state -> FIFO<Element> in
+            defer { state.elements = FIFO() }
             state.isClosed = true
             return state.elements
         }

@@ -63,8 +63,8 @@ struct CallLog: Sendable {
         calls.append(call)
         let fading = calls.count - detailedCount - 1
         if fading >= 0 {
-            calls[fading]?.headers = [:]
-            calls[fading]?.body = []
+            calls[fading].headers = [:]
+            calls[fading].body = []
         }
     }
 

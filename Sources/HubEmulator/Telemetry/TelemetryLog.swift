@@ -20,14 +20,13 @@ struct TelemetryLog: Sendable {
 
     /// The record of a notification.
     subscript(_ id: String) -> TelemetryRecord? {
-        ordinals[id].flatMap { records[$0 - droppedCount] }
+        ordinals[id].map { records[$0 - droppedCount] }
     }
 
     /// Changes the record of a notification, if it is remembered.
     mutating func change(_ id: String, _ change: (inout TelemetryRecord) -> Void) {
-        guard let ordinal = ordinals[id], var record = records[ordinal - droppedCount] else { return }
-        change(&record)
-        records[ordinal - droppedCount] = record
+        guard let ordinal = ordinals[id] else { return }
+        change(&records[ordinal - droppedCount])
     }
 
     /// Every device that a push service refused, in the order of the notifications.

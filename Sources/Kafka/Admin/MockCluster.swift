@@ -50,6 +50,13 @@ public final class MockCluster {
             rd_kafka_mock_topic_create(cluster, name, Int32(clamping: partitions), 1), "cannot create the topic '\(name)'")
     }
 
+    /// Lets brokers say that a topic is missing, or no longer. Producers then write nothing there; what it holds stays.
+    public func setTopic(_ name: String, isMissing: Bool) {
+        guard let cluster else { return }
+        rd_kafka_mock_topic_set_error(
+            cluster, name, isMissing ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART : RD_KAFKA_RESP_ERR_NO_ERROR)
+    }
+
     /// Lets the next requests of a kind fail, one for each code.
     ///
     /// - Parameters:
@@ -65,6 +72,12 @@ public final class MockCluster {
     public func setBroker(_ id: Int32, isUp: Bool) {
         guard let cluster else { return }
         _ = isUp ? rd_kafka_mock_broker_set_up(cluster, id) : rd_kafka_mock_broker_set_down(cluster, id)
+    }
+
+    /// Gives a partition another leader, a broker counted from 1, or none.
+    public func setLeader(of partition: TopicPartition, to broker: Int32?) {
+        guard let cluster else { return }
+        _ = rd_kafka_mock_partition_set_leader(cluster, partition.topic, partition.partition, broker ?? -1)
     }
 
     /// Delays every answer of a broker, counted from 1.

@@ -68,7 +68,21 @@ extension TopicAdmin {
     public func offsets(
         since time: Int64, ofTopic topic: String, partitionCount: Int, timeout: Duration
     ) throws(KafkaError) -> [Int64?] {
-        let partitions = 0..<Int32(clamping: partitionCount)
+        try offsets(since: time, of: Array(0..<Int32(clamping: partitionCount)), in: topic, timeout: timeout)
+    }
+
+    /// The first record of chosen partitions that is not older than a time.
+    ///
+    /// - Parameters:
+    ///   - time: Milliseconds since 1970; times before that count as 0.
+    ///   - partitions: Their numbers.
+    ///   - topic: The topic's name.
+    ///   - timeout: How long to wait.
+    /// - Returns: One offset for each partition, in order; nil where every record is older.
+    /// - Throws: As `watermarks` does.
+    public func offsets(
+        since time: Int64, of partitions: [Int32], in topic: String, timeout: Duration
+    ) throws(KafkaError) -> [Int64?] {
         guard !partitions.isEmpty else { return [] }
         // Times before 1970 would be taken for the logical offsets.
         return try client.offsets(of: partitions, in: topic, at: max(0, time), timeout: timeout).map { $0 >= 0 ? $0 : nil }

@@ -6,6 +6,12 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     /// How far from the epoch a moment can be, in milliseconds: 285,000 years.
     public static let limit: Int64 = 1 << 53
 
+    /// The earliest moment that there is; stands for "at once".
+    public static var past: Timestamp { Timestamp(milliseconds: -limit) }
+
+    /// The latest moment that there is; stands for "not at all".
+    public static var never: Timestamp { Timestamp(milliseconds: limit) }
+
     /// Milliseconds since the epoch, `-limit` – `limit`; negative before it.
     public let milliseconds: Int64
 

@@ -106,7 +106,7 @@ extension SettingType where Value == StartRule {
             case "end": return .end
             default:
                 guard let moment = Timestamp(Array(text.utf8).span) else { throw SettingFault("is neither a word nor a moment") }
-                return .moment(moment.milliseconds)
+                return .moment(moment)
             }
         }
     }

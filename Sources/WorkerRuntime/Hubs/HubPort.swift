@@ -79,10 +79,10 @@ final class HubPort {
     /// The lanes that may begin a call now, as bits.
     func openLanes(now: MonotonicTime) -> UInt64 { places.open(limit: limits.places(now: now), now: now) }
 
-    /// Whether a call is no good as a probe of a hub that is out: an attempt failed, and a call that was started no earlier succeeded.
+    /// Whether a call is no good as a probe of a hub that is out, because it failed before. Notes whether it fails alone.
     func isUnfitAsProbe(_ call: inout Flight.Call) -> Bool {
-        if call.attempt > 0, call.startedAt > .past, limits.circuit.hasSucceeded(since: call.startedAt) { call.failsAlone = true }
-        return call.failsAlone && limits.circuit.state != .closed
+        if limits.failsAlone(attempt: call.attempt, startedAt: call.startedAt) { call.failsAlone = true }
+        return limits.isUnfitAsProbe(attempt: call.attempt)
     }
 
     /// How many calls that are no good as probes may be passed over in one turn; when there are no others, one of them must do.

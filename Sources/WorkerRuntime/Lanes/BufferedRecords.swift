@@ -49,20 +49,11 @@ struct BufferedRecords {
 
     /// Takes out the first record of a tenant.
     mutating func removeFirst(of tenant: TenantID) -> Record? {
-        guard let record = queues[tenant]?.removeFirst() else { return nil }
+        guard let record = queues[tenant]?.popFirst() else { return nil }
         if queues[tenant]?.isEmpty ?? false { queues[tenant] = nil }
         count -= 1
         byteCount -= record.byteCount
         return record
-    }
-
-    /// Forgets the records of a partition.
-    mutating func removeAll(of slot: Int) {
-        for tenant in tenants {
-            var kept = Queue()
-            while let record = removeFirst(of: tenant) { if record.slot != slot { kept.append(record) } }
-            while let record = kept.removeFirst() { append(record, of: tenant) }
-        }
     }
 
     /// Takes out the records of a partition that stand before `end` and were read before `moment`, each tenant's in their order.
@@ -74,7 +65,7 @@ struct BufferedRecords {
                 let isMeant = record.slot == slot && record.origin.offset < end && record.receivedAt < moment
                 if isMeant { removed.append(record) } else { kept.append(record) }
             }
-            while let record = kept.removeFirst() { append(record, of: tenant) }
+            while let record = kept.popFirst() { append(record, of: tenant) }
         }
         return removed
     }
@@ -89,39 +80,27 @@ struct BufferedRecords {
     /// Forgets all.
     mutating func removeAll() { self = BufferedRecords() }
 
-    /// First come first served; what was taken out leaves room now and then.
+    /// The records of one tenant, first come first served.
     private struct Queue {
-        private var records: [Record?] = []
-        private var head = 0
+        private var records = FIFO<Record>()
         /// The moments since when records wait that no later record has waited as long as: the first is the earliest of all. So tens of
         /// thousands of records need not be searched, each second, for the one that waits longest.
-        private var moments: [Timestamp] = []
-        private var momentHead = 0
+        private var moments = FIFO<Timestamp>()
 
-        var isEmpty: Bool { head == records.count }
+        var isEmpty: Bool { records.isEmpty }
 
-        var waitingSince: Timestamp? { momentHead < moments.count ? moments[momentHead] : nil }
+        var waitingSince: Timestamp? { moments.first }
 
         mutating func append(_ record: Record) {
             records.append(record)
-            while moments.count > momentHead, moments[moments.count - 1] > record.waitingSince { moments.removeLast() }
+            while let last = moments.last, last > record.waitingSince { _ = moments.popLast() }
             moments.append(record.waitingSince)
         }
 
-        mutating func removeFirst() -> Record? {
-            guard head < records.count, let record = records[head] else { return nil }
-            records[head] = nil
-            head += 1
-            if record.waitingSince == waitingSince { momentHead += 1 }
-            Self.makeRoom(&records, &head)
-            Self.makeRoom(&moments, &momentHead)
+        mutating func popFirst() -> Record? {
+            guard let record = records.popFirst() else { return nil }
+            if record.waitingSince == waitingSince { _ = moments.popFirst() }
             return record
-        }
-
-        private static func makeRoom<Element>(_ list: inout [Element], _ head: inout Int) {
-            guard head > 64 && head * 2 > list.count else { return }
-            list.removeFirst(head)
-            head = 0
         }
     }
 }

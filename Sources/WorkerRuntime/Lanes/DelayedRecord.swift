@@ -102,12 +102,12 @@ final class DelayedRecord {
         guard let bytes = values[.history], let history = try? DeliveryHistory(bytes.span, into: &report) else { return .invalid }
         var text = ByteWriter()
         text.append(bytes.span)
-        let recheckTime = delay.map {
-            DelayLanes.recheckTime(in: $0, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds)
-        }
+        let moment = Timestamp(milliseconds: due)
+        let written = record.timestamp.map { Timestamp(milliseconds: $0) } ?? now
+        let recheckTime = delay.map { DelayLanes.recheckTime(in: $0, written: written, due: moment, now: now) }
         return .request(
             DelayedRecord(
-                due: Timestamp(milliseconds: due), lane: lane, origin: origin, history: history, report: report, text: text,
-                recheckTime: Timestamp(milliseconds: recheckTime ?? due)))
+                due: moment, lane: lane, origin: origin, history: history, report: report, text: text,
+                recheckTime: recheckTime ?? moment))
     }
 }

@@ -1,4 +1,6 @@
+import Basics
 import Delivery
+import PushModel
 
 /// The requests of one partition that share ordering keys: of each key at most one is in work, and it is the one that was published first.
 ///
@@ -10,7 +12,7 @@ struct KeyQueues<Record> {
     /// Which record a request was published with. The time tells records of a recreated partition from those before.
     struct Origin: Equatable {
         var offset: Int64
-        var timestamp: Int64
+        var timestamp: Timestamp
     }
 
     /// Where a request's record stands.
@@ -29,14 +31,14 @@ struct KeyQueues<Record> {
         var place: Place
         /// What it was read from; nil while it is in work, and while it moves.
         var record: Record?
-        /// Before when it is not to go on, milliseconds since 1970; `.min` for at once.
-        var due: Int64
+        /// Before when it must not go on; `past` for at once.
+        var due: Timestamp
         /// What its record takes in memory, about.
         let byteCount: Int
 
         /// The request while it is being written to the topic of held requests.
         func moving(byteCount: Int) -> Request {
-            Request(origin: origin, place: .moving, record: nil, due: .max, byteCount: byteCount)
+            Request(origin: origin, place: .moving, record: nil, due: .never, byteCount: byteCount)
         }
     }
 
@@ -54,9 +56,9 @@ struct KeyQueues<Record> {
 
     private var queues: [Key: Queue] = [:]
     /// Keys whose first request may begin.
-    private var turns = Turns()
+    private var turns = FIFO<Key>()
     /// Keys whose first request waits for its moment.
-    private var waits = MomentHeap<Int64, Key>()
+    private var waits = MomentHeap<Timestamp, Key>()
 
     /// - Parameter isComplete: Whether nothing can be held of this partition's keys.
     init(isComplete: Bool) {
@@ -70,7 +72,7 @@ struct KeyQueues<Record> {
     mutating func begin(_ key: Key, _ origin: Origin, at offset: Int64) {
         var queue = Queue()
         queue.isBusy = true
-        queue.insert(Request(origin: origin, place: .published(offset), record: nil, due: .min, byteCount: 0))
+        queue.insert(Request(origin: origin, place: .published(offset), record: nil, due: .past, byteCount: 0))
         queues[key] = queue
         count += 1
     }
@@ -84,8 +86,8 @@ struct KeyQueues<Record> {
                 queue.insert(request)
                 return nil
             }
-            let known = queue[index]
-            if known.place == .moving, case .held = request.place { queue[index] = request }
+            let known = queue.requests[index]
+            if known.place == .moving, case .held = request.place { queue.requests[index] = request }
             return known
         }
         switch before {
@@ -109,9 +111,8 @@ struct KeyQueues<Record> {
     /// Notes that the key's request in work has its end.
     mutating func ended(_ key: Key) {
         let change = change(key) { queue -> (request: Request, isLast: Bool)? in
-            guard queue.isBusy else { return nil }
+            guard queue.isBusy, let request = queue.requests.popFirst() else { return nil }
             queue.isBusy = false
-            let request = queue.removeFirst()
             return (request, queue.isEmpty)
         }
         guard let (request, isLast) = change ?? nil else { return }
@@ -125,9 +126,9 @@ struct KeyQueues<Record> {
         let change = change(key) { queue -> (before: Request, after: Request)? in
             guard queue.isBusy else { return nil }
             queue.isBusy = false
-            let request = queue[queue.first]
-            queue[queue.first] = request.moving(byteCount: size)
-            return (request, queue[queue.first])
+            let request = queue.first
+            queue.first = request.moving(byteCount: size)
+            return (request, queue.first)
         }
         guard let (before, after) = change ?? nil else { return }
         noteHeld(before, -1)
@@ -158,15 +159,15 @@ struct KeyQueues<Record> {
     }
 
     /// Whose turn it is: a request whose key has none in work, with its record. It is in work from then on.
-    mutating func next(now: Int64) -> (key: Key, request: Request)? {
+    mutating func next(now: Timestamp) -> (key: Key, request: Request)? {
         while let key = waits.removeDue(now) { list(key, now) }
-        while let key = turns.removeFirst() {
+        while let key = turns.popFirst() {
             let taken = change(key) { queue -> Request? in
                 queue.isListed = false
-                let first = queue[queue.first]
+                let first = queue.first
                 guard !queue.isBusy, first.record != nil, first.due <= now else { return nil }
                 queue.isBusy = true
-                queue[queue.first].record = nil
+                queue.first.record = nil
                 return first
             }
             guard let first = taken ?? nil else {
@@ -179,13 +180,13 @@ struct KeyQueues<Record> {
         return nil
     }
 
-    /// When `next` can have something, milliseconds since 1970: `.min` for at once; nil while all wait for something else than time.
-    var nextMoment: Int64? { turns.isEmpty ? waits.first : .min }
+    /// When `next` can have something: `past` for at once; nil while all wait for something else than time.
+    var nextMoment: Timestamp? { turns.isEmpty ? waits.first : .past }
 
     /// Calls `body` with the records that come first of their keys, and wait for nothing of their own.
-    func forEachDue(at now: Int64, _ body: (Record) -> Void) {
-        for queue in queues.values where !queue.isBusy && queue[queue.first].due <= now {
-            if let record = queue[queue.first].record { body(record) }
+    func forEachDue(at now: Timestamp, _ body: (Record) -> Void) {
+        for queue in queues.values where !queue.isBusy && queue.first.due <= now {
+            if let record = queue.first.record { body(record) }
         }
     }
 
@@ -194,10 +195,10 @@ struct KeyQueues<Record> {
     /// - Parameter isMeant: Whether a record is one of these.
     mutating func hurry(_ isMeant: (Record) -> Bool) {
         let keys = queues.compactMap { key, queue in
-            !queue.isBusy && queue[queue.first].due > .min && queue[queue.first].record.map(isMeant) ?? false ? key : nil
+            !queue.isBusy && queue.first.due > .past && queue.first.record.map(isMeant) ?? false ? key : nil
         }
         for key in keys {
-            change(key) { queue in queue[queue.first].due = .min }
+            change(key) { queue in queue.first.due = .past }
             consider(key)
         }
     }
@@ -205,15 +206,15 @@ struct KeyQueues<Record> {
     /// Takes out what follows requests that wait for their moment and lies where it was published, the oldest first: it must be held.
     ///
     /// - Parameters:
-    ///   - now: Milliseconds since 1970.
+    ///   - now: The present moment.
     ///   - limit: How many at most, and how many bytes.
     /// - Returns: The requests, with their records. They move.
-    mutating func removeFollowers(now: Int64, limit: (count: Int, bytes: Int)) -> [(key: Key, request: Request)] {
+    mutating func removeFollowers(now: Timestamp, limit: (count: Int, bytes: Int)) -> [(key: Key, request: Request)] {
         var found: [(key: Key, offset: Int64, origin: Origin)] = []
         for (key, queue) in queues where !queue.isBusy && !queue.isListed {
             // What moves is not due before it has arrived.
-            guard queue[queue.first].due > now else { continue }
-            for request in queue.requests[queue.first...] where request.record != nil {
+            guard queue.first.due > now else { continue }
+            for request in queue.requests where request.record != nil {
                 if case .published(let offset) = request.place { found.append((key, offset, request.origin)) }
             }
         }
@@ -237,13 +238,11 @@ struct KeyQueues<Record> {
     mutating func removeHeld(limit: Int, _ isMeant: (Int64, Record) -> Bool) -> [(key: Key, request: Request)] {
         var found: [(key: Key, offset: Int64, origin: Origin)] = []
         for (key, queue) in queues {
-            for index in queue.first..<queue.requests.count {
+            for (index, request) in queue.requests.enumerated() {
                 // One that is about to begin moves by itself.
-                if queue.isListed && index == queue.first { continue }
-                guard case .held(let place) = queue[index].place, queue[index].record.map({ isMeant(place, $0) }) ?? false else {
-                    continue
-                }
-                found.append((key, place, queue[index].origin))
+                if queue.isListed && index == 0 { continue }
+                guard case .held(let place) = request.place, request.record.map({ isMeant(place, $0) }) ?? false else { continue }
+                found.append((key, place, request.origin))
             }
         }
         return found.sorted { $0.offset < $1.offset }.prefix(limit).compactMap { place in
@@ -251,45 +250,20 @@ struct KeyQueues<Record> {
         }
     }
 
-    /// Forgets the requests whose records are held, or those whose records are not.
-    mutating func forget(held isHeld: Bool) {
-        for (key, old) in queues {
-            var queue = Queue()
-            queue.isListed = old.isListed
-            for index in old.first..<old.requests.count {
-                let request = old[index]
-                if case .published = request.place, isHeld { queue.insert(request) }
-                if !isHeld { if case .published = request.place {} else { queue.insert(request) } }
-            }
-            queue.isBusy = old.isBusy && !queue.isEmpty && queue[queue.first].origin == old[old.first].origin
-            queues[key] = queue.isEmpty ? nil : queue
-        }
-        count = 0
-        (byteCount, heldCount, heldByteCount) = (0, 0, 0)
-        for queue in queues.values {
-            for request in queue.requests[queue.first...] {
-                count += 1
-                if request.record != nil { byteCount += request.byteCount }
-                noteHeld(request, 1)
-            }
-        }
-        considerAll()
-    }
-
     private func isFirst(_ key: Key, _ origin: Origin) -> Bool {
-        queues[key].map { !$0.isEmpty && $0[$0.first].origin == origin } ?? false
+        queues[key]?.requests.first?.origin == origin
     }
 
     private func byteCount(of key: Key, _ origin: Origin) -> Int? {
         guard let queue = queues[key], let index = queue.index(of: origin) else { return nil }
-        return queue[index].byteCount
+        return queue.requests[index].byteCount
     }
 
     private mutating func startMoving(_ key: Key, _ origin: Origin) -> Request? {
         let change = change(key) { queue -> Request? in
             guard let index = queue.index(of: origin) else { return nil }
-            let request = queue[index]
-            queue[index] = request.moving(byteCount: request.byteCount)
+            let request = queue.requests[index]
+            queue.requests[index] = request.moving(byteCount: request.byteCount)
             return request
         }
         guard let request = change ?? nil else { return nil }
@@ -313,45 +287,42 @@ struct KeyQueues<Record> {
 
     /// Gives every key its turn whose first request may begin, in the order of publishing.
     private mutating func considerAll() {
-        let firsts = queues.map { (key: $0, offset: $1[$1.first].origin.offset) }
+        let firsts = queues.map { (key: $0, offset: $1.first.origin.offset) }
         for first in firsts.sorted(by: { $0.offset < $1.offset }) { consider(first.key) }
     }
 
     /// Gives the key its turn when its first request may begin.
     private mutating func consider(_ key: Key) {
-        guard isComplete, let queue = queues[key], !queue.isBusy, !queue.isListed, queue[queue.first].record != nil
+        guard isComplete, let queue = queues[key], !queue.isBusy, !queue.isListed, queue.first.record != nil
         else { return }
-        let due = queue[queue.first].due
-        if due == .min { list(key, due) } else { waits.add(key, at: due) }
+        let due = queue.first.due
+        if due == .past { list(key, due) } else { waits.add(key, at: due) }
     }
 
-    private mutating func list(_ key: Key, _ now: Int64) {
-        guard let queue = queues[key], !queue.isBusy, !queue.isListed, queue[queue.first].record != nil,
-            queue[queue.first].due <= now
+    private mutating func list(_ key: Key, _ now: Timestamp) {
+        guard let queue = queues[key], !queue.isBusy, !queue.isListed, queue.first.record != nil, queue.first.due <= now
         else { return }
         queues[key]?.isListed = true
         turns.append(key)
     }
 
-    /// The requests of one key, in their order.
+    /// The requests of one key, in their order; as long as it is among `queues`, there is at least one.
     private struct Queue {
-        private(set) var requests: [Request] = []
-        /// Where the first one stands; those before it are gone.
-        private(set) var first = 0
+        var requests = FIFO<Request>()
         /// Whether the first one is in work.
         var isBusy = false
         /// Whether the key stands in the list of turns.
         var isListed = false
 
-        var isEmpty: Bool { first == requests.count }
+        var isEmpty: Bool { requests.isEmpty }
 
-        subscript(index: Int) -> Request {
-            get { requests[index] }
-            set { requests[index] = newValue }
+        var first: Request {
+            get { requests[0] }
+            set { requests[0] = newValue }
         }
 
         func index(of origin: Origin) -> Int? {
-            var low = first
+            var low = 0
             var high = requests.count
             while low < high {
                 let middle = (low + high) / 2
@@ -367,47 +338,12 @@ struct KeyQueues<Record> {
         /// Most come in order, and go to the end. Nothing goes before what is in work.
         mutating func insert(_ request: Request) {
             var index = requests.count
-            while index > first + (isBusy ? 1 : 0), requests[index - 1].origin.offset > request.origin.offset { index -= 1 }
+            while index > (isBusy ? 1 : 0), requests[index - 1].origin.offset > request.origin.offset { index -= 1 }
             requests.insert(request, at: index)
         }
 
         mutating func removeMoving(publishedAt offset: Int64) -> Request? {
-            guard
-                let index = requests[first...].firstIndex(where: { $0.origin.offset == offset && $0.place == .moving })
-            else { return nil }
-            return index == first ? removeFirst() : requests.remove(at: index)
-        }
-
-        mutating func removeFirst() -> Request {
-            let request = requests[first]
-            first += 1
-            if first > 64 && first * 2 > requests.count {
-                requests.removeFirst(first)
-                first = 0
-            }
-            return request
-        }
-    }
-
-    /// First come first served.
-    private struct Turns {
-        private var keys: [Key] = []
-        private var head = 0
-
-        var isEmpty: Bool { head == keys.count }
-
-        mutating func append(_ key: Key) { keys.append(key) }
-
-        mutating func removeFirst() -> Key? {
-            guard head < keys.count else { return nil }
-            defer {
-                head += 1
-                if head > 64 && head * 2 > keys.count {
-                    keys.removeFirst(head)
-                    head = 0
-                }
-            }
-            return keys[head]
+            requests.firstIndex { $0.origin.offset == offset && $0.place == .moving }.flatMap { requests.remove(at: $0) }
         }
     }
 }

@@ -15,13 +15,13 @@ final class OrderedRecord {
     let value: ByteWriter
     /// What a held record says beside the request.
     let delayed: DelayedRecord?
-    /// When a held record was written, milliseconds since 1970.
-    let writtenAt: Int64
+    /// When a held record was written; `never` for one that is not held.
+    let writtenAt: Timestamp
     /// The request's id, by which a held one is cancelled that waits for its moment; nil for one that is not held.
     let id: String?
 
     /// Takes the request out of a flight.
-    init(_ flight: Flight, writtenAt: Int64 = .max) {
+    init(_ flight: Flight, writtenAt: Timestamp = .never) {
         self.writtenAt = writtenAt
         slot = flight.slot
         offset = flight.offset
@@ -46,6 +46,6 @@ final class OrderedRecord {
 
 extension KeyQueues.Origin {
     init(_ origin: RecordOrigin) {
-        self.init(offset: origin.offset, timestamp: origin.timestamp.milliseconds)
+        self.init(offset: origin.offset, timestamp: origin.timestamp)
     }
 }

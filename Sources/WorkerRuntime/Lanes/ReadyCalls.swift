@@ -11,7 +11,7 @@ struct ReadyCalls {
 
         var isEmpty: Bool { fresh.isEmpty && delayed.isEmpty }
 
-        mutating func removeNext() -> (call: CallID, generation: UInt32)? {
+        mutating func removeNext() -> WaitingCall? {
             wasDelayed = fresh.isEmpty || !wasDelayed && !delayed.isEmpty
             return wasDelayed ? delayed.removeNext() : fresh.removeNext()
         }
@@ -59,7 +59,7 @@ struct ReadyCalls {
     func hasCalls(in lanes: UInt64) -> Bool { waiting & lanes != 0 }
 
     /// Takes out the call whose turn it is among the lanes given as bits.
-    mutating func removeNext(in lanes: UInt64) -> (call: CallID, generation: UInt32)? {
+    mutating func removeNext(in lanes: UInt64) -> WaitingCall? {
         guard let lane = turns.next(among: waiting & lanes), let next = queues[lane].removeNext() else { return nil }
         if queues[lane].wasDelayed { delayedCount -= 1 }
         if queues[lane].isEmpty { waiting &= ~(1 << UInt64(lane)) }

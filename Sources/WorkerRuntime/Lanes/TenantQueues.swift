@@ -1,10 +1,11 @@
+import Basics
 import Delivery
 
 /// Calls that wait for their turn, in a queue for each tenant; the tenants have turns by weight.
 struct TenantQueues {
     private var turns: FairTurns
     /// By the numbers of `turns`.
-    private var queues = [CallQueue()]
+    private var queues = [FIFO<WaitingCall>()]
     private(set) var count = 0
 
     init(weights: TenantWeights) {
@@ -24,15 +25,15 @@ struct TenantQueues {
 
     mutating func append(_ call: CallID, generation: UInt32, of tenant: TenantID) {
         let number = turns.add(tenant)
-        while queues.count <= number { queues.append(CallQueue(room: 4)) }
+        while queues.count <= number { queues.append(FIFO()) }
         queues[number].append(call, generation: generation)
         count += 1
     }
 
-    mutating func removeNext() -> (call: CallID, generation: UInt32)? {
+    mutating func removeNext() -> WaitingCall? {
         guard let number = turns.next() else { return nil }
         count -= 1
-        return queues[number].removeFirst()
+        return queues[number].popFirst()
     }
 
     /// Takes out the calls that are not wanted any more; the others keep their order.

@@ -20,7 +20,7 @@ struct UnreadHead {
     var isWanted = false
 
     /// The ids by which it can be cancelled, its own and that of the request that it is a part of, each with when that was published.
-    private let names: [(id: String, published: Int64)]
+    private let names: [(id: String, published: Timestamp)]
 
     /// Takes down what a flight says that was read just now.
     init(_ flight: Flight) {
@@ -36,9 +36,9 @@ struct UnreadHead {
             return
         }
         let request = flight.request
-        let own = (id: request.document.string(request.id), published: flight.origin.timestamp.milliseconds)
+        let own = (id: request.document.string(request.id), published: flight.origin.timestamp)
         let part = request.parent == nil ? nil : PartReference(of: request)
-        names = [own] + (part.map { [(id: $0.parentID, published: $0.publishedAt.milliseconds)] } ?? [])
+        names = [own] + (part.map { [(id: $0.parentID, published: $0.publishedAt)] } ?? [])
     }
 
     /// Whether it need not wait for its time any more.

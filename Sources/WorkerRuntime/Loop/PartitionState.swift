@@ -79,10 +79,10 @@ struct PartitionState {
     let role: PartitionRole
     /// Why it is not read, if an operator has to decide where it begins.
     var refusal: StartRule.Cause?
-    /// Why it is left to another version, if it is.
+    /// Why it is left as it is: to another version, or until a leader is back.
     var left: LeaveCause?
-    /// When the latest of its records was published that was read, milliseconds since 1970.
-    var latest: Int64?
+    /// The first and the last record that were read, by this owner or one before it.
+    private(set) var marks: ReadMarks?
     /// What is finished; nil until the first record says where the partition begins.
     var ledger: OffsetLedger?
     /// Whether a read may find a record; after an empty one, only a wake-up can change that.
@@ -131,7 +131,7 @@ struct PartitionState {
         recorded = plan.isDirty ? nil : committed
         refusal = plan.refusal
         left = plan.left
-        latest = plan.latest
+        marks = plan.marks
         ledger = plan.ledger
         isDirty = plan.isDirty
         firstOffset = plan.firstOffset
@@ -195,17 +195,6 @@ struct PartitionState {
         return unread.flatMap { $0.offset == offset ? $0.readAt : nil }
     }
 
-    /// Begins again at `offset`, with nothing left of what was before.
-    mutating func beginAgain(at offset: Int64, window: Int) {
-        parked = nil
-        head = nil
-        unread = nil
-        ledger = OffsetLedger(start: offset, window: window)
-        recorded = nil
-        firstOffset = offset
-        recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
-    }
-
     /// Records that there is nothing before `offset`, where the partition ends.
     mutating func reachedEnd(_ offset: Int64) {
         unread = nil
@@ -229,10 +218,11 @@ struct PartitionState {
         return left != nil
     }
 
-    /// Notes when a record was published that was taken. One that was finished before is known to the position.
-    mutating func noteTaken(_ timestamp: Timestamp, now: Timestamp) {
-        lastTimestamp = timestamp
-        latest = max(latest ?? 0, min(max(0, timestamp.milliseconds), now.milliseconds))
+    /// Records that a record was read. Records come in order, so that a mark is made once of each.
+    mutating func noteRead(_ record: borrowing ConsumedRecord) {
+        guard record.offset > marks?.last.offset ?? -1 else { return }
+        let mark = RecordMark(record)
+        if marks == nil { marks = ReadMarks(mark) } else { marks?.read(mark) }
     }
 
     /// Whether the window has to move, or memory to become free, before the next record can be taken.
@@ -278,21 +268,29 @@ extension AssignmentPlan.Refusal {
         let names = waiting.prefix(3).map { "\(partitions[$0.0].id) (\($0.1))" }.joined(separator: ", ")
         let all = names + (waiting.count > 3 ? " and \(waiting.count - 3) more" : "")
         let count = waiting.reduce(Int64(0)) { $0.addingSaturated($1.1) }
-        let first = partitions[slots[0]].id
-        let why: String
-        let command: String
-        if cause == .noPosition {
-            why = "\(count) requests wait in \(all), where the group '\(group)' has no position, some for more than ten minutes"
-            command = "pushfan group start --at finished"
-        } else {
-            why =
-                "\(count) records are in \(all), which ended before the position of the group '\(group)'; "
-                + "it lost records or was recreated"
-            command = "pushfan group start --at finished --replace \(first.topic):\(first.partition)"
-        }
-        return "\(why): stop the group's workers and run `\(command)`, which sends what has no result (--dry-run shows it;"
-            + " --at beginning sends all, --at end nothing), or start a lone worker once with --kafka.start beginning or"
-            + " --kafka.start end;"
+        let isOfRequests = partitions[slots[0]].role.hasRequests
+        let places = waiting.map { partitions[$0.0] }.filter { $0.role.hasRequests == isOfRequests }.prefix(3)
+            .map { "\($0.id.topic):\($0.id.partition)" }.joined(separator: " ")
+        let command = "stop the group's workers and run `pushfan group start --at \(isOfRequests ? "finished" : "end")"
+        let effect =
+            isOfRequests
+            ? ", which sends what has no result (--dry-run shows it; --at beginning sends all, --at end nothing)"
+            : ", which sends nothing that is there (--dry-run shows it; --at beginning sends all, --at now-1h what was written since)"
+        let otherwise =
+            ", or start a lone worker once with --kafka.start beginning or --kafka.start end;"
             + " if the group had another name before, `pushfan group adopt NAME` goes on where that one was"
+        switch cause {
+        case .noPosition:
+            return
+                "\(count) requests wait in \(all), where the group '\(group)' has no position, some for more than ten minutes: "
+                + "\(command)`\(effect)\(otherwise)"
+        case .lostRecord:
+            return "\(all): the last record that the group '\(group)' had read is gone; it lost records or was recreated: "
+                + "\(command) --replace \(places)`\(effect)"
+        case .madeAnew, .lostEnd, .unknownEnd:
+            return
+                "\(count) records are in \(all), which ended before the position of the group '\(group)'; it lost records or was "
+                + "recreated: \(command) --replace \(places)`\(effect)\(otherwise)"
+        }
     }
 }

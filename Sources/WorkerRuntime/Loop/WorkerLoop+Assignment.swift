@@ -30,7 +30,7 @@ extension WorkerLoop {
                 forgetAssignment()
                 do throws(KafkaError) { try consumer.unassign() } catch { noteKafkaError(error) }
             case .probe: if let first = partitions.first { committer.submit(.probe([first.id])) }
-            case .survey: committer.submit(.survey)
+            case .survey: committer.submit(.survey(awaiting: partitions.filter { $0.left == .leaderAway }.map(\.id)))
             case .rejoin(let unread): rejoin(because: unread)
             case .stop(let isCommitted):
                 let left = outbox.records.count + (offered.job?.batch.records.count ?? 0)
@@ -68,7 +68,7 @@ extension WorkerLoop {
     private func rejoin(because unread: [Membership.Partition]) {
         guard let first = unread.first else { return }
         log.warning(
-            .rebalanced, "partitions without a consumer; rejoining the group to trigger a rebalance",
+            .rebalanced, "partitions without a reader; rejoining the group to trigger a rebalance",
             [.topic: .string(first.topic), .partition: LogValue(first.number), .count: LogValue(unread.count)])
         do throws(KafkaError) { try consumer.subscribe(configuration.topics.shared) } catch { noteKafkaError(error) }
     }
@@ -108,7 +108,7 @@ extension WorkerLoop {
         for message in plan.messages { note(message, of: positions) }
         guard startReading(plan, states, ends.control) else { return }
         partitions = states
-        membership.began(isOpening: plan.isOpening, now: now, at: wallClock)
+        membership.began(isOpening: plan.isOpening, awaitsLeader: plan.awaitsLeader, now: now, at: wallClock)
         noteOwnership(plan.requests.count)
         place(plan)
         beginWithoutReading(ends.held)
@@ -123,9 +123,7 @@ extension WorkerLoop {
         let kind = role(of: partition).kind
         var committed = LedgerCommit(position)
         if Sabotage.isOn(.forgetBitmap), kind != .parents { committed?.metadata = "" }
-        return AssignmentPlan.Assigned(
-            kind, committed: committed, end: ends.requests[partition],
-            ruling: ends.starts[partition].map { AssignmentPlan.Ruling($0.decision, $0.cause, end: $0.end, waiting: $0.waiting) })
+        return AssignmentPlan.Assigned(kind, committed: committed, end: ends.requests[partition], ruling: ends.starts[partition])
     }
 
     /// Lets the consumer read the partitions of requests, and the reader of delay lanes the others.
@@ -170,9 +168,10 @@ extension WorkerLoop {
         case .endsBeforePosition(let index, let committed, let end, let cause):
             let what: StaticString =
                 switch cause {
-                case .lostEnd: "a partition has lost its end; what was published since is sent, nothing twice"
+                case .lostEnd: "a partition has lost all its records; what is published from now on is sent"
+                case .lostRecord: "a partition has lost its end; it is not read until an operator decides"
                 case .madeAnew:
-                    "a topic was recreated: a partition ends before the group's position and is read from the start"
+                    "a topic was recreated; its partition is read from the start"
                 case .unknownEnd, .noPosition:
                     "a partition ends before the group's position; it was recreated or has lost records"
                 }

@@ -50,8 +50,8 @@ extension WorkerLoop {
         guard let key = record.key, let value = record.value, let cancel = CancelRecord(key: key, value: value) else {
             return false
         }
-        return cancellations.add(
-            cancel.requestID, at: record.timestamp ?? wallClock.milliseconds, reason: cancel.reason, now: wallClock.milliseconds)
+        let moment = record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock
+        return cancellations.add(cancel.requestID, at: moment, reason: cancel.reason, now: wallClock)
     }
 
     private func noteControlError(_ error: KafkaError) {
@@ -68,9 +68,9 @@ extension WorkerLoop {
     func cancellation(of flight: Flight) -> Cancellations.Cancellation? {
         guard !cancellations.isEmpty else { return nil }
         let own = cancellations.cancellation(
-            of: flight.request.document.string(flight.request.id), published: flight.origin.timestamp.milliseconds)
+            of: flight.request.document.string(flight.request.id), published: flight.origin.timestamp)
         guard own == nil, flight.request.parent != nil, let part = PartReference(of: flight.request) else { return own }
-        return cancellations.cancellation(of: part.parentID, published: part.publishedAt.milliseconds)
+        return cancellations.cancellation(of: part.parentID, published: part.publishedAt)
     }
 
     /// Ends what waits of the requests that are cancelled by now.
@@ -107,7 +107,7 @@ extension WorkerLoop {
 
     /// Once a second: forgets what has expired, and says what is amiss.
     func watchControl() {
-        cancellations.removeExpired(now: wallClock.milliseconds)
+        cancellations.removeExpired(now: wallClock)
         metrics.cancellations.set(cancellations.count)
         let forgotten = cancellations.forgottenCount - controlReading.forgottenCount
         if forgotten > 0 {

@@ -115,11 +115,11 @@ extension WorkerLoop {
             return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
         }
         guard let ledger = partitions[slot].ledger else { return nil }
-        let latest = partitions[slot].latest
+        let marks = partitions[slot].marks
         let begunBefore = closes ? partitions[slot].endOfBegun : nil
         var position =
             left.isEmpty
-            ? ledger.commit(latest: latest, begunBefore: begunBefore) : ledger.commit(leavingOut: left, latest: latest)
+            ? ledger.commit(marks: marks, begunBefore: begunBefore) : ledger.commit(leavingOut: left, marks: marks)
         if cycle.isInOrder { position = position.inOrder(after: partitions[slot].recorded) }
         return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
     }
@@ -164,7 +164,7 @@ extension WorkerLoop {
             switch reply {
             case .prepared(let lanes, let parents, let hasHandles):
                 membership.producerPrepared()
-                delayLanes = DelayLanes(lanes)
+                delayLanes = lanes
                 parentPartitionCount = parents
                 details.isWanted = hasHandles
                 health.producerReady()
@@ -179,9 +179,8 @@ extension WorkerLoop {
             case .probed(let error): probed(error)
             case .surveyed(let unread):
                 perform(membership.surveyed(unread.map { Membership.Partition($0) }, now: now))
-            case .committed: committed()
-            case .overtaken: commitIsImpossible(.overtaken)
-            case .misplaced: commitIsImpossible(.misplaced)
+            case .committed(let lanes): committed(lanes)
+            case .impossible(let reason): commitIsImpossible(reason)
             case .commitFailed(let error, let standing): commitFailed(error, standing)
             case .fenced(let error):
                 log.error(.fenced, "another worker has this worker's name", [.reason: .string(error.description)])
@@ -191,7 +190,8 @@ extension WorkerLoop {
         }
     }
 
-    private func committed() {
+    private func committed(_ lanes: DelayLanes) {
+        delayLanes = lanes
         // No copy of the batch stays here, because its memory is used again.
         guard let byteCount = offered.job?.batch.bytes.count, let resultCount = offered.job?.batch.resultCount else { return }
         facts.lastCommit = wallClock

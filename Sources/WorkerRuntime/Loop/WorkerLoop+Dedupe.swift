@@ -106,7 +106,7 @@ extension WorkerLoop {
         }
         let names = lend(&flight.request) { rules.names(of: $0) }
         let repetition = partitions[flight.slot].recent?.received(
-            key: names.key, id: names.id, offset: flight.offset, time: flight.origin.timestamp.milliseconds)
+            key: names.key, id: names.id, offset: flight.offset, time: flight.origin.timestamp)
         switch repetition {
         case .key(let offset):
             throw RequestFault(.duplicate, "/dedupe/key", "The request at offset \(offset) of its partition has the same key.")

@@ -171,7 +171,7 @@ extension WorkerLoop {
             partitions[slot].parked = flight
             return
         }
-        keep(flight, writtenAt: place.timestamp.milliseconds)
+        keep(flight, writtenAt: place.timestamp)
     }
 
     private func takeUpParked(_ slot: Int) {
@@ -181,7 +181,7 @@ extension WorkerLoop {
         case .process:
             partitions[slot].parked = nil
             // Read not long ago; how long it lay there before does not matter much.
-            keep(flight, writtenAt: wallClock.adding(milliseconds: -Self.longestStay / 2).milliseconds)
+            keep(flight, writtenAt: wallClock.adding(milliseconds: -Self.longestStay / 2))
         case .alreadyFinished, nil:
             partitions[slot].parked = nil
             abandon(flight)
@@ -189,7 +189,7 @@ extension WorkerLoop {
     }
 
     /// Lets a held request wait for its moment and its key's turn.
-    private func keep(_ flight: Flight, writtenAt: Int64) {
+    private func keep(_ flight: Flight, writtenAt: Timestamp) {
         guard let delayed = flight.delayed, flight.deadLetter == nil, flight.report.faults.isEmpty,
             let requests = ordered.requests(of: flight.slot), let key = orderingKey(of: flight)
         else {
@@ -202,7 +202,7 @@ extension WorkerLoop {
             key,
             .init(
                 origin: .init(flight.origin), place: .held(flight.offset), record: record,
-                due: cancellation(of: flight) == nil ? delayed.due.milliseconds : .min, byteCount: record.byteCount))
+                due: cancellation(of: flight) == nil ? delayed.due : .past, byteCount: record.byteCount))
         noteRoomForKeys(requests)
         if isAdded { flights.release(flight) } else { settle(flight) }
     }
@@ -213,7 +213,7 @@ extension WorkerLoop {
         for slot in ordered.queues.indices where ordered.queues[slot].count > 0 {
             ordered.queues[slot].hurry { record in
                 guard let id = record.id else { return false }
-                return cancellations.cancellation(of: id, published: record.origin.timestamp.milliseconds) != nil
+                return cancellations.cancellation(of: id, published: record.origin.timestamp) != nil
             }
         }
     }
@@ -231,7 +231,7 @@ extension WorkerLoop {
                 continue
             }
             let followers = ordered.queues[slot].removeFollowers(
-                now: wallClock.milliseconds, limit: (min(room, Self.movesPerTurn), bytes))
+                now: wallClock, limit: (min(room, Self.movesPerTurn), bytes))
             for (_, request) in followers { if let record = request.record { move(record, to: held.number) } }
             noteRoomForKeys(slot)
         }
@@ -273,7 +273,7 @@ extension WorkerLoop {
                 partitions[slot].isDirty = true
                 ordered.isRefreshDue = true
                 guard let requests = ordered.requests(of: slot) else { continue }
-                let end = wallClock.adding(milliseconds: -Self.longestStay).milliseconds
+                let end = wallClock.adding(milliseconds: -Self.longestStay)
                 writeAnew(slot, ordered.queues[requests].removeHeld(limit: .max) { _, record in record.writtenAt < end })
             }
             ordered.nextRefresh = now + Self.refreshInterval

@@ -33,7 +33,7 @@ extension WorkerLoop {
         let record = OrderedRecord(flight)
         let isAdded = ordered.queues[flight.slot].add(
             key,
-            .init(origin: origin, place: .published(flight.offset), record: record, due: .min, byteCount: record.byteCount))
+            .init(origin: origin, place: .published(flight.offset), record: record, due: .past, byteCount: record.byteCount))
         noteRoomForKeys(flight.slot)
         // A copy is held already, with what has happened to it.
         if isAdded { flights.release(flight) } else { settle(flight) }
@@ -61,7 +61,7 @@ extension WorkerLoop {
         guard ordered.isUsed, canProceed else { return }
         for lane in Lane.allCases {
             for slot in lanes[lane.rawValue].slots {
-                while canStartKeys(of: lane), let (key, request) = ordered.queues[slot].next(now: wallClock.milliseconds) {
+                while canStartKeys(of: lane), let (key, request) = ordered.queues[slot].next(now: wallClock) {
                     if let record = request.record { start(record, of: key) }
                     noteRoomForKeys(slot)
                 }
@@ -113,18 +113,11 @@ extension WorkerLoop {
         for lane in Lane.allCases where canStartKeys(of: lane) {
             for slot in lanes[lane.rawValue].slots {
                 guard let due = ordered.queues[slot].nextMoment else { continue }
-                if due <= wallClock.milliseconds { return now }
-                let wait = min(Timestamp(milliseconds: due).milliseconds(since: wallClock), Self.longestWait)
+                if due <= wallClock { return now }
+                let wait = min(due.milliseconds(since: wallClock), Self.longestWait)
                 moment = min(moment, now + wait * 1_000_000)
             }
         }
         return moment
-    }
-
-    /// Forgets the keys' requests whose records stand in a partition that is read again from its beginning.
-    func forgetKeys(of slot: Int) {
-        guard let requests = ordered.requests(of: slot) else { return }
-        ordered.queues[requests].forget(held: requests != slot)
-        noteRoomForKeys(requests)
     }
 }

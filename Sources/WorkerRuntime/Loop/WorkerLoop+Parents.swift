@@ -70,8 +70,8 @@ extension WorkerLoop {
             return
         }
         let bytes = value.withUnsafeBufferPointer { Array($0) }
-        parents[slot].opened(
-            key, bytes, chunks: record.chunks, at: offset, timestamp: timestamp ?? wallClock.milliseconds)
+        let time = timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock
+        parents[slot].opened(key, bytes, chunks: record.chunks, at: offset, timestamp: time)
     }
 
     private func end(_ key: ParentKey, _ chunk: Int, _ value: Span<UInt8>, _ offset: Int64, _ slot: Int) {
@@ -95,8 +95,7 @@ extension WorkerLoop {
         let origin =
             record.origin
             ?? RecordOrigin(
-                topic: id.topic, partition: id.partition, offset: parent.offset,
-                timestamp: Timestamp(milliseconds: parent.timestamp))
+                topic: id.topic, partition: id.partition, offset: parent.offset, timestamp: parent.timestamp)
         let source = OutcomeBatch.Origin(slot: slot, offset: offset)
         let conclusion = recorder.record(
             record, parent.totals, hub: hubMember(of: record), origin: origin, from: source, now: wallClock, into: &outbox)

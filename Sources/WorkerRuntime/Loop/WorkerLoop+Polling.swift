@@ -16,7 +16,7 @@ extension WorkerLoop {
 
     private func sendPolls(to port: HubPort) {
         while !port.polls.queue.isEmpty, mayPoll(port) {
-            guard let next = port.polls.queue.removeFirst() else { return }
+            guard let next = port.polls.queue.popFirst() else { return }
             let flight = flights[next.call.flight]
             if isWaitingPoll(next.call, next.generation), let poll = flight.poll { ask(flight, poll, port) }
         }
@@ -101,7 +101,7 @@ extension WorkerLoop {
         let port = ports[flight.port]
         if case .throttled(let wait) = answer { port.polls.pause.asked(for: wait ?? Self.usualPause, now: now) }
         let terms = configuration.outcomes
-        switch poll.call.tracking.answered(answer, terms, at: wallClock.milliseconds, using: &generator) {
+        switch poll.call.tracking.answered(answer, terms, at: wallClock, using: &generator) {
         case .poll(let wait): askLater(flight, poll, after: wait)
         case .conclude(let verdict): conclude(flight, poll, CallOutcome(verdict, telemetry: poll.call.tracking.telemetry))
         case .unavailable:

@@ -79,14 +79,12 @@ extension WorkerLoop {
     /// Notes that a record was delivered; nil when its outcome was published before, or a newer version wrote it.
     func receive(_ record: borrowing ConsumedRecord, of slot: Int) -> OffsetLedger.Reception? {
         let offset = record.offset
-        if partitions[slot].begins(after: offset) {
-            guard !partitions[slot].role.hasRequests else {
-                membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
-                return nil
-            }
-            beginAgain(slot, at: offset)
+        if partitions[slot].begins(after: offset) { membership.foundBehindCommit(Membership.Partition(partitions[slot].id)) }
+        // What is read before the assignment begins again is read again then.
+        guard membership.behindCommit.isEmpty, !partitions[slot].leaves(at: record, group: configuration.groupID) else {
+            return nil
         }
-        guard !partitions[slot].leaves(at: record, group: configuration.groupID) else { return nil }
+        partitions[slot].noteRead(record)
         let reception = partitions[slot].received(offset, window: window(of: slot))
         if reception == .alreadyFinished { return nil }
         partitions[slot].consumed.increment()
@@ -102,7 +100,7 @@ extension WorkerLoop {
     private func take(_ record: borrowing ConsumedRecord, _ origin: RecordOrigin, _ slot: Int, _ lane: Lane) {
         if lookBack(at: record, origin, slot) { return }
         guard let reception = receive(record, of: slot) else { return remember(record, origin, slot) }
-        partitions[slot].noteTaken(origin.timestamp, now: wallClock)
+        partitions[slot].lastTimestamp = origin.timestamp
         let flight = flights.take()
         flight.begin(epoch: epoch, slot: slot, lane: lane, origin: origin, now: wallClock, monotonic: now)
         read(record, into: flight)
@@ -185,21 +183,6 @@ extension WorkerLoop {
         flight.deadLetter = letter
         flights.account(for: flight)
         noteDeadLetter(place, failure)
-    }
-
-    /// Notes that a partition of our own has records below the committed position: its topic was recreated or truncated.
-    private func beginAgain(_ slot: Int, at offset: Int64) {
-        let mark = partitions[slot].ledger?.lowWaterMark ?? 0
-        log.warning(
-            .kafkaError, "committed offset is beyond the log end (topic recreated or truncated); offset reset to earliest",
-            [
-                .topic: .string(partitions[slot].id.topic), .partition: LogValue(partitions[slot].id.partition),
-                .offset: LogValue(offset), .reason: .string("the committed position is \(mark)"),
-            ])
-        for flight in flights.flights where flight.isActive && flight.slot == slot { abandon(flight) }
-        for port in ports { for lane in port.aside.indices { port.aside[lane].removeAll(of: slot) } }
-        forgetKeys(of: slot)
-        partitions[slot].beginAgain(at: offset, window: window(of: slot))
     }
 
     /// Starts a record that lay beyond the window, when the window has moved.

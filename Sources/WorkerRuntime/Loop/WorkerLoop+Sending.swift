@@ -246,7 +246,7 @@ extension WorkerLoop {
         case .backoff, .ifAmbiguityAllowed:
             let decision = configuration.retry.next(
                 afterAttempt: flight.calls[index].attempt, limit: flight.request.options.maxAttempts, floor: floor,
-                now: wallClock.milliseconds, expiry: flight.request.expiresAt?.milliseconds, using: &generator)
+                now: wallClock, expiry: flight.request.expiresAt, using: &generator)
             switch decision {
             case .retry(let milliseconds): return (milliseconds, false)
             case .exhausted: return (nil, false)

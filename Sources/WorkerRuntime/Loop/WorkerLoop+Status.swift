@@ -25,7 +25,7 @@ extension WorkerLoop {
     func oldestWaiting() -> [Timestamp] {
         var first = min(wallClock, facts.oldestUnread ?? wallClock)
         for queues in ordered.queues where queues.count > 0 {
-            queues.forEachDue(at: wallClock.milliseconds) { first = min(first, $0.waitingSince) }
+            queues.forEachDue(at: wallClock) { first = min(first, $0.waitingSince) }
         }
         for slot in delayedPartitions.slots { first = min(first, partitions[slot].unread?.waitingSince ?? first) }
         var oldest = ports.map { port in port.aside.reduce(wallClock) { min($0, $1.waitingSince ?? $0) } }
@@ -127,7 +127,7 @@ extension WorkerLoop {
                 inWork: inWork[slot],
                 oldest: oldest[slot].map { oldestStatus($0, due: due[$0.index]) }
                     ?? partitions[slot].unread?.status(at: wallClock),
-                isLeft: partitions[slot].left != nil)
+                left: partitions[slot].left)
         }
     }
 

@@ -100,7 +100,7 @@ extension WorkerLoop {
 
     /// Defers a poll for which there is no room: for as long again as the call is followed, so that this is seldom done twice.
     private func putOff(_ flight: Flight, _ poll: OutcomePoll) {
-        let elapsed = wallClock.milliseconds(since: Timestamp(milliseconds: poll.call.tracking.acceptedAt))
+        let elapsed = wallClock.milliseconds(since: poll.call.tracking.acceptedAt)
         if elapsed > configuration.outcomes.deadline {
             take(.failed, flight, poll)
         } else {
@@ -126,7 +126,7 @@ extension WorkerLoop {
         let limit = configuration.outcomes.deadline + configuration.outcomes.interval
         for flight in flights.flights where flight.isActive {
             guard let poll = flight.poll, poll.phase == .ready,
-                wallClock.milliseconds(since: Timestamp(milliseconds: poll.call.tracking.acceptedAt)) > limit
+                wallClock.milliseconds(since: poll.call.tracking.acceptedAt) > limit
             else { continue }
             take(.failed, flight, poll)
         }

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Kafka
 import PushModel
@@ -41,9 +42,8 @@ final class OutcomePoll {
         else { return nil }
         self.call = call
         self.due = Timestamp(milliseconds: due)
-        recheckTime = Timestamp(
-            milliseconds: DelayLanes.recheckTime(
-                in: delay, written: record.timestamp ?? now.milliseconds, due: due, now: now.milliseconds))
+        recheckTime = DelayLanes.recheckTime(
+            in: delay, written: record.timestamp.map(Timestamp.init(milliseconds:)) ?? now, due: self.due, now: now)
     }
 
     /// More than any poll waits, in seconds: two days.
@@ -106,7 +106,7 @@ struct OutcomePolling {
     /// Polls that wait for their turn; more are deferred, because behind them in a lane others would wait that are no polls.
     static let maximumWaiting = 1024
 
-    var queue = CallQueue()
+    var queue = FIFO<WaitingCall>()
     var allowance = PollAllowance()
     /// The rest that the hub asked for when it was asked for an outcome; sends go on.
     var pause = HubPause()

@@ -19,8 +19,8 @@ final class Committer: Sendable {
         case positions([TopicPartition], partitionsBehindCommit: Set<TopicPartition>, epoch: Int)
         /// Ask the group for anything, to learn whether it answers again.
         case probe([TopicPartition])
-        /// Look for partitions without a consumer.
-        case survey
+        /// Look for partitions without a consumer, and whether a leader is back for which partitions of this worker wait.
+        case survey(awaiting: [TopicPartition])
         /// Publish a batch together with its offsets.
         case commit(CommitJob)
         /// Close the producer and end the thread.
@@ -31,19 +31,18 @@ final class Committer: Sendable {
     enum Reply: Sendable {
         /// The producer is ready; these delay lanes are there, so many partitions of the topic of parents, and perhaps the topic of dead
         /// handles.
-        case prepared(lanes: [Int], parents: Int32, hasHandles: Bool)
+        case prepared(lanes: DelayLanes, parents: Int32, hasHandles: Bool)
         /// The positions, and where topics ended after that.
         case positions([CommittedOffset], PartitionEnds, epoch: Int)
         case positionsFailed(KafkaError, epoch: Int)
         /// Whether the group answered the probe.
         case probed(KafkaError?)
-        /// The partitions without a consumer; none where that could not be learnt.
+        /// The partitions without a consumer, or those that waited; none where that could not be learnt.
         case surveyed([TopicPartition])
-        case committed
-        /// The group stands where this worker did not put it: nothing is published, and its work is another worker's by now.
-        case overtaken
-        /// A partition of held requests is not there any more that some are for.
-        case misplaced
+        /// The batch is committed; these delay lanes are there now.
+        case committed(DelayLanes)
+        /// Nothing is published, nor can it be as the partitions are.
+        case impossible(CommitCycle.Reason)
         /// The batch is not committed, and stands so; it must be offered again.
         case commitFailed(KafkaError, CommitJob.Standing)
         /// Another process has this worker's place; this one must stop.
@@ -58,7 +57,7 @@ final class Committer: Sendable {
         /// The control topic for those who read what is committed; nil if there is none.
         var control: Int64?
         /// Where partitions begin that do not begin at the group's position.
-        var starts: [TopicPartition: PartitionStart] = [:]
+        var starts: [TopicPartition: AssignmentPlan.Ruling] = [:]
         /// Where the partitions of requests ended that were assigned, open transactions included; those of which it was asked.
         var requests: [TopicPartition: Int64] = [:]
         /// The partitions of held requests that were assigned, open transactions included; empty if that could not be learnt.
@@ -66,8 +65,8 @@ final class Committer: Sendable {
     }
 
     private struct State {
-        var jobs: [Job] = []
-        var replies: [Reply] = []
+        var jobs = FIFO<Job>()
+        var replies = FIFO<Reply>()
         /// When the present job was begun, monotonic nanoseconds.
         var busySince: MonotonicTime?
         var isAbandoned = false
@@ -100,7 +99,7 @@ final class Committer: Sendable {
 
     /// Takes the oldest reply, or nil.
     func nextReply() -> Reply? {
-        state.withLock { $0.replies.isEmpty ? nil : $0.replies.removeFirst() }
+        state.withLock { $0.replies.popFirst() }
     }
 
     /// When the present job was begun, monotonic nanoseconds; nil while there is none.
@@ -110,8 +109,8 @@ final class Committer: Sendable {
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true
-            state.jobs = []
-            state.replies = []
+            state.jobs = FIFO()
+            state.replies = FIFO()
         }
         signal.raise()
     }
@@ -145,7 +144,7 @@ final class Committer: Sendable {
         state.withLock { state in
             guard !state.jobs.isEmpty else { return nil }
             state.busySince = MonotonicTime.now()
-            return state.jobs.removeFirst()
+            return state.jobs.popFirst()
         }
     }
 }
@@ -161,6 +160,16 @@ struct CommitJob: Sendable {
     var standing = Standing.unpublished
     /// The worker's place in the group when the batch was offered; nil without transactions.
     var group: GroupMetadata?
+
+    /// The same without the positions in partitions that were deleted, because brokers take none there.
+    func leavingOut(_ isDeleted: (TopicPartition) -> Bool) -> CommitJob {
+        let kept = offsets.indices.filter { !isDeleted(offsets[$0].partition) }
+        guard kept.count < offsets.count else { return self }
+        var job = self
+        job.offsets = kept.map { offsets[$0] }
+        job.before = kept.map { before[$0] }
+        return job
+    }
 
     /// Whether there is nothing that could be lost or repeated: positions are committed once more, so that the group does not forget them.
     var changesNothing: Bool { batch.isEmpty && zip(offsets, before).allSatisfy { LedgerCommit($0) == $1 } }

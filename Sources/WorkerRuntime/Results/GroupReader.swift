@@ -11,6 +11,8 @@ struct GroupReader {
     private let clock: WorkerClock
     /// The numbers of partitions of which every one had a consumer, so that the group need not be asked again.
     private var surveyed: [Int] = []
+    /// The partitions without a position whose leaders were away when an assignment began, of this worker and of others.
+    private var away: [TopicPartition] = []
 
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock) {
         self.configuration = configuration
@@ -38,7 +40,12 @@ struct GroupReader {
     }
 
     /// The partitions without a consumer. The group is asked when numbers have changed only, so that it costs an idle fleet little.
-    mutating func survey() throws(KafkaError) -> [TopicPartition] {
+    ///
+    /// - Parameter awaiting: Partitions of this worker that wait for a leader.
+    /// - Returns: Those, if one that they wait for is back; else what has no consumer.
+    /// - Throws: It could not be learnt.
+    mutating func survey(awaiting: [TopicPartition]) throws(KafkaError) -> [TopicPartition] {
+        if !awaiting.isEmpty, try isOneBack(of: away.isEmpty ? awaiting : away) { return awaiting }
         let topics = configuration.topics.shared
         let counts = try group.partitionCounts(of: topics, timeout: .seconds(1))
         guard counts != surveyed else { return [] }
@@ -50,8 +57,23 @@ struct GroupReader {
         return unread
     }
 
+    /// Whether a partition has a leader that answers; asked for 2 s at most.
+    private func isOneBack(of partitions: [TopicPartition]) throws(KafkaError) -> Bool {
+        let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
+        let deadline = ContinuousClock.now + .seconds(2)
+        for partition in partitions {
+            let left = min(Duration.seconds(1), deadline - .now)
+            guard left > .zero else { return false }
+            if (try? admin.ends(of: [partition.partition], in: partition.topic, timeout: left)) != nil { return true }
+        }
+        return false
+    }
+
     /// Asks the group again at the next survey: an assignment has begun.
-    mutating func forgetSurvey() { surveyed = [] }
+    mutating func forgetSurvey() {
+        surveyed = []
+        away = []
+    }
 
     /// The partitions of held requests that belong to partitions of requests, as far as they are there.
     ///
@@ -78,7 +100,7 @@ struct GroupReader {
     ///   - producer: Tells whether the control topic is there.
     /// - Returns: The ends, and what to do with partitions that begin elsewhere.
     /// - Throws: It could not be learnt, of a partition that cannot be read before.
-    func ends(
+    mutating func ends(
         of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, held: [TopicPartition],
         _ producer: Producer
     ) throws(KafkaError) -> Committer.PartitionEnds {
@@ -91,8 +113,8 @@ struct GroupReader {
         return ends
     }
 
-    /// Finds out where partitions of requests begin that cannot begin at the group's position: there is none, or the partition ends
-    /// before it.
+    /// Finds out where partitions begin that cannot begin at the group's position: a partition of requests has none, or one has lost what
+    /// was read of it. One without a position whose leader is away holds up no other: it stays undecided.
     ///
     /// - Parameters:
     ///   - positions: The group's positions.
@@ -100,32 +122,47 @@ struct GroupReader {
     ///   - admin: Sees what is not committed.
     ///   - found: Takes what to do with each of those, and where partitions end. The others begin at their position.
     /// - Throws: It could not be learnt, of a partition that cannot be read before.
-    private func findStarts(
+    private mutating func findStarts(
         of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, _ admin: TopicAdmin,
         into found: inout Committer.PartitionEnds
     ) throws(KafkaError) {
-        for lane in Lane.allCases {
-            let topic = configuration.topics.requests(of: lane)
-            let asked = positions.filter { $0.partition.topic == topic }
+        var questions = EndQuestions(admin)
+        let topics = configuration.topics
+        let ofRequests = Lane.allCases.map { topics.requests(of: $0) }
+        let looks = try RecordLooks(
+            of: positions.filter { $0.partition.topic != topics.parents }, partitionsBehindCommit,
+            RecordLook(configuration.kafka, limit: .seconds(3)))
+        for topic in ofRequests + topics.delays + [topics.held] {
+            let hasRequests = ofRequests.contains(topic)
+            let asked = positions.filter { $0.partition.topic == topic && (hasRequests || looks.isDoubtful($0.partition)) }
             guard !asked.isEmpty else { continue }
             let numbers = asked.map(\.partition.partition)
-            let mustKnow = asked.contains { $0.offset == nil || partitionsBehindCommit.contains($0.partition) }
-            let limit = Duration.seconds(mustKnow ? 5 : 1)
-            let ends: [Int64]
-            do throws(KafkaError) {
-                ends = try admin.ends(of: numbers, in: topic, timeout: limit)
-            } catch {
+            let mustKnow = asked.contains { $0.offset == nil || looks.isDoubtful($0.partition) }
+            let ends: [Int64?]
+            if mustKnow {
+                ends = try questions.ends(of: numbers, in: topic)
+            } else {
                 // Of one that is away nothing is known; when it is back, what is read of it tells.
-                guard mustKnow else { continue }
-                throw error
+                guard let known = try? admin.ends(of: numbers, in: topic, timeout: .seconds(1)) else { continue }
+                ends = known
             }
             let unplaced = asked.filter { $0.offset == nil }.map(\.partition.partition)
-            let decisions = try configuration.start == .safe ? safeDecisions(in: topic, of: unplaced, admin) : []
+            let decisions =
+                try configuration.start == .safe ? safeDecisions(in: topic, of: unplaced, &questions, admin) : []
             for (position, end) in zip(asked, ends) {
-                found.requests[position.partition] = end
-                let isBeyond = position.offset.map { $0 > end || partitionsBehindCommit.contains(position.partition) }
+                let partition = position.partition
+                guard let end else {
+                    // What is read of it does not tell that it has ended before its position.
+                    if looks.isDoubtful(partition), let failure = questions.failure { throw failure }
+                    guard position.offset == nil else { continue }
+                    found.starts[partition] = AssignmentPlan.Ruling(.undecided, .noPosition, end: 0)
+                    away.append(partition)
+                    continue
+                }
+                if hasRequests { found.requests[partition] = end }
+                let isBeyond = position.offset.map { $0 > end || looks.isDoubtful(partition) }
                 guard isBeyond ?? true else { continue }
-                found.starts[position.partition] = try start(of: position, end: end, decisions, admin)
+                found.starts[partition] = try start(of: position, end: end, decisions, looks, admin)
             }
         }
     }
@@ -141,15 +178,14 @@ struct GroupReader {
                 let lows = try? admin.beginnings(of: numbers, in: topic, timeout: .seconds(1))
             else { continue }
             for (partition, (low, end)) in zip(unplaced, zip(lows, ends)) {
-                found.starts[partition] = PartitionStart(
-                    decision: .offset(low), cause: .noPosition, end: end, waiting: max(0, end - low))
+                found.starts[partition] = AssignmentPlan.Ruling(.offset(low), .noPosition, end: end, waiting: max(0, end - low))
             }
         }
     }
 
     /// What `safe` decides about partitions of a topic without a position, for which those of other workers matter as well.
-    private func safeDecisions(
-        in topic: String, of unplaced: [Int32], _ admin: TopicAdmin
+    private mutating func safeDecisions(
+        in topic: String, of unplaced: [Int32], _ questions: inout EndQuestions, _ admin: TopicAdmin
     ) throws(KafkaError) -> [StartRule.Decision?] {
         guard let last = unplaced.max() else { return [] }
         let limit = Duration.seconds(5)
@@ -160,39 +196,48 @@ struct GroupReader {
         var isPlaced = partitions.map { !unplaced.contains($0.partition) }
         // Where the topic is known, no other partition is asked about: each is held back while its worker commits.
         if !isKnown { isPlaced = try group.committed(partitions, timeout: limit).map { $0.offset != nil } }
-        let marks = try admin.watermarks(ofTopic: topic, partitionCount: count, timeout: limit)
-        let time = StartRule.safe.time(now: clock.millisecondsSince1970) ?? 0
-        let young = try admin.offsets(since: time, ofTopic: topic, partitionCount: count, timeout: limit)
-        return StartRule.safe.decisions(
-            in: isPlaced.indices.map {
-                StartRule.Partition(
-                    low: marks[$0].low, high: marks[$0].high, since: young[$0], hasPosition: isPlaced[$0])
-            })
+        let open = zip(partitions, isPlaced).filter { !$0.1 }.map(\.0.partition)
+        let ends = try questions.ends(of: open, in: topic)
+        let numbers = zip(open, ends).filter { $0.1 != nil }.map(\.0)
+        let lows = try admin.beginnings(of: numbers, in: topic, timeout: limit)
+        let time = StartRule.safe.time(now: Timestamp(milliseconds: clock.millisecondsSince1970))
+        let young = try admin.offsets(since: time?.milliseconds ?? 0, of: numbers, in: topic, timeout: limit)
+        // Of a partition with a position nothing else matters.
+        var contents = isPlaced.map { $0 ? StartRule.Partition(low: 0, high: 0, since: nil, hasPosition: true) : .away }
+        var index = 0
+        for (number, end) in zip(open, ends) {
+            guard let end else {
+                away.append(TopicPartition(topic: topic, partition: number))
+                continue
+            }
+            contents[Int(number)] = StartRule.Partition(low: lows[index], high: end, since: young[index], hasPosition: false)
+            index += 1
+        }
+        return StartRule.safe.decisions(in: contents)
     }
 
+    /// Where a partition begins; nil if that is the group's position after all.
     private func start(
-        of position: CommittedOffset, end: Int64, _ decisions: [StartRule.Decision?], _ admin: TopicAdmin
-    ) throws(KafkaError) -> PartitionStart {
+        of position: CommittedOffset, end: Int64, _ decisions: [StartRule.Decision?], _ looks: RecordLooks, _ admin: TopicAdmin
+    ) throws(KafkaError) -> AssignmentPlan.Ruling? {
         let (partition, limit) = (position.partition, Duration.seconds(5))
         let rule = configuration.start
         let low = try admin.beginnings(of: [partition.partition], in: partition.topic, timeout: limit).first ?? 0
         let waiting = max(0, end - low)
         let number = Int(partition.partition)
         if position.offset == nil, decisions.indices.contains(number), let decision = decisions[number] {
-            return PartitionStart(decision: decision, cause: .noPosition, end: end, waiting: waiting)
+            return AssignmentPlan.Ruling(decision, .noPosition, end: end, waiting: waiting)
         }
-        let latest = position.offset == nil ? nil : (try? FinishedOffsets(decoding: position.metadata))?.latest
         var since: Int64?
-        let ruled = rule.time(now: clock.millisecondsSince1970)
-        if let time = latest.map({ $0 == .max ? $0 : $0 + 1 }) ?? ruled, low < end {
-            since = try admin.offset(since: time, in: partition, timeout: limit)
+        let now = Timestamp(milliseconds: clock.millisecondsSince1970)
+        if let time = rule.time(now: now), low < end, looks.marks[partition] == nil {
+            since = try admin.offset(since: time.milliseconds, in: partition, timeout: limit)
         }
         guard let committed = position.offset else {
             let decision = rule.decision(low: low, high: end, since: since)
-            return PartitionStart(decision: decision, cause: .noPosition, end: end, waiting: waiting)
+            return AssignmentPlan.Ruling(decision, .noPosition, end: end, waiting: waiting)
         }
-        let (decision, cause) = rule.decisionBeyondEnd(low: low, high: end, latest: latest, since: since)
-        return PartitionStart(decision: decision, cause: cause, committed: committed, end: end, waiting: waiting)
+        return looks.tail(of: partition, position: committed, low: low, high: end).ruling(rule, since: since)
     }
 
     /// Where partitions of held requests end, behind all that was written. Where that cannot be learnt soon, it is when they are read.

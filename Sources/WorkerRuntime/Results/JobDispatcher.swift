@@ -18,7 +18,7 @@ struct JobDispatcher {
             do throws(KafkaError) {
                 let writer = try publisher.prepare()
                 return .prepared(
-                    lanes: writer.delayLanes, parents: writer.parentPartitions, hasHandles: writer.hasHandles)
+                    lanes: writer.lanes, parents: writer.parentPartitions, hasHandles: writer.hasHandles)
             } catch {
                 return publisher.isTakenOver(error) ? .fenced(error) : .failed(error)
             }
@@ -30,7 +30,7 @@ struct JobDispatcher {
                 return publisher.isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
             }
         case .probe(let partitions): return .probed(reader.probe(partitions))
-        case .survey: return .surveyed((try? reader.survey()) ?? [])
+        case .survey(let awaiting): return .surveyed((try? reader.survey(awaiting: awaiting)) ?? [])
         case .commit(let job): return publisher.commit(job)
         case .stop:
             publisher.close()

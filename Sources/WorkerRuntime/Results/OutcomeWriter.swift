@@ -1,4 +1,5 @@
 import Basics
+import Delivery
 import EventLoop
 import Kafka
 
@@ -11,6 +12,10 @@ final class OutcomeWriter {
     private(set) var isClosed = false
     private let results: Producer.Topic
     private let deadLetters: Producer.Topic
+    /// What brokers said of the topics of delay lanes and of held requests.
+    let laneAnswers: [String: LaneTopics.Answer]
+    /// The delay lanes that are there.
+    let lanes: DelayLanes
     /// The topics of the delay lanes; nil where there is none: waits are shorter lanes' then, or the loop's own.
     private let delays: [Producer.Topic?]
     /// The partitions of a delay lane, once polls were written to it.
@@ -44,13 +49,20 @@ final class OutcomeWriter {
         deadLetters = topics[1]
         own = (topics[2], try producer.partitionCount(of: topics[2], timeout: .seconds(5)))
         parents = (topics[3], try producer.partitionCount(of: topics[3], timeout: .seconds(5)))
-        delays = try names.delays.map { (name) throws(KafkaError) in try producer.warmUp(optional: name) }
-        handles = try producer.warmUp(optional: names.handles)
-        if let topic = try producer.warmUp(optional: names.held) {
-            held = (topic, try producer.partitionCount(of: topic, timeout: .seconds(5)))
+        let answers = try producer.laneAnswers(on: names.delays + [names.held], timeout: .seconds(5))
+        func partitions(_ name: String) -> Int32 { answers[name]?.partitionCount ?? 0 }
+        laneAnswers = answers
+        lanes = DelayLanes(names.delays.indices.filter { partitions(names.delays[$0]) > 0 })
+        delays = try names.delays.map { (name) throws(KafkaError) -> Producer.Topic? in
+            guard partitions(name) > 0 else { return nil }
+            return try producer.topic(named: name)
+        }
+        if partitions(names.held) > 0 {
+            held = (try producer.topic(named: names.held), partitions(names.held))
         } else {
             held = nil
         }
+        handles = try producer.warmUp(optional: names.handles)
         if transactionalID != nil { try producer.initTransactions(timeout: .seconds(30)) }
         self.producer = producer
     }
@@ -64,9 +76,6 @@ final class OutcomeWriter {
         // What the library copies of a batch at a time: each record costs it about 2 KB besides its bytes.
         .init(key: "queue.buffering.max.messages", value: "2500"),
     ]
-
-    /// The delay lanes that are there.
-    var delayLanes: [Int] { delays.indices.filter { delays[$0] != nil } }
 
     /// The partitions of the topic of parents.
     var parentPartitions: Int32 { parents.partitions }
@@ -87,6 +96,16 @@ final class OutcomeWriter {
     func hasPlaces(for batch: borrowing OutcomeBatch) -> Bool {
         batch.records.allSatisfy { record in
             if case .held(let partition) = record.destination { partition < heldPartitions } else { true }
+        }
+    }
+
+    /// Looks whether a batch can go where it is for. Without any delay lane, what waits stays in memory.
+    ///
+    /// - Throws: `noDelayLane`.
+    func checkLanes(for batch: borrowing OutcomeBatch) throws(KafkaError) {
+        guard lanes.available.isEmpty else { return }
+        for record in batch.records {
+            if case .delay = record.destination.topic { throw .noDelayLane }
         }
     }
 
@@ -139,13 +158,10 @@ final class OutcomeWriter {
         }
     }
 
-    /// A delay lane, or the nearest of those that are there, if its topic has gone since the loop was told. A shorter one is better: its
-    /// records are looked at before their time, and handed on.
+    /// A delay lane, or the nearest of those that are there, if its topic has gone since the loop was told.
     private func delayLane(nearest lane: Int) throws(KafkaError) -> (number: Int, topic: Producer.Topic) {
-        for number in delays.indices.filter({ $0 <= lane }).reversed() + delays.indices.filter({ $0 > lane }) {
-            if let topic = delays[number] { return (number, topic) }
-        }
-        throw .invalidArgument("there is no topic of a delay lane any more")
+        guard let number = lanes.nearest(to: lane), let topic = delays[number] else { throw .noDelayLane }
+        return (number, topic)
     }
 
     /// The partition of a delay lane that the polls of this commit go to. Spread over all, a few to each, they would take a request to
@@ -189,7 +205,29 @@ final class OutcomeWriter {
     }
 }
 
+extension LaneTopics.Answer {
+    /// What brokers say, or that they left the topic out.
+    init(_ found: Result<Int32, KafkaError>?) {
+        switch found {
+        case .success(let count): self = .partitions(count)
+        case .failure(let error) where error.isAuthorization: self = .partitions(0)
+        case .failure(let error): self = error.isUnknownTopicOrPartition ? .missing : .unclear
+        case nil: self = .unclear
+        }
+    }
+}
+
 extension Producer {
+    /// Makes topics known that may be missing, and asks for them.
+    ///
+    /// - Throws: No broker answered.
+    func laneAnswers(on topics: [String], timeout: Duration) throws(KafkaError) -> [String: LaneTopics.Answer] {
+        let counts = try partitionCounts(of: topics, timeout: timeout)
+        var answers: [String: LaneTopics.Answer] = [:]
+        for name in topics { answers[name] = LaneTopics.Answer(counts[name]) }
+        return answers
+    }
+
     /// Makes a topic known that may be missing.
     ///
     /// - Returns: The topic; nil if it is not there, or not allowed.

@@ -17,6 +17,8 @@ struct Publisher {
     private let clock: WorkerClock
     /// The producer with its topics; nil or closed when the next job must make one.
     private var writer: OutcomeWriter?
+    /// What brokers say of the topics that waiting requests go to, and of those with positions.
+    private var topics = LaneTopics()
     /// What earlier transactions may have left.
     private var hanging: HangingTransactions
     /// Says which partition of a delay lane the polls of a commit go to.
@@ -41,21 +43,25 @@ struct Publisher {
         let id = configuration.guarantee == .exactlyOnce ? configuration.transactionalID : nil
         let fresh = try OutcomeWriter(configuration, transactionalID: id)
         writer = fresh
+        topics.producerMade(fresh.laneAnswers)
         return fresh
     }
 
     /// Publishes a batch together with its offsets.
-    mutating func commit(_ job: CommitJob) -> Committer.Reply {
-        var standing = job.standing
+    mutating func commit(_ offered: CommitJob) -> Committer.Reply {
+        var standing = offered.standing
         turn = turn == .max ? 0 : turn + 1
         transactionBegun = nil
         do throws(KafkaError) {
-            let writer = try prepare()
-            guard writer.hasPlaces(for: job.batch) else { return .misplaced }
-            guard try publish(job, &standing, with: writer) else { return .overtaken }
+            let writer = try askForTopics(of: offered)
+            let job = offered.leavingOut { topics.presence(of: Membership.Partition($0)) == .deleted }
+            guard writer.hasPlaces(for: job.batch) else { return .impossible(.misplaced) }
+            guard try publish(job, &standing, with: writer) else { return .impossible(.overtaken) }
             fencedCount = 0
-            return .committed
+            return .committed(writer.lanes)
         } catch {
+            // What refuses a record says nothing about topics; that no lane has one is asked at the usual intervals.
+            if !error.refusesRecords { topics.commitFailed() }
             // A topic was deleted, or recreated with fewer partitions: what the producer knows is discarded with it.
             if error.isUnknownTopicOrPartition { writer?.close(timeout: .zero) }
             return isTakenOver(error) ? .fenced(error) : .commitFailed(error, standing)
@@ -66,6 +72,23 @@ struct Publisher {
     mutating func close() {
         writer?.close(timeout: .seconds(5))
         writer = nil
+    }
+
+    /// Asks brokers again for the topics that a commit needs, if it is time.
+    ///
+    /// - Returns: The producer, or a new one where a topic is not as it found it.
+    /// - Throws: No producer could be made, or it is not clear yet whether a partition was deleted that a position is for.
+    private mutating func askForTopics(of job: CommitJob) throws(KafkaError) -> OutcomeWriter {
+        let writer = try prepare()
+        let positions = job.offsets.map { Membership.Partition($0.partition) }
+        if topics.isDue(for: positions, now: .now()) {
+            let names = configuration.topics.delays + [configuration.topics.held] + positions.map(\.topic)
+            // Where no broker answers, the commit says so.
+            let answers = try? writer.producer.laneAnswers(on: names, timeout: .seconds(2))
+            if let answers, topics.answered(answers, for: positions, now: .now()) { writer.close(timeout: .zero) }
+        }
+        if let doubtful = positions.first(where: { topics.presence(of: $0) == .doubtful }) { throw .unknownTopic(doubtful.topic) }
+        return try prepare()
     }
 
     /// The course of a commit: what earlier transactions left is settled, the transaction is filled and committed, and where it is in
@@ -96,6 +119,7 @@ struct Publisher {
     private mutating func fillTransaction(
         _ job: CommitJob, _ place: GroupMetadata, with writer: OutcomeWriter
     ) throws(KafkaError) {
+        try writer.checkLanes(for: job.batch)
         transactionBegun = MonotonicTime.now()
         do throws(KafkaError) {
             try writer.producer.beginTransaction()
@@ -163,7 +187,8 @@ struct Publisher {
         writer.close(timeout: .zero)
     }
 
-    /// Calls again what may be called again, for as long as the broker keeps the transaction open.
+    /// Calls again what may be called again, for as long as the broker keeps the transaction open. A position in a topic that is missing
+    /// may not: it would be refused all that time.
     private func repeatedly(_ call: () throws(KafkaError) -> Void) throws(KafkaError) {
         let deadline = MonotonicTime.now().advanced(by: configuration.transactionTimeout)
         while true {
@@ -171,7 +196,9 @@ struct Publisher {
                 try call()
                 return
             } catch {
-                guard error.isRetriable, !error.requiresAbort, !error.isFatal, MonotonicTime.now() < deadline else { throw error }
+                guard error.isRetriable, !error.requiresAbort, !error.isFatal, !error.isUnknownTopicOrPartition,
+                    MonotonicTime.now() < deadline
+                else { throw error }
             }
         }
     }
@@ -182,6 +209,7 @@ struct Publisher {
         _ job: CommitJob, _ standing: inout CommitJob.Standing, with writer: OutcomeWriter
     ) throws(KafkaError) {
         if standing != .written {
+            try writer.checkLanes(for: job.batch)
             do throws(KafkaError) {
                 try writer.write(job.batch, timestamp: clock.millisecondsSince1970, turn: turn)
                 try writer.confirm()

@@ -1,3 +1,4 @@
+public import Delivery
 public import PushModel
 
 /// What one loop of a worker knows about its work, for whoever asks why it is stuck; no request's content and no device is in it.
@@ -30,8 +31,14 @@ public struct LoopStatus: Sendable, Equatable {
         public var inWork: Int
         /// The oldest of them.
         public var oldest: Oldest?
+        /// Why the loop leaves it as it is, if it does.
+        public var left: LeaveCause?
+
         /// Whether the loop leaves it to another version, which wrote what comes next.
-        public var isLeft: Bool
+        public var isLeft: Bool { left?.isVersion ?? false }
+
+        /// Whether it is not read before a leader is back.
+        public var waitsForLeader: Bool { left == .leaderAway }
     }
 
     /// A hub that the loop sends through.

@@ -105,6 +105,7 @@ extension ByteWriter {
             append("}")
         }
         if partition.isLeft { append(",\"left\":true") }
+        if partition.waitsForLeader { append(",\"waits_for_leader\":true") }
         append("}")
     }
 

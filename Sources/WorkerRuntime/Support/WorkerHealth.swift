@@ -40,14 +40,17 @@ final class WorkerHealth {
         if reasons.isEmpty { pass(group, "group") } else { fail(group, "group", reasons.joined(separator: "; ")) }
     }
 
-    /// These partitions are left to another version, as long as the assignment lasts; nil when none is. Said when it has changed.
+    /// These partitions are left as they are, as long as the assignment lasts; nil when none is. Said when it has changed.
     func left(_ partitions: LeftPartitions?) {
         guard partitions?.reason != leaving else { return }
         leaving = partitions?.reason
         guard let partitions else { return }
         if !isBrokerDoubtful { joined() }
+        let what: StaticString =
+            partitions.isVersion
+            ? "partitions are left to another version; the others go on" : "partitions wait for their leader; the others go on"
         log.error(
-            .kafkaError, "partitions are left to another version; the others go on",
+            .kafkaError, what,
             [.count: LogValue(partitions.count), .reason: .string(partitions.reason)])
     }
 

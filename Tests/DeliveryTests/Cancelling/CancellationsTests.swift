@@ -1,10 +1,11 @@
 import Delivery
+import PushModel
 import TestSupport
 import Testing
 
 /// Which requests are cancelled, and for how long that is known.
 @Suite struct CancellationsTests {
-    private static let now: Int64 = 1_795_262_400_000
+    private static let now = Timestamp(milliseconds: 1_795_262_400_000)
     private static let lifetime = Cancellations.lifetime
 
     @Test(
@@ -17,9 +18,9 @@ import Testing
         let isTaken = cancellations.add("a", at: Self.now, now: Self.now)
         #expect(isTaken)
         #expect(!cancellations.isEmpty && cancellations.count == 1)
-        #expect((cancellations.cancellation(of: "a", published: Self.now + published) != nil) == isCancelled)
-        #expect(cancellations.cancellation(of: "b", published: Self.now + published) == nil)
-        #expect(cancellations.cancellation(of: "", published: Self.now + published) == nil)
+        #expect((cancellations.cancellation(of: "a", published: Self.now.adding(milliseconds: published)) != nil) == isCancelled)
+        #expect(cancellations.cancellation(of: "b", published: Self.now.adding(milliseconds: published)) == nil)
+        #expect(cancellations.cancellation(of: "", published: Self.now.adding(milliseconds: published)) == nil)
     }
 
     @Test(
@@ -29,25 +30,25 @@ import Testing
         ] as [(Int64, Bool)])
     func whatIsTooOldIsNotTakenInAndWhatIsYetToComeIsNow(_ moment: Int64, _ isNew: Bool) {
         var cancellations = Cancellations()
-        let at = moment == .max ? .max : Self.now + moment
+        let at = Self.now.adding(milliseconds: moment)
         let isTaken = cancellations.add("a", at: at, now: Self.now)
         #expect(isTaken == isNew)
         #expect(cancellations.count == (isNew ? 1 : 0))
-        #expect(cancellations.cancellation(of: "a", published: Self.now + 1) == nil)
-        let found = cancellations.cancellation(of: "a", published: Self.now - Self.lifetime)
+        #expect(cancellations.cancellation(of: "a", published: Self.now.adding(milliseconds: 1)) == nil)
+        let found = cancellations.cancellation(of: "a", published: Self.now.adding(milliseconds: -Self.lifetime))
         #expect(found?.moment == (isNew ? min(at, Self.now) : nil))
     }
 
     @Test func theLatestCancellationOfAnIdCounts() {
         var cancellations = Cancellations()
-        let isFirstTaken = cancellations.add("a", at: Self.now - 10, reason: "first", now: Self.now)
+        let isFirstTaken = cancellations.add("a", at: Self.now.adding(milliseconds: -10), reason: "first", now: Self.now)
         #expect(isFirstTaken)
-        let isSameTaken = cancellations.add("a", at: Self.now - 10, reason: "again", now: Self.now)
+        let isSameTaken = cancellations.add("a", at: Self.now.adding(milliseconds: -10), reason: "again", now: Self.now)
         #expect(!isSameTaken)
-        let isEarlierTaken = cancellations.add("a", at: Self.now - 20, reason: "earlier", now: Self.now)
+        let isEarlierTaken = cancellations.add("a", at: Self.now.adding(milliseconds: -20), reason: "earlier", now: Self.now)
         #expect(!isEarlierTaken)
-        #expect(cancellations.cancellation(of: "a", published: Self.now - 10)?.reason == "first")
-        #expect(cancellations.cancellation(of: "a", published: Self.now - 9) == nil)
+        #expect(cancellations.cancellation(of: "a", published: Self.now.adding(milliseconds: -10))?.reason == "first")
+        #expect(cancellations.cancellation(of: "a", published: Self.now.adding(milliseconds: -9)) == nil)
         let isLaterTaken = cancellations.add("a", at: Self.now, reason: nil, now: Self.now)
         #expect(isLaterTaken)
         #expect(cancellations.cancellation(of: "a", published: Self.now)?.moment == Self.now)
@@ -66,9 +67,10 @@ import Testing
     @Test func beyondItsCapacityTheOneThatCameFirstIsForgotten() {
         var cancellations = Cancellations(capacity: 3)
         for number in 0..<10 {
-            cancellations.add("\(number)", at: Self.now + Int64(number), now: Self.now + Int64(number))
+            let moment = Self.now.adding(milliseconds: Int64(number))
+            cancellations.add("\(number)", at: moment, now: moment)
             // To say again what is known needs no room.
-            cancellations.add("\(number)", at: Self.now + Int64(number), now: Self.now + 20)
+            cancellations.add("\(number)", at: moment, now: Self.now.adding(milliseconds: 20))
             #expect(cancellations.count == min(number + 1, 3))
             #expect(cancellations.forgottenCount == max(0, number - 2))
         }
@@ -79,10 +81,11 @@ import Testing
     @Test func whatHasExpiredIsForgottenAndNoMore() {
         var cancellations = Cancellations()
         for number in 0..<100 {
-            cancellations.add("\(number)", at: Self.now + Int64(number) * 1000, now: Self.now + Int64(number) * 1000)
+            let moment = Self.now.adding(seconds: Int64(number))
+            cancellations.add("\(number)", at: moment, now: moment)
         }
         for passed in [-1, 0, 41, 42, 98, 99] as [Int64] {
-            cancellations.removeExpired(now: Self.now + Self.lifetime + passed * 1000)
+            cancellations.removeExpired(now: Self.now.adding(milliseconds: Self.lifetime + passed * 1000))
             #expect(cancellations.count == Int(99 - passed) && cancellations.forgottenCount == 0)
             let oldest = cancellations.cancellation(of: "\(passed + 1)", published: Self.now)
             #expect((oldest != nil) == (passed < 99))
@@ -95,14 +98,15 @@ import Testing
     @Test(arguments: 1...8) func inEveryOrderItIsWhatAListWouldSay(_ seed: Int) {
         var random = SeededRandom(seed)
         var cancellations = Cancellations(capacity: 20)
-        var list: [(id: String, moment: Int64)] = []
+        var list: [(id: String, moment: Timestamp)] = []
         var now = Self.now
         for _ in 0..<2000 {
-            now += Int64(random.below(3) == 0 ? random.below(Int(Self.lifetime / 20)) : random.below(1000))
+            let span = random.below(3) == 0 ? random.below(Int(Self.lifetime / 20)) : random.below(1000)
+            now = now.adding(milliseconds: Int64(span))
             let id = "\(random.below(40))"
-            let moment = now - Int64(random.below(2000))
+            let moment = now.adding(milliseconds: -Int64(random.below(2000)))
             cancellations.removeExpired(now: now)
-            while let oldest = list.first, oldest.moment <= now - Self.lifetime { list.removeFirst() }
+            while let oldest = list.first, oldest.moment <= now.adding(milliseconds: -Self.lifetime) { list.removeFirst() }
             cancellations.add(id, at: moment, now: now)
             if let index = list.firstIndex(where: { $0.id == id }) {
                 list[index].moment = max(list[index].moment, moment)
@@ -111,7 +115,7 @@ import Testing
                 list.append((id, moment))
             }
             let asked = "\(random.below(40))"
-            let published = now - Int64(random.below(Int(Self.lifetime)))
+            let published = now.adding(milliseconds: -Int64(random.below(Int(Self.lifetime))))
             let expected = list.contains { $0.id == asked && published <= $0.moment }
             #expect((cancellations.cancellation(of: asked, published: published) != nil) == expected)
             #expect(cancellations.count == list.count)

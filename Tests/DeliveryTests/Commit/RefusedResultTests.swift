@@ -201,6 +201,23 @@ struct RefusedResultTests {
         #expect(desk.letters.isEmpty)
     }
 
+    /// Nothing is taken there meanwhile, so that no record is at fault.
+    @Test func whatIsForALaneWithoutATopicWaitsForItAndHoldsUpNoOther() {
+        var desk = CommitDesk()
+        desk.waiting = (0..<20).map { CommitDesk.unit(Int64($0), [.delay(1)]) }
+        var next: Int64 = 20
+        func arrive(_ desk: inout CommitDesk) {
+            desk.waiting.append(CommitDesk.unit(next))
+            next += 1
+        }
+        desk.run(for: 2 * CommitCycle.refusalPatience, arrive) { $0.topics == [.delay(1)] ? .refused : nil }
+        #expect(desk.letters.isEmpty)
+        #expect(desk.taken.count > 1000 && desk.taken.allSatisfy { $0.offset >= 20 }, "\(desk.taken.count) of \(next - 20)")
+        desk.run(for: 60 * Self.second) { _ in nil }
+        #expect(desk.letters.isEmpty)
+        #expect(desk.taken.count == Int(next), "the lane has a topic again")
+    }
+
     /// Any units that are rejected for ever, among any others, for any reason: all end, the right ones as dead letters.
     @Test(arguments: 0..<20) func everyUnitEnds(seed: Int) {
         var random = SeededRandom(seed)

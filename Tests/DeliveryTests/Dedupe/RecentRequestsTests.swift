@@ -54,7 +54,7 @@ struct RecentRequestsTests {
     ) -> RecentRequests.Repetition? {
         recent.received(
             key: record.key.map { .init(identity($0), window: keyWindow) },
-            id: record.id.map { .init(identity($0), window: idWindow) }, offset: record.offset, time: record.time)
+            id: record.id.map { .init(identity($0), window: idWindow) }, offset: record.offset, time: .at(record.time))
     }
 
     @Test(arguments: 0..<60)

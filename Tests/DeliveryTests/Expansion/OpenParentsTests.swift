@@ -53,7 +53,7 @@ struct OpenParentsTests {
 
     @Test(arguments: [Int64.min, -1, 0, .max - 1, .max]) func anAbsurdOffsetOrTimeOverflowsNothing(_ number: Int64) {
         var parents = OpenParents()
-        parents.opened(Self.key, Self.record, chunks: 2, at: number, timestamp: number)
+        parents.opened(Self.key, Self.record, chunks: 2, at: number, timestamp: .at(number))
         parents.passed(number)
         #expect(parents.ended(Self.key, Self.tally(0), at: number) == nil)
         parents.deleted(Self.key, at: number)

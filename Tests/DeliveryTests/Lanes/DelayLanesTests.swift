@@ -1,4 +1,5 @@
 import Delivery
+import PushModel
 import TestSupport
 import Testing
 
@@ -22,6 +23,15 @@ struct DelayLanesTests {
 
     @Test(
         arguments: [
+            ([0, 1, 2, 3], 1, 1), ([0, 2, 3], 1, 0), ([2, 3], 1, 2), ([3], 0, 3), ([0], 3, 0), ([0, 2], 3, 2), ([3, 0], 2, 0),
+            ([], 1, nil),
+        ] as [([Int], Int, Int?)])
+    func aLaneIsReplacedByTheNextShorterOneOrElseTheShortest(_ available: [Int], _ lane: Int, _ nearest: Int?) {
+        #expect(DelayLanes(available).nearest(to: lane) == nearest)
+    }
+
+    @Test(
+        arguments: [
             // Written at 1,000,000, looked at when the lane's 10 s are over.
             (0, 1_000_000, 9_000_000, 1_002_000, 1_010_000),
             // It is due before: the wait was as long as the lane, and the record was written a little later than decided.
@@ -30,12 +40,12 @@ struct DelayLanesTests {
             (1, 1_000_000, 1_030_000, 5_000_000, 1_030_000), (1, 1_000_000, 9_000_000, 5_000_000, 1_060_000),
             // A record that claims to be from the future holds the others up no longer than the lane is long.
             (0, .max, .max, 1_000_000, 1_010_000), (3, 8_000_000_000_000, 9_000_000_000_000, 1_000_000, 4_600_000),
-            (2, .min, .max, 1_000_000, .min + 600_000), (2, .min, .min, 1_000_000, .min),
+            (2, .min, .max, 1_000_000, 600_000 - Timestamp.limit), (2, .min, .min, 1_000_000, .min),
         ] as [(Int, Int64, Int64, Int64, Int64)])
     func aRecordIsLookedAtWhenItsLaneOrItsWaitIsOver(
         _ lane: Int, _ written: Int64, _ due: Int64, _ now: Int64, _ expected: Int64
     ) {
-        #expect(DelayLanes.recheckTime(in: lane, written: written, due: due, now: now) == expected)
+        #expect(DelayLanes.recheckTime(in: lane, written: .at(written), due: .at(due), now: .at(now)) == .at(expected))
     }
 
     /// From lane to lane a wait of any length comes to its moment: never early, and without many hops.
@@ -51,7 +61,8 @@ struct DelayLanesTests {
                 try #require(DelayLanes.lengths.indices.contains(lane))
                 // The record is there some time after it was decided, and is looked at some time after it could be.
                 let written = now + Int64(random.below(Int(DelayLanes.margin)))
-                let recheckTime = DelayLanes.recheckTime(in: lane, written: written, due: due, now: written)
+                let moment = DelayLanes.recheckTime(in: lane, written: .at(written), due: .at(due), now: .at(written))
+                let recheckTime = moment.milliseconds
                 #expect(recheckTime <= due && recheckTime == written + DelayLanes.lengths[lane])
                 now = recheckTime + Int64(random.below(5))
                 hops += 1

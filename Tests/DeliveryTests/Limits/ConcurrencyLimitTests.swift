@@ -150,6 +150,41 @@ struct ConcurrencyLimitTests {
         #expect(model.limits.allSatisfy { $0.limit == ConcurrencyLimit.start })
     }
 
+    /// The limit after each of `count` rounds of 50 ms in which all places are taken. `isLost` is asked for each call, with its place among
+    /// those in flight and its number.
+    private func limitsOfRounds(_ count: Int, isLost: (_ place: Int, _ number: Int) -> Bool) -> [Int] {
+        var limit = ConcurrencyLimit(most: 64)
+        var (now, number, limits) = (Int64(0), 0, [Int]())
+        for _ in 0..<count {
+            let (start, inFlight) = (now, limit.limit)
+            for place in 1...inFlight { limit.started(inFlight: place) }
+            now += 50 * Self.millisecond
+            for place in 0..<inFlight {
+                number += 1
+                limit.ended(startedAt: .at(start), now: .at(now), isLost: isLost(place, number))
+            }
+            limits.append(limit.limit)
+        }
+        return limits
+    }
+
+    /// Every fifth call is lost, however few there are: a test at the floor, back to 16, and on to the most.
+    @Test func lossThatIsNoLessAtTheFloorBringsTheLimitBack() throws {
+        let limits = limitsOfRounds(200) { _, number in number % 5 == 0 }
+        let test = try #require(limits.firstIndex(of: ConcurrencyLimit.floor))
+        let end = try #require(limits[test...].firstIndex { $0 != ConcurrencyLimit.floor })
+        #expect(end - test <= 25 && limits[end] == ConcurrencyLimit.start, "\(limits)")
+        #expect(limits.last == 64 && limits[(end + 20)...].allSatisfy { $0 == 64 }, "\(limits)")
+    }
+
+    /// Calls beyond the twentieth are lost: a test at the floor loses none, so the limit stays near 20, and the next test is far.
+    @Test func lossThatIsLessAtTheFloorShrinksTheLimit() throws {
+        let limits = limitsOfRounds(300) { place, _ in place >= 20 }
+        let test = try #require(limits.firstIndex(of: ConcurrencyLimit.floor))
+        let end = try #require(limits[test...].firstIndex { $0 != ConcurrencyLimit.floor })
+        #expect(limits[end...].allSatisfy { $0 >= 14 && $0 <= 24 }, "\(limits)")
+    }
+
     @Test(arguments: [-1, 0, 1, 3, 64, 4096])
     func itStaysBetweenOneAndTheMost(most: Int) {
         for seed in 0..<2 {

@@ -43,6 +43,7 @@ struct FailingHubModel {
         var attempt = 0
         var startedAt: Int64 = 0
         var failsAlone = false
+        var arrivedAt: Int64 = 0
     }
 
     struct Worker {
@@ -65,11 +66,14 @@ struct FailingHubModel {
     private(set) var starts: [Int64] = []
     private(set) var successes: [Int64] = []
     private(set) var badEnds: [Int64] = []
-    private(set) var exhaustedCount = 0
+    /// How long requests took from their arrival to their end, nanoseconds.
+    private(set) var durations: [Int64] = []
     /// What a failed expectation shows: every second the time and of each worker limit, calls in flight, loss estimate, circuit, queue.
     private(set) var trace = ""
     /// Requests per second that all workers get.
     var offered = 150
+    /// More requests than that do not wait at a worker.
+    var longestQueue = 200
 
     private var calls: [Call] = []
     private var retries: [(due: Int64, worker: Int, request: Request)] = []
@@ -80,8 +84,6 @@ struct FailingHubModel {
     private var random: SeededRandom
     private let timeout: Int64
     private let schedule = RetrySchedule()
-    /// More requests than that do not wait at a worker.
-    private static let longestQueue = 200
 
     init(workers: Int = 3, seed: Int, timeout: Int64 = 2 * second) {
         self.workers = (0..<workers).map { _ in Worker() }
@@ -91,8 +93,14 @@ struct FailingHubModel {
 
     /// Gives a worker requests; `isBad` says which of them always fail, by number.
     mutating func add(_ count: Int, to worker: Int, isBad: (Int) -> Bool) {
-        for number in 0..<count { workers[worker].queue.append(Request(isBad: isBad(number))) }
+        for number in 0..<count { workers[worker].queue.append(Request(isBad: isBad(number), arrivedAt: now)) }
     }
+
+    /// The requests that have no end yet.
+    var openCount: Int { calls.count + retries.count + workers.reduce(0) { $0 + $1.queue.count } }
+
+    /// Half of the requests that have an end took less, nanoseconds.
+    var medianDuration: Int64 { durations.isEmpty ? .max : durations.sorted()[durations.count / 2] }
 
     /// Lets time pass until `end`.
     mutating func run(until end: Int64, _ hub: (Int64) -> Hub) {
@@ -123,7 +131,9 @@ struct FailingHubModel {
         let interval = Self.second * Int64(workers.count) / Int64(offered)
         for worker in workers.indices {
             while workers[worker].nextArrival <= now {
-                if workers[worker].queue.count < Self.longestQueue { workers[worker].queue.append(Request()) }
+                if workers[worker].queue.count < longestQueue {
+                    workers[worker].queue.append(Request(arrivedAt: workers[worker].nextArrival))
+                }
                 workers[worker].nextArrival += interval / 2 + Int64(random.below(Int(interval)))
             }
         }
@@ -133,9 +143,9 @@ struct FailingHubModel {
         var passedOver = 0
         while !workers[worker].queue.isEmpty, workers[worker].limits.mayStart(now: .at(now)) {
             var request = workers[worker].queue.removeFirst()
-            let circuit = workers[worker].limits.circuit
-            if request.attempt > 0 && circuit.hasSucceeded(since: .at(request.startedAt)) { request.failsAlone = true }
-            if request.failsAlone, circuit.state != .closed, passedOver < workers[worker].queue.count {
+            let limits = workers[worker].limits
+            if limits.failsAlone(attempt: request.attempt, startedAt: .at(request.startedAt)) { request.failsAlone = true }
+            if limits.isUnfitAsProbe(attempt: request.attempt), passedOver < workers[worker].queue.count {
                 passedOver += 1
                 workers[worker].queue.append(request)
                 continue
@@ -199,16 +209,20 @@ struct FailingHubModel {
         }
         if call.ending == .success { successes.append(now) }
         // What may have reached its devices is not tried again.
-        if call.ending == .error || isRefusal { again(call.request, worker, floor: isRefusal ? 1000 : 0) }
+        if call.ending == .error || isRefusal {
+            again(call.request, worker, floor: isRefusal ? 1000 : 0)
+        } else {
+            durations.append(now - call.request.arrivedAt)
+        }
     }
 
     private mutating func again(_ request: Request, _ worker: Int, floor: Int64) {
         let decision = schedule.next(
-            afterAttempt: request.attempt, floor: floor, now: now / Self.millisecond, using: &random)
+            afterAttempt: request.attempt, floor: floor, now: .at(now / Self.millisecond), using: &random)
         if case .retry(let wait) = decision {
             retries.append((now + wait * Self.millisecond, worker, request))
         } else {
-            exhaustedCount += 1
+            durations.append(now - request.arrivedAt)
             if request.isBad { badEnds.append(now) }
         }
     }

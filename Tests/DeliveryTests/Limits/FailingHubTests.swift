@@ -7,14 +7,49 @@ struct FailingHubTests {
     private static let second = Model.second
     private static let offered = 150.0
 
-    /// Seven tenths of what can succeed, of 150 requests a second at three workers.
+    /// Seven tenths of what can succeed, of 150 requests a second at three workers. At 200 ms a worker needs ten places for its part.
     @Test(arguments: [1, 5, 10, 20, 40], [1, 2])
     func lossByChanceCostsWhatIsLostAndLittleMore(percent: Int, seed: Int) {
+        let share = Double(percent) / 100
+        for work: Int64 in [50, 200] {
+            var model = Model(seed: seed)
+            model.run(until: 60 * Self.second) { _ in Model.Hub(work: work * Model.millisecond, lost: share) }
+            let goodput = model.goodput(from: 10 * Self.second, to: 60 * Self.second)
+            #expect(goodput >= 0.7 * (1 - share) * Self.offered, "\(goodput) a second at \(work) ms\(model.trace)")
+        }
+    }
+
+    /// Ten and more places at each worker, although one call of ten or five is lost.
+    @Test(arguments: [10, 20], [1, 2])
+    func lossByChanceIsNoReasonForFewPlaces(percent: Int, seed: Int) {
         var model = Model(seed: seed)
+        model.offered = 600
         let share = Double(percent) / 100
         model.run(until: 60 * Self.second) { _ in Model.Hub(lost: share) }
         let goodput = model.goodput(from: 10 * Self.second, to: 60 * Self.second)
-        #expect(goodput >= 0.7 * (1 - share) * Self.offered, "\(goodput) a second\(model.trace)")
+        #expect(goodput >= 0.7 * (1 - share) * 600, "\(goodput) a second\(model.trace)")
+    }
+
+    @Test(arguments: [50, 200] as [Int64], [1, 2])
+    func halfOfTheRequestsEndSoonWhereATenthIsLost(work: Int64, seed: Int) {
+        var model = Model(seed: seed)
+        model.longestQueue = .max
+        model.run(until: 60 * Self.second) { _ in Model.Hub(work: work * Model.millisecond, lost: 0.1) }
+        #expect(model.medianDuration <= 3 * Self.second, "\(model.medianDuration) ns\(model.trace)")
+    }
+
+    /// Half a minute of requests, then no more: what is left is done within the time of the retries.
+    @Test(arguments: [20, 33], [1, 2])
+    func aHubThatLosesAThirdOfTheCallsDrains(percent: Int, seed: Int) {
+        for work: Int64 in [50, 200] {
+            var model = Model(seed: seed)
+            model.longestQueue = .max
+            let hub = Model.Hub(work: work * Model.millisecond, lost: Double(percent) / 100)
+            model.run(until: 30 * Self.second) { _ in hub }
+            model.offered = 0
+            model.run(until: 40 * Self.second) { _ in hub }
+            #expect(model.openCount == 0, "\(model.openCount) left at \(work) ms\(model.trace)")
+        }
     }
 
     @Test(arguments: [FailingHubModel.Ending.error, .reset, .hang], [1, 2])
@@ -98,6 +133,15 @@ struct FailingHubTests {
         #expect(Double(started) / 50 <= 2.5 * goodput, "\(started) calls in 50 s\(model.trace)")
     }
 
+    /// The pace begins with the rate of a second without a pause in it.
+    @Test(arguments: [600, 1500], [1, 2]) func aHubWithAQuotaIsUsedWhateverIsOffered(offered: Int, seed: Int) {
+        var model = Model(seed: seed)
+        model.offered = offered
+        model.run(until: 50 * Self.second) { _ in Model.Hub(quota: 500) }
+        let goodput = model.goodput(from: 10 * Self.second, to: 50 * Self.second)
+        #expect(goodput >= 470, "\(goodput) a second\(model.trace)")
+    }
+
     @Test(arguments: [1, 2]) func refusalsByChanceHoldUpTheirOwnRequests(seed: Int) {
         var model = Model(seed: seed)
         model.run(until: 60 * Self.second) { _ in Model.Hub(lost: 0.2, kinds: [.refusal]) }
@@ -125,5 +169,17 @@ struct FailingHubTests {
         model.run(until: 8 * Self.second) { _ in Model.Hub() }
         #expect(model.badEnds.count == 17, "\(model.trace)")
         #expect(model.workers[0].limits.circuit.openingCount == 0, "\(model.trace)")
+    }
+
+    /// One after the other they look like an outage. Calls that did not fail before are the probes, so that it is soon known to be none.
+    @Test(arguments: [2, 10], [1, 2])
+    func badRequestsInARowDoNotKeepTheCircuitOpen(offered: Int, seed: Int) {
+        var model = Model(workers: 1, seed: seed)
+        model.offered = offered
+        model.add(30, to: 0) { _ in false }
+        model.run(until: 5 * Self.second) { _ in Model.Hub() }
+        model.add(17, to: 0) { _ in true }
+        model.run(until: 13 * Self.second) { _ in Model.Hub() }
+        #expect(model.badEnds.count == 17, "\(model.trace)")
     }
 }

@@ -1,5 +1,6 @@
 import Delivery
 import PushModel
+import TestSupport
 import Testing
 
 struct AssignmentPlanTests {
@@ -23,25 +24,25 @@ struct AssignmentPlanTests {
 
     /// A position with the metadata that a commit would give it.
     private static func position(
-        _ offset: Int64, finished: [Int] = [], latest: Int64? = nil, begun: Int64? = nil
+        _ offset: Int64, finished: [Int] = [], last: Int64? = nil, begun: Int64? = nil
     ) -> LedgerCommit {
         var offsets = FinishedOffsets()
         for distance in finished { offsets.insert(distance) }
-        offsets.latest = latest
+        offsets.marks = last.map { ReadMarks(RecordMark(offset: $0, time: 1_000, key: nil, value: nil)) }
         offsets.begun = begun
         return LedgerCommit(offset: offset, metadata: offsets.encoded())
     }
 
     /// What was decided of a partition, from what is retained of it and the first offset that is young enough.
     private static func ruling(
-        _ rule: StartRule, position: LedgerCommit?, low: Int64, end: Int64, since: Int64?
-    ) -> Plan.Ruling {
+        _ rule: StartRule, position: LedgerCommit?, low: Int64, end: Int64, since: Int64?, first: LogTail.Look = .absent
+    ) -> Plan.Ruling? {
         guard let position else {
             return Plan.Ruling(rule.decision(low: low, high: end, since: since), .noPosition, end: end)
         }
-        let latest = (try? FinishedOffsets(decoding: position.metadata))?.latest
-        let (decision, cause) = rule.decisionBeyondEnd(low: low, high: end, latest: latest, since: since)
-        return Plan.Ruling(decision, cause, end: end)
+        let marks = (try? FinishedOffsets(decoding: position.metadata))?.marks
+        let tail = LogTail(position: position.offset, marks: marks, low: low, high: end, last: .absent, first: first)
+        return tail.ruling(rule, since: since)
     }
 
     @Test func partitionsStandByKindAndThenAsTheyWereAssigned() {
@@ -80,7 +81,7 @@ struct AssignmentPlanTests {
         #expect(partition.start == .beginning)
         #expect(partition.ledger == nil, "the first record says where it begins")
         #expect(partition.firstOffset == 0 && partition.begun.end == 0)
-        #expect(!partition.isClosed && !partition.isDirty && partition.refusal == nil && partition.latest == nil)
+        #expect(!partition.isClosed && !partition.isDirty && partition.refusal == nil && partition.marks == nil)
     }
 
     /// What is retained, the first offset that is young enough, and where the partition begins; nil where it does not.
@@ -111,18 +112,18 @@ struct AssignmentPlanTests {
         #expect(plan.isOpening == (begin != nil))
     }
 
-    /// When what was read was published, the first offset since, and where the partition begins; nil where it does not.
+    /// The only record that was read, the first offset that is young enough, and where the partition begins; nil where it does not.
     @Test(
         arguments: [
-            (.safe, 50, nil, 5, .lostEnd), (.beginning, 50, 3, 3, .lostEnd), (.safe, 50, 0, 0, .madeAnew),
-            (.end, 50, 0, 0, .madeAnew), (.safe, nil, 0, nil, .unknownEnd), (.beginning, nil, nil, 0, .unknownEnd),
+            (.safe, 50, nil, nil, .lostRecord), (.beginning, 50, 3, nil, .lostRecord), (.safe, 0, nil, 0, .madeAnew),
+            (.end, 0, 0, 0, .madeAnew), (.safe, nil, 0, nil, .unknownEnd), (.beginning, nil, nil, 0, .unknownEnd),
             (.end, nil, nil, 5, .unknownEnd), (.moment(9), nil, 4, 4, .unknownEnd),
         ] as [(StartRule, Int64?, Int64?, Int64?, StartRule.Cause)])
     func aPartitionThatEndsBeforeItsPositionBeginsAsDecidedAndSaysSo(
-        rule: StartRule, latest: Int64?, since: Int64?, begin: Int64?, cause: StartRule.Cause
+        rule: StartRule, last: Int64?, since: Int64?, begin: Int64?, cause: StartRule.Cause
     ) throws {
-        let position = Self.position(100, finished: [2], latest: latest, begun: 7)
-        let ruling = Self.ruling(rule, position: position, low: 0, end: 5, since: since)
+        let position = Self.position(100, finished: [2], last: last, begun: 7)
+        let ruling = Self.ruling(rule, position: position, low: 0, end: 5, since: since, first: .other)
         let plan = Self.plan([Plan.Assigned(.requests, committed: position, end: 5, ruling: ruling)], reach: 10)
         let partition = try #require(plan.partitions.first)
         let start = begin.map { Plan.Start.offset($0) } ?? Plan.Start.end
@@ -134,7 +135,7 @@ struct AssignmentPlanTests {
         #expect(partition.recent?.end == begin ?? 90, "nothing before it is looked at")
         #expect(partition.isDirty == (begin != nil))
         #expect(partition.refusal == (begin == nil ? cause : nil))
-        #expect(partition.begun.end == 0 && partition.latest == nil)
+        #expect(partition.begun.end == 0 && partition.marks == nil)
         #expect(partition.isClosed == (begin != nil), "nothing is begun before its position is there")
         #expect(plan.isOpening == (begin != nil))
     }
@@ -157,12 +158,27 @@ struct AssignmentPlanTests {
 
     @Test(arguments: [Plan.Kind.requests, .delayed, .held])
     func aPartitionBeginsAtItsPositionWithWhatIsFinishedAboveIt(kind: Plan.Kind) throws {
-        let position = Self.position(40, finished: [2, 3, 17], latest: 1_000)
+        let position = Self.position(40, finished: [2, 3, 17], last: 57)
         let partition = try Self.only(Plan.Assigned(kind, committed: position, end: 90))
         #expect(partition.start == .offset(40))
-        #expect(partition.ledger?.commit(latest: partition.latest) == position)
-        #expect(partition.firstOffset == 40 && partition.latest == 1_000)
+        #expect(partition.ledger?.commit(marks: partition.marks) == position)
+        #expect(partition.firstOffset == 40 && partition.marks?.last.offset == 57)
         #expect(!partition.isDirty && partition.refusal == nil && partition.parents == nil)
+    }
+
+    /// The last record that was read, what is finished behind the position, and where reading begins. Between the two there was no record.
+    @Test(
+        arguments: [
+            (37, [], 38), (39, [], 40), (40, [], 40), (57, [], 40), (57, [3, 17], 40), (nil, [], 40), (.max, [], 40),
+        ] as [(Int64?, [Int], Int64)])
+    func whatIsBetweenTheLastRecordThatWasReadAndThePositionIsRead(last: Int64?, finished: [Int], begin: Int64) throws {
+        for kind in [Plan.Kind.requests, .delayed, .held] {
+            let assigned = Plan.Assigned(kind, committed: Self.position(40, finished: finished, last: last), end: 90)
+            let partition = try Self.only(assigned, reach: 30)
+            #expect(partition.start == .offset(kind == .requests ? min(10, begin) : begin))
+            #expect(partition.ledger?.lowWaterMark == begin && partition.firstOffset == begin)
+            #expect(!partition.isDirty && partition.refusal == nil)
+        }
     }
 
     /// What the position says of its owner, where the partition ended, and before which offset requests may have been begun.
@@ -323,6 +339,21 @@ struct AssignmentPlanTests {
         #expect(plan.partitions.allSatisfy { $0.parents != nil }, "each has its place among those of its kind")
         #expect(partition.parents?.lowWaterMark == 100, "nothing is committed of it")
         #expect(plan.partitions.last?.left == nil)
+    }
+
+    @Test func aPartitionOfWhichNothingIsKnownWaitsAndTheOthersBegin() {
+        let plan = Self.plan([
+            Plan.Assigned(.requests, committed: Self.position(3)),
+            Plan.Assigned(.requests, ruling: Plan.Ruling(.undecided, .noPosition, end: 0)),
+            Plan.Assigned(.requests, ruling: Plan.Ruling(.offset(4), .noPosition, end: 9)),
+        ])
+        let starts: [Plan.Start] = [.offset(3), .end, .offset(4)]
+        #expect(plan.partitions.map(\.start) == starts)
+        let left: [LeaveCause?] = [nil, .leaderAway, nil]
+        #expect(plan.partitions.map(\.left) == left)
+        #expect(plan.partitions[1].ledger == nil && !plan.partitions[1].isDirty, "nothing is committed of it")
+        #expect(plan.awaitsLeader && plan.refusal == nil && plan.messages.isEmpty)
+        #expect(!Self.plan([Plan.Assigned(.requests)]).awaitsLeader)
     }
 
     @Test func whatIsSaidFollowsTheSlots() {

@@ -49,6 +49,21 @@ struct GroupSurveyTests {
         #expect(!looks)
     }
 
+    @Test func membersWithoutANameLookWhileAPartitionWaitsForItsLeader() {
+        var watch = Watch(looksForUnread: false)
+        watch.desk.awaitsLeader = true
+        watch.assign()
+        let looks = watch.looks(at: 5)
+        let rejoinsAtOnce = watch.rejoins(finding: 1)
+        let looksAgain = watch.looks(at: 8)
+        let rejoins = watch.rejoins(finding: 1)
+        #expect(looks && !rejoinsAtOnce && looksAgain && rejoins)
+        watch.desk.awaitsLeader = false
+        watch.assign()
+        let looksOn = watch.looks(at: 1000)
+        #expect(!looksOn)
+    }
+
     @Test func nothingIsLookedForWhilePartitionsAreGivenUp() {
         var watch = Watch()
         watch.desk.revoke()

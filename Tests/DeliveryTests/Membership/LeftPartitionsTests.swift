@@ -18,6 +18,12 @@ struct LeftPartitionsTests {
         #expect(left.reason.hasPrefix("\(text): this worker leaves it"))
     }
 
+    @Test func oneThatWaitsForItsLeaderSaysSo() throws {
+        let left = try #require(LeftPartitions([(name: "t[0]", cause: .leaderAway)]))
+        #expect(left.reason.hasPrefix("the group has no position in t[0], and no leader answers"))
+        #expect(!left.isVersion && LeftPartitions([(name: "t[0]", cause: .newerPosition)])?.isVersion == true)
+    }
+
     @Test func oneAloneIsNamedAlone() {
         #expect(LeftPartitions([(name: "t[0]", cause: .newerPosition)])?.reason.contains("more") == false)
     }

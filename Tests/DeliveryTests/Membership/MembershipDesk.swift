@@ -23,6 +23,8 @@ struct MembershipDesk {
     var hasBegun = false
     /// Whether positions say, when partitions begin, that no worker is at work.
     var isClosed = false
+    /// Whether a partition waits for its leader when the others begin.
+    var awaitsLeader = false
     /// Whether partitions cannot be read when they begin.
     var isUnreadable = false
     /// How far the draining is.
@@ -114,7 +116,9 @@ struct MembershipDesk {
         }
         beginCount += 1
         hasBegun = true
-        membership.began(isOpening: isClosed, now: now, at: Timestamp(milliseconds: now.nanoseconds / 1_000_000))
+        membership.began(
+            isOpening: isClosed, awaitsLeader: awaitsLeader, now: now,
+            at: Timestamp(milliseconds: now.nanoseconds / 1_000_000))
     }
 
     // What happens.

@@ -1,4 +1,6 @@
 import Delivery
+import PushModel
+import TestSupport
 import Testing
 
 struct StartRuleTests {
@@ -19,21 +21,24 @@ struct StartRuleTests {
         #expect(rule.decision(low: low, high: high, since: since) == decision)
     }
 
-    /// A partition as text: `-` has a position; else the first retained offset, the end, and the first offset that is young enough.
+    /// A partition as text: `-` has a position, and the leader of `?` is away; else the first retained offset, the end, and the first
+    /// offset that is young enough.
     private static func topic(_ text: String) -> [StartRule.Partition] {
         text.split(separator: " ").map { word in
+            guard word != "?" else { return .away }
             let numbers = word.split(separator: ",").compactMap { Int64($0) }
             guard numbers.count >= 2 else { return .init(low: 3, high: 9, since: 3, hasPosition: true) }
             return .init(low: numbers[0], high: numbers[1], since: numbers.count > 2 ? numbers[2] : nil, hasPosition: false)
         }
     }
 
-    /// What is decided as text: `-` for nothing, `no`, or an offset.
+    /// What is decided as text: `-` for nothing, `?` as long as that cannot be known, `no`, or an offset.
     private static func text(_ decisions: [StartRule.Decision?]) -> String {
         decisions.map { decision in
             switch decision {
             case nil: "-"
             case .refused: "no"
+            case .undecided: "?"
             case .offset(let offset): "\(offset)"
             }
         }.joined(separator: " ")
@@ -50,6 +55,10 @@ struct StartRuleTests {
             (.safe, "0,9,0 0,0", "0 0"),
             // It has begun with what is behind that.
             (.safe, "0,9 -", "no -"), (.safe, "0,0 0,9 -", "no no -"), (.safe, "0,0 0,9,0 -", "0 0 -"),
+            // One whose leader is away, and what a position in partition 0 would say of it.
+            (.safe, "- ? 0,9", "- ? 0"), (.safe, "- 4,9 ?", "- no ?"), (.safe, "0,9,0 ? 0,9,0", "? ? 0"),
+            (.safe, "0,9,0 0,9,0 ?", "? 0 ?"), (.safe, "? 0,9,0", "? 0"), (.safe, "0,9 ?", "no ?"), (.safe, "? 0,9", "? no"),
+            (.end, "0,9 ?", "9 ?"), (.moment(7), "? 4,9,6", "? 6"), (.beginning, "? - ?", "? - ?"),
             (.beginning, "- 4,9 0,9", "- 4 0"), (.end, "- 4,9 0,0", "- 9 0"), (.moment(7), "4,9,6 4,9", "6 9"), (.safe, "", ""),
         ] as [(StartRule, String, String)])
     func theTopicOfAPartitionWithoutAPositionDecidesWithIt(rule: StartRule, topic: String, decisions: String) {
@@ -70,28 +79,33 @@ struct StartRuleTests {
         }
     }
 
-    @Test(
-        arguments: [
-            (.safe, 1_000_000, 400_000), (.safe, 5, 0), (.safe, .min, 0), (.safe, .max, .max - 600_000), (.beginning, 5, nil),
-            (.end, 5, nil), (.moment(77), 5, 77), (.moment(-1), 5, 0),
-        ] as [(StartRule, Int64, Int64?)])
-    func onlyAgeAndMomentNeedATime(rule: StartRule, now: Int64, time: Int64?) {
-        #expect(rule.time(now: now) == time)
+    /// Whatever lies in a topic of which one partition was away when the others began: its return refuses what had been refused at once.
+    @Test func whatWaitedForALeaderIsNeverTakenForAnAddedPartition() {
+        let kinds = ["0,0", "0,9", "0,9,0", "0,9,1", "4,9", "4,9,4"]
+        for number in 0..<216 {
+            let words = [number % 6, number / 6 % 6, number / 36].map { kinds[$0] }
+            let topic = Self.topic(words.joined(separator: " "))
+            let whole = StartRule.safe.decisions(in: topic)
+            for away in topic.indices {
+                var (seen, back) = (topic, topic)
+                seen[away] = .away
+                let first = StartRule.safe.decisions(in: seen)
+                #expect(first[away] == .undecided)
+                for index in topic.indices { if case .offset? = first[index] { back[index].hasPosition = true } }
+                let second = StartRule.safe.decisions(in: back)
+                for index in Set([0, away]) where whole[index] == .refused {
+                    #expect(second[index] == .refused, "\(words) without \(away)")
+                }
+            }
+        }
     }
 
-    /// What is retained, when what was read was published, what is newer, and what comes of it.
     @Test(
         arguments: [
-            (.safe, 0, 5, 100, nil, .offset(5), .lostEnd), (.safe, 0, 9, 100, 6, .offset(6), .lostEnd),
-            (.beginning, 0, 5, 100, nil, .offset(5), .lostEnd), (.safe, 0, 5, 100, 0, .offset(0), .madeAnew),
-            (.end, 3, 5, 100, 3, .offset(3), .madeAnew), (.safe, 7, 7, 100, nil, .offset(7), .madeAnew),
-            (.safe, 0, 5, nil, 0, .refused, .unknownEnd), (.beginning, 2, 5, nil, nil, .offset(2), .unknownEnd),
-            (.end, 0, 5, nil, nil, .offset(5), .unknownEnd), (.moment(9), 0, 5, nil, 4, .offset(4), .unknownEnd),
-        ] as [(StartRule, Int64, Int64, Int64?, Int64?, StartRule.Decision, StartRule.Cause)])
-    func aPartitionThatEndsBeforeItsPositionGoesOnWhereNothingIsSentAgain(
-        rule: StartRule, low: Int64, high: Int64, latest: Int64?, since: Int64?, decision: StartRule.Decision,
-        cause: StartRule.Cause
-    ) {
-        #expect(rule.decisionBeyondEnd(low: low, high: high, latest: latest, since: since) == (decision, cause))
+            (.safe, 1_000_000, 400_000), (.safe, 5, 0), (.safe, .min, 0), (.safe, .max, Timestamp.limit - 600_000),
+            (.beginning, 5, nil), (.end, 5, nil), (.moment(77), 5, 77), (.moment(-1), 5, 0),
+        ] as [(StartRule, Int64, Int64?)])
+    func onlyAgeAndMomentNeedATime(rule: StartRule, now: Int64, time: Int64?) {
+        #expect(rule.time(now: .at(now))?.milliseconds == time)
     }
 }

@@ -1,10 +1,11 @@
+import PushModel
 import TestSupport
 import Testing
 
 @testable import Delivery
 
 struct BlobListingTests {
-    private static let now: Int64 = 1_795_262_400_000
+    private static let now = Timestamp(milliseconds: 1_795_262_400_000)
 
     private static func read(_ text: String) throws(TelemetryFault) -> BlobListing {
         let bytes = Array(text.utf8)
@@ -24,7 +25,7 @@ struct BlobListingTests {
                     + "<Blob><Name>x</Name></Blob>", "<NextMarker>2!8!MDE-</NextMarker>"))
         #expect(
             page.blobs == [
-                .init(name: "11212026-a&b.xml", byteCount: 123, modified: Self.now - 60_000), .init(name: "x"),
+                .init(name: "11212026-a&b.xml", byteCount: 123, modified: Self.now.adding(seconds: -60)), .init(name: "x"),
             ])
         #expect(page.nextMarker == "2!8!MDE-")
         #expect(try Self.read(Self.page("")).blobs.isEmpty && Self.read(Self.page("")).nextMarker == nil)

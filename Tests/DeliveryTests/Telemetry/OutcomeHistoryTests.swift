@@ -28,14 +28,14 @@ struct OutcomeHistoryTests {
 
     /// Follows one call; a clock that `wanders` also goes back.
     private func follow(_ random: inout SeededRandom, _ terms: OutcomeTracking.Terms, wanders: Bool) -> Int {
-        var tracking = OutcomeTracking(acceptedAt: Self.start)
+        var tracking = OutcomeTracking(acceptedAt: .at(Self.start))
         var now = Self.start + tracking.firstWait(terms, using: &random)
         #expect(now >= Self.start && now - Self.start <= terms.deadline)
         var last: NotificationTelemetry?
         for poll in 1...terms.maximumPolls {
             let answer = answer(&random)
             if case .telemetry(let told) = answer { last = told }
-            let step = tracking.answered(answer, terms, at: now, using: &random)
+            let step = tracking.answered(answer, terms, at: .at(now), using: &random)
             #expect(tracking.pollCount == poll && tracking.telemetry == last)
             let isFinal = if case .telemetry(let told) = answer { told.state?.isFinal == true } else { false }
             switch step {

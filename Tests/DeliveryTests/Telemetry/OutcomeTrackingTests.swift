@@ -5,13 +5,13 @@ import Testing
 @testable import Delivery
 
 struct OutcomeTrackingTests {
-    private static let start: Int64 = 1_767_225_600_000
+    private static let start = Timestamp(milliseconds: 1_767_225_600_000)
     private let terms = OutcomeTracking.Terms()
     private let steady = OutcomeTracking.Terms(jitter: 0)
     private var random = SeededRandom(1)
 
     private mutating func step(_ tracking: inout OutcomeTracking, _ answer: PollAnswer, after: Int64) -> OutcomeTracking.Step {
-        tracking.answered(answer, steady, at: Self.start + after, using: &random)
+        tracking.answered(answer, steady, at: Self.start.adding(milliseconds: after), using: &random)
     }
 
     private func failed(_ cause: OutcomeVerdict.Cause) -> OutcomeTracking.Step {
@@ -121,10 +121,10 @@ struct OutcomeTrackingTests {
     func noClockMakesItTrap(now: Int64) {
         var test = self
         for acceptedAt in [Int64.min, 0, .max] {
-            var tracking = OutcomeTracking(acceptedAt: acceptedAt, pollCount: .max)
-            _ = tracking.answered(.failed, terms, at: now, using: &test.random)
-            var other = OutcomeTracking(acceptedAt: acceptedAt)
-            let step = other.answered(.notVisible, terms, at: now, using: &test.random)
+            var tracking = OutcomeTracking(acceptedAt: .at(acceptedAt), pollCount: .max)
+            _ = tracking.answered(.failed, terms, at: .at(now), using: &test.random)
+            var other = OutcomeTracking(acceptedAt: .at(acceptedAt))
+            let step = other.answered(.notVisible, terms, at: .at(now), using: &test.random)
             #expect(step != .unavailable)
         }
     }

@@ -120,6 +120,25 @@ struct AudiencePartsTests {
         #expect(Set(found.map(\.hub)).count == 3 && found.count { $0.texts.count < (areHandles ? 1000 : 100) } <= 3)
     }
 
+    /// By that it is decided whether brokers take all parts.
+    @Test(arguments: [nil, HubSpread(["a", "bcd"])] as [HubSpread?])
+    func noPartIsLongerThanItsWriterSays(spread: HubSpread?) throws {
+        let planning = try Self.planning("")
+        let writer = PartWriter(
+            planning.request, body: planning.request.document.root, platforms: PlatformSet(.apple), key: ParentKey("t:0:7"),
+            partition: 3, chunks: 12, publishedAt: Timestamp(milliseconds: 1_795_176_000_000))
+        var parts = planning.planner.parts(of: .users, for: planning.request, over: spread)
+        func check() {
+            var json = ByteWriter()
+            writer.append(parts.chunk, hub: parts.hub, to: &json) { parts.appendAudience(to: &$0) }
+            let most = writer.maximumByteCount(audience: parts.ownByteCount)
+            #expect((json.count...json.count + 32).contains(most))
+        }
+        for number in 0..<1234 { if try parts.add(Array("u\(number)".utf8).span) { check() } }
+        while parts.finish() { check() }
+        #expect(parts.chunk >= 12)
+    }
+
     @Test func longHandlesFillAPartBeforeItIsTooLargeToBeRead() throws {
         var parts = FanOutPlanner().partsOfHandles()
         let handle = Array(String(repeating: "x", count: 4096).utf8)

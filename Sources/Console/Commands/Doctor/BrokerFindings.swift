@@ -6,8 +6,8 @@ struct BrokerDemands: Equatable {
     var sessionTimeout = 10_000
     /// When a transaction times out, in milliseconds.
     var transactionTimeout = 15_000
-    /// The longest text that travels with a committed position: the map of a full window, and 27 characters before it (`FinishedOffsets`).
-    static let metadataByteCount = 27 + (OffsetLedger.maximumWindow / 8 + 2) / 3 * 4
+    /// The longest text that travels with a committed position.
+    static let metadataByteCount = FinishedOffsets.longestText
 }
 
 /// Whether the brokers allow what our settings ask of them.

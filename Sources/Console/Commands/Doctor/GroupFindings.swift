@@ -18,6 +18,8 @@ struct GroupFacts {
     var refused: [GroupPosition] = []
     /// Partitions that workers of this version leave to a newer one.
     var newer: [TopicPartition] = []
+    /// Partitions from which the last record that was read is gone; nil when that is unknown.
+    var lost: [TopicPartition]?
 
     /// The requests that wait for an outcome, without those in delay lanes; nil when that is unknown.
     var lag: Int64? { lag(isDelayed: false) }
@@ -87,38 +89,49 @@ enum GroupFindings {
         if let text = RefusedStarts.text(facts.refused) {
             findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(RefusedStarts.command)"))
         }
-        return findings + beyondEnd(positions.filter(\.isBeyondEnd), facts, tool)
+        let lostRecords = facts.lost ?? []
+        for (text, command) in LostRecords.texts(lostRecords, delays: facts.delays) {
+            findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(command)"))
+        }
+        return findings + beyondEnd(positions.filter { $0.isBeyondEnd && !lostRecords.contains($0.partition) }, facts, tool)
     }
 
-    /// Of topics that were recreated or have lost their end: what workers do there (`StartRule.decisionBeyondEnd`).
+    /// Of topics that were recreated or have lost their end: what workers do there (`LogTail.ruling`).
     private static func beyondEnd(_ positions: [GroupPosition], _ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
-        let delayed = positions.count { facts.delays.contains($0.partition.topic) }
-        let requests = positions.filter { !facts.delays.contains($0.partition.topic) }
-        let unknown = requests.filter { $0.finished?.latest == nil }
+        let filled = positions.filter { $0.low < $0.high }
+        let delayed = filled.filter { facts.delays.contains($0.partition.topic) }
+        let requests = filled.filter { !facts.delays.contains($0.partition.topic) }
         var findings: [Finding] = []
-        func note(_ count: Int, _ what: String, isRead: Bool = true) {
-            guard count > 0 else { return }
-            let positions = Counted.text(count, "position is", "positions are")
-            let text = "\(positions) beyond the log end, where a topic was recreated or truncated: \(what)"
-            findings.append(
-                isRead
-                    ? .warning(
-                        "group", facts.id, text,
-                        mend: "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)")
-                    : .failed(
-                        "group", facts.id, text,
-                        mend: "stop the group's workers, then: \(RefusedStarts.replacement(of: unknown.map(\.partition)))"))
+        func note(_ positions: [GroupPosition], _ what: String, refusedUntil place: String? = nil) {
+            guard !positions.isEmpty else { return }
+            let count = Counted.text(positions.count, "position is", "positions are")
+            let text = "\(count) beyond the log end, where a topic was recreated or truncated: \(what)"
+            guard let place else {
+                let look = "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)"
+                findings.append(.warning("group", facts.id, text, mend: look))
+                return
+            }
+            let command = RefusedStarts.replacement(of: positions.map(\.partition), at: place)
+            findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(command)"))
         }
-        note(
-            requests.count - unknown.count,
-            "what was published after the last request that was read is sent, and nothing before it")
-        switch facts.start {
-        case .safe: note(unknown.count, "nothing is read there, as it is unknown what was sent", isRead: false)
-        case .beginning: note(unknown.count, "all that is there is sent (kafka.start)")
-        case .end: note(unknown.count, "what is there when a worker begins is not sent (kafka.start)")
-        case .moment: note(unknown.count, "what was published from the moment of kafka.start on is sent")
+        note(positions.filter { $0.low >= $0.high }, "nothing is left there, and what is published from now on is sent")
+        for (group, place) in [(requests, "finished"), (delayed, "end")] {
+            let isKnown = { (position: GroupPosition) in position.finished?.marks != nil }
+            if facts.lost == nil {
+                note(
+                    group.filter(isKnown), "nothing is read there unless all of it is new, as it is unknown what was sent",
+                    refusedUntil: place)
+            } else {
+                note(group.filter(isKnown), "all that is there is new, and is sent")
+            }
+            let unknown = group.filter { !isKnown($0) }
+            switch facts.start {
+            case .safe: note(unknown, "nothing is read there, as it is unknown what was sent", refusedUntil: place)
+            case .beginning: note(unknown, "all that is there is sent (kafka.start)")
+            case .end: note(unknown, "what is there when a worker begins is not sent (kafka.start)")
+            case .moment: note(unknown, "what was published from the moment of kafka.start on is sent")
+            }
         }
-        note(delayed, "the delay lane is read from its earliest offset")
         return findings
     }
 

@@ -56,9 +56,11 @@ enum HubProbe {
         facts.outcome = .answered(
             status: said.status, detail: said.detail.map { Sanitised.line(answer.string($0)) } ?? "",
             isThrottled: said.retryAfter != nil)
-        if let date = answer.string(of: "Date"), let theirs = RetryAfter.date(date, now: now) {
+        let ours = Timestamp(milliseconds: now)
+        if let date = answer.string(of: "Date"), let theirs = RetryAfter.date(date, now: ours) {
             // The date's second may have begun up to 1 s before.
-            facts.skew = abs(theirs - now) <= 1000 ? 0 : theirs - now
+            let skew = theirs.milliseconds(since: ours)
+            facts.skew = abs(skew) <= 1000 ? 0 : skew
         }
     }
 }

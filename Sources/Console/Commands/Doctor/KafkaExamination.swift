@@ -167,13 +167,18 @@ struct KafkaExamination {
                 try NewerRecords.ask(among: positions, settings.kafka, configuration, timeout: timeout)
             }.answer
         }
+        let lost = positions.answer.flatMap { positions in
+            Result<[TopicPartition], Refusal> { () throws(KafkaError) in
+                try LostRecords.ask(among: positions, configuration, timeout: timeout)
+            }.answer
+        }
         return GroupFacts(
             id: id, positions: positions,
             description: Result { () throws(KafkaError) in
                 try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: id, timeout: timeout) }
             },
             delays: Set(settings.kafka.topics.delays), start: settings.kafka.start, refused: refused ?? [],
-            newer: newer ?? [])
+            newer: newer ?? [], lost: lost)
     }
 }
 

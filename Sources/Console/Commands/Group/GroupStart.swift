@@ -34,7 +34,7 @@ enum StartPlace: Equatable {
     }
 }
 
-/// Says where a group begins in partitions of requests.
+/// Says where a group begins in partitions of requests, and of requests that wait.
 ///
 /// The group must have no members, so nothing moves while it is looked for.
 struct GroupStart {
@@ -70,9 +70,15 @@ struct GroupStart {
         }
     }
 
-    /// Where the group stands in every partition of the topics of requests, in the order of the topics.
+    /// The topics of requests.
+    var requestTopics: Set<String> {
+        Set(TopicRole.all(settings.kafka.topics).filter { $0.kind == .requests }.map(\.name))
+    }
+
+    /// Where the group stands in every partition of the topics of requests and of what waits, in the order of the topics.
     func positions() throws(CommandFailure) -> [GroupPosition] {
-        let topics = try existing { $0.kind == .requests }.map { (topic: $0.role.name, partitionCount: $0.partitionCount) }
+        let topics = try existing { $0.kind == .requests || $0.kind == .delayed || $0.kind == .held }
+            .map { (topic: $0.role.name, partitionCount: $0.partitionCount) }
         return try asking("ask where the group stands") { () throws(KafkaError) -> [GroupPosition] in
             try GroupPosition.all(of: group, in: topics, TopicAdmin(configuration), configuration, timeout: timeout)
         }
@@ -117,6 +123,11 @@ struct GroupStart {
     }
 
     private func finishedRows(for chosen: [GroupPosition], of all: [GroupPosition]) throws(CommandFailure) -> [Row] {
+        guard chosen.allSatisfy({ requestTopics.contains($0.partition.topic) }) else {
+            throw .usage(
+                "--at finished is for topics of requests: of a request that waits, each copy would be sent",
+                hint: "--at end sends nothing that is there, --at beginning all, --at now-1h what was written since")
+        }
         let scan = ResultScan(invocation, settings, timeout: timeout)
         let places = try gather(chosen, scan)
         var starts: [TopicPartition: FinishedStart] = [:]

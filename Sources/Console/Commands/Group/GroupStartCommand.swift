@@ -52,7 +52,7 @@ private enum GroupStartCommand {
         let start = GroupStart(invocation: invocation, settings: settings, timeout: timeout)
         try requireNoMembers(of: start)
         let all = try start.positions()
-        let named = try Self.named(arguments.operands, of: all, settings)
+        let named = try Self.named(arguments.operands, of: all, start.requestTopics, settings)
         let chosen = named.filter { replaces || $0.committed == nil }
         let rows = try start.rows(place, for: chosen, of: all)
         let isDry = arguments.has("dry-run")
@@ -84,17 +84,18 @@ private enum GroupStartCommand {
         }
     }
 
-    /// The partitions that operands name; all if there are none.
+    /// The partitions that operands name; all of requests if there are none.
     private static func named(
-        _ operands: [String], of all: [GroupPosition], _ settings: Settings
+        _ operands: [String], of all: [GroupPosition], _ requestTopics: Set<String>, _ settings: Settings
     ) throws(CommandFailure) -> [GroupPosition] {
         guard !operands.isEmpty else {
-            guard !all.isEmpty else {
+            let requests = all.filter { requestTopics.contains($0.partition.topic) }
+            guard !requests.isEmpty else {
                 throw CommandFailure(
                     .failed, "there is no topic \(Sanitised.quoted(settings.kafka.topics.requests))",
                     hint: "`pushfan topics create` makes the topics that are missing")
             }
-            return all
+            return requests
         }
         var wanted: Set<TopicPartition> = []
         for operand in operands {
@@ -105,7 +106,7 @@ private enum GroupStartCommand {
             }
             guard parts.count <= 2, !found.isEmpty else {
                 throw .usage(
-                    "\(Sanitised.quoted(operand)) is no topic of requests, and no partition of one",
+                    "\(Sanitised.quoted(operand)) is no topic of requests or of what waits, and no partition of one",
                     hint: "they are written as TOPIC or TOPIC:PARTITION; `pushfan status -o wide` lists them")
             }
             wanted.formUnion(found.map(\.partition))

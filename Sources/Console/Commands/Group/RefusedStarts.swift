@@ -1,5 +1,6 @@
 import Delivery
 import Kafka
+import PushModel
 import Settings
 
 /// The partitions of requests that workers do not read before an operator says where the group begins.
@@ -9,11 +10,13 @@ enum RefusedStarts {
 
     /// What says so where the group has positions that tell nothing.
     ///
-    /// - Parameter partitions: Where the positions are; three of them are named.
+    /// - Parameters:
+    ///   - partitions: Where the positions are; three of them are named.
+    ///   - place: Where the group is to begin there.
     /// - Returns: A command line.
-    static func replacement(of partitions: [TopicPartition]) -> String {
+    static func replacement(of partitions: [TopicPartition], at place: String) -> String {
         let names = partitions.prefix(3).map { "\($0.topic):\($0.partition)" }.joined(separator: " ")
-        return "\(command) --replace \(names)" + (partitions.count > 3 ? " ..." : "")
+        return "pushfan group start --at \(place) --replace \(names)" + (partitions.count > 3 ? " ..." : "")
     }
 
     /// Asks which they are.
@@ -29,13 +32,14 @@ enum RefusedStarts {
     static func ask(
         among positions: [GroupPosition], _ settings: KafkaSettings, now: Int64, _ admin: TopicAdmin, timeout: Duration
     ) throws(KafkaError) -> [GroupPosition] {
-        guard settings.start == .safe, let time = settings.start.time(now: now) else { return [] }
+        guard settings.start == .safe, let time = settings.start.time(now: Timestamp(milliseconds: now)) else { return [] }
         var refused: [GroupPosition] = []
         for role in TopicRole.all(settings.topics) where role.kind == .requests {
             let topic = positions.filter { $0.partition.topic == role.name }
             guard topic.contains(where: { $0.committed == nil && $0.low < $0.high }) else { continue }
             let young = try FreshTopics.retrying { () throws(KafkaError) -> [Int64?] in
-                try admin.offsets(since: time, ofTopic: role.name, partitionCount: topic.count, timeout: timeout)
+                try admin.offsets(
+                    since: time.milliseconds, ofTopic: role.name, partitionCount: topic.count, timeout: timeout)
             }
             refused += Self.refused(of: topic, young: young)
         }

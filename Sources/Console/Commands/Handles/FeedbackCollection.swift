@@ -132,7 +132,7 @@ struct FeedbackCollection {
 
     /// What a blob ends with that is no whole entry comes with the next run, or is broken.
     private mutating func noteRest(_ byteCount: Int, of blob: BlobListing.Blob) {
-        let isRecent = blob.modified.map { now() - $0 < Self.writingTime } ?? true
+        let isRecent = blob.modified.map { Timestamp(milliseconds: now()).milliseconds(since: $0) < Self.writingTime } ?? true
         guard byteCount >= FeedbackPiece.maximumEntryByteCount || !isRecent else { return }
         note("what follows is no feedback")
     }

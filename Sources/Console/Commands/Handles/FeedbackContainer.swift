@@ -81,7 +81,7 @@ final class FeedbackContainer {
             guard let answer, answer.status == 200 else { throw refusal(of: "the list of blobs", answer?.status) }
             let page: BlobListing
             do throws(TelemetryFault) {
-                page = try BlobListing(reading: answer.body, now: now())
+                page = try BlobListing(reading: answer.body, now: Timestamp(milliseconds: now()))
             } catch {
                 throw CommandFailure(.failed, "\(storageName) gives a list of blobs that cannot be read: \(error)")
             }

@@ -39,7 +39,7 @@ enum HandlesCommand {
             throw .usage("--hub: there is no such hub; there are \(names)")
         }
         let container = try FeedbackContainer(settings, hub, timeout: timeout, now: now)
-        let blobs = try container.blobs().filter { $0.modified ?? .max >= since }
+        let blobs = try container.blobs().filter { ($0.modified?.milliseconds ?? .max) >= since }
         var session: HandlesSession?
         let marks: FeedbackMarks
         if invocation.arguments.has("dry-run") {

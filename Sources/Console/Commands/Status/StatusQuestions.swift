@@ -23,6 +23,7 @@ struct StatusQuestions {
         let refused = try RefusedStarts.ask(
             among: positions, settings.kafka, now: now.milliseconds, admin, timeout: timeout)
         let newer = try NewerRecords.ask(among: positions, settings.kafka, configuration, timeout: timeout)
+        let lost = try LostRecords.ask(among: positions, configuration, timeout: timeout)
         let description = Result<GroupDescription, Refusal> { () throws(KafkaError) in
             try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: group, timeout: timeout) }
         }
@@ -41,7 +42,7 @@ struct StatusQuestions {
         }
         return StatusReport(
             now: now, groupID: group, group: description, partitions: partitions, workers: asked, unknownTopics: unknown,
-            refused: refused, newer: newer)
+            refused: refused, newer: newer, lost: lost)
     }
 
     /// The topics that workers share, with their numbers of partitions, and why others cannot be asked about; nil when that of requests is

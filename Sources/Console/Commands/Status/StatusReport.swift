@@ -39,6 +39,8 @@ struct StatusReport {
     var refused: [GroupPosition] = []
     /// Partitions that workers of this version leave to a newer one.
     var newer: [TopicPartition] = []
+    /// Partitions from which the last record that was read is gone.
+    var lost: [TopicPartition] = []
 
     /// The partitions of each topic, in the order of the topics.
     var topics: [[Partition]] {
@@ -105,7 +107,15 @@ extension StatusReport {
     /// Why requests wait, in plain words, the gravest first; empty when nothing waits for long.
     var reasons: [Reason] { (startReasons + groupReasons + loopReasons + partitionReasons).sorted { $0.isStuck && !$1.isStuck } }
 
-    private var startReasons: [Reason] { leftReasons + refusedReasons }
+    private var startReasons: [Reason] { leftReasons + awaitingReasons + refusedReasons + lostReasons }
+
+    /// The partitions that begin as soon as a broker is back.
+    private var awaitingReasons: [Reason] {
+        loops.flatMap(\.partitions).filter(\.waitsForLeader).map {
+            Reason(
+                text: "\($0.id): the group has no position there, and its worker waits for a leader to begin", isStuck: false)
+        }
+    }
 
     /// What Kafka tells of partitions that are left to another version, and what workers do.
     private var leftReasons: [Reason] {
@@ -117,10 +127,16 @@ extension StatusReport {
             }
     }
 
+    private var lostReasons: [Reason] {
+        let delays = Set(partitions.filter(\.isDelayed).map(\.position.partition.topic))
+        return LostRecords.texts(lost, delays: delays).map { Reason(text: "\($0.text): \(stop)`\($0.command)`", isStuck: true) }
+    }
+
+    /// What comes before a command that the group's members would disturb.
+    private var stop: String { group.answer.map { !$0.members.isEmpty } ?? true ? "stop the workers, then " : "" }
+
     private var refusedReasons: [Reason] {
         guard let text = RefusedStarts.text(refused) else { return [] }
-        let hasMembers = group.answer.map { !$0.members.isEmpty } ?? true
-        let stop = hasMembers ? "stop the workers, then " : ""
         return [Reason(text: "\(text): \(stop)`\(RefusedStarts.command)` sends what has no result", isStuck: true)]
     }
 

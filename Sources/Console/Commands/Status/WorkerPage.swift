@@ -42,6 +42,8 @@ struct WorkerPage: Equatable {
         var oldest: Oldest?
         /// Whether the worker leaves it to another version.
         var isLeft = false
+        /// Whether the worker waits until its leader is back.
+        var waitsForLeader = false
 
         var id: TopicPartition { TopicPartition(topic: topic, partition: Int32(clamping: partition)) }
     }
@@ -94,6 +96,10 @@ private struct PageReader {
         text(name, node).flatMap { Timestamp($0.utf8.span) }
     }
 
+    private func isTrue(_ name: StaticString, _ node: JSONDocument.Node) -> Bool {
+        document.member(name, of: node).map { document.kind(of: $0) == .true } ?? false
+    }
+
     func loop(_ node: JSONDocument.Node) -> WorkerPage.Loop {
         var loop = WorkerPage.Loop()
         loop.worker = text("worker", node) ?? ""
@@ -119,7 +125,7 @@ private struct PageReader {
         var hub = WorkerPage.Hub()
         hub.name = text("hub", node) ?? ""
         hub.region = text("region", node)
-        hub.isRetired = document.member("retired", of: node).map { document.kind(of: $0) == .true } ?? false
+        hub.isRetired = isTrue("retired", node)
         hub.circuit = text("circuit", node) ?? ""
         hub.circuitReason = text("circuit_reason", node)
         hub.circuitChange = moment("circuit_change", node)
@@ -138,7 +144,8 @@ private struct PageReader {
         partition.topic = text("topic", node) ?? ""
         partition.partition = number("partition", node) ?? -1
         partition.inWork = number("in_work", node)
-        partition.isLeft = document.member("left", of: node).map { document.kind(of: $0) == .true } ?? false
+        partition.isLeft = isTrue("left", node)
+        partition.waitsForLeader = isTrue("waits_for_leader", node)
         if let oldest = document.member("oldest", of: node) {
             partition.oldest = WorkerPage.Oldest(
                 offset: number("offset", oldest), attempt: number("attempt", oldest), waitsFor: text("waits_for", oldest) ?? "",

@@ -36,12 +36,15 @@ enum AudienceCommand {
             try report(invocation, id, survey, state: "dry_run")
             return survey.faultCount > 0 ? .partlyFailed : .done
         }
+        let limits = AudienceSizes.limits(settings, timeout: timeout)
+        try AudienceSizes(draft, survey, writer).check(limits, settings.kafka.topics)
         let follower = try invocation.resultFollower(settings, timeout)
         defer { follower?.close() }
         let published = PublishedRequests(capacity: 1, follower)
         published.add(id)
         var run = AudienceRun(
             invocation, settings, survey, planner, id: id, draft, digest: digest, publishedAt: now, timeout: timeout)
+        run.batchByteCount = limits.batch
         try run.run()
         if run.isComplete && run.writtenCount > 0 { published.waitForResults(until: Deadline(after: timeout)) }
         let result = published.all.first?.result

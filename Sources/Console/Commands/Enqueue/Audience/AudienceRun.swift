@@ -23,6 +23,8 @@ struct AudienceRun {
     let publishedAt: Int64
     let timeout: Duration
 
+    /// The bytes that a batch of records may have; nil for as many as the client likes.
+    var batchByteCount: Int?
     /// Parts that this run has written, and those that had been written before.
     private(set) var writtenCount = 0
     private(set) var resumedAt = 0
@@ -71,9 +73,9 @@ struct AudienceRun {
     }
 
     private mutating func pass(_ progress: ReplayProgress, isFirst: Bool) throws(ReplayTrouble) {
-        let (id, settings, timeout) = (id, settings, timeout)
+        let (id, settings, timeout, batchByteCount) = (id, settings, timeout, batchByteCount)
         let session = try ReplayTrouble.catching { () throws(KafkaError) in
-            try AudienceSession(id, settings, timeout: timeout)
+            try AudienceSession(id, settings, batchByteCount: batchByteCount, timeout: timeout)
         }
         var state = try start(session)
         if isFirst { resumedAt = state.next }

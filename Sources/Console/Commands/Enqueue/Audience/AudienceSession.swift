@@ -22,11 +22,14 @@ final class AudienceSession {
     /// - Parameters:
     ///   - id: The request's id.
     ///   - settings: Where the topics are.
+    ///   - batchByteCount: The bytes that a batch of records may have; nil for as many as the client likes.
     ///   - timeout: How long to wait for the brokers.
     /// - Throws: Kafka does not do it.
-    init(_ id: String, _ settings: Settings, timeout: Duration) throws(KafkaError) {
+    init(_ id: String, _ settings: Settings, batchByteCount: Int? = nil, timeout: Duration) throws(KafkaError) {
+        var configuration = settings.kafkaConfiguration()
+        if let batchByteCount { configuration.properties.append(.init(key: "batch.size", value: "\(batchByteCount)")) }
         let session = try TransactionalSession(
-            settings.kafkaConfiguration(), id: "pushfan-enqueue-\(id)",
+            configuration, id: "pushfan-enqueue-\(id)",
             topics: [settings.kafka.topics.parents, settings.kafka.topics.requestsOwn], enqueueTimeout: timeout, timeout: timeout)
         self.session = session
         key = ParentKey(fileID: id)

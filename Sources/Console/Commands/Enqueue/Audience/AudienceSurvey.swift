@@ -23,6 +23,8 @@ struct AudienceSurvey {
     /// The parts of the request, and the calls of all of them.
     private(set) var parts = 0
     private(set) var calls = 0
+    /// The most bytes that a part has of its own: its audience, and the name of its hub.
+    private(set) var largestAudience = 0
     /// The digest of the file.
     private(set) var digest: UInt64 = 0
     /// A bit for each line that is left out.
@@ -115,6 +117,7 @@ struct AudienceSurvey {
     private mutating func count(_ parts: AudienceParts?) {
         self.parts += 1
         calls += parts?.callCount ?? 0
+        largestAudience = max(largestAudience, parts?.ownByteCount ?? 0)
     }
 
     private mutating func skip(_ number: Int) { skipped[number / 64] |= 1 << UInt64(number % 64) }

@@ -1,0 +1,123 @@
+/// What identifies a record of a partition: its offset, its time, and a digest of its key and value.
+///
+/// Kafka can lose the end of a partition and fill it again. Then another record has the offset. It may have the same time, because
+/// publishers write that, but not the same content too.
+public struct RecordMark: Sendable, Equatable {
+    /// Its offset, 0 or more.
+    public let offset: Int64
+    /// When it was published, milliseconds since 1970, 0 or more; nil if the topic keeps no times.
+    public let time: Int64?
+    /// The digest, which is the same in every process and version.
+    public let digest: UInt64
+
+    /// The mark of a record. It costs the same for every large value.
+    ///
+    /// - Parameters:
+    ///   - offset: Its offset.
+    ///   - time: When it was published, milliseconds since 1970.
+    ///   - key: Its key.
+    ///   - value: Its value.
+    public init(offset: Int64, time: Int64?, key: Span<UInt8>?, value: Span<UInt8>?) {
+        self.offset = max(0, offset)
+        self.time = time.map { max(0, $0) }
+        var digest = MarkDigest()
+        if let key { digest.add(key) } else { digest.add(UInt64.max) }
+        if let value { digest.add(value) } else { digest.add(UInt64.max) }
+        self.digest = digest.value
+    }
+
+    /// Reads the three words of the text form.
+    fileprivate init?(_ offset: Substring, _ time: Substring, _ digest: Substring) {
+        guard let offset = Int64(offset), offset >= 0, let digest = UInt64(digest, radix: 16) else { return nil }
+        if time.isEmpty {
+            self.time = nil
+        } else {
+            guard let number = Int64(time), number >= 0 else { return nil }
+            self.time = number
+        }
+        self.offset = offset
+        self.digest = digest
+    }
+
+    /// Decimal offset, decimal time or nothing, hexadecimal digest; at most 56 characters.
+    fileprivate var text: String { "\(offset),\(time.map { "\($0)" } ?? ""),\(String(digest, radix: 16))" }
+}
+
+/// The first and the last record of a partition that were read by those who committed a position.
+///
+/// If the last one is still there, the partition has lost nothing that was read. If the first one is there, the topic was not recreated.
+public struct ReadMarks: Sendable, Equatable {
+    /// The first record.
+    public let first: RecordMark
+    /// The last record: that with the highest offset.
+    public private(set) var last: RecordMark
+
+    /// The marks of a reader of one record.
+    ///
+    /// - Parameter record: The record.
+    public init(_ record: RecordMark) {
+        (first, last) = (record, record)
+    }
+
+    /// Reads the text form.
+    ///
+    /// - Parameter text: Two marks, the words of which commas divide.
+    init?(_ text: Substring) {
+        let words = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard words.count == 6, let first = RecordMark(words[0], words[1], words[2]),
+            let last = RecordMark(words[3], words[4], words[5]), first.offset <= last.offset
+        else { return nil }
+        (self.first, self.last) = (first, last)
+    }
+
+    /// Records that a record was read; one before the last changes nothing.
+    ///
+    /// - Parameter record: The record.
+    public mutating func read(_ record: RecordMark) {
+        if record.offset > last.offset { last = record }
+    }
+
+    /// The text form; at most 113 characters.
+    var text: String { "\(first.text),\(last.text)" }
+}
+
+/// A digest of 64 bits over the lengths of texts, and over their bytes: all of a short text, samples of a long one.
+private struct MarkDigest {
+    /// How many bytes count at each end of a text.
+    private static let edge = 64
+    /// How many words of 8 bytes count between the ends.
+    private static let sampleCount = 8
+
+    private(set) var value: UInt64 = 0x243F_6A88_85A3_08D3
+
+    mutating func add(_ word: UInt64) {
+        let product = (value ^ word).multipliedFullWidth(by: 0xA076_1D64_78BD_642F)
+        // The sum keeps a product of zero from staying one.
+        value = (product.high ^ product.low) &+ 0x1319_8A2E_0370_7344
+    }
+
+    mutating func add(_ text: Span<UInt8>) {
+        add(UInt64(text.count))
+        guard text.count > 2 * Self.edge + 8 * Self.sampleCount else {
+            add(text, from: 0, to: text.count)
+            return
+        }
+        add(text, from: 0, to: Self.edge)
+        let step = (text.count - 2 * Self.edge) / Self.sampleCount
+        for sample in 0..<Self.sampleCount {
+            let place = Self.edge + sample * step
+            add(text, from: place, to: place + 8)
+        }
+        add(text, from: text.count - Self.edge, to: text.count)
+    }
+
+    private mutating func add(_ text: Span<UInt8>, from start: Int, to end: Int) {
+        var index = start
+        while index < end {
+            var word: UInt64 = 0
+            for place in index..<min(index + 8, end) { word = word << 8 | UInt64(text[place]) }
+            add(word)
+            index += 8
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/// Whether a partition still holds what was read of it when the group's position was committed, as far as that can be proved.
+///
+/// Kafka can lose the end of a partition: an unclean election, a power loss, a restored disk. What is published later then gets the offsets
+/// of what was lost, and a position says nothing about it. Times are no proof, because publishers write them. Only a record that was read
+/// tells, by its offset, time and digest.
+public struct LogTail: Sendable, Equatable {
+    /// What there is at the offset of a record that was read.
+    public enum Look: Sendable, Equatable {
+        /// It is unknown: no mark names such a record, no broker answered, or reading ends before it.
+        case unknown
+        /// That record.
+        case same
+        /// Another record.
+        case other
+        /// None: the next record that can be read has another offset.
+        case absent
+    }
+
+    /// The group's position.
+    public var position: Int64
+    /// What the position says of the records that were read; nil if it says nothing.
+    public var marks: ReadMarks?
+    /// The first offset that is retained.
+    public var low: Int64
+    /// The next offset, open transactions included.
+    public var high: Int64
+    /// Whether the partition was seen to end before the position, whatever it ends at now.
+    public var wasBeyondEnd: Bool
+    /// What there is in place of the last record that was read.
+    public var last: Look
+    /// What there is in place of the first record that was read.
+    public var first: Look
+
+    /// What is known of a partition.
+    public init(
+        position: Int64, marks: ReadMarks?, low: Int64, high: Int64, wasBeyondEnd: Bool = false, last: Look = .unknown,
+        first: Look = .unknown
+    ) {
+        self.position = position
+        self.marks = marks
+        self.low = low
+        self.high = high
+        self.wasBeyondEnd = wasBeyondEnd
+        self.last = last
+        self.first = first
+    }
+
+    /// Decides where the partition goes on.
+    ///
+    /// - Parameters:
+    ///   - rule: What to do where the position says nothing of the records that were read.
+    ///   - since: The first offset that is not older than the rule's `time(now:)`; nil when all are older.
+    /// - Returns: The decision and its cause; nil if the partition goes on at the position.
+    public func ruling(_ rule: StartRule, since: Int64?) -> AssignmentPlan.Ruling? {
+        if isWhole { return nil }
+        func decided(_ decision: StartRule.Decision, _ cause: StartRule.Cause) -> AssignmentPlan.Ruling {
+            AssignmentPlan.Ruling(decision, cause, end: high, waiting: max(0, high - max(0, low)))
+        }
+        // Nothing is there that could be sent twice, or not at all.
+        if low >= high { return decided(.offset(high), .lostEnd) }
+        guard let marks else {
+            return decided(rule == .safe ? .refused : rule.decision(low: low, high: high, since: since), .unknownEnd)
+        }
+        // Another record has the place of the first one, and nothing is retained before it: all that is there came later.
+        if first == .other, low == marks.first.offset { return decided(.offset(low), .madeAnew) }
+        return decided(.refused, .lostRecord)
+    }
+
+    /// Whether nothing is lost that was read; where that is unknown, whether nothing looks like it.
+    private var isWhole: Bool {
+        let looksWhole = position <= high && !wasBeyondEnd
+        guard let marks else { return looksWhole }
+        // Retention has removed all that was read.
+        if low > marks.last.offset { return true }
+        switch last {
+        case .same: return true
+        case .unknown: return looksWhole && marks.last.offset < high
+        case .other, .absent: return false
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Delivery
+import HubEmulator
+import Kafka
+import Observability
+import PushModel
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// What becomes of partitions that have lost records which were read.
+///
+/// No broker loses a tail on demand. So a group is put where it would stand then: its position names a record that is not there.
+@Suite(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"), .serialized, .tags(.threads))
+struct LostTailTests {
+    private static func request(_ name: String, _ fields: String = "") -> String {
+        #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}\#(fields)}"#
+    }
+
+    private static func requests(_ range: Range<Int>) -> [String] { range.map { request("n\($0)") } }
+
+    /// The mark of a record that was lost.
+    private static func lost(at offset: Int64, time: Int64) -> RecordMark {
+        let value = Array("lost".utf8)
+        return RecordMark(offset: offset, time: time, key: nil, value: value.span)
+    }
+
+    /// Puts the group where it stood when it had read a first and a last record; or where it says nothing of them.
+    private static func stand(
+        _ bench: Bench, in topic: String? = nil, at offset: Int64, read marks: (first: RecordMark, last: RecordMark)? = nil
+    ) throws {
+        var finished = FinishedOffsets()
+        finished.marks = marks.map { ReadMarks($0.first) }
+        if let marks { finished.marks?.read(marks.last) }
+        let consumer = try Consumer(bench.kafka, groupID: bench.name, wakeUpFileDescriptor: -1)
+        defer { consumer.close(timeout: .seconds(2)) }
+        let partition = TopicPartition(topic: topic ?? bench.topics.requests, partition: 0)
+        let commit = OffsetCommit(partition, offset: offset, metadata: finished.encoded())
+        // A worker that has stopped is a member until its session ends.
+        #expect(eventually { (try? consumer.group.commit([commit])) != nil })
+    }
+
+    private static func isRefused(_ worker: RunningWorker, _ command: String) -> Bool {
+        worker.report(.ready).checks.contains { $0.reason?.contains(command) == true }
+    }
+
+    /// Publishes requests with times a minute ago, of which one may be dated ahead.
+    private static func publishOld(_ bench: Bench, dated ahead: Int64) throws {
+        let now = bench.clock.millisecondsSince1970
+        for number in 0..<5 {
+            let time = number == 2 ? now + ahead : now - 60_000 + Int64(number)
+            try bench.publish(Array(requests(number..<number + 1)[0].utf8), at: time)
+        }
+    }
+
+    /// The log had 7 records, of which 2 are gone. It ends there; or it has grown past the position again, also with records that are dated
+    /// back, and behind one that is dated ahead.
+    @Test(
+        arguments: [
+            (.safe, 0, 0), (.beginning, 0, 0), (.safe, 4, 0), (.end, 4, 0), (.safe, 4, 1_800_000), (.safe, 0, 1_800_000),
+        ] as [(StartRule, Int, Int64)])
+    func whatAPartitionHoldsThatHasLostItsEndWaitsForAnOperator(rule: StartRule, grown: Int, ahead: Int64) throws {
+        let bench = try Bench(.real, partitions: 1)
+        let now = bench.clock.millisecondsSince1970
+        try Self.publishOld(bench, dated: ahead)
+        for number in 5..<5 + grown { try bench.publish(Array(Self.requests(number..<number + 1)[0].utf8), at: now - 300_000) }
+        let first = try #require(try bench.readAll(bench.topics.requests).first)
+        try Self.stand(bench, at: 7, read: (first.mark, Self.lost(at: 6, time: now - 30_000)))
+        let worker = try bench.startWorker {
+            Bench.takeover(&$0)
+            $0.start = rule
+        }
+        #expect(eventually { Self.isRefused(worker, "group start --at finished --replace \(bench.topics.requests):0") })
+        #expect(eventually { bench.logLines.all.contains { $0.contains("has lost its end") } })
+        // The other lanes go on.
+        try bench.publish(all: [Self.request("urgent")], to: .high)
+        try bench.results(1)
+        try worker.stop()
+        #expect(Set(try bench.resultsByRequest().keys) == ["urgent"] && bench.hub.calls().count == 1)
+        #expect(try bench.committed()?.offset == 7, "nothing is committed of it")
+        // The operator knows.
+        try Self.stand(bench, at: 5)
+        let next = try bench.startWorker(change: Bench.takeover)
+        try bench.publish(all: Self.requests(9..<10))
+        try bench.results(2 + grown)
+        try next.stop()
+        #expect(bench.hub.calls().count == 2 + grown)
+    }
+
+    /// The record that was read last is there, so nothing is asked, and nothing is sent again.
+    @Test func aPartitionThatHoldsTheLastRecordGoesOn() throws {
+        let bench = try Bench(.real, partitions: 1)
+        try bench.publish(all: Self.requests(0..<5))
+        for names in [5..<5, 5..<8] {
+            try bench.publish(all: Self.requests(names))
+            let worker = try bench.startWorker { $0.start = .safe }
+            try bench.results(names.upperBound)
+            try worker.stop()
+        }
+        let position = try #require(try bench.committed())
+        let marks = try #require(try FinishedOffsets(decoding: position.metadata).marks)
+        let records = try bench.readAll(bench.topics.requests)
+        #expect(position.offset == 8 && marks.first == records.first?.mark && marks.last == records.last?.mark)
+        #expect(bench.hub.calls().count == 8)
+        #expect(!bench.logLines.all.contains { $0.contains("has lost its end") })
+    }
+
+    /// A record of the new topic has the place of the first one that was read.
+    @Test func aRecreatedTopicIsReadFromItsStart() throws {
+        let bench = try Bench(.real, partitions: 1)
+        try bench.publish(all: Self.requests(0..<5))
+        let now = bench.clock.millisecondsSince1970
+        try Self.stand(bench, at: 100, read: (Self.lost(at: 0, time: now), Self.lost(at: 99, time: now)))
+        let worker = try bench.startWorker { $0.start = .safe }
+        try bench.results(5)
+        try worker.stop()
+        #expect(bench.hub.calls().count == 5)
+        #expect(try bench.committed()?.offset == 5)
+    }
+
+    @Test func aPartitionOfWhichNothingIsKnownWaitsForAnOperator() throws {
+        let bench = try Bench(.real, partitions: 1)
+        try bench.publish(all: Self.requests(0..<5))
+        try Self.stand(bench, at: 100)
+        let worker = try bench.startWorker { $0.start = .safe }
+        #expect(eventually { Self.isRefused(worker, "group start --at finished --replace \(bench.topics.requests):0") })
+        try worker.stop()
+        #expect(bench.hub.calls().isEmpty)
+        let decided = try bench.startWorker { $0.start = .end }
+        #expect(try eventually { try bench.committed()?.offset == 5 })
+        try bench.publish(all: Self.requests(5..<7))
+        try bench.results(2)
+        try decided.stop()
+        #expect(Set(try bench.resultsByRequest().keys) == ["n5", "n6"])
+    }
+
+    /// Five requests waited in a delay lane and were sent. Then the lane has lost its end; or it has not.
+    @Test(arguments: [true, false])
+    func whatADelayLaneHoldsIsNotSentAgain(isLost: Bool) throws {
+        let bench = try Bench(.real, partitions: 1)
+        let first = try bench.startWorker(change: Bench.takeover)
+        #expect(eventually { first.report(.ready).passes })
+        var moment = ByteWriter()
+        moment.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 20_000))
+        let fields = #","not_before":"\#(moment.text)""#
+        try bench.publish(all: (0..<5).map { Self.request("late\($0)", fields) })
+        #expect(eventually { bench.metric("pushfan_delayed_total") >= 5 })
+        #expect(bench.passTime(by: .milliseconds(100)) { bench.metric("pushfan_requests_finished_total") == 5 })
+        try bench.results(5)
+        try first.stop()
+        let lane = bench.topics.delays[0]
+        if isLost {
+            let record = try #require(try bench.readAll(lane).first)
+            let lost = Self.lost(at: 1_000, time: bench.clock.millisecondsSince1970)
+            try Self.stand(bench, in: lane, at: 1_001, read: (record.mark, lost))
+        }
+        let second = try bench.startWorker(change: Bench.takeover)
+        if isLost { #expect(eventually { Self.isRefused(second, "group start --at end --replace \(lane):0") }) }
+        try bench.publish(all: [Self.request("now")])
+        try bench.results(6)
+        try second.stop()
+        #expect(bench.hub.calls().count == 6)
+        #expect(try bench.resultsByRequest().count == 6)
+    }
+}

@@ -1,0 +1,192 @@
+import HubEmulator
+import Kafka
+import Observability
+import PushModel
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// Topics that are deleted, or made again, while a worker runs.
+@Suite(.serialized, .tags(.threads))
+struct MissingTopicTests {
+    private static func request(_ name: String, _ fields: String = "") -> String {
+        #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}\#(fields)}"#
+    }
+
+    /// What lets a request wait so many milliseconds from now on.
+    private static func wait(_ milliseconds: Int64, _ bench: Bench) -> String {
+        var text = ByteWriter()
+        text.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + milliseconds))
+        return #","not_before":"\#(text.text)""#
+    }
+
+    private static func delete(_ topics: [String], _ bench: Bench) throws {
+        let failed = try TopicAdmin(bench.kafka).deleteTopics(topics, timeout: farDeadline)
+        try #require(failed.isEmpty, "\(failed)")
+    }
+
+    /// Makes a topic again; brokers take a moment to delete the one before.
+    private static func create(_ name: String, partitions: Int, _ bench: Bench) throws {
+        let admin = try TopicAdmin(bench.kafka)
+        let new = NewTopic(name: name, partitionCount: partitions, replicationFactor: 1)
+        let isThere = try eventually { try admin.createTopics([new], timeout: farDeadline) == [.created] }
+        try #require(isThere)
+    }
+
+    /// Lets the embedded broker say that lanes are missing, and a commit fail after that, so that the worker asks for them.
+    private static func miss(_ lanes: [Int], _ bench: Bench, _ worker: RunningWorker) throws {
+        let cluster = try #require(bench.cluster)
+        #expect(eventually { worker.report(.ready).passes })
+        for lane in lanes { cluster.setTopic(bench.topics.delays[lane], isMissing: true) }
+        cluster.failNext(apiKey: 8, codes: [30])
+        try bench.publish(Self.request("first"))
+        try bench.results(1)
+    }
+
+    private static func areAllSent(_ bench: Bench) throws -> Bool {
+        try bench.resultsByRequest().values.allSatisfy { $0["state"] == "sent" }
+    }
+
+    /// A wait of 200 s is for the lane of one minute.
+    @Test(
+        .enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"),
+        arguments: [[0, 1, 2]])
+    func aDelayLaneThatIsDeletedIsReplacedByTheNearest(lanes: [Int]) throws {
+        let bench = try Bench(.real, partitions: 1)
+        let worker = try bench.startWorker()
+        try bench.publish(Self.request("before"))
+        try bench.results(1)
+        try Self.delete(lanes.map { bench.topics.delays[$0] }, bench)
+        bench.hub.arm([try Fault(parsing: "status=500,retry-after=200,tags=waits,count=1")])
+        try bench.publish(Self.request("waits"))
+        #expect(eventually { bench.hasRetries })
+        try bench.publish(Self.request("behind"))
+        try bench.results(2)
+        bench.endRest()
+        try bench.results(3)
+        try worker.stop()
+        #expect(try Self.areAllSent(bench))
+    }
+
+    /// One of the two lanes has positions that are committed with those of others, and requests are for the other one.
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func commitsGoOnWhereADelayLaneIsDeletedWhileItIsWrittenTo() throws {
+        let bench = try Bench(.real, partitions: 1)
+        let worker = try bench.startWorker()
+        try bench.publish(Self.request("first", Self.wait(11_000, bench)))
+        #expect(eventually { bench.metric("pushfan_delayed_total") == 1 })
+        // What was read of the lane, and has ended there, has a position.
+        bench.clock.advance(by: .seconds(12))
+        try bench.results(1)
+        let names = (0..<60).map { "n\($0)" }
+        func publish(_ part: Range<Int>) throws {
+            try bench.publish(
+                all: part.map { Self.request(names[$0], $0 % 3 == 0 ? Self.wait(61_000, bench) : "") })
+        }
+        try publish(0..<3)
+        try Self.delete([bench.topics.delays[0], bench.topics.delays[1]], bench)
+        try publish(3..<60)
+        try bench.results(41)
+        // The first of them may have been in the lane that is gone, and is lost with it.
+        let kept = Set(names.dropFirst())
+        #expect(bench.passTime(by: .milliseconds(100)) { kept.isSubset(of: bench.tags) })
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(kept.allSatisfy { results[$0]?["state"] == "sent" })
+        #expect(bench.tags.count == Set(bench.tags).count, "nothing is sent twice")
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func whatWaitsInADelayLaneThatIsDeletedIsGoneAndNothingElse() throws {
+        let bench = try Bench(.real, partitions: 1)
+        let first = try bench.startWorker()
+        try bench.publish(Self.request("gone", Self.wait(61_000, bench)))
+        try bench.publish(Self.request("kept", Self.wait(11_000, bench)))
+        #expect(eventually { bench.metric("pushfan_delayed_total") == 2 })
+        try bench.publish(Self.request("other"))
+        try bench.results(1)
+        // Its memory would still have what it has read of the lane.
+        try first.stop()
+        try Self.delete([bench.topics.delays[1]], bench)
+        let second = try bench.startWorker()
+        try bench.publish(Self.request("later", Self.wait(61_000, bench)))
+        #expect(eventually { bench.metric("pushfan_delayed_total") >= 3 })
+        #expect(bench.passTime(by: .milliseconds(100)) { bench.tags.contains("later") })
+        try bench.results(3)
+        try second.stop()
+        #expect(Set(try bench.resultsByRequest().keys) == ["other", "kept", "later"])
+        #expect(try Self.areAllSent(bench))
+    }
+
+    /// Without any lane a request waits in memory, and others go on. It goes to a lane that is made again, with fewer or more partitions.
+    @Test(
+        .enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"), arguments: [1, 8])
+    func lanesThatAreAllDeletedHoldUpNoOtherAndAreUsedWhenTheyAreMadeAgain(partitions: Int) throws {
+        let bench = try Bench(.real, partitions: 4)
+        let first = try bench.startWorker()
+        try bench.publish(Self.request("before"))
+        try bench.results(1)
+        try Self.delete(bench.topics.delays, bench)
+        try bench.publish(Self.request("waits", Self.wait(120_000, bench)))
+        try bench.publish(all: (0..<10).map { Self.request("other\($0)") })
+        try bench.results(11)
+        try Self.create(bench.topics.delays[1], partitions: partitions, bench)
+        #expect(try bench.read(bench.topics.delays[1], count: 1).count == 1)
+        // The next worker reads the new lane from its beginning.
+        try first.stop()
+        let second = try bench.startWorker()
+        #expect(bench.passTime(by: .milliseconds(100)) { bench.tags.contains("waits") })
+        try bench.results(12)
+        try second.stop()
+        #expect(try bench.resultsByRequest().count == 12)
+        #expect(try Self.areAllSent(bench))
+        #expect(bench.tags.count == 12, "nothing is sent twice")
+    }
+
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func heldRequestsWaitInMemoryWhereTheirTopicHasFewerPartitions() throws {
+        let bench = try Bench(.real, partitions: 1)
+        let worker = try bench.startWorker()
+        try bench.publish(Self.request("before"))
+        try bench.results(1)
+        try Self.delete([bench.topics.held], bench)
+        try Self.create(bench.topics.held, partitions: 1, bench)
+        bench.hub.arm([try Fault(parsing: "status=500,retry-after=200,tags=waits,count=1")])
+        try bench.publish(Self.request("waits", #","ordering_key":"k""#))
+        #expect(eventually { bench.hasRetries })
+        try bench.publish(Self.request("behind", #","ordering_key":"k""#))
+        try bench.publish(Self.request("other"))
+        try bench.results(2)
+        bench.endRest()
+        try bench.results(4)
+        try worker.stop()
+        #expect(try Self.areAllSent(bench))
+        let last = try #require(bench.tags.lastIndex(of: "waits"))
+        let next = try #require(bench.tags.firstIndex(of: "behind"))
+        #expect(last < next)
+    }
+
+    /// The embedded broker deletes nothing. It only says that topics are missing.
+    @Test(arguments: [[1], [1, 2, 3]])
+    func aLaneOfWhichBrokersSayThatItIsMissingIsReplacedByTheNearest(lanes: [Int]) throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        let worker = try bench.startWorker()
+        try Self.miss(lanes, bench, worker)
+        try bench.publish(Self.request("waits", Self.wait(120_000, bench)))
+        #expect(try bench.read(bench.topics.delays[0], count: 1).count == 1)
+        try bench.publish(Self.request("other"))
+        try bench.results(2)
+        try worker.stop()
+    }
+
+    @Test func aRequestWaitsInMemoryWhileBrokersSayThatAllLanesAreMissing() throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        let worker = try bench.startWorker()
+        try Self.miss(Array(bench.topics.delays.indices), bench, worker)
+        try bench.publish(Self.request("waits", Self.wait(120_000, bench)))
+        try bench.publish(all: (0..<10).map { Self.request("other\($0)") })
+        try bench.results(11)
+        #expect(bench.tags.count == 11)
+        try worker.stop()
+    }
+}
