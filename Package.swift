@@ -93,7 +93,7 @@ let package = Package(
         wrapper("Users", ["Basics", "Crypto", "EventLoop"]),
         wrapper("CurlHTTP", ["Basics", "CCurl", "Crypto", "EventLoop", "HTTP1"]),
         wrapper("Kafka", ["CRDKafka", "EventLoop"]),
-        wrapper("HTTPServing", ["CMicroHTTPD"]),
+        wrapper("HTTPServing", ["Basics", "CMicroHTTPD"]),
         wrapper("SQLite", ["CSQLite"]),
         wrapper("Pages", ["CPages"]),
 

@@ -1,3 +1,4 @@
+import Basics
 import CMicroHTTPD
 import Glibc
 
@@ -6,7 +7,7 @@ import Glibc
 /// A connection is suspended by its own server thread and then handed over; from there on it belongs to the timer until it is
 /// resumed, so no other thread touches it or its socket meanwhile.
 ///
-/// `@unchecked Sendable`: `heap` and `isStopped` are read and written only while `mutex` is held; the three pthread objects
+/// `@unchecked Sendable`: `waiting` and `isStopped` are read and written only while `mutex` is held; the three pthread objects
 /// are made in `init`, never moved and destroyed in `deinit`, after the thread has been joined.
 final class DelayTimer: @unchecked Sendable {
     /// What happens at the deadline.
@@ -22,7 +23,6 @@ final class DelayTimer: @unchecked Sendable {
     }
 
     private struct Entry {
-        let deadline: UInt64
         /// Suspended; nil where the duty is of no connection.
         let connection: OpaquePointer?
         let duty: Duty
@@ -34,7 +34,7 @@ final class DelayTimer: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let wakeUp = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var thread = pthread_t()
-    private var heap: [Entry] = []
+    private var waiting = MomentHeap<UInt64, Entry>()
     private var isStopped = false
 
     init() {
@@ -71,7 +71,7 @@ final class DelayTimer: @unchecked Sendable {
             MHD_resume_connection(connection)
             return
         }
-        push(Entry(deadline: Self.now() &+ nanoseconds, connection: connection, duty: duty))
+        waiting.add(Entry(connection: connection, duty: duty), at: Self.now() &+ nanoseconds)
         pthread_cond_signal(wakeUp)
         pthread_mutex_unlock(mutex)
     }
@@ -80,7 +80,7 @@ final class DelayTimer: @unchecked Sendable {
     func look(after deadlines: ConnectionDeadlines, every interval: UInt64) {
         pthread_mutex_lock(mutex)
         if !isStopped {
-            push(Entry(deadline: Self.now() &+ interval, connection: nil, duty: .look(deadlines, every: interval)))
+            waiting.add(Entry(connection: nil, duty: .look(deadlines, every: interval)), at: Self.now() &+ interval)
             pthread_cond_signal(wakeUp)
         }
         pthread_mutex_unlock(mutex)
@@ -99,30 +99,28 @@ final class DelayTimer: @unchecked Sendable {
     fileprivate func run() {
         pthread_mutex_lock(mutex)
         while !isStopped {
-            guard let first = heap.first else {
+            guard let first = waiting.first else {
                 pthread_cond_wait(wakeUp, mutex)
                 continue
             }
-            if first.deadline > Self.now() {
-                var until = timespec(
-                    tv_sec: Int(first.deadline / 1_000_000_000), tv_nsec: Int(first.deadline % 1_000_000_000))
+            guard let entry = waiting.removeDue(Self.now()) else {
+                var until = timespec(tv_sec: Int(first / 1_000_000_000), tv_nsec: Int(first % 1_000_000_000))
                 pthread_cond_timedwait(wakeUp, mutex, &until)
                 continue
             }
-            let entry = pop()
             pthread_mutex_unlock(mutex)
             let next = Self.perform(entry)
             pthread_mutex_lock(mutex)
-            if let next { push(next) }
+            if let next { waiting.add(next.entry, at: next.deadline) }
         }
-        let left = heap
-        heap = []
+        let left = waiting.entries.map(\.element)
+        waiting = MomentHeap()
         pthread_mutex_unlock(mutex)
         for entry in left { if let connection = entry.connection { MHD_resume_connection(connection) } }
     }
 
-    /// Does what is due; returns the entry to keep, or resumes the connection.
-    private static func perform(_ entry: Entry) -> Entry? {
+    /// Does what is due; returns the entry to keep and until when, or resumes the connection.
+    private static func perform(_ entry: Entry) -> (entry: Entry, deadline: UInt64)? {
         switch entry.duty {
         case .resume:
             break
@@ -130,7 +128,7 @@ final class DelayTimer: @unchecked Sendable {
             var byte: UInt8 = 0
             let peeked = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
             if peeked > 0 || (peeked < 0 && (errno == EAGAIN || errno == EINTR)) {
-                return Entry(deadline: now() &+ watchInterval, connection: entry.connection, duty: entry.duty)
+                return (entry, now() &+ watchInterval)
             }
         case .drip(let socket, let bytes, let written, let piece, let interval):
             let end = min(bytes.count, written + piece)
@@ -140,11 +138,11 @@ final class DelayTimer: @unchecked Sendable {
             if sent > 0 || errno == EAGAIN, written + max(sent, 0) < bytes.count {
                 let duty = Duty.drip(
                     socket: socket, bytes: bytes, written: written + max(sent, 0), pieceByteCount: piece, interval: interval)
-                return Entry(deadline: now() &+ interval, connection: entry.connection, duty: duty)
+                return (Entry(connection: entry.connection, duty: duty), now() &+ interval)
             }
         case .look(let deadlines, let interval):
             let goesOn = deadlines.endLate()
-            return goesOn ? Entry(deadline: now() &+ interval, connection: nil, duty: entry.duty) : nil
+            return goesOn ? (entry, now() &+ interval) : nil
         }
         if let connection = entry.connection { MHD_resume_connection(connection) }
         return nil
@@ -155,30 +153,6 @@ final class DelayTimer: @unchecked Sendable {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    }
-
-    private func push(_ entry: Entry) {
-        heap.append(entry)
-        var child = heap.count - 1
-        while child > 0, heap[child].deadline < heap[(child - 1) / 2].deadline {
-            heap.swapAt(child, (child - 1) / 2)
-            child = (child - 1) / 2
-        }
-    }
-
-    private func pop() -> Entry {
-        heap.swapAt(0, heap.count - 1)
-        let entry = heap.removeLast()
-        var parent = 0
-        while true {
-            var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
-                if heap[child].deadline < heap[least].deadline { least = child }
-            }
-            guard least != parent else { return entry }
-            heap.swapAt(parent, least)
-            parent = least
-        }
     }
 }
 

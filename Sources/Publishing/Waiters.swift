@@ -30,13 +30,13 @@ struct Waiters {
     /// By the request's id. Hardly ever do two wait for one.
     private var waiters: [String: [Waiter]] = [:]
     /// A deadline stays in it when its waiter has gone, or waits until another time; it is passed over when it comes.
-    private var deadlines = DeadlineHeap()
+    private var deadlines = MomentHeap<MonotonicTime, ResultFollower.Ticket>()
     private var lastNumber: UInt64 = 0
     /// How many wait.
     private(set) var count = 0
 
     /// The earliest moment at which a waiter may have to be told.
-    var nextDeadline: MonotonicTime { deadlines.first?.due ?? .never }
+    var nextDeadline: MonotonicTime { deadlines.first ?? .never }
 
     /// The number of deadlines that are kept; at most 64 more than two for each that waits.
     var deadlineCount: Int { deadlines.count }
@@ -92,9 +92,8 @@ struct Waiters {
     /// Removes those whose time is over.
     mutating func expire(at now: MonotonicTime) -> [Told] {
         var told: [Told] = []
-        while let first = deadlines.first, first.due <= now {
-            deadlines.removeFirst()
-            guard let waiter = remove(first.ticket, due: first.due) else { continue }
+        while let due = deadlines.first, let ticket = deadlines.removeDue(now) {
+            guard let waiter = remove(ticket, due: due) else { continue }
             told.append(waiter.told(waiter.awaited.standing == .settling ? .complete : .timeOver))
         }
         return told
@@ -109,7 +108,7 @@ struct Waiters {
     mutating func removeAll() -> [Told] {
         let told = waiters.values.joined().map { $0.told(.closed) }
         waiters.removeAll()
-        deadlines = DeadlineHeap()
+        deadlines = MomentHeap()
         count = 0
         return told
     }
@@ -127,9 +126,9 @@ struct Waiters {
 
     private mutating func note(_ due: MonotonicTime, _ ticket: ResultFollower.Ticket) {
         guard due != .never else { return }
-        deadlines.push(DeadlineHeap.Entry(due: due, ticket: ticket))
+        deadlines.add(ticket, at: due)
         guard deadlines.count > 2 * count + 64 else { return }
         let kept = waiters.values.joined().filter { $0.due != .never }
-        deadlines = DeadlineHeap(kept.map { DeadlineHeap.Entry(due: $0.due, ticket: $0.ticket) })
+        deadlines = MomentHeap(kept.map { ($0.due, $0.ticket) })
     }
 }

@@ -24,6 +24,8 @@ public enum Invariant: String, Sendable, CaseIterable {
     case repeatedCallsPerKill = "repeated hub calls beyond the window of their kill"
     /// How soon work goes on after a fault: told, not judged.
     case resumption = "milliseconds to the next result"
+    /// Where the brokers are slow.
+    case writing = "milliseconds from the first call to the last result"
     /// A hub that is down is left in peace.
     case outageCalls = "calls per second and worker in an outage"
     /// A hub that asked for time gets it, and so does a request that waits for a moment.

@@ -81,22 +81,4 @@ import Testing
             #expect(waiters.deadlineCount <= 66)
         }
     }
-
-    @Test(arguments: 0..<8) func whateverTheOrderTheEarliestDeadlineComesFirst(seed: Int) {
-        var random = SeededRandom(seed)
-        var heap = DeadlineHeap()
-        var model: [Int64] = []
-        for number in 0..<500 {
-            if random.below(3) > 0 {
-                let due = Int64(random.below(100))
-                model.append(due)
-                heap.push(DeadlineHeap.Entry(due: at(due), ticket: ResultFollower.Ticket(id: "a", number: UInt64(number))))
-            } else {
-                heap.removeFirst()
-                if let least = model.min(), let index = model.firstIndex(of: least) { model.remove(at: index) }
-            }
-            #expect(heap.first?.due == model.min().map { at($0) })
-            #expect(heap.count == model.count)
-        }
-    }
 }

@@ -10,26 +10,6 @@ import Testing
 /// The loop's own small structures.
 @Suite
 struct FlightTests {
-    @Test(arguments: [1, 2, 3]) func waitsEndInTheOrderOfTheirMoments(_ seed: UInt64) {
-        var generator = Seeded(state: seed)
-        var heap = MomentHeap<Int64, Int64>()
-        var expected: [Int64] = []
-        for _ in 0..<2000 {
-            if Bool.random(using: &generator) || expected.isEmpty {
-                let due = Int64.random(in: 0..<500, using: &generator)
-                heap.add(due, at: due)
-                expected.append(due)
-                expected.sort()
-            } else {
-                let now = Int64.random(in: 0..<500, using: &generator)
-                let due = heap.removeDue(now)
-                #expect(due == expected.first.flatMap { $0 <= now ? $0 : nil })
-                if due != nil { expected.removeFirst() }
-            }
-            #expect(heap.first == expected.first && heap.entries.count == expected.count)
-        }
-    }
-
     @Test func callsHaveTheirTurnInTheOrderOfTheirArrival() {
         var generator = Seeded(state: 11)
         var queue = FIFO<WaitingCall>()

@@ -2,7 +2,7 @@ import FaultOracle
 
 /// Single requests of Kafka's protocol that are lost, late, or lose their answer.
 extension Catalogue {
-    static let protocolScenarios = [endTransactionCut, offsetsCut, produceDelay, coordinatorSlow, heartbeatsLost]
+    static let protocolScenarios = [endTransactionCut, offsetsCut, produceDelay, coordinatorSlow, answersSlow, heartbeatsLost]
 
     private static let endTransactionCut = cutting(
         "endtxn-cut", "a commit whose request or answer is lost is settled without another call and without a second result",
@@ -71,6 +71,32 @@ extension Catalogue {
     }.with { scenario in
         scenario.isBehindProxy = true
         scenario.workload = Workload(6_000, rate: 200)
+    }
+
+    private static let answersSlow = Scenario(
+        "answers-slow", "where each answer to a commit takes 0.6 s, a thousand results are written within 20 s of the first call"
+    ) { stage in
+        stage.publish()
+        try Clock.wait(for: "the records to be published", within: .seconds(60)) { stage.isPublished }
+        for kind in [
+            KafkaProxy.Kind.produce, .addPartitionsToTransaction, .addOffsetsToTransaction, .transactionOffsetCommit,
+            .endTransaction,
+        ] { stage.broker.proxy?.arm(.delay(.milliseconds(600)), to: kind) }
+        stage.note("the broker is slow")
+        try stage.startCrew()
+        stage.watch.mark()
+    }.with { scenario in
+        scenario.isBehindProxy = true
+        scenario.isScaled = false
+        scenario.startsCrew = false
+        scenario.publishes = false
+        scenario.workers = 1
+        scenario.workload = .plain(1000, rate: nil)
+        scenario.check = { _, evidence in
+            let first = evidence.calls.map(\.at).min() ?? 0
+            let last = evidence.results.map(\.at).max() ?? .max
+            return [Finding(.writing, measured: Double(last - first), allowed: 20_000)]
+        }
     }
 
     private static let heartbeatsLost = Scenario(
