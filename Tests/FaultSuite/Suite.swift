@@ -1,9 +1,7 @@
-import Dispatch
 import Foundation
 import Glibc
-import Synchronization
 
-/// The whole suite: scenarios one after the other or several at once, a line for each, and the tables at the end.
+/// The whole suite: scenarios one after the other, a line for each, and the tables at the end.
 struct Suite {
     private let options: SuiteOptions
     private let scenarios: [Scenario]
@@ -31,39 +29,33 @@ struct Suite {
                 "the fault suite needs a Kafka that it can kill: \(options.kafka) beside the repository, and there is none")
         }
         try FileManager.default.createDirectory(atPath: options.folder, withIntermediateDirectories: true)
+        var report = SuiteReport()
+        var shared: Broker?
+        defer { shared?.end() }
         say("seed \(options.seed), scale \(options.scale), evidence in \(options.folder)")
         say(SuiteReport.header)
-        let report = runAll()
+        for scenario in scenarios {
+            let outcome = ScenarioRun(scenario: scenario, suite: options).outcome {
+                if let shared { return shared }
+                let broker = try Broker(
+                    folder: "\(options.folder)/kafka", script: options.kafka, environment: options.environment)
+                shared = broker
+                return broker
+            }
+            say(report.add(outcome))
+        }
         say(report.summary())
         if let path = options.report {
             let command = "Deploy/faults" + (options.isFast ? " --fast" : "") + options.names.map { " \($0)" }.joined()
             try report.markdown(command: "\(command) --seed \(options.seed) --scale \(options.scale)")
                 .write(toFile: path, atomically: true, encoding: .utf8)
         }
-        if report.passed && !options.keepsEvidence { try? FileManager.default.removeItem(atPath: options.folder) }
-        return report.passed
-    }
-
-    /// Several threads take one scenario after the other, so that all are done at about the same time. Each has a shared broker of its
-    /// own, because a scenario may make the proxy before it cut connections.
-    private func runAll() -> SuiteReport {
-        let waiting = Mutex(scenarios[...])
-        let report = Mutex(SuiteReport())
-        DispatchQueue.concurrentPerform(iterations: options.atOnce) { thread in
-            var shared: Broker?
-            defer { shared?.end() }
-            while let scenario = waiting.withLock({ $0.popFirst() }) {
-                let outcome = ScenarioRun(scenario: scenario, suite: options).outcome {
-                    if let shared { return shared }
-                    let broker = try Broker(
-                        folder: "\(options.folder)/kafka-\(thread + 1)", script: options.kafka, environment: options.environment)
-                    shared = broker
-                    return broker
-                }
-                report.withLock { say($0.add(outcome)) }
-            }
+        if report.passed && !options.keepsEvidence {
+            shared?.end()
+            shared = nil
+            try? FileManager.default.removeItem(atPath: options.folder)
         }
-        return report.withLock { $0 }
+        return report.passed
     }
 
     private func say(_ text: String) {

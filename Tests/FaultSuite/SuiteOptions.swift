@@ -12,8 +12,6 @@ struct SuiteOptions: Sendable {
     var keepsEvidence = false
     var isFast = false
     var lists = false
-    /// How many scenarios run at once; no more do than there are processors.
-    var atOnce = 1
     var seed: UInt64 = 1
     /// Multiplies counts and times of the scenarios.
     var scale = 1.0
@@ -23,13 +21,12 @@ struct SuiteOptions: Sendable {
     private static let fastScale = 0.3
 
     static let usage = """
-        pushfan-faults --program PATH [--fast] [--list] [--at-once N] [--seed N] [--scale X] [--keep DIR] [--report FILE] [NAME...]
+        pushfan-faults --program PATH [--fast] [--list] [--seed N] [--scale X] [--keep DIR] [--report FILE] [NAME...]
 
           --program PATH   the pushfan to test
           --kafka PATH     the script that starts brokers (default: \(Broker.script))
           --fast           the selection of a few minutes that CI runs
           --list           says what there is, and runs nothing
-          --at-once N      runs so many scenarios at once, at most one for each processor (default: 1)
           --seed N         begins everything random (default: 1)
           --scale X        multiplies counts and times (default: 1, with --fast \(fastScale))
           --keep DIR       keeps logs, journals and notes there, of scenarios that passed too
@@ -54,11 +51,6 @@ struct SuiteOptions: Sendable {
             case "--kafka": kafka = try value(argument)
             case "--fast": isFast = true
             case "--list": lists = true
-            case "--at-once":
-                guard let number = Int(try value(argument)), (1...16).contains(number) else {
-                    throw SuiteError.usage("--at-once takes a whole number from 1 to 16")
-                }
-                atOnce = number
             case "--seed":
                 guard let number = UInt64(try value(argument)) else { throw SuiteError.usage("--seed takes a whole number") }
                 seed = number
