@@ -114,7 +114,8 @@ struct MissingTopicTests {
         #expect(bench.passTime(by: .milliseconds(100)) { bench.tags.contains("later") })
         try bench.results(3)
         try second.stop()
-        #expect(Set(try bench.resultsByRequest().keys) == ["other", "kept", "later"])
+        // A broker may still give what it is about to delete.
+        #expect(Set(try bench.resultsByRequest().keys).subtracting(["gone"]) == ["other", "kept", "later"])
         #expect(try Self.areAllSent(bench))
     }
 
@@ -135,7 +136,7 @@ struct MissingTopicTests {
         // The next worker reads the new lane from its beginning.
         try first.stop()
         let second = try bench.startWorker()
-        #expect(bench.passTime(by: .milliseconds(100)) { bench.tags.contains("waits") })
+        #expect(bench.passTime(by: .milliseconds(100)) { bench.tags.contains("waits") }, "\(bench.logLines.all.suffix(20))")
         try bench.results(12)
         try second.stop()
         #expect(try bench.resultsByRequest().count == 12)
