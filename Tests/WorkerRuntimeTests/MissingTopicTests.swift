@@ -124,16 +124,19 @@ struct MissingTopicTests {
         .enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"), arguments: [1, 8])
     func lanesThatAreAllDeletedHoldUpNoOtherAndAreUsedWhenTheyAreMadeAgain(partitions: Int) throws {
         let bench = try Bench(.real, partitions: 4)
+        let worker = try bench.startWorker()
+        try Self.deleteLanes(of: bench, thenMakeOneWith: partitions)
+        try worker.stop()
+        #expect(bench.tags.count == 11)
+        #expect(try Self.areAllSent(bench))
+    }
+
+    /// Failed once in ten runs, beside builds, with one partition: what waited was not sent. The cause is not known.
+    @Test(.takesLong, .enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"), arguments: [1, 8])
+    func theNextWorkerReadsALaneThatWasMadeAgain(partitions: Int) throws {
+        let bench = try Bench(.real, partitions: 4)
         let first = try bench.startWorker()
-        try bench.publish(Self.request("before"))
-        try bench.results(1)
-        try Self.delete(bench.topics.delays, bench)
-        try bench.publish(Self.request("waits", Self.wait(120_000, bench)))
-        try bench.publish(all: (0..<10).map { Self.request("other\($0)") })
-        try bench.results(11)
-        try Self.create(bench.topics.delays[1], partitions: partitions, bench)
-        #expect(try bench.read(bench.topics.delays[1], count: 1).count == 1)
-        // The next worker reads the new lane from its beginning.
+        try Self.deleteLanes(of: bench, thenMakeOneWith: partitions)
         try first.stop()
         let second = try bench.startWorker()
         #expect(bench.passTime(by: .milliseconds(100)) { bench.tags.contains("waits") }, "\(bench.logLines.all.suffix(20))")
@@ -142,6 +145,18 @@ struct MissingTopicTests {
         #expect(try bench.resultsByRequest().count == 12)
         #expect(try Self.areAllSent(bench))
         #expect(bench.tags.count == 12, "nothing is sent twice")
+    }
+
+    /// Deletes all lanes under a worker, gives it one request that waits and ten that do not, and makes a lane again, which the first goes to.
+    private static func deleteLanes(of bench: Bench, thenMakeOneWith partitions: Int) throws {
+        try bench.publish(request("before"))
+        try bench.results(1)
+        try delete(bench.topics.delays, bench)
+        try bench.publish(request("waits", wait(120_000, bench)))
+        try bench.publish(all: (0..<10).map { request("other\($0)") })
+        try bench.results(11)
+        try create(bench.topics.delays[1], partitions: partitions, bench)
+        #expect(try bench.read(bench.topics.delays[1], count: 1).count == 1)
     }
 
     @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
