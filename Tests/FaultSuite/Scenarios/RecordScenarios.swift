@@ -2,7 +2,7 @@ import FaultOracle
 
 /// Records that are no good, too large, or not there.
 extension Catalogue {
-    static let recordScenarios = [poison, huge, slowBrokers, resultsRefused, abortedInput, windowFull]
+    static let recordScenarios = [poison, huge, slowBrokers, abortedInput, windowFull]
 
     private static let poison = Scenario(
         "poison", "a flood of unreadable records is kept byte for byte, and requests go on between them"
@@ -61,27 +61,6 @@ extension Catalogue {
         scenario.workload.ballastByteCount = 500_000
         scenario.settings = ["PUSHFAN_KAFKA_TRANSACTION_TIMEOUT": "10s"]
         scenario.deadline = .seconds(400)
-    }
-
-    private static let resultsRefused = Scenario(
-        "results-refused",
-        "a results topic that takes nothing for a minute costs no result, no whole, and no byte of a dead letter"
-    ) { stage in
-        Clock.pause(.seconds(3))
-        let topic = ["--alter", "--entity-type", "topics", "--entity-name", stage.topics.results]
-        try stage.broker.tool("configs", topic + ["--add-config", "max.message.bytes=100"])
-        stage.note("the results topic takes nothing")
-        stage.beginOutage()
-        Clock.pause(.seconds(60))
-        try stage.broker.tool("configs", topic + ["--delete-config", "max.message.bytes"])
-        stage.endOutage()
-        stage.watch.mark()
-    }.with { scenario in
-        scenario.isScaled = false
-        scenario.workload = Workload(2_400, rate: 30)
-        scenario.workload.ballastByteCount = 300_000
-        scenario.workload.largeEvery = 300
-        scenario.deadline = .seconds(180)
     }
 
     private static let abortedInput = Scenario(
