@@ -277,7 +277,7 @@ extension ProtocolModel {
                 if slot == 0 { launch(slot, setting.window) }
             }
             // Only what topics take of others shows that a rejected result is at fault itself.
-            if setting.mayBeRejected && rounds % 8 == 0 { appendToEveryTopic(rounds / 8 % setting.partitions) }
+            if setting.mayBeRejected && rounds % 8 == 0 { appendToEveryTopic(rounds / 8 % broker.logs.count) }
             for process in processes { turn(process) }
         }
         broker.checkAll()
