@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import HubAuth
 import HubEmulator
@@ -89,7 +90,7 @@ struct StandingTests {
         let worker = try bench.startWorker(change: Self.asks)
         #expect(eventually { Self.reason(worker)?.contains(words) == true })
         bench.hub.arm([])
-        #expect(bench.passTime(by: .seconds(2)) { worker.report(.ready).passes })
+        #expect(bench.passTime(by: .milliseconds(500)) { worker.report(.ready).passes })
         try worker.stop()
         #expect(bench.tags.isEmpty)
     }
@@ -123,14 +124,14 @@ struct StandingTests {
         try bench.publish(all: names.map(Self.request))
         #expect(eventually { Self.reason(worker)?.contains("the circuit of the hub demo is open") == true })
         #expect(eventually { Self.trouble(bench)?.contains("the circuit of the hub demo is open") == true })
-        let areOver = bench.passTime(by: .seconds(2)) {
+        let areOver = bench.passTime(by: .milliseconds(500)) {
             bench.metric("pushfan_requests_finished_total") >= Double(names.count)
         }
         #expect(areOver && !worker.report(.ready).passes)
         // Nothing is left to be sent: without a question the circuit would stay open until somebody publishes.
         let sent = bench.tags.count
         bench.hub.arm([])
-        #expect(bench.passTime(by: .seconds(2)) { worker.report(.ready).passes })
+        #expect(bench.passTime(by: .milliseconds(500)) { worker.report(.ready).passes })
         #expect(eventually { bench.status.statuses.first?.circuit == "closed" && Self.trouble(bench) == nil })
         #expect(bench.tags.count == sent)
         try worker.stop()
