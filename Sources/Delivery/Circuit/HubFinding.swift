@@ -60,8 +60,8 @@ public struct HubFinding: Sendable, Equatable {
     /// What the lack of an answer tells.
     ///
     /// - Parameters:
-    ///   - isTrust: Whether the connection could not be secured.
     ///   - detail: Why there is none, in words.
+    ///   - isTrust: Whether the connection could not be secured.
     public init(unanswered detail: String, isTrust: Bool) {
         self.init(
             isTrust ? .untrusted : .unreachable,

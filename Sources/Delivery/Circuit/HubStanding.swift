@@ -43,13 +43,13 @@ public struct HubStanding: Sendable, Equatable {
         knowledge = isAsked ? .unknown : .good
     }
 
-    /// Whether it is to be asked now.
+    /// Whether a question is due.
     ///
     /// - Parameters:
     ///   - isClosed: Whether its circuit is closed.
     ///   - isIdle: Whether there is nothing to send to it.
     ///   - now: The present moment.
-    /// - Returns: Whether a question is due. Then it is to be asked, unless its circuit forbids that at present.
+    /// - Returns: Whether to ask it now, unless its circuit forbids that at present.
     public func isDue(isClosed: Bool, isIdle: Bool, now: MonotonicTime) -> Bool {
         guard isAsked, !isAsking, now >= nextQuestion else { return false }
         if knowledge == .unknown && isClosed { return true }
@@ -62,7 +62,7 @@ public struct HubStanding: Sendable, Equatable {
         hasAnswered = false
     }
 
-    /// Notes that it is to be asked once more before there is a finding: the key was signed with anew.
+    /// Notes that the hub refused the question's token, and that another is tried before there is a finding.
     public mutating func mustAskAgain() { isAsking = false }
 
     /// Notes what came of the question.
@@ -100,13 +100,15 @@ public struct HubStanding: Sendable, Equatable {
     /// Whether the hub counts as one that works.
     ///
     /// - Parameter isClosed: Whether its circuit is closed.
+    /// - Returns: True when the last that was heard of it is good, and its circuit is closed.
     public func isWell(isClosed: Bool) -> Bool { isClosed && knowledge == .good }
 
-    /// Why the hub does not count as one that works, in a sentence; nil when it does.
+    /// Why the hub does not count as one that works.
     ///
     /// - Parameters:
     ///   - isClosed: Whether its circuit is closed.
     ///   - reason: Why that has opened.
+    /// - Returns: A sentence; nil when it does.
     public func trouble(isClosed: Bool, _ reason: CircuitBreaker.Reason?) -> String? {
         let circuit = "the circuit of the hub \(name) is open (\(reason?.rawValue ?? "")): only probes are made"
         return switch (knowledge, isClosed) {

@@ -24,7 +24,7 @@ extension HubPort {
     static let questionNumber = Int.min
     /// The longest time that an answer may take, nanoseconds.
     private static let patience: Int64 = 10_000_000_000
-    /// The longest detail of an answer that is told.
+    /// The most characters of an answer's detail that are shown.
     private static let longestDetail = 300
 
     private var isCircuitClosed: Bool { limits.circuit.state == .closed }
@@ -69,6 +69,8 @@ extension HubPort {
     ) {
         guard let question else { return }
         self.question = nil
+        // Its connections were closed, which says nothing of the hub.
+        guard !isRetired else { return }
         let before = limits.circuit.state
         let finding = finding(outcome, question, wallClock)
         switch (question.probe, finding?.isProof) {
@@ -83,7 +85,7 @@ extension HubPort {
         report(finding, log)
     }
 
-    /// What an answer, or the lack of one, tells; nil when the token was refused and another is to be tried.
+    /// What an answer, or the lack of one, tells; nil when the token was refused and the next one is tried.
     private func finding(
         _ outcome: consuming Completion.Outcome, _ question: Question, _ wallClock: Timestamp
     ) -> HubFinding? {

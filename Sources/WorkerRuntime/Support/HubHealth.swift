@@ -1,7 +1,7 @@
 /// What one hub's port tells the worker's health.
 final class HubHealth {
     private let worker: WorkerHealth
-    /// Why the hub does not count as one that works, in a sentence; nil when it does. As long as nobody has said so, it does not.
+    /// Why the hub does not count as one that works, in a sentence; nil when it does. Before the first word of its port it does not.
     private(set) var trouble: String? = "not called yet"
     private var hasLeft = false
 
