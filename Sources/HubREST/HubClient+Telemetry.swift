@@ -42,6 +42,28 @@ extension HubClient {
         return token.serial
     }
 
+    /// Writes a question that sends nothing: what became of a notification that there never was, `GET /messages/{id}`. `HubFinding` tells
+    /// what the answer means. It replaces what `writer` held.
+    ///
+    /// - Parameters:
+    ///   - now: Seconds since 1970, for the token.
+    ///   - writer: Takes the request.
+    /// - Returns: The number of the token that was used.
+    /// - Throws: `HubAuthError.signing` when OpenSSL cannot sign.
+    public mutating func writeQuestion(now: Int64, into writer: inout ByteWriter) throws(HubAuthError) -> UInt64 {
+        writer.removeAll()
+        let token = try tokens.token(now: now)
+        writer.append(telemetryHead.beforeID.span)
+        writer.append(Self.unknownID)
+        writer.append(telemetryHead.behindID.span)
+        writer.append(token.headerValue.span)
+        writer.append("\r\n\r\n")
+        return token.serial
+    }
+
+    /// An id of the right form that no hub has given.
+    private static let unknownID: StaticString = "00000000000000000000000000000000-pushfan-question"
+
     /// Whether an id can be a path segment as it stands: 1 to 256 unreserved characters (RFC 3986, 2.3), not dots alone.
     ///
     /// The id came from outside; anything else in it could end the segment, the line or the request.

@@ -77,6 +77,9 @@ public struct WorkerConfiguration: Sendable {
     public var hubs: [Hub]
     /// Names that stand for several hubs.
     public var spreads: [Spread] = []
+    /// Whether hubs are asked, by a call that sends nothing, whether they are there and take the key: at the start, when they are new or
+    /// changed, and while they do not work and there is nothing to send. Default yes; without it they count as good until calls fail.
+    public var checksHubs = true
     /// The hub, or the spread, of requests that name none and whose tenant has none either; nil to refuse them. Default the first hub.
     public var defaultHub: String?
     /// The hub, or the spread, of a tenant's requests that name none.

@@ -10,7 +10,8 @@ import Testing
     @Test(arguments: [
         (404, "The notification does not exist", Finding.State.ok, ExitCode.failed), (400, "", .ok, .failed),
         (404, "No service is hosted at the specified address", .failed, .configuration),
-        (401, "InvalidSignature", .failed, .notAllowed), (403, "", .failed, .notAllowed),
+        (401, "InvalidSignature", .failed, .notAllowed), (403, "", .warning, .failed),
+        (401, "Manage claim is required for this operation", .warning, .failed), (405, "", .warning, .failed),
         (403, "not available for the Basic tier of this hub", .ok, .failed), (503, "", .failed, .unreachable),
         (429, "", .warning, .failed),
     ])

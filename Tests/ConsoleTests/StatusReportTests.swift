@@ -152,6 +152,14 @@ import Testing
         (#""mode":"running","circuit":"half_open""#, false, "w1: the hub is unavailable"),
         (#""mode":"running","circuit":"closed","throttled_until":"1970-01-01T00:17:00Z""#, false, "is called again in 20.0 s"),
         (#""mode":"stopping","circuit":"closed""#, false, "w1: is stopping"),
+        (
+            #""mode":"running","circuit":"closed","hubs":[{"hub":"h","circuit":"closed","trouble":"the hub h refuses the key: 401"}]"#,
+            true, "w1: the hub h refuses the key: 401: `pushfan doctor` asks it"
+        ),
+        (
+            #""mode":"running","hubs":[{"hub":"h","circuit":"open","trouble":"the hub h answers 503"}]"#,
+            true, "w1: the hub is unavailable (the hub h answers 503)"
+        ),
         (#""mode":"running","circuit":"closed","at":"1970-01-01T00:15:00Z""#, true, "w1: has not turned for 1 min 40 s"),
     ])
     func whatAWorkerSaysIsAReason(loop: String, isStuck: Bool, text: String) throws {

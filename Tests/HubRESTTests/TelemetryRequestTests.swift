@@ -16,6 +16,15 @@ struct TelemetryRequestTests {
         return (serial, writer.text)
     }
 
+    @Test func aQuestionThatSendsNothingNamesANotificationThatThereNeverWas() throws {
+        var calling = try Calling()
+        var writer = ByteWriter()
+        writer.append("left over")
+        _ = try calling.client.writeQuestion(now: Calling.now, into: &writer)
+        let id = "00000000000000000000000000000000-pushfan-question"
+        #expect(try writer.text == write(&calling, Array(id.utf8)).text)
+    }
+
     @Test func theQuestionIsAGet() throws {
         var calling = try Calling()
         let (serial, text) = try write(&calling, Array(Self.id.utf8))

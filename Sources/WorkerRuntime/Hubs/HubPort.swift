@@ -30,6 +30,12 @@ final class HubPort {
     /// Calls that wait for a timer.
     var waitingForRetry = 0
     var polls = OutcomePolling()
+    /// Whether it counts as one that works.
+    var standing: HubStanding
+    /// The question that it is being asked, if it is.
+    var question: Question?
+    /// What came of the last one.
+    var finding: HubFinding?
 
     // What its rate is shared by; nil when it has no limit.
     var fleet: FleetChannel?
@@ -57,6 +63,8 @@ final class HubPort {
         ready = ReadyCalls(configuration.laneWeights, tenants: configuration.tenantWeights)
         places = LanePlaces(weights: configuration.laneWeights.all)
         limits = Self.limits(settings, now: now, &generator)
+        standing = HubStanding(of: settings.name, isAsked: configuration.checksHubs)
+        tellHealth()
     }
 
     /// The name that requests, results and metrics have for it.

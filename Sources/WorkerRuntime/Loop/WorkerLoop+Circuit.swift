@@ -1,5 +1,4 @@
 import Delivery
-import Observability
 import PushModel
 
 /// What calls tell about the hub as a whole: when it is out, they stop and wait for it.
@@ -22,7 +21,7 @@ extension WorkerLoop {
         } else {
             port.limits.circuit.succeeded(call, now: now)
         }
-        reportCircuit(before, port)
+        port.reportCircuit(before, log)
     }
 
     /// Notes that the flight's calls are not waited for any more.
@@ -33,23 +32,7 @@ extension WorkerLoop {
             let port = ports[flight.port]
             let before = port.limits.circuit.state
             port.limits.circuit.abandoned(call, now: now, using: &generator)
-            reportCircuit(before, port)
-        }
-    }
-
-    private func reportCircuit(_ before: CircuitBreaker.State, _ port: HubPort) {
-        switch (before, port.limits.circuit.state) {
-        case (.closed, .open):
-            log.error(
-                .circuitChanged, "circuit opened: hub unavailable; probing every 1 to 5 s",
-                [
-                    .hub: .string(port.name), .state: "open",
-                    .reason: .string(port.limits.circuit.reason?.rawValue ?? ""),
-                ])
-        case (.halfOpen, .closed):
-            log.info(
-                .circuitChanged, "circuit closed: hub available again; calls go on", [.hub: .string(port.name), .state: "closed"])
-        default: break
+            port.reportCircuit(before, log)
         }
     }
 }

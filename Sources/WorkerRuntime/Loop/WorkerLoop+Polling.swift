@@ -9,9 +9,12 @@ import PushModel
 
 /// Telemetry polls: from their turn to the outcome result. They use the connections of the calls, and a share of them.
 extension WorkerLoop {
-    /// Makes the polls whose turn it is, as far as their share goes.
+    /// Makes the polls whose turn it is, as far as their share goes, and asks hubs how they are.
     func sendPolls() {
-        for port in ports { sendPolls(to: port) }
+        for port in ports {
+            port.attend(now: now, wallClock)
+            sendPolls(to: port)
+        }
     }
 
     private func sendPolls(to port: HubPort) {

@@ -15,7 +15,7 @@ extension WorkerLoop {
         let number = ports.firstIndex(where: \.isClosed) ?? ports.count
         let port = try HubPort(
             number, hub, of: configuration, poller: poller, now: clock.monotonic,
-            metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.hub(hub.name),
+            metrics: metrics.ofHub(hub.name, isRateLimited: hub.rateLimit > 0), health: health.newHub(),
             generator: &generator)
         if number < ports.count { ports[number] = port } else { ports.append(port) }
         noteOnlyPort()

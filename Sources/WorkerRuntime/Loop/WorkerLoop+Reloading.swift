@@ -50,6 +50,7 @@ extension WorkerLoop {
 
     private func retire(_ port: HubPort) {
         port.isRetired = true
+        port.health.leave()
         // Whoever has the hub now gets the share at once; to take leave can take a moment.
         if let fleet = leaveFleet(of: port) { DispatchQueue.global().async { fleet.close(within: .seconds(1)) } }
     }

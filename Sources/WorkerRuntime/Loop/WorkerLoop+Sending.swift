@@ -96,6 +96,10 @@ extension WorkerLoop {
         while let completion = port.connections.nextCompletion() {
             let (number, request, outcome) = completion.parts()
             if spareBuffers.count < Self.maximumSpareBuffers { spareBuffers.append(ByteWriter(reusing: request)) }
+            if number == HubPort.questionNumber {
+                port.questionEnded(outcome, now: now, wallClock, using: &generator, log)
+                continue
+            }
             guard number >= 0 else {
                 port.limits.ended()
                 pollEnded(ExchangeID(number: ~number), outcome, port)
@@ -153,7 +157,7 @@ extension WorkerLoop {
             flight.report.calls[index].platform, reason: failure.reason.label,
             nanoseconds: now - flight.calls[index].startedAt)
         noteEnd(of: flight, index, isHubFailure: true, isLost: true, port)
-        port.health.failed(failure.reason.label)
+        port.standing.failed(failure.reason.label)
         log.warning(
             .hubConnection, "a hub call ended without an answer",
             [.hub: .string(port.name), .reason: .string(failure.reason.label), .attempt: LogValue(attempt.number)])
@@ -187,11 +191,11 @@ extension WorkerLoop {
             log.error(
                 .hubUnauthorized, "the hub does not accept the key or its rights",
                 [.hub: .string(port.name), .code: LogValue(reply.status)])
-            port.health.failed("the hub answers \(reply.status)")
+            port.standing.failed("it answers \(reply.status)")
         } else if reply.status == 404 {
-            port.health.failed("the hub answers 404")
+            port.standing.failed("it answers 404")
         } else if reply.status < 500 {
-            port.health.answered()
+            port.standing.answered()
         }
     }
 

@@ -94,21 +94,10 @@ extension WorkerLoop {
         facts.finishRate.add(facts.finishedCount, at: now)
         let status = LoopStatus(
             worker: configuration.workerID, mode: mode.name, at: wallClock,
-            hubs: ports.filter { !$0.isClosed }.map(hubStatus), finishedPerSecond: facts.finishRate.perSecond,
+            hubs: ports.filter { !$0.isClosed }.map { $0.status(now: now, wallClock) },
+            finishedPerSecond: facts.finishRate.perSecond,
             lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit, partitions: partitionStatuses())
         statusBoard.post(status)
-    }
-
-    private func hubStatus(_ port: HubPort) -> LoopStatus.Hub {
-        var limits = port.limits
-        return LoopStatus.Hub(
-            name: port.name, region: port.settings.region, isRetired: port.isRetired, circuit: limits.circuit.state.name,
-            circuitReason: limits.circuit.reason?.rawValue, circuitChange: limits.circuit.nextChange.map(wallClock(at:)),
-            limit: limits.concurrency.limit, inFlight: limits.inFlight,
-            waitingForTurn: port.ready.count + port.aside.reduce(0) { $0 + $1.count }, waitingForTimer: port.waitingForRetry,
-            ratePerSecond: limits.rate.map { Double($0.rate) / 1000 },
-            throttledMilliseconds: limits.pause.totalNanoseconds / 1_000_000,
-            throttledUntil: limits.pause.end(now: now).map(wallClock(at:)))
     }
 
     private func partitionStatuses() -> [LoopStatus.Partition] {
@@ -158,16 +147,6 @@ extension Membership.Mode {
         case .revoking: "revoking"
         case .stopping: "stopping"
         case .stopped: "stopped"
-        }
-    }
-}
-
-extension CircuitBreaker.State {
-    fileprivate var name: String {
-        switch self {
-        case .closed: "closed"
-        case .halfOpen: "half_open"
-        case .open: "open"
         }
     }
 }

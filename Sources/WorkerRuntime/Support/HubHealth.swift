@@ -1,42 +1,26 @@
-/// Whether one hub answers, as far as calls to it have told.
+/// What one hub's port tells the worker's health.
 final class HubHealth {
     private let worker: WorkerHealth
-    private let name: String
-    /// Calls in a row that say that the hub does not work.
-    private var failureCount = 0
-    /// Whether it counts as one that works: it is asked with each answer, and the check itself is behind a lock.
-    private var isPassing = true
+    /// Why the hub does not count as one that works, in a sentence; nil when it does. Before the first word of its port it does not.
+    private(set) var trouble: String? = "not called yet"
     private var hasLeft = false
 
-    init(_ worker: WorkerHealth, _ name: String) {
+    init(_ worker: WorkerHealth) {
         self.worker = worker
-        self.name = name
         worker.joined(self)
     }
 
-    /// The hub has answered.
-    func answered() {
-        failureCount = 0
-        guard !isPassing else { return }
-        isPassing = true
-        worker.hubPassed()
-    }
-
-    /// A call failed as it does when the hub, the way to it or the key is at fault; a single one says nothing yet.
-    func failed(_ reason: String) {
-        failureCount += 1
-        guard failureCount >= Self.failureLimit, !hasLeft else { return }
-        let isNew = isPassing
-        isPassing = false
-        worker.hubFailed(name, reason, isNew: isNew)
+    /// Says how the hub is.
+    func show(_ new: String?) {
+        guard !hasLeft, new != trouble else { return }
+        trouble = new
+        worker.tellHubs()
     }
 
     /// The hub is not used any more.
     func leave() {
         guard !hasLeft else { return }
         hasLeft = true
-        worker.left(self, wasPassing: isPassing)
+        worker.left(self)
     }
-
-    private static let failureLimit = 3
 }

@@ -49,6 +49,8 @@ public struct LoopStatus: Sendable, Equatable {
         public var region: String?
         /// Whether the settings do not have it any more, so that only what is in flight ends there.
         public var isRetired: Bool
+        /// Why it does not count as one that works, in a sentence; nil when it does.
+        public var trouble: String?
         /// Its circuit: `closed`, `half_open` or `open`.
         public var circuit: String
         /// Why that opened last; nil if it never did.

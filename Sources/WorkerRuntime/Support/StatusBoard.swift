@@ -75,6 +75,7 @@ extension ByteWriter {
         append(json: hub.name)
         add("region", hub.region)
         if hub.isRetired { append(",\"retired\":true") }
+        add("trouble", hub.trouble)
         add("circuit", hub.circuit)
         add("circuit_reason", hub.circuitReason)
         add("circuit_change", hub.circuitChange)

@@ -4,7 +4,7 @@ import Observability
 
 /// What the worker tells its probes (page Operations, "Health endpoints").
 ///
-/// Live: the loop turns, whatever Kafka and the hub do. Ready: in the group, able to write results, and a hub answers.
+/// Live: the loop turns, whatever Kafka and the hub do. Ready: in the group, able to write results, and a hub works.
 final class WorkerHealth {
     private let health: Health
     private let loop: Heartbeat
@@ -12,9 +12,8 @@ final class WorkerHealth {
     private let producer: HealthCheck
     private let hub: HealthCheck
     private let log: Log
-    /// The hubs, and those of them that do not work.
-    private var hubCount = 0
-    private var failingHubCount = 0
+    /// The hubs in use.
+    private var hubs: [HubHealth] = []
     private var refusal: String?
     private var leaving: String?
     /// Whether the broker failed and has not answered since; only asking it again can tell.
@@ -67,31 +66,28 @@ final class WorkerHealth {
     func producerFailed(_ reason: String) { fail(producer, "producer", reason) }
 
     /// The health of a hub that is used from now on.
-    func hub(_ name: String) -> HubHealth { HubHealth(self, name) }
+    func newHub() -> HubHealth { HubHealth(self) }
 
     func joined(_ hub: HubHealth) {
-        hubCount += 1
-        // Without traffic nothing is known of it, and nothing speaks against it.
-        pass(self.hub, "hub")
+        hubs.append(hub)
+        tellHubs()
     }
 
-    func left(_ hub: HubHealth, wasPassing: Bool) {
-        hubCount -= 1
-        if !wasPassing { failingHubCount -= 1 }
-        if failingHubCount < hubCount { pass(self.hub, "hub") }
+    func left(_ hub: HubHealth) {
+        hubs.removeAll { $0 === hub }
+        tellHubs()
     }
 
-    func hubPassed() {
-        failingHubCount -= 1
-        pass(hub, "hub")
-    }
-
-    /// A hub does not work. One of several is no reason to take the worker for one that is not ready: its log, its status and its metrics
-    /// tell of it.
-    func hubFailed(_ name: String, _ reason: String, isNew: Bool) {
-        if isNew { failingHubCount += 1 }
-        guard failingHubCount >= hubCount else { return }
-        fail(hub, "hub", hubCount > 1 ? "no hub works; \(name): \(reason)" : reason)
+    /// Says whether a hub works. That one of several does not is no reason to take the worker for one that is not ready: its log, its
+    /// status and its metrics tell of it. Without any, during a reload, nothing changes.
+    func tellHubs() {
+        guard !hubs.isEmpty else { return }
+        let troubles = hubs.compactMap(\.trouble)
+        if troubles.count < hubs.count {
+            pass(hub, "hub")
+        } else {
+            fail(hub, "hub", (troubles.count > 1 ? "no hub works: " : "") + troubles.joined(separator: "; "))
+        }
     }
 
     private func pass(_ check: HealthCheck, _ name: String) {

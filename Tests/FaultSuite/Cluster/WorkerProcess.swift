@@ -58,6 +58,12 @@ final class WorkerProcess: Sendable {
     /// Whether the worker says that it can work.
     var isReady: Bool { HTTPProbe.ask(port: port, "/readyz")?.status == 200 }
 
+    /// Whether it is in its group and can write results, however its hub is; then it takes signals.
+    var hasBegun: Bool {
+        HTTPProbe.ask(port: port, "/readyz?verbose").map { $0.body.contains("ok group") && $0.body.contains("ok producer") }
+            ?? false
+    }
+
     /// Whether the worker says that it leaves partitions to a newer version.
     var leavesPartitions: Bool { HTTPProbe.ask(port: port, "/readyz")?.body.contains("a newer version wrote") ?? false }
 
@@ -112,7 +118,7 @@ final class WorkerProcess: Sendable {
     }
 
     /// Asks the process to read its settings again; one that has only begun reads them anyway, and may not take signals yet.
-    func reload() { if isReady { state.withLock { $0.child }?.signal(SIGHUP) } }
+    func reload() { if hasBegun { state.withLock { $0.child }?.signal(SIGHUP) } }
 
     /// Asks the process to stop.
     func terminate() { child(for: .drain)?.signal(SIGTERM) }

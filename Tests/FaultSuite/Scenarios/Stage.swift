@@ -294,7 +294,7 @@ final class Stage: Sendable {
         noteMemory(of: running)
         // One that was started a moment ago may not take signals yet.
         try? Clock.wait(for: "the workers to be ready", within: .seconds(30)) {
-            running.allSatisfy { $0.isReady || !$0.isRunning }
+            running.allSatisfy { $0.hasBegun || !$0.isRunning }
         }
         for worker in running { worker.terminate() }
         for worker in running { worker.waitForStop() }

@@ -1,3 +1,5 @@
+import Delivery
+
 /// What came of a call to the hub that sends nothing.
 struct HubFacts: Equatable {
     enum Outcome: Equatable {
@@ -44,46 +46,33 @@ enum HubFindings {
                 mend: "set PUSHFAN_HUB_NAME and PUSHFAN_HUB_CONNECTION_STRING_FILE where the worker has them")
         case .misconfigured(let problem):
             .failed("hub", facts.hub, problem, mend: "pushfan config check", code: .configuration)
-        case .answered(let status, let detail, let isThrottled): answered(status, detail, isThrottled, facts)
-        case .failed(let reason, let detail): unanswered(reason, detail, facts)
+        case .answered(let status, let detail, let isThrottled):
+            finding(HubFinding(status: status, detail: detail, asksToWait: isThrottled), facts)
+        case .failed(let reason, let detail):
+            finding(HubFinding(unanswered: detail, isTrust: reason == "certificate" || reason == "tls"), facts)
         }
     }
 
-    private static func answered(_ status: Int, _ detail: String, _ isThrottled: Bool, _ facts: HubFacts) -> Finding {
-        let said = detail.isEmpty ? "\(status)" : "\(status), \(detail)"
-        switch status {
-        case 429,
-            403 where isThrottled:
-            return .warning(
-                "hub", facts.hub, "accepts the key, and throttles: \(said)", mend: "pushfan worker --worker.max_in_flight N")
-        case 404 where detail.lowercased().contains("no service is hosted"):
-            return .failed(
-                "hub", facts.hub, "there is no such hub in this namespace: \(said)", mend: "set hub.name as the portal shows it",
-                code: .configuration)
-        // No notification has the id that was asked for, so that 404 is what a hub says that lets us in.
-        case 200..<300, 400, 404: return .ok("hub", facts.hub, "accepts the key")
-        case 401:
-            return .failed(
-                "hub", facts.hub, "refuses the key: \(said)",
+    private static func finding(_ finding: HubFinding, _ facts: HubFacts) -> Finding {
+        let hub = facts.hub
+        return switch finding.kind {
+        case .good: .ok("hub", hub, finding.words)
+        case .throttled: .warning("hub", hub, finding.words, mend: "pushfan worker --worker.max_in_flight N")
+        case .missing: .failed("hub", hub, finding.words, mend: "set hub.name as the portal shows it", code: .configuration)
+        case .keyRefused:
+            .failed(
+                "hub", hub, finding.words,
                 mend: "put the connection string of a policy with the Send right into PUSHFAN_HUB_CONNECTION_STRING_FILE",
                 code: .notAllowed)
-        case 403 where detail.lowercased().contains("tier"):
-            return .ok("hub", facts.hub, "accepts the key; its tier has no telemetry")
-        case 403:
-            return .failed(
-                "hub", facts.hub, "the key's policy lacks a right, or the quota is used up: \(said)",
-                mend: "give the policy the Send right, or use one that has it", code: .notAllowed)
-        default:
-            return .failed("hub", facts.hub, "answers \(said)", mend: "pushfan explain hub_unavailable", code: .unreachable)
+        case .rightUnknown:
+            .warning("hub", hub, finding.words, mend: "see that the policy has the Send right, or use one that has it")
+        case .failing: .failed("hub", hub, finding.words, mend: "pushfan explain hub_unavailable", code: .unreachable)
+        case .unclear: .warning("hub", hub, finding.words, mend: "see that hub.connection_string names the hub itself")
+        case .unreachable:
+            .failed(
+                "hub", hub, finding.words, mend: "curl -v https://NAMESPACE.servicebus.windows.net/", code: .unreachable)
+        case .untrusted: .failed("hub", hub, finding.words, mend: "name its authority: --hub.ca_file FILE", code: .notAllowed)
         }
-    }
-
-    private static func unanswered(_ reason: String, _ detail: String, _ facts: HubFacts) -> Finding {
-        let isTrust = reason == "certificate" || reason == "tls"
-        return .failed(
-            "hub", facts.hub, isTrust ? "its certificate is not trusted: \(detail)" : "does not answer: \(detail)",
-            mend: isTrust ? "name its authority: --hub.ca_file FILE" : "curl -v https://NAMESPACE.servicebus.windows.net/",
-            code: isTrust ? .notAllowed : .unreachable)
     }
 
     private static func clock(_ skew: Int64, _ facts: HubFacts) -> Finding {

@@ -6,11 +6,9 @@ import HubREST
 import PushModel
 import Settings
 
-/// Asks a hub what became of a notification that there never was: it needs the key and sends nothing (`GET /messages/{id}`).
+/// Asks a hub what became of a notification that there never was: it needs the key and sends nothing (`GET /messages/{id}`). Workers ask
+/// the same, and understand the answer alike (`HubFinding`).
 enum HubProbe {
-    /// An id of the right form that no hub has given.
-    private static let id = "00000000000000000000000000000000-pushfan-doctor"
-
     /// Makes the call on a connection of its own.
     ///
     /// - Parameters:
@@ -33,7 +31,7 @@ enum HubProbe {
         do {
             var client = try HubClient(hub, userAgent: "pushfan/\(Program.version)")
             var request = ByteWriter()
-            _ = try client.writeTelemetryRequest(of: id.utf8.span, now: now / 1000, into: &request)
+            _ = try client.writeQuestion(now: now / 1000, into: &request)
             let connections = settings.connections(to: hub.endpoint, like: own)
             let choice = try connections.proxyChoice()
             facts.proxy = choice.proxy.map { "\($0) (\(choice.variable ?? own.path("proxy")))" }

@@ -12,7 +12,7 @@ extension Command {
             FlagGroup(
                 "Selection",
                 [
-                    Flag("ready", nil, "Whether it works (/readyz); the default"),
+                    Flag("ready", nil, "Whether it works, its hub included (/readyz); the default"),
                     Flag("live", nil, "Whether it runs (/livez)"),
                     Flag("startup", nil, "Whether it has started (/startupz)"),
                     Flag("timeout", "DURATION", "How long to wait for the answer", default: "3s"),

@@ -181,11 +181,13 @@ extension StatusReport {
         let name = loop.hubs.count > 1 ? "the hub \(hub.name)" : "the hub"
         if hub.circuit == "open" || hub.circuit == "half_open" {
             let probe = hub.circuitChange.map { "; the next probe goes \(wait(until: $0))" } ?? ""
-            let why = hub.circuitReason.map { " (\($0))" } ?? ""
+            let why = (hub.trouble ?? hub.circuitReason).map { " (\($0))" } ?? ""
             reasons.append(
                 Reason(
                     text: "\(loop.worker): \(name) is unavailable\(why)\(probe): `pushfan doctor` asks it",
                     isStuck: hub.circuit == "open"))
+        } else if let trouble = hub.trouble {
+            reasons.append(Reason(text: "\(loop.worker): \(trouble): `pushfan doctor` asks it", isStuck: true))
         }
         if let until = hub.throttledUntil, until > now {
             let text = "\(loop.worker): \(name) asked to wait, and is called again \(wait(until: until))"

@@ -22,6 +22,8 @@ struct WorkerPage: Equatable {
         var name = ""
         var region: String?
         var isRetired = false
+        /// Why it does not count as one that works.
+        var trouble: String?
         var circuit = ""
         var circuitReason: String?
         var circuitChange: Timestamp?
@@ -126,6 +128,7 @@ private struct PageReader {
         hub.name = text("hub", node) ?? ""
         hub.region = text("region", node)
         hub.isRetired = isTrue("retired", node)
+        hub.trouble = text("trouble", node)
         hub.circuit = text("circuit", node) ?? ""
         hub.circuitReason = text("circuit_reason", node)
         hub.circuitChange = moment("circuit_change", node)

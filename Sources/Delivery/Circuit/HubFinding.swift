@@ -1,0 +1,92 @@
+/// What came of asking a hub a question that sends nothing: whether the hub is there, and takes the key.
+///
+/// The question is for the outcome of a notification that there never was. A hub that lets us in does not know it, so that 404 is the
+/// usual good answer. It needs a key that may send, or so it is understood: a refusal of the right to ask is none of the key.
+public struct HubFinding: Sendable, Equatable {
+    /// What it comes to.
+    public enum Kind: Sendable, CaseIterable {
+        /// The hub is there and takes the key.
+        case good
+        /// It does, and asks to wait.
+        case throttled
+        /// There is no such hub.
+        case missing
+        /// The key is wrong, or not the hub's.
+        case keyRefused
+        /// The key is known. It may not ask, or a quota is used up; whether it may send is not known.
+        case rightUnknown
+        /// The hub, or what stands before it, answers as one that is out.
+        case failing
+        /// There is no answer.
+        case unreachable
+        /// There is no connection that can be trusted.
+        case untrusted
+        /// An answer that hubs do not give, perhaps of something that does not know the question.
+        case unclear
+    }
+
+    /// What it comes to.
+    public let kind: Kind
+    /// The same in words, to be put behind the hub's name: "refuses the key: 401".
+    public let words: String
+
+    /// What an answer tells.
+    ///
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - detail: What the error says; empty when it says nothing.
+    ///   - asksToWait: Whether it has a Retry-After.
+    public init(status: Int, detail: String, asksToWait: Bool) {
+        let said = detail.isEmpty ? "\(status)" : "\(status), \(detail)"
+        let detail = detail.lowercased()
+        switch status {
+        case 429,
+            403 where asksToWait:
+            self.init(.throttled, "accepts the key, and throttles: \(said)")
+        case 404 where detail.contains("no service is hosted"):
+            self.init(.missing, "does not exist; there is no such hub in this namespace: \(said)")
+        case 403 where detail.contains("tier"): self.init(.good, "accepts the key; its tier has no telemetry")
+        case 200..<300, 400, 404: self.init(.good, "accepts the key")
+        case 403,
+            401 where detail.contains("claim is required"):
+            self.init(.rightUnknown, "knows the key, but its policy lacks a right, or the quota is used up: \(said)")
+        case 401: self.init(.keyRefused, "refuses the key: \(said)")
+        case 501, 505: self.init(.unclear, "gives an answer that tells nothing: \(said)")
+        case 408, 500...: self.init(.failing, "answers \(said)")
+        default: self.init(.unclear, "gives an answer that tells nothing: \(said)")
+        }
+    }
+
+    /// What the lack of an answer tells.
+    ///
+    /// - Parameters:
+    ///   - detail: Why there is none, in words.
+    ///   - isTrust: Whether the connection could not be secured.
+    public init(unanswered detail: String, isTrust: Bool) {
+        self.init(
+            isTrust ? .untrusted : .unreachable,
+            isTrust ? "has a certificate that is not trusted: \(detail)" : "does not answer: \(detail)")
+    }
+
+    private init(_ kind: Kind, _ words: String) {
+        self.kind = kind
+        self.words = words
+    }
+
+    /// Whether calls must be expected to fail as well. What is not known is no reason to say so.
+    public var isBad: Bool {
+        switch kind {
+        case .good, .throttled, .rightUnknown, .unclear: false
+        case .missing, .keyRefused, .failing, .unreachable, .untrusted: true
+        }
+    }
+
+    /// Whether an open circuit may take it for a call that succeeded, or failed; nil for neither.
+    public var isProof: Bool? {
+        switch kind {
+        case .good, .throttled, .unclear: true
+        case .rightUnknown: nil
+        case .missing, .keyRefused, .failing, .unreachable, .untrusted: false
+        }
+    }
+}

@@ -1,0 +1,122 @@
+public import Basics
+
+/// Whether a hub counts as one that works, and when it is asked a question that sends nothing.
+///
+///     unknown  asked at once; it counts as not working, because nothing is known yet
+///     good     not asked: calls tell; but while its circuit is not closed and there is nothing to send, it is asked, as a probe
+///     bad      asked while there is nothing to send, after waits that double
+///
+/// What tells first decides, a question or a call. Moments are nanoseconds of a monotonic clock that the owner reads.
+public struct HubStanding: Sendable, Equatable {
+    private enum Knowledge: Sendable, Equatable {
+        case unknown, good
+        /// Why it does not work: a sentence.
+        case bad(String)
+    }
+
+    /// Calls in a row that must fail before they tell something of the hub.
+    private static let failureLimit = 3
+    /// The wait after the first bad finding, and the longest, nanoseconds: 1 s and 30 s.
+    private static let firstWait: Int64 = 1_000_000_000
+    private static let longestWait: Int64 = 30_000_000_000
+    /// The wait between the probes of a hub that works again, nanoseconds.
+    private static let probeWait: Int64 = 100_000_000
+
+    private let name: String
+    private let isAsked: Bool
+    private var knowledge: Knowledge
+    private var isAsking = false
+    /// Whether a call was answered while the hub was being asked: the call is the better proof.
+    private var hasAnswered = false
+    private var failureCount = 0
+    private var wait = firstWait
+    private var nextQuestion = MonotonicTime.past
+
+    /// A hub of which nothing is known.
+    ///
+    /// - Parameters:
+    ///   - name: Its name, for sentences.
+    ///   - isAsked: Whether it is ever asked. If not, it counts as good until calls fail.
+    public init(of name: String, isAsked: Bool) {
+        self.name = name
+        self.isAsked = isAsked
+        knowledge = isAsked ? .unknown : .good
+    }
+
+    /// Whether a question is due.
+    ///
+    /// - Parameters:
+    ///   - isClosed: Whether its circuit is closed.
+    ///   - isIdle: Whether there is nothing to send to it.
+    ///   - now: The present moment.
+    /// - Returns: Whether to ask it now, unless its circuit forbids that at present.
+    public func isDue(isClosed: Bool, isIdle: Bool, now: MonotonicTime) -> Bool {
+        guard isAsked, !isAsking, now >= nextQuestion else { return false }
+        if knowledge == .unknown && isClosed { return true }
+        return isIdle && !isWell(isClosed: isClosed)
+    }
+
+    /// Notes that it is asked.
+    public mutating func asked() {
+        isAsking = true
+        hasAnswered = false
+    }
+
+    /// Notes that the hub refused the question's token, and that another is tried before there is a finding.
+    public mutating func mustAskAgain() { isAsking = false }
+
+    /// Notes what came of the question.
+    public mutating func found(_ finding: HubFinding, now: MonotonicTime) {
+        isAsking = false
+        guard finding.isBad else {
+            answered()
+            nextQuestion = now + Self.probeWait
+            return
+        }
+        guard !hasAnswered else { return }
+        knowledge = .bad("the hub \(name) \(finding.words)")
+        nextQuestion = now + wait
+        wait = min(wait * 2, Self.longestWait)
+    }
+
+    /// Notes that a call was answered as by a hub that works.
+    public mutating func answered() {
+        hasAnswered = true
+        failureCount = 0
+        guard knowledge != .good else { return }
+        knowledge = .good
+        wait = Self.firstWait
+    }
+
+    /// Notes that a call failed as it does when the hub, the way to it or the key is at fault; a single one says nothing yet.
+    ///
+    /// - Parameter reason: Why, in a word or two.
+    public mutating func failed(_ reason: @autoclosure () -> String) {
+        failureCount += 1
+        guard failureCount >= Self.failureLimit else { return }
+        knowledge = .bad("calls to the hub \(name) fail: \(reason())")
+    }
+
+    /// Whether the hub counts as one that works.
+    ///
+    /// - Parameter isClosed: Whether its circuit is closed.
+    /// - Returns: True when the last that was heard of it is good, and its circuit is closed.
+    public func isWell(isClosed: Bool) -> Bool { isClosed && knowledge == .good }
+
+    /// Why the hub does not count as one that works.
+    ///
+    /// - Parameters:
+    ///   - isClosed: Whether its circuit is closed.
+    ///   - reason: Why that has opened.
+    /// - Returns: A sentence; nil when it does.
+    public func trouble(isClosed: Bool, _ reason: CircuitBreaker.Reason?) -> String? {
+        let circuit = "the circuit of the hub \(name) is open (\(reason?.rawValue ?? "")): only probes are made"
+        return switch (knowledge, isClosed) {
+        case (.unknown, true): "the hub \(name) is being asked whether it takes the key"
+        case (.good, true): nil
+        case (.bad(let sentence), true): sentence
+        case (.unknown, false), (.good, false): circuit
+        case (.bad(let sentence), false): "\(sentence); \(circuit)"
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Basics
+import CurlHTTP
+import Delivery
+import HTTP1
+import HubAuth
+import HubREST
+import Observability
+import PushModel
+
+/// Whether the hub works: what calls have told, and the answer to a question that sends nothing.
+///
+/// The question goes through the hub's own connections, but is no call: it has no place among them and no part of the rate. Where the
+/// circuit is not closed, it is the probe.
+extension HubPort {
+    /// A question that is in flight.
+    struct Question {
+        /// The number of the token that it was signed with.
+        let tokenSerial: UInt64
+        /// What it is to the circuit; nil where that is closed.
+        let probe: CircuitBreaker.Call?
+    }
+
+    /// The number of its exchange: no call has one below zero, and no poll this one.
+    static let questionNumber = Int.min
+    /// The longest time that an answer may take, nanoseconds.
+    private static let patience: Int64 = 10_000_000_000
+    /// The most characters of an answer's detail that are shown.
+    private static let longestDetail = 300
+
+    private var isCircuitClosed: Bool { limits.circuit.state == .closed }
+
+    /// Whether there is nothing to send.
+    private var isIdle: Bool { limits.inFlight == 0 && ready.isEmpty && waitingForRetry == 0 }
+
+    /// Why it does not count as one that works, in a sentence; nil when it does.
+    var trouble: String? { standing.trouble(isClosed: isCircuitClosed, limits.circuit.reason) }
+
+    /// Says at the probes how it is.
+    func tellHealth() {
+        guard !standing.isWell(isClosed: isCircuitClosed) || health.trouble != nil else { return }
+        health.show(trouble)
+    }
+
+    /// Says in each turn how it is, and asks it when that is due.
+    func attend(now: MonotonicTime, _ wallClock: Timestamp) {
+        guard !isRetired else { return }
+        tellHealth()
+        let isClosed = isCircuitClosed
+        guard standing.isDue(isClosed: isClosed, isIdle: isIdle, now: now), limits.pause.end(now: now) == nil,
+            isClosed || limits.circuit.mayStart(now: now)
+        else { return }
+        ask(now: now, wallClock)
+    }
+
+    private func ask(now: MonotonicTime, _ wallClock: Timestamp) {
+        var buffer = ByteWriter(capacity: 1024)
+        guard let serial = try? client.writeQuestion(now: wallClock.milliseconds / 1000, into: &buffer) else { return }
+        question = Question(tokenSerial: serial, probe: isCircuitClosed ? nil : limits.circuit.started(now: now))
+        standing.asked()
+        connections.submit(
+            id: Self.questionNumber, request: buffer.room, byteCount: buffer.count,
+            deadline: now + min(requestNanoseconds, Self.patience))
+    }
+
+    /// Takes in what came of the question.
+    func questionEnded(
+        _ outcome: consuming Completion.Outcome, now: MonotonicTime, _ wallClock: Timestamp, using generator: inout QuickRandom,
+        _ log: Log
+    ) {
+        guard let question else { return }
+        self.question = nil
+        // Its connections were closed, which says nothing of the hub.
+        guard !isRetired else { return }
+        let before = limits.circuit.state
+        let finding = finding(outcome, question, wallClock)
+        switch (question.probe, finding?.isProof) {
+        case (let probe?, true?): limits.circuit.succeeded(probe, now: now)
+        case (let probe?, false?): limits.circuit.failed(probe, now: now, using: &generator)
+        case (let probe?, nil): limits.circuit.abandoned(probe, now: now, using: &generator)
+        case (nil, _): break
+        }
+        reportCircuit(before, log)
+        guard let finding else { return standing.mustAskAgain() }
+        standing.found(finding, now: now)
+        report(finding, log)
+    }
+
+    /// What an answer, or the lack of one, tells; nil when the token was refused and the next one is tried.
+    private func finding(
+        _ outcome: consuming Completion.Outcome, _ question: Question, _ wallClock: Timestamp
+    ) -> HubFinding? {
+        switch consume outcome {
+        case .answer(let answer):
+            let reply = HubAnswer(answer, now: wallClock.milliseconds)
+            let detail = reply.detail.map { String(answer.string($0).prefix(Self.longestDetail)) } ?? ""
+            let finding = HubFinding(status: reply.status, detail: detail, asksToWait: reply.retryAfter != nil)
+            connections.recycle(answer)
+            guard finding.kind == .keyRefused else {
+                client.accepted(token: question.tokenSerial)
+                return finding
+            }
+            return client.rejected(token: question.tokenSerial).allowsRetry ? nil : finding
+        case .failure(let failure):
+            let isTrust = failure.reason == .certificate || failure.reason == .tls
+            return HubFinding(unanswered: failure.description, isTrust: isTrust)
+        }
+    }
+
+    /// Logs what came of a question, when that is something else than before.
+    private func report(_ new: HubFinding, _ log: Log) {
+        guard new != finding else { return }
+        let isFirst = finding == nil
+        finding = new
+        let members: KeyValuePairs<LogKey, LogValue> = [.hub: .string(name), .reason: .string(new.words)]
+        if new.isBad {
+            log.error(new.kind == .keyRefused ? .hubUnauthorized : .hubConnection, "the hub does not work", members)
+        } else if new.kind != .good {
+            log.warning(.hubConnection, "it is not known whether the hub works; it counts as one that does", members)
+        } else if !isFirst {
+            log.info(.hubConnection, "the hub works", members)
+        }
+    }
+
+    /// Logs that the circuit has opened, or is closed again.
+    func reportCircuit(_ before: CircuitBreaker.State, _ log: Log) {
+        switch (before, limits.circuit.state) {
+        case (.closed, .open):
+            log.error(
+                .circuitChanged, "circuit opened: hub unavailable; probing every 1 to 5 s",
+                [.hub: .string(name), .state: "open", .reason: .string(limits.circuit.reason?.rawValue ?? "")])
+        case (.halfOpen, .closed):
+            log.info(
+                .circuitChanged, "circuit closed: hub available again; calls go on", [.hub: .string(name), .state: "closed"])
+        default: break
+        }
+    }
+}
+
+/// What the port tells about itself.
+extension HubPort {
+    /// How the hub stands, and what holds its calls up.
+    func status(now: MonotonicTime, _ wallClock: Timestamp) -> LoopStatus.Hub {
+        func moment(_ time: MonotonicTime) -> Timestamp { wallClock.adding(milliseconds: (time - now) / 1_000_000) }
+        var limits = limits
+        return LoopStatus.Hub(
+            name: name, region: settings.region, isRetired: isRetired, trouble: isRetired ? nil : trouble,
+            circuit: limits.circuit.state.name, circuitReason: limits.circuit.reason?.rawValue,
+            circuitChange: limits.circuit.nextChange.map(moment), limit: limits.concurrency.limit, inFlight: limits.inFlight,
+            waitingForTurn: ready.count + aside.reduce(0) { $0 + $1.count }, waitingForTimer: waitingForRetry,
+            ratePerSecond: limits.rate.map { Double($0.rate) / 1000 },
+            throttledMilliseconds: limits.pause.totalNanoseconds / 1_000_000,
+            throttledUntil: limits.pause.end(now: now).map(moment))
+    }
+}
+
+extension CircuitBreaker.State {
+    fileprivate var name: String {
+        switch self {
+        case .closed: "closed"
+        case .halfOpen: "half_open"
+        case .open: "open"
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Basics
+import Delivery
+import TestSupport
+import Testing
+
+struct HubStandingTests {
+    private static let second: Int64 = 1_000_000_000
+    private static let good = HubFinding(status: 404, detail: "", asksToWait: false)
+    private static let refused = HubFinding(status: 401, detail: "", asksToWait: false)
+    private static let out = HubFinding(status: 503, detail: "", asksToWait: false)
+
+    private static func moment(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * second) }
+
+    private static func asked(_ finding: HubFinding, at seconds: Int64 = 0) -> HubStanding {
+        var standing = HubStanding(of: "h", isAsked: true)
+        standing.asked()
+        standing.found(finding, now: moment(seconds))
+        return standing
+    }
+
+    @Test(arguments: [true, false]) func anUnknownHubIsAskedAtOnceAndDoesNotCountAsGood(isIdle: Bool) {
+        var standing = HubStanding(of: "h", isAsked: true)
+        #expect(standing.isDue(isClosed: true, isIdle: isIdle, now: Self.moment(0)))
+        #expect(!standing.isWell(isClosed: true))
+        #expect(standing.trouble(isClosed: true, nil) == "the hub h is being asked whether it takes the key")
+        standing.asked()
+        #expect(!standing.isDue(isClosed: true, isIdle: isIdle, now: Self.moment(9)), "one question at a time")
+        standing.mustAskAgain()
+        #expect(standing.isDue(isClosed: true, isIdle: isIdle, now: Self.moment(9)))
+    }
+
+    @Test func aHubThatIsNeverAskedIsGoodUntilCallsFail() {
+        var standing = HubStanding(of: "h", isAsked: false)
+        #expect(standing.isWell(isClosed: true) && standing.trouble(isClosed: true, nil) == nil)
+        for _ in 0..<3 { standing.failed("timeout") }
+        #expect(!standing.isWell(isClosed: true))
+        #expect(!standing.isDue(isClosed: true, isIdle: true, now: Self.moment(100)))
+    }
+
+    @Test func aGoodHubIsNotAskedAgain() {
+        let standing = Self.asked(Self.good)
+        #expect(standing.isWell(isClosed: true) && standing.trouble(isClosed: true, nil) == nil)
+        #expect(!standing.isDue(isClosed: true, isIdle: true, now: Self.moment(1_000_000)))
+    }
+
+    @Test(arguments: [
+        (refused, "the hub h refuses the key: 401"), (out, "the hub h answers 503"),
+    ])
+    func aBadFindingIsTheReason(finding: HubFinding, sentence: String) {
+        let standing = Self.asked(finding)
+        #expect(standing.trouble(isClosed: true, nil) == sentence)
+        let both = standing.trouble(isClosed: false, .failuresInRow)
+        #expect(both?.hasPrefix(sentence + "; the circuit of the hub h is open (failures_in_row)") == true)
+    }
+
+    @Test func aBadHubIsAskedAfterWaitsThatDoubleWhileThereIsNothingToSend() {
+        var standing = Self.asked(Self.out)
+        var now: Int64 = 0
+        for wait: Int64 in [1, 2, 4, 8, 16, 30, 30] {
+            #expect(!standing.isDue(isClosed: true, isIdle: true, now: Self.moment(now + wait) + -1))
+            #expect(!standing.isDue(isClosed: true, isIdle: false, now: Self.moment(now + wait)), "calls tell")
+            now += wait
+            #expect(standing.isDue(isClosed: true, isIdle: true, now: Self.moment(now)))
+            standing.asked()
+            standing.found(Self.out, now: Self.moment(now))
+        }
+        standing.answered()
+        #expect(standing.isWell(isClosed: true))
+        standing.asked()
+        standing.found(Self.out, now: Self.moment(now))
+        #expect(
+            standing.isDue(isClosed: true, isIdle: true, now: Self.moment(now + 1)), "a new trouble begins with the first wait")
+    }
+
+    @Test(arguments: [(true, true), (false, false)])
+    func aHubWhoseCircuitIsOpenIsNotWellAndIsAskedInPlaceOfCalls(isIdle: Bool, isDue: Bool) {
+        let standing = Self.asked(Self.good)
+        #expect(!standing.isWell(isClosed: false))
+        #expect(standing.trouble(isClosed: false, .failureShare)?.contains("failure_share") == true)
+        #expect(standing.isDue(isClosed: false, isIdle: isIdle, now: Self.moment(1)) == isDue)
+    }
+
+    @Test func aCallThatIsAnsweredTellsMoreThanAQuestionOfThatTime() {
+        var standing = HubStanding(of: "h", isAsked: true)
+        standing.asked()
+        standing.answered()
+        standing.found(Self.out, now: Self.moment(1))
+        #expect(standing.isWell(isClosed: true))
+    }
+
+    @Test func threeCallsInARowTellAndFewerDoNot() {
+        var standing = Self.asked(Self.good)
+        for _ in 0..<2 {
+            standing.failed("timeout")
+            standing.failed("timeout")
+            #expect(standing.isWell(isClosed: true))
+            standing.answered()
+        }
+        for _ in 0..<3 { standing.failed("timeout") }
+        #expect(standing.trouble(isClosed: true, nil) == "calls to the hub h fail: timeout")
+        #expect(standing.isDue(isClosed: true, isIdle: true, now: Self.moment(1)))
+    }
+
+    /// Outages begin and end at random while nothing is sent. The hub is well again soon after each, its circuit closed, and it was not
+    /// stormed in between.
+    @Test(arguments: 1...4) func anIdleHubRecoversByItself(seed: Int) {
+        var random = SeededRandom(seed)
+        var standing = Self.asked(Self.good)
+        var circuit = CircuitBreaker()
+        var now = Self.moment(1)
+        for _ in 0..<20 {
+            while circuit.state == .closed {
+                circuit.failed(circuit.started(now: now), now: now, using: &random)
+                now += 30_000_000
+            }
+            let end = now + Int64.random(in: 1...200, using: &random) * Self.second
+            var questions = 0
+            while !standing.isWell(isClosed: circuit.state == .closed), now < end + 60 * Self.second {
+                let isClosed = circuit.state == .closed
+                if standing.isDue(isClosed: isClosed, isIdle: true, now: now), isClosed || circuit.mayStart(now: now) {
+                    let probe = isClosed ? nil : circuit.started(now: now)
+                    standing.asked()
+                    let isOut = now < end
+                    if isOut { questions += 1 }
+                    if let probe, isOut { circuit.failed(probe, now: now, using: &random) }
+                    if let probe, !isOut { circuit.succeeded(probe, now: now) }
+                    standing.found(isOut ? Self.out : Self.good, now: now)
+                }
+                now += 200_000_000
+            }
+            #expect(standing.isWell(isClosed: circuit.state == .closed) && now - end <= 40 * Self.second)
+            #expect(questions <= 14, "\(questions) in at most 200 s")
+        }
+    }
+}

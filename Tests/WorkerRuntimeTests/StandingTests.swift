@@ -1,0 +1,139 @@
+import Delivery
+import Foundation
+import HubAuth
+import HubEmulator
+import HubREST
+import Observability
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// A worker that asks its hubs whether they are there, and is not ready on a guess. Nothing is sent for it.
+@Suite(.tags(.threads, .c))
+struct StandingTests {
+    private static func asks(_ configuration: inout WorkerConfiguration) { configuration.checksHubs = true }
+
+    private static func reason(_ worker: RunningWorker) -> String? {
+        worker.report(.ready).checks.first { $0.name == "hub" }?.reason
+    }
+
+    private static func trouble(_ bench: Bench) -> String? { bench.status.statuses.first?.hubs.first?.trouble }
+
+    private static func request(_ name: String) -> String {
+        #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}}"#
+    }
+
+    @Test func aWorkerIsNotReadyBeforeItsHubHasAnswered() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.gate.close()
+        let worker = try bench.startWorker(change: Self.asks)
+        let isAsked = eventually { Self.reason(worker)?.contains("the hub demo is being asked") == true }
+        #expect(isAsked && !worker.report(.ready).passes)
+        bench.gate.open()
+        #expect(eventually { worker.report(.ready).passes })
+        try worker.stop()
+        #expect(bench.tags.isEmpty && bench.hub.rungCount == 0)
+    }
+
+    @Test func aWrongKeyIsToldWithoutACallAndAReloadWithAGoodOneMends() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker { configuration in
+            Self.asks(&configuration)
+            let policy = configuration.hub.credential.policy
+            configuration.hub.credential = SASCredential(policy: policy, key: SecretKey("d3JvbmcgY2FuYXJ5IGtleQ=="))
+        }
+        let sentence = "the hub demo refuses the key: 401"
+        #expect(eventually { Self.reason(worker)?.hasPrefix(sentence) == true })
+        #expect(eventually { Self.trouble(bench)?.hasPrefix(sentence) == true })
+        #expect(!worker.report(.ready).passes && worker.report(.live).passes)
+        #expect(bench.logLines.all.contains { $0.contains("hub_unauthorized") && $0.contains("refuses the key") })
+        #expect(!bench.logLines.all.contains { $0.contains("d3JvbmcgY2FuYXJ5") })
+        try worker.reload(try bench.workerConfiguration(change: Self.asks))
+        #expect(eventually { worker.report(.ready).passes })
+        #expect(eventually { bench.status.statuses.first?.hubs.count == 1 && Self.trouble(bench) == nil })
+        try worker.stop()
+        #expect(bench.tags.isEmpty)
+    }
+
+    @Test func aReloadWithAWrongKeyIsTold() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker(change: Self.asks)
+        #expect(eventually { worker.report(.ready).passes })
+        try worker.reload(
+            try bench.workerConfiguration { configuration in
+                Self.asks(&configuration)
+                configuration.hub.credential = SASCredential(policy: "nobody", key: SecretKey("d3JvbmcgY2FuYXJ5IGtleQ=="))
+            })
+        #expect(eventually { Self.reason(worker)?.contains("refuses the key: 401") == true })
+        try worker.stop()
+    }
+
+    @Test func aHubThatDoesNotExistIsTold() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker { configuration in
+            Self.asks(&configuration)
+            let hub = configuration.hub
+            configuration.hub = HubConfiguration(
+                endpoint: hub.endpoint, hub: try HubName("nowhere"), credential: hub.credential)
+        }
+        #expect(eventually { Self.reason(worker)?.contains("there is no such hub in this namespace: 404") == true })
+        #expect(eventually { Self.trouble(bench)?.contains("there is no such hub") == true })
+        try worker.stop()
+    }
+
+    @Test(arguments: [
+        ("status=503", "answers 503"), ("reset=before", "does not answer"), ("status=401", "refuses the key: 401"),
+    ])
+    func anIdleWorkerBecomesReadyByItselfWhenItsHubWorksAgain(trouble: String, words: String) throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.hub.arm([try Fault(parsing: trouble)])
+        let worker = try bench.startWorker(change: Self.asks)
+        #expect(eventually { Self.reason(worker)?.contains(words) == true })
+        bench.hub.arm([])
+        #expect(bench.passTime(by: .milliseconds(500)) { worker.report(.ready).passes })
+        try worker.stop()
+        #expect(bench.tags.isEmpty)
+    }
+
+    /// What has the answers of a stranger, or no right to ask, is no hub in trouble.
+    @Test(arguments: [
+        (SASRights.send, "", nil as String?), (.listen, "", "lacks a right"), (.all, "status=405", "tells nothing: 405"),
+    ])
+    func whatIsNotKnownIsNoReasonToBeNotReady(rights: SASRights, fault: String, warning: String?) throws {
+        let bench = try Bench(.quickest, partitions: 1) {
+            $0.policies = [HubEmulatorPolicy(name: "only", key: "b25seS1rZXktb2YtdGhlLWh1Yg==", rights: rights)]
+        }
+        if !fault.isEmpty { bench.hub.arm([try Fault(parsing: fault)]) }
+        let worker = try bench.startWorker(change: Self.asks)
+        #expect(eventually { worker.report(.ready).passes })
+        let warnings = bench.logLines.all.filter { $0.contains("it is not known whether the hub works") }
+        #expect(warnings.count == (warning == nil ? 0 : 1))
+        if let warning { #expect(warnings.first?.contains(warning) == true) }
+        try worker.stop()
+    }
+
+    @Test func anOpenCircuitIsNotReadyAndAnIdleWorkerClosesItByQuestions() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        let worker = try bench.startWorker { configuration in
+            Self.asks(&configuration)
+            configuration.retry.maxAttempts = 1
+        }
+        #expect(eventually { worker.report(.ready).passes })
+        bench.hub.arm([try Fault(parsing: "status=503")])
+        let names = (0..<30).map { "r\($0)" }
+        try bench.publish(all: names.map(Self.request))
+        #expect(eventually { Self.reason(worker)?.contains("the circuit of the hub demo is open") == true })
+        #expect(eventually { Self.trouble(bench)?.contains("the circuit of the hub demo is open") == true })
+        let areOver = bench.passTime(by: .milliseconds(500)) {
+            bench.metric("pushfan_requests_finished_total") >= Double(names.count)
+        }
+        #expect(areOver && !worker.report(.ready).passes)
+        // Nothing is left to be sent: without a question the circuit would stay open until somebody publishes.
+        let sent = bench.tags.count
+        bench.hub.arm([])
+        #expect(bench.passTime(by: .milliseconds(500)) { worker.report(.ready).passes })
+        #expect(eventually { bench.status.statuses.first?.circuit == "closed" && Self.trouble(bench) == nil })
+        #expect(bench.tags.count == sent)
+        try worker.stop()
+    }
+}
