@@ -95,7 +95,8 @@ extension WorkerLoop {
         let status = LoopStatus(
             worker: configuration.workerID, mode: mode.name, at: wallClock,
             hubs: ports.filter { !$0.isClosed }.map(hubStatus), finishedPerSecond: facts.finishRate.perSecond,
-            lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit, partitions: partitionStatuses())
+            lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit, partitions: partitionStatuses(),
+            trouble: health.controlTrouble)
         statusBoard.post(status)
     }
 

@@ -87,6 +87,8 @@ public struct LoopStatus: Sendable, Equatable {
     public var lastCommit: Timestamp?
     /// The partitions that it reads, by topic and number.
     public var partitions: [Partition]
+    /// What else holds requests up, or is not heeded, in one sentence; nil if nothing is.
+    public var trouble: String?
 
     /// The hub whose circuit is the worst off: what speaks for all of them.
     var worst: Hub? { hubs.max { Self.gravity($0) < Self.gravity($1) } }
