@@ -96,7 +96,7 @@ extension WorkerLoop {
             worker: configuration.workerID, mode: mode.name, at: wallClock,
             hubs: ports.filter { !$0.isClosed }.map(hubStatus), finishedPerSecond: facts.finishRate.perSecond,
             lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit, partitions: partitionStatuses(),
-            trouble: health.controlTrouble)
+            trouble: LoopStatus.trouble([health.controlTrouble] + ports.map(\.fleetTrouble)))
         statusBoard.post(status)
     }
 
