@@ -98,6 +98,13 @@ import Testing
             ])
     }
 
+    @Test func whatAWorkerDoesNotHeedIsSaidInItsWords() throws {
+        let trouble = "no leader of the control topic c answers; requests go on, and cancellations are not seen"
+        let page = #"{"loops":[{"worker":"w1","mode":"running","trouble":"\#(trouble)","partitions":[]}]}"#
+        let report = try Self.report([Self.partition()], page: page)
+        #expect(report.reasons == [.init(text: "w1: \(trouble)", isStuck: false)])
+    }
+
     @Test func aRequestInADelayLaneIsLateOnlyOnceItIsDue() throws {
         let waiting = try Self.report([
             Self.partition(committed: 8, waitsSince: 999_000), Self.partition(of: "delay", committed: 3, waitsSince: 1_009_000),

@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import HubEmulator
 import Kafka
+import Observability
 import TestSupport
 import Testing
 
@@ -164,6 +165,37 @@ struct CancelTests {
         #expect(results["sent"]?.summary == "sent success - 1")
         for name in ["waiting", "unread"] { #expect(results[name]?.summary == "cancelled cancelled cancelled 0", "\(name)") }
         #expect(results["kept"] == nil && bench.hub.calls().count == 1)
+    }
+
+    /// The one broker that could tell what is cancelled is away. What is cancelled is sent then, and counts again when it is back.
+    @Test func aControlTopicWithoutALeaderHoldsUpNoRequestForLong() throws {
+        let bench = try Bench(.embedded, partitions: 1)
+        let cluster = try #require(bench.cluster)
+        let control = TopicPartition(topic: bench.topics.control, partition: 0)
+        try bench.publish(Self.request("unseen"))
+        try bench.cancel(["unseen"])
+        cluster.setLeader(of: control, to: nil)
+        let worker = try bench.startWorker()
+        // The question where the topic ends has its own limit, by the system's clock.
+        #expect(eventually { bench.metric("pushfan_assigned_partitions") > 0 })
+        #expect(bench.passTime(by: .milliseconds(100)) { bench.metric("pushfan_requests_finished_total") == 1 })
+        let words = "no leader of the control topic \(control.topic) answers; requests go on, and cancellations are not seen"
+        #expect(
+            eventually {
+                worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains(words) == true }
+            })
+        #expect(eventually { bench.status.statuses.contains { $0.trouble == words } })
+        #expect(bench.logLines.all.count { $0.contains("the control topic is not read") } == 1)
+        cluster.setLeader(of: control, to: 1)
+        #expect(eventually { bench.metric("pushfan_cancellations") == 1 && worker.report(.ready).passes })
+        try bench.publish(Self.request("seen", in: 1_800_000))
+        try bench.cancel(["seen"])
+        try bench.results(2)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["unseen"]?.summary == "sent success - 1")
+        #expect(results["seen"]?.summary == "cancelled cancelled cancelled 0")
+        #expect(bench.status.statuses.allSatisfy { $0.trouble == nil })
     }
 
     @Test func withoutTheTopicRequestsAreSentAsEver() throws {

@@ -92,6 +92,24 @@ struct LimitTests {
         try worker.stop()
     }
 
+    /// The one broker with the log by which workers divide a rate is away.
+    @Test func aSharesTopicWithoutALeaderHoldsUpNoCallForLong() throws {
+        let bench = try Bench(.embedded, partitions: 2, hasShares: true)
+        let cluster = try #require(bench.cluster)
+        let shares = bench.topics.shares
+        cluster.setLeader(of: TopicPartition(topic: shares, partition: 0), to: nil)
+        let worker = try bench.startWorker { $0.rateLimit = 200 }
+        try bench.publish(all: Self.requests(10))
+        #expect(eventually { bench.metric("pushfan_assigned_partitions") > 0 })
+        #expect(bench.passTime(by: .milliseconds(100)) { bench.metric("pushfan_requests_finished_total") == 10 })
+        #expect(eventually { bench.status.statuses.contains { $0.trouble?.contains("\(shares) cannot be used") == true } })
+        #expect(bench.logLines.all.count { $0.contains("the shares topic is not heeded") } == 1)
+        cluster.setLeader(of: TopicPartition(topic: shares, partition: 0), to: 1)
+        #expect(eventually { bench.status.statuses.allSatisfy { $0.trouble == nil } && Self.rate(bench) == 200 })
+        try bench.results(10)
+        try worker.stop()
+    }
+
     @Test func withoutALimitThereIsNoSeriesForIt() throws {
         let bench = try Bench(.quickest)
         let worker = try bench.startWorker()

@@ -3,7 +3,8 @@ public import Basics
 /// The calls per second to one hub: what all workers together may make, and what of it is this worker's.
 ///
 /// Nothing is this worker's until the fleet has agreed (`FleetShare`), or, where there is no log to agree by, until it is known how many
-/// partitions there are. Then its share is the part of them that it owns, and nothing is lent.
+/// partitions there are. Then its share is the part of them that it owns, and nothing is lent. So it is too where the log gives no share for
+/// long, because it cannot be read: one partition whose leader is away must not stop all workers.
 public struct RateLimit: Sendable {
     /// The limit of all workers together, thousandths of a call per second.
     public private(set) var limit: Int64
@@ -13,6 +14,9 @@ public struct RateLimit: Sendable {
     private var ownedCount = 0
     /// All partitions, when shares go by them.
     private var partitionCount: Int?
+    /// All partitions as they were counted last, for when the fleet is silent; nil before that.
+    private var countedPartitions: Int?
+    private var silence = FleetSilence()
     private var most = FleetShare.whole
     /// Whether there can be no calls until partitions are assigned.
     private var isResting = false
@@ -63,6 +67,18 @@ public struct RateLimit: Sendable {
         partitionCount = count
         apply(now)
     }
+
+    /// Takes in how many partitions there are, by which shares go where the fleet has given none for 10 s.
+    public mutating func counted(_ count: Int, now: MonotonicTime) {
+        countedPartitions = count
+        apply(now)
+    }
+
+    /// Whether shares go by partitions because the fleet has given none for long.
+    public var goesWithoutFleet: Bool { partitionCount == nil && countedPartitions != nil && silence.isLong }
+
+    /// Lets time pass, whether or not anything can be announced.
+    public mutating func timePassed(now: MonotonicTime) { apply(now) }
 
     /// Takes in what a worker has announced.
     public mutating func heard(_ announcement: FleetShare.Announcement, offset: Int64, now: MonotonicTime) {
@@ -124,8 +140,9 @@ public struct RateLimit: Sendable {
 
     private mutating func apply(_ now: MonotonicTime) {
         var share = fleet.share
-        if let partitionCount {
-            share = partitionCount > 0 ? FleetShare.whole * min(ownedCount, partitionCount) / partitionCount : 0
+        silence.look(hasShare: share > 0 || ownedCount == 0, now: now)
+        if let count = partitionCount ?? (silence.isLong ? countedPartitions : nil) {
+            share = count > 0 ? FleetShare.whole * min(ownedCount, count) / count : 0
         }
         // A limit is at most 10^9 and a share at most 10^6.
         let rate = limit * Int64(share) / Int64(FleetShare.whole)

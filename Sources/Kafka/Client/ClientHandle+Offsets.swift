@@ -9,6 +9,9 @@ extension ClientHandle {
     /// being elected, or that was made just now, is asked again until the time is up; that it has no leader is what is thrown then, also
     /// where the last question found no time for an answer.
     ///
+    /// librdkafka 2.0.2 asks the leader that it knows, until something lets it ask for metadata; a call that ends without an answer does
+    /// not. So after such a call it is first asked who leads the topic now.
+    ///
     /// - Parameters:
     ///   - partitions: The partitions' numbers.
     ///   - topic: Their topic.
@@ -21,21 +24,38 @@ extension ClientHandle {
     ) throws(KafkaError) -> [Int64] {
         let deadline = ContinuousClock.now + timeout
         var reason: KafkaError?
+        if isDoubtful(topic) { findLeaders(of: topic, timeout: timeout / 2) }
         while true {
             let left = max(.zero, deadline - .now)
             do throws(KafkaError) {
-                return try offsetsAtOnce(of: partitions, in: topic, at: time, timeout: left)
+                let offsets = try offsetsAtOnce(of: partitions, in: topic, at: time, timeout: left)
+                setDoubtful(topic, false)
+                return offsets
             } catch {
+                setDoubtful(topic, error.isLeaderAway)
                 if error.isTimeout, let reason { throw reason }
                 guard error.isLeaderUnknown, left > Self.pause else { throw error }
                 reason = error
                 usleep(useconds_t(Self.pause.wholeMilliseconds) * 1000)
+                findLeaders(of: topic, timeout: deadline - .now)
             }
         }
     }
 
     /// Between two questions for a partition without a leader.
     private static let pause = Duration.milliseconds(50)
+    /// The most that it takes to ask who leads: a broker that does not answer must leave time for the question itself.
+    private static let metadataLimit = Duration.seconds(1)
+
+    /// Asks the brokers who leads the partitions of a topic now, so that the library knows. Where none answers, nothing changes; what is
+    /// wrong with the topic, the question for its offsets tells.
+    private func findLeaders(of topic: String, timeout: Duration) {
+        guard timeout > .zero, let index = try? addTopic(topic) else { return }
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        let limit = min(timeout, Self.metadataLimit).wholeMilliseconds
+        _ = rd_kafka_metadata(pointer, 0, self.topic(index), &metadata, limit)
+        if let metadata { rd_kafka_metadata_destroy(metadata) }
+    }
 
     private func offsetsAtOnce(
         of partitions: some Collection<Int32>, in topic: String, at time: Int64, timeout: Duration

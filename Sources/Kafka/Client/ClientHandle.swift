@@ -12,6 +12,8 @@ final class ClientHandle: @unchecked Sendable {
     private let inbox: ClientInbox?
     /// Protects the list of topic handles; nothing else is locked while it is held.
     private let topics = Mutex<[TopicHandle]>([])
+    /// The topics whose leaders are asked for before their offsets are; nothing else is locked while it is held.
+    private let doubtful = Mutex<Set<String>>([])
 
     /// Makes the client that `settings` describe.
     ///
@@ -50,6 +52,16 @@ final class ClientHandle: @unchecked Sendable {
         }
         guard let index else { throw KafkaError(rd_kafka_last_error(), message: "cannot use topic '\(name)'") }
         return index
+    }
+
+    /// Whether a topic's leader failed to answer the latest question for offsets, so that it may be another one by now.
+    func isDoubtful(_ topic: String) -> Bool { doubtful.withLock { $0.contains(topic) } }
+
+    /// Notes whether a topic's leader failed to answer.
+    func setDoubtful(_ topic: String, _ isDoubtful: Bool) {
+        doubtful.withLock { topics in
+            if isDoubtful { topics.insert(topic) } else { topics.remove(topic) }
+        }
     }
 
     /// The topic handle at `index`.

@@ -40,13 +40,8 @@ public struct ConsumerGroup: Sendable {
     /// - Throws: The call failed.
     public func end(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
         let client = try lease.current()
-        let list = OffsetList(capacity: 1)
-        try list.add(partition, offset: LogicalOffset.end)
-        try KafkaError.check(
-            rd_kafka_offsets_for_times(client.pointer, list.pointer, timeout.wholeMilliseconds),
-            "cannot read the end of \(partition)")
-        try list.checkElements("cannot read the end")
-        return list.map(\.offset)[0]
+        return try client.offsets(
+            of: CollectionOfOne(partition.partition), in: partition.topic, at: LogicalOffset.end, timeout: timeout)[0]
     }
 
     /// Commits offsets outside of any transaction; for brokers that have none.

@@ -15,6 +15,8 @@ final class FleetChannel: Sendable {
         case opened
         /// What stands in the log at an offset, and when it was read, monotonic nanoseconds.
         case heard(FleetShare.Announcement, offset: Int64)
+        /// The request topics have this many partitions in all, whatever becomes of the topic.
+        case counted(Int)
         /// The topic does not exist; the request topics have this many partitions in all.
         case missing(partitionCount: Int)
         /// Something does not work at present; it is tried again.
@@ -118,6 +120,7 @@ final class FleetChannel: Sendable {
         let producer = try makeProducer()
         do throws(KafkaError) {
             let topic = try producer.warmUp(topics: [configuration.topic], timeout: .seconds(5))[0]
+            if let count = try? partitionCount(producer) { post(.counted(count)) }
             let reader = try TopicReader(configuration.kafka, topic: configuration.topic, start: .end, timeout: .seconds(5))
             use(Outlet(producer: producer, topic: topic))
             return reader

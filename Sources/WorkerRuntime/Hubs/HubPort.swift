@@ -3,6 +3,7 @@ import CurlHTTP
 import Delivery
 import EventLoop
 import HubREST
+import Observability
 import PushModel
 
 /// All that one loop has of one hub: connections, key, limits, and the calls and polls that wait for their turn there.
@@ -41,6 +42,8 @@ final class HubPort {
     var fleet: FleetChannel?
     var isFleetOpen = false
     var knowsNoFleet = false
+    /// Why its rate is not shared with the fleet, where that is on account of the topic; nil where it is.
+    private(set) var fleetTrouble: String?
 
     /// Whether the settings do not have it any more: what is in flight ends here, and nothing is begun.
     var isRetired = false
@@ -100,6 +103,18 @@ final class HubPort {
     /// free. One may always wait, so that a lane has its turn however much the others have in flight.
     func hasRoom(_ lane: Lane) -> Bool {
         ready.freshCount(of: lane) < max(1, settings.maxInFlight - limits.inFlight)
+    }
+
+    /// Lets time pass for its rate, and says once when the fleet has been silent for long.
+    func watchFleet(_ topic: String, now: MonotonicTime, _ log: Log) {
+        limits.rate?.timePassed(now: now)
+        let isSilent = limits.rate?.goesWithoutFleet ?? false
+        guard isSilent != (fleetTrouble != nil) else { return }
+        fleetTrouble =
+            isSilent
+            ? "the shares topic \(topic) cannot be used; the rate of \(name) is divided by partitions, unused quota is lost" : nil
+        guard let fleetTrouble else { return }
+        log.warning(.kafkaError, "the shares topic is not heeded", [.hub: .string(name), .reason: .string(fleetTrouble)])
     }
 
     /// Closes what is open.

@@ -1,5 +1,17 @@
+import Basics
+import Delivery
 import Kafka
 import PushModel
+
+/// Where the control topic ended when partitions were assigned.
+enum ControlEnd: Sendable, Equatable {
+    /// There is no such topic.
+    case missing
+    /// The topic is there, and its leader did not answer.
+    case unknown
+    /// The next offset, for those who read what is committed.
+    case at(Int64)
+}
 
 /// How far the control topic is read. The position outlives assignments, so that nothing is read twice.
 struct ControlReading {
@@ -7,49 +19,71 @@ struct ControlReading {
     private(set) var slot: Int?
     /// The next offset to read; nil before the first record.
     private(set) var position: Int64?
-    /// Whether everything was read that stood there when the partitions were assigned.
-    private(set) var hasReachedEnd = true
     /// Whether a read may find a record.
     var mayHaveRecords = false
-    /// Whether it was said that it takes long.
-    var isLate = false
     /// How many forgotten cancellations were counted.
     var forgottenCount = 0
 
-    private var end: Int64 = 0
+    private var end = ControlEnd.missing
+    private var gate = ControlGate()
+
+    /// Whether requests may begin: all was read that stood there when the partitions were assigned, or it cannot be read.
+    var allowsRequests: Bool { gate.allowsRequests }
 
     /// What the reader gets for it, when the topic ends at `end`; nothing when there is none.
-    func starts(in topics: WorkerConfiguration.Topics, end: Int64?) -> [(partition: TopicPartition, start: StartOffset)] {
-        guard end != nil else { return [] }
+    func starts(in topics: WorkerConfiguration.Topics, end: ControlEnd) -> [(partition: TopicPartition, start: StartOffset)] {
+        guard end != .missing else { return [] }
         let partition = TopicPartition(topic: topics.control, partition: CancelRecord.partition)
         return [(partition, position.map { StartOffset.offset($0) } ?? .beginning)]
     }
 
-    mutating func begin(slot: Int, end: Int64?) {
+    mutating func begin(slot: Int, end: ControlEnd, now: MonotonicTime) {
         stop()
-        guard let end else { return }
+        guard end != .missing else { return }
         self.slot = slot
         self.end = end
         mayHaveRecords = true
-        hasReachedEnd = (position ?? 0) >= end
-        isLate = false
+        gate.began(hasReachedEnd: hasReached(position ?? 0), now: now)
     }
 
     /// Notes that the record at `offset` was read.
     mutating func took(_ offset: Int64) {
         position = offset + 1
-        if offset + 1 >= end { hasReachedEnd = true }
+        gate.progressed()
+        if hasReached(offset + 1) { gate.reachedEnd() }
     }
 
     /// Notes that there is nothing more before `offset`.
     mutating func reached(_ offset: Int64) {
         position = offset
-        hasReachedEnd = true
+        gate.reachedEnd()
     }
 
     mutating func stop() {
         slot = nil
         mayHaveRecords = false
-        hasReachedEnd = true
+        end = .missing
+        gate.reachedEnd()
+    }
+
+    /// Lets time pass; to be said once a second.
+    ///
+    /// - Returns: What is in the way, in words; nil if nothing is, or not for long.
+    mutating func look(now: MonotonicTime, isBrokerDoubtful: Bool, topic: String) -> String? {
+        gate.look(now: now, isBrokerDoubtful: isBrokerDoubtful)
+        switch gate.trouble {
+        case nil: return nil
+        case .late:
+            return
+                "the control topic \(topic) is not read to its end yet; no request begins before it is known which are cancelled"
+        case .lapsed:
+            let what =
+                end == .unknown ? "no leader of the control topic \(topic) answers" : "the control topic \(topic) cannot be read"
+            return "\(what); requests go on, and cancellations are not seen"
+        }
+    }
+
+    private func hasReached(_ offset: Int64) -> Bool {
+        if case .at(let end) = end { offset >= end } else { false }
     }
 }

@@ -90,6 +90,8 @@ extension WorkerLoop {
     /// The positions of an assignment could not be learnt, or not be read from.
     func positionsFailed(_ error: KafkaError, _ epoch: Int) {
         noteKafkaError(error)
+        // Elsewhere a leader that moves is no news; here nothing is read until it answers.
+        if error.isLeaderAway { health.brokerFailed(error.description) }
         perform(membership.positionsFailed(epoch: epoch, isTimeout: error.isTimeout, now: now))
     }
 
@@ -129,7 +131,7 @@ extension WorkerLoop {
     /// Lets the consumer read the partitions of requests, and the reader of delay lanes the others.
     ///
     /// - Returns: Whether they do; else the positions are asked for again.
-    private func startReading(_ plan: AssignmentPlan, _ states: [PartitionState], _ controlEnd: Int64?) -> Bool {
+    private func startReading(_ plan: AssignmentPlan, _ states: [PartitionState], _ controlEnd: ControlEnd) -> Bool {
         let starts: [(partition: TopicPartition, start: StartOffset)] = zip(states, plan.partitions).map {
             (partition: $0.id, start: StartOffset($1.start))
         }

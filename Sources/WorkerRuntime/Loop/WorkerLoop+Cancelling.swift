@@ -7,16 +7,16 @@ import PushModel
 /// Requests that are cancelled: none of their calls is begun after the cancellation was read.
 ///
 /// Every loop reads the control topic from its beginning, and takes no request before it knows what stood there when its partitions were
-/// assigned. What waits in memory, and what stands first in a delay lane, ends at once. What lies behind in a lane ends when it is its
+/// assigned, unless that cannot be read: then requests go on after `ControlGate.patience`. What waits in memory, and what stands first in a delay lane, ends at once. What lies behind in a lane ends when it is its
 /// turn to be looked at, after the lane's length at most. A call in flight may finish, and is not made again.
 extension WorkerLoop {
     /// Records of the control topic that are taken in one turn.
     private static let controlRecordsPerTurn = 1000
 
     /// Begins to read the control topic where it was left, in a slot of the reader of delay lanes.
-    func beginControl(slot: Int, end: Int64?) {
-        controlReading.begin(slot: slot, end: end)
-        guard end == nil, !partitions.isEmpty else { return }
+    func beginControl(slot: Int, end: ControlEnd) {
+        controlReading.begin(slot: slot, end: end, now: now)
+        guard end == .missing, !partitions.isEmpty else { return }
         log.warning(
             .requestCancelled,
             "cancellation is off: the control topic was missing or unreadable at assignment",
@@ -117,15 +117,7 @@ extension WorkerLoop {
                 .requestCancelled, "more requests were cancelled than can be remembered; the first of them are forgotten",
                 [.count: LogValue(forgotten)])
         }
-        let duration = (now - membership.assignedAt)
-        guard !controlReading.hasReachedEnd, duration > Self.controlPatience, !controlReading.isLate else { return }
-        controlReading.isLate = true
-        log.warning(
-            .requestCancelled,
-            "the control topic is not read to its end yet; no request is taken before it is known which are cancelled",
-            [.topic: .string(configuration.topics.control), .offset: LogValue(controlReading.position ?? 0)])
+        health.control(
+            controlReading.look(now: now, isBrokerDoubtful: health.isBrokerDoubtful, topic: configuration.topics.control))
     }
-
-    /// How long the control topic may take to be read before that is said: 10 s in nanoseconds.
-    private static let controlPatience: Int64 = 10_000_000_000
 }

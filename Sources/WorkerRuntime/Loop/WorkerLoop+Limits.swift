@@ -36,6 +36,7 @@ extension WorkerLoop {
                 port.isFleetOpen = true
                 port.limits.rate?.sharesByPartitions(nil, now: now)
             case .heard(let announcement, let offset): port.limits.rate?.heard(announcement, offset: offset, now: now)
+            case .counted(let count): port.limits.rate?.counted(count, now: now)
             case .missing(let count): shareByPartitions(count, of: port)
             case .failed(let error):
                 log.warning(
@@ -43,6 +44,7 @@ extension WorkerLoop {
                     [.topic: .string(configuration.topics.shares), .reason: .string(error.description)])
             }
         }
+        port.watchFleet(configuration.topics.shares, now: now, log)
         guard port.isFleetOpen, let rate = port.limits.rate, now >= rate.nextDue else { return }
         if let announcement = port.limits.rate?.announcement(now: now) { fleet.send(announcement) }
     }

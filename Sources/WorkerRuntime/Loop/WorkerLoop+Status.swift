@@ -96,7 +96,8 @@ extension WorkerLoop {
             worker: configuration.workerID, mode: mode.name, at: wallClock,
             hubs: ports.filter { !$0.isClosed }.map { $0.status(now: now, wallClock) },
             finishedPerSecond: facts.finishRate.perSecond,
-            lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit, partitions: partitionStatuses())
+            lastRebalance: facts.lastRebalance, lastCommit: facts.lastCommit, partitions: partitionStatuses(),
+            trouble: LoopStatus.trouble([health.controlTrouble] + ports.map(\.fleetTrouble)))
         statusBoard.post(status)
     }
 

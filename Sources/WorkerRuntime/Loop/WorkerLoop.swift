@@ -276,7 +276,7 @@ final class WorkerLoop {
     /// Where results wait for all before them, what these wait for must begin however many there are.
     var canProceed: Bool {
         guard mode == .running, !partitions.isEmpty, membership.isProducerReady, !membership.isOpening,
-            controlReading.hasReachedEnd
+            controlReading.allowsRequests
         else { return false }
         guard !isCommitOverdue, hasRoomForOutcomes || cycle.isInOrder else { return false }
         return flights.activeCount < Self.maximumFlights

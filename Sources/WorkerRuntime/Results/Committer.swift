@@ -54,8 +54,8 @@ final class Committer: Sendable {
 
     /// Where topics ended once the positions of an assignment were known.
     struct PartitionEnds: Sendable {
-        /// The control topic for those who read what is committed; nil if there is none.
-        var control: Int64?
+        /// Where the control topic ended.
+        var control = ControlEnd.missing
         /// Where partitions begin that do not begin at the group's position.
         var starts: [TopicPartition: AssignmentPlan.Ruling] = [:]
         /// Where the partitions of requests ended that were assigned, open transactions included; those of which it was asked.

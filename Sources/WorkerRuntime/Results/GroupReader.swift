@@ -252,10 +252,15 @@ struct GroupReader {
         }
     }
 
-    /// Where the control topic ends now; nil when it is not there.
-    private func controlEnd(_ producer: Producer) throws(KafkaError) -> Int64? {
-        guard try producer.warmUp(optional: configuration.topics.control) != nil else { return nil }
+    /// Where the control topic ends now. One whose leader is away holds up no assignment: what it says is read when it is back.
+    private func controlEnd(_ producer: Producer) throws(KafkaError) -> ControlEnd {
+        guard try producer.warmUp(optional: configuration.topics.control) != nil else { return .missing }
         let partition = TopicPartition(topic: configuration.topics.control, partition: CancelRecord.partition)
-        return try group.end(of: partition, timeout: .seconds(5))
+        do throws(KafkaError) {
+            return .at(try group.end(of: partition, timeout: .seconds(5)))
+        } catch {
+            guard error.isLeaderAway else { throw error }
+            return .unknown
+        }
     }
 }

@@ -89,6 +89,14 @@ public struct LoopStatus: Sendable, Equatable {
     public var lastCommit: Timestamp?
     /// The partitions that it reads, by topic and number.
     public var partitions: [Partition]
+    /// What else holds requests up, or is not heeded, in one sentence; nil if nothing is.
+    public var trouble: String?
+
+    /// One sentence for all troubles; nil where there is none.
+    static func trouble(_ reasons: [String?]) -> String? {
+        let reasons = reasons.compactMap { $0 }
+        return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
+    }
 
     /// The hub whose circuit is the worst off: what speaks for all of them.
     var worst: Hub? { hubs.max { Self.gravity($0) < Self.gravity($1) } }

@@ -57,6 +57,7 @@ extension ByteWriter {
         add("throttled_until", status.throttledUntil)
         add("last_rebalance", status.lastRebalance)
         add("last_commit", status.lastCommit)
+        add("trouble", status.trouble)
         append(",\"hubs\":[")
         for (index, hub) in status.hubs.enumerated() {
             if index > 0 { append(",") }

@@ -16,6 +16,8 @@ final class WorkerHealth {
     private var hubs: [HubHealth] = []
     private var refusal: String?
     private var leaving: String?
+    /// Why cancellations are not seen, or hold requests up; nil where they do neither.
+    private(set) var controlTrouble: String?
     /// Whether the broker failed and has not answered since; only asking it again can tell.
     private(set) var isBrokerDoubtful = false
 
@@ -35,7 +37,7 @@ final class WorkerHealth {
     /// The group has answered: its positions are known, or were committed.
     func joined() {
         isBrokerDoubtful = false
-        let reasons = [refusal, leaving].compactMap { $0 }
+        let reasons = [refusal, leaving, controlTrouble].compactMap { $0 }
         if reasons.isEmpty { pass(group, "group") } else { fail(group, "group", reasons.joined(separator: "; ")) }
     }
 
@@ -51,6 +53,15 @@ final class WorkerHealth {
         log.error(
             .kafkaError, what,
             [.count: LogValue(partitions.count), .reason: .string(partitions.reason)])
+    }
+
+    /// The control topic is in trouble for this reason; nil when it is not. Said when it has changed.
+    func control(_ trouble: String?) {
+        guard trouble != controlTrouble else { return }
+        controlTrouble = trouble
+        if !isBrokerDoubtful { joined() }
+        guard let trouble else { return }
+        log.warning(.requestCancelled, "the control topic is not read", [.reason: .string(trouble)])
     }
 
     /// Partitions are not read for this reason, as long as the assignment lasts; nil when all are.

@@ -163,6 +163,7 @@ extension StatusReport {
     private var loopReasons: [Reason] {
         loops.flatMap { loop in
             var reasons = loop.hubs.flatMap { self.reasons(of: $0, loop) }
+            if let trouble = loop.trouble { reasons.append(Reason(text: "\(loop.worker): \(trouble)", isStuck: false)) }
             if loop.mode != "running" { reasons.append(Reason(text: "\(loop.worker): is \(loop.mode)", isStuck: false)) }
             if let at = loop.at, now.milliseconds(since: at) > 30_000 {
                 reasons.append(

@@ -15,6 +15,8 @@ struct WorkerPage: Equatable {
         var lastCommit: Timestamp?
         var hubs: [Hub] = []
         var partitions: [Partition] = []
+        /// What else holds requests up, or is not heeded, in its own words.
+        var trouble: String?
     }
 
     /// A hub that a loop sends through.
@@ -111,6 +113,7 @@ private struct PageReader {
         loop.finishedPerSecond = digits("finished_per_second", node) ?? ""
         loop.lastRebalance = moment("last_rebalance", node)
         loop.lastCommit = moment("last_commit", node)
+        loop.trouble = text("trouble", node)
         if let list = document.member("hubs", of: node), document.kind(of: list) == .array {
             document.forEachElement(of: list) { loop.hubs.append(hub($0)) }
         } else {

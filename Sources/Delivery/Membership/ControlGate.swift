@@ -1,0 +1,77 @@
+public import Basics
+
+/// Whether requests may begin while the topic of cancellations is read.
+///
+/// They wait until it is known what stood there when their partitions were assigned. But that topic has one partition, and one broker that
+/// is away must not stop a worker: where reading does not get on for `patience`, requests begin without it. What is cancelled and not
+/// seen is sent then. As soon as the topic is read again, cancellations count as ever.
+public struct ControlGate: Sendable, Equatable {
+    /// How long reading may stand still before requests begin without it, and how long it may take before that is said: 10 s in nanoseconds.
+    public static let patience: Int64 = 10_000_000_000
+    /// How much of the time between two looks counts at most: 2 s in nanoseconds. A process that stood still has not tried to read either.
+    public static let longestStep: Int64 = 2_000_000_000
+
+    /// What is to be said.
+    public enum Trouble: Sendable, Equatable {
+        /// Reading gets on and takes long; no request begins before it has reached its end.
+        case late
+        /// Reading stands still; requests begin, and cancellations are not seen.
+        case lapsed
+    }
+
+    /// Whether everything was read that stood there when the partitions were assigned.
+    public private(set) var hasReachedEnd = true
+    /// What is in the way; nil while nothing is, or not for long.
+    public private(set) var trouble: Trouble?
+
+    private var hasProgress = false
+    /// For how long reading has stood still, and how long it takes in all, as far as that counts, nanoseconds.
+    private var quiet: Int64 = 0
+    private var total: Int64 = 0
+    private var lastLook = MonotonicTime.past
+
+    /// A gate with nothing to wait for.
+    public init() {}
+
+    /// Whether requests may begin.
+    public var allowsRequests: Bool { hasReachedEnd || trouble == .lapsed }
+
+    /// Reading begins.
+    ///
+    /// - Parameters:
+    ///   - hasReachedEnd: Whether all was read before.
+    ///   - now: The present moment.
+    public mutating func began(hasReachedEnd: Bool, now: MonotonicTime) {
+        self = ControlGate()
+        self.hasReachedEnd = hasReachedEnd
+        lastLook = now
+    }
+
+    /// Records were read.
+    public mutating func progressed() { hasProgress = true }
+
+    /// All was read that stood there, or it is read no longer.
+    public mutating func reachedEnd() {
+        hasReachedEnd = true
+        trouble = nil
+    }
+
+    /// Lets time pass; to be said once a second.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment.
+    ///   - isBrokerDoubtful: Whether it seems that no broker answers. Then no other topic is read either, and the time does not count.
+    public mutating func look(now: MonotonicTime, isBrokerDoubtful: Bool) {
+        let step = min(max(0, now.nanoseconds(since: lastLook)), Self.longestStep)
+        lastLook = now
+        guard !hasReachedEnd, trouble != .lapsed, !isBrokerDoubtful else { return }
+        quiet = hasProgress ? 0 : quiet + step
+        total += step
+        hasProgress = false
+        if quiet > Self.patience {
+            trouble = .lapsed
+        } else if total > Self.patience {
+            trouble = .late
+        }
+    }
+}
