@@ -113,6 +113,7 @@ extension SuiteReport {
             ("hub calls repeated after drains", windows(.drain)),
             ("calls per second and worker in the worst hub outage", Self.number(largest(.outageCalls))),
             ("longest time from a fault's end to the next result", "\(Self.number(largest(.resumption))) ms"),
+            ("longest time until every partition has a new result", "\(Self.number(largest(.wholeResumption))) ms"),
         ]
     }
 

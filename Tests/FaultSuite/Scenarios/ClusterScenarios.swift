@@ -22,6 +22,7 @@ extension Catalogue {
             scenario.isScaled = false
             // More than is ever published.
             scenario.workload = Workload(200_000, rate: 150)
+            scenario.settings = ["PUSHFAN_LOG_LEVEL": "info"]
             scenario.deadline = .seconds(900)
             scenario.limits = [.resumption: soon, .wholeResumption: soon]
         }
@@ -51,8 +52,8 @@ extension Catalogue {
         }
     }
 
-    /// A node that stops hands its partitions over; the election moves all of them back, while every node runs. Those of node 1, which is
-    /// the controller as well, move when it has died and come back.
+    /// A node that stops hands its partitions over; the election moves all of them back, while every node runs. Those of node 1,
+    /// which is the controller as well, move when it has died and come back.
     private static let leadersMove = underLoad(
         "leaders-move", "the leaders of all topics, and both coordinators, may move under load, and a new worker join after it"
     ) { stage in

@@ -1,4 +1,5 @@
 import FaultOracle
+import PushModel
 
 /// A hub that loses some of its calls at random, and takes the others.
 extension Catalogue {
@@ -12,10 +13,12 @@ extension Catalogue {
         "partial-loss",
         "a hub that loses a share p of its calls gives at least 0.7 (1 - p) of its good answers; workers wait 2 s for an answer"
     ) { stage in
+        var workload = stage.scenario.workload
+        if stage.suite.isFast { workload.count = rate * 20 }
         for (index, row) in rows(stage).enumerated() {
             stage.note("row: \(row.name)")
             try stage.setHubFaults(row.faults(seed: stage.suite.seed &+ UInt64(index)))
-            stage.publish()
+            stage.publish(workload)
             try Clock.wait(for: "the requests to be published", within: .seconds(120)) { stage.isPublished }
             // What is left is not the next row's burden.
             try stage.setHubFaults([])

@@ -3,7 +3,8 @@ extension Stage {
     /// The longest wait for work to go on; a longer one is judged as one of this length.
     private static let patience = Duration.seconds(90)
 
-    /// Waits until every partition has had a new result since the last fault ended. Whether that was soon enough is judged at the end.
+    /// Waits until every partition has had a new result since the last fault ended. Whether that was soon enough is judged at the
+    /// end.
     func awaitWork() {
         try? Clock.wait(for: "every partition to go on", within: Self.patience) { watch.awaited.isEmpty || isSettled }
         let late = watch.awaited
