@@ -51,6 +51,7 @@ extension Stage {
     ///   - topic: The topic.
     ///   - change: `--add-config` or `--delete-config`.
     ///   - setting: `key=value`, or the key.
+    /// - Throws: The tool failed.
     func configure(_ topic: String, _ change: String, _ setting: String) throws {
         try broker.tool("configs", ["--alter", "--entity-type", "topics", "--entity-name", topic, change, setting])
     }
