@@ -38,6 +38,8 @@ public struct Evidence: Sendable {
     public var hubDelay: Int64 = 20
     /// The time from the end of the last fault to the next new result, milliseconds; nil when it was not measured.
     public var resumption: Int64?
+    /// The time from there until every partition had a new result, milliseconds; nil when it was not measured.
+    public var wholeResumption: Int64?
     /// A full outage of the hub, if there was one.
     public var outage: Outage?
     /// Transactions of which the broker's own log says that it committed them, crashed, and left out markers after its restart.

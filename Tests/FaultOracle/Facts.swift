@@ -41,11 +41,14 @@ public struct InputFact: Sendable {
     public var place: Place
     /// What it is.
     public var content: Content
+    /// When it was published, milliseconds since 1970.
+    public var at: Int64
 
     /// A record of the requests topic.
-    public init(_ place: Place, _ content: Content) {
+    public init(_ place: Place, _ content: Content, at: Int64 = 0) {
         self.place = place
         self.content = content
+        self.at = at
     }
 }
 

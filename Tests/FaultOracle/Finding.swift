@@ -24,8 +24,13 @@ public enum Invariant: String, Sendable, CaseIterable {
     case repeatedCallsPerKill = "repeated hub calls beyond the window of their kill"
     /// How soon work goes on after a fault: told, not judged.
     case resumption = "milliseconds to the next result"
+    /// The same for the partition that takes longest.
+    case wholeResumption = "milliseconds until every partition has a new result"
     /// Where the brokers are slow.
     case writing = "milliseconds from the first call to the last result"
+    /// Where a hub loses some of its calls: the worst of some measurements.
+    case goodAnswers = "good answers missing of those wanted, in a thousand"
+    case median = "milliseconds within which half of the requests get results"
     /// A hub that is down is left in peace.
     case outageCalls = "calls per second and worker in an outage"
     /// A hub that asked for time gets it, and so does a request that waits for a moment.

@@ -27,7 +27,7 @@ public struct Oracle: Sendable {
         ]
         findings += repeated()
         findings += repeatedCalls()
-        if let finding = resumption() { findings.append(finding) }
+        findings += resumptions()
         if let finding = outageCalls() { findings.append(finding) }
         if let finding = replays() { findings.append(finding) }
         findings += parts()
@@ -44,9 +44,13 @@ public struct Oracle: Sendable {
             examples: missing == 0 ? [] : ["\(evidence.published) were published, \(evidence.inputs.count) are there"])
     }
 
-    /// Told and not judged: a busy machine takes its time. Whether work goes on at all, the scenario's deadline says.
-    func resumption() -> Finding? {
-        evidence.resumption.map { Finding(.resumption, measured: Double($0), allowed: .infinity) }
+    /// Told and not judged, unless a scenario has a limit: a busy machine takes its time. Whether work goes on at all, the scenario's
+    /// deadline says.
+    func resumptions() -> [Finding] {
+        [(Invariant.resumption, evidence.resumption), (.wholeResumption, evidence.wholeResumption)].compactMap {
+            invariant, time in
+            time.map { Finding(invariant, measured: Double($0), allowed: .infinity) }
+        }
     }
 
     /// Calls, and attempts to connect, in the outage.

@@ -29,7 +29,8 @@ struct SuiteOptions: Sendable {
           --list           says what there is, and runs nothing
           --seed N         begins everything random (default: 1)
           --scale X        multiplies counts and times (default: 1, with --fast \(fastScale))
-          --keep DIR       keeps logs, journals and notes there, of scenarios that passed too
+          --keep DIR       keeps logs, journals and notes there, of scenarios that passed too; those of no earlier run
+                           may be there
           --report FILE    writes the tables as Markdown
 
         Exit status: 0 every invariant held, 1 one did not, 2 usage, 69 no broker to be had, 130 or 143 interrupted.

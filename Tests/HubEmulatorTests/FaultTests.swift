@@ -19,6 +19,11 @@ struct FaultTests {
         ("drip=5", .badValue(field: "drip", value: "5", expected: "bytes and interval, such as 1/50ms")),
         ("status=500,every=0", .badValue(field: "every", value: "0", expected: "1 to 1000000000")),
         ("truncate=yes", .badValue(field: "truncate", value: "yes", expected: "no value")),
+        ("hang,chance=0", .badValue(field: "chance", value: "0", expected: "a share such as 0.05, over 0 and at most 1")),
+        ("hang,chance=2", .badValue(field: "chance", value: "2", expected: "a share such as 0.05, over 0 and at most 1")),
+        ("hang,chance=nan", .badValue(field: "chance", value: "nan", expected: "a share such as 0.05, over 0 and at most 1")),
+        ("hang,chance=0.5,seed=-1", .badValue(field: "seed", value: "-1", expected: "a whole number")),
+        ("hang,seed=1", .needsChance),
         ("status=500,body=x", .badValue(field: "body", value: "x", expected: "error, empty, html or json")),
     ])
     func aFaultyFaultIsNamed(_ text: String, _ expected: FaultError) {
@@ -46,6 +51,22 @@ struct FaultTests {
         #expect(seen.joined(separator: " ") == expected)
         let accepted = hub.hub.calls().map(\.isAccepted)
         #expect(accepted == seen.map { $0.hasSuffix(":201") })
+    }
+
+    @Test(arguments: [1, 7]) func aFaultByChanceMeetsItsShareAndTheSameCallsAgain(_ seed: Int) throws {
+        func statuses(_ seed: Int) throws -> [Int] {
+            let hub = try TestHub()
+            // A quarter of the four fifths that the first one leaves: a fifth of all.
+            hub.hub.arm([
+                try Fault(parsing: "status=500,chance=0.2,seed=\(seed)"),
+                try Fault(parsing: "status=503,chance=0.25,seed=\(seed)"),
+            ])
+            return try (1...1000).map { _ in try hub.send("apple").status }
+        }
+        let first = try statuses(seed)
+        for status in [500, 503] { #expect((150...250).contains(first.count { $0 == status }), "\(status)") }
+        #expect(try statuses(seed) == first)
+        #expect(try statuses(seed + 1) != first)
     }
 
     @Test func madeAnswersLookLikeTheHubs() throws {

@@ -72,6 +72,10 @@ public struct Fault: Sendable, Equatable {
     public var after = 0
     /// Only every so many-th call is met.
     public var every = 1
+    /// Of the calls that are left, this share is met by chance: over 0, at most 1.
+    public var chance = 1.0
+    /// Begins the numbers by which chance decides: the same seed meets the same calls again.
+    public var seed: UInt64 = 1
     /// How often it strikes; `nil` for always.
     public var count: Int?
 
@@ -102,6 +106,8 @@ public enum FaultError: Error, Equatable, Sendable, CustomStringConvertible {
     case noEffect
     /// A field that means nothing without another.
     case needsStatus(String)
+    /// A seed without a chance.
+    case needsChance
 
     /// One plain sentence.
     public var description: String {
@@ -115,6 +121,7 @@ public enum FaultError: Error, Equatable, Sendable, CustomStringConvertible {
         case .noEffect:
             "the fault does nothing: add one of status, throttle, delay, reset, hang, outage, drip, truncate, close-after"
         case .needsStatus(let field): "'\(field)' needs 'status', 'throttle' or 'outage' with 'status'"
+        case .needsChance: "'seed' needs 'chance'"
         }
     }
 }

@@ -3,11 +3,13 @@
 /// Effects: `status=100…599`, `throttle`, `reset=before|after`, `hang[=before|after]`, `outage=10s` (with `status=` an answer
 /// instead of a reset), `drip=BYTES/INTERVAL`, `truncate`, `close-after=N`, and `delay=200ms` with any of them or alone.
 /// Answers: `retry-after=SECONDS`, `retry-after-date=SECONDS`, `body=error|empty|html|json`.
-/// Calls: `tags=`, `format=`, `method=`, `path=`, `handle=`, `after=N`, `every=N`, `count=N`.
+/// Calls: `tags=`, `format=`, `method=`, `path=`, `handle=`, `after=N`, `every=N`,
+/// `chance=SHARE`, `seed=N`, `count=N`.
 enum FaultParser {
     static let fieldNames = [
         "status", "throttle", "delay", "reset", "hang", "outage", "drip", "truncate", "close-after", "retry-after",
-        "retry-after-date", "body", "tags", "format", "method", "path", "handle", "after", "every", "count",
+        "retry-after-date", "body", "tags", "format", "method", "path", "handle", "after", "every", "chance", "seed",
+        "count",
     ]
 
     static func parse(_ text: String) throws(FaultError) -> Fault {
@@ -36,8 +38,22 @@ enum FaultParser {
             handle: fields["handle"])
         if let value = fields["after"] { fault.after = try number("after", value, 0...1_000_000_000) }
         if let value = fields["every"] { fault.every = try number("every", value, 1...1_000_000_000) }
+        try readChance(fields, into: &fault)
         if let value = fields["count"] { fault.count = try number("count", value, 1...1_000_000_000) }
         return fault
+    }
+
+    private static func readChance(_ fields: [String: String], into fault: inout Fault) throws(FaultError) {
+        if let value = fields["chance"] {
+            guard let chance = Double(value), chance > 0, chance <= 1 else {
+                throw .badValue(field: "chance", value: value, expected: "a share such as 0.05, over 0 and at most 1")
+            }
+            fault.chance = chance
+        }
+        guard let value = fields["seed"] else { return }
+        guard fields["chance"] != nil else { throw .needsChance }
+        guard let seed = UInt64(value) else { throw .badValue(field: "seed", value: value, expected: "a whole number") }
+        fault.seed = seed
     }
 
     private static func fields(of text: String) throws(FaultError) -> [String: String] {

@@ -4,21 +4,35 @@ import HTTPServing
 struct FaultScript: Sendable {
     struct Entry: Sendable {
         let fault: Fault
+        /// Decides by chance.
+        var dice: FaultDice
         /// Calls that satisfied the conditions.
         var metCount = 0
         /// Calls that it struck.
         var struckCount = 0
         /// Milliseconds since 1970 at which a running outage ends.
         var outageEnd: Int64?
+
+        /// A fault that has struck nothing yet.
+        ///
+        /// - Parameters:
+        ///   - fault: The fault.
+        ///   - place: Where it stands among those that are armed, from 0 on.
+        init(_ fault: Fault, place: Int) {
+            self.fault = fault
+            dice = FaultDice(seed: fault.seed, place: place)
+        }
     }
 
     private(set) var entries: [Entry] = []
 
     init(_ faults: [Fault] = []) {
-        entries = faults.map { Entry(fault: $0) }
+        append(faults)
     }
 
-    mutating func append(_ faults: [Fault]) { entries += faults.map { Entry(fault: $0) } }
+    mutating func append(_ faults: [Fault]) {
+        for fault in faults { entries.append(Entry(fault, place: entries.count)) }
+    }
 
     /// The fault for a call, if any.
     ///
@@ -42,6 +56,7 @@ extension FaultScript.Entry {
         metCount += 1
         if case .closeAfter(let answers) = fault.effect, request.ordinalOnConnection % answers != 0 { return false }
         guard metCount > fault.after, (metCount - fault.after) % fault.every == 0 else { return false }
+        guard fault.chance >= 1 || dice.strikes(chance: fault.chance) else { return false }
         if case .outage(let duration, _) = fault.effect {
             guard outageEnd == nil else { return false }
             outageEnd = now + duration.wholeMilliseconds

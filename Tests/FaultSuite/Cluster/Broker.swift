@@ -66,6 +66,23 @@ final class Broker: Sendable {
     /// Starts what was killed again, on its data, and waits until it answers.
     func resume(node: Int? = nil) throws { try perform("resume", node.map { ["\($0)"] } ?? [], within: .seconds(90)) }
 
+    /// Asks a node to stop, which hands over what it leads, and waits until it has.
+    func stop(node: Int) throws { try perform("stop", ["\(node)"], within: .seconds(60)) }
+
+    /// Stops a node, or all of them, as a debugger would.
+    func freeze(node: Int? = nil) throws { try signal(SIGSTOP, node) }
+
+    /// Lets what was frozen go on.
+    func thaw(node: Int? = nil) throws { try signal(SIGCONT, node) }
+
+    private func signal(_ number: Int32, _ node: Int?) throws {
+        for node in node.map({ $0...$0 }) ?? 1...nodes {
+            let text = try String(contentsOfFile: "\(folder)/node-\(node)/pid", encoding: .utf8)
+            guard let pid = pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)), pid > 1, Glibc.kill(pid, number) == 0
+            else { throw SuiteError.failed("node \(node) takes no signal") }
+        }
+    }
+
     /// Ends the brokers for good.
     func end() {
         try? kill()

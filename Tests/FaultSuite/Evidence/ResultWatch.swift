@@ -17,14 +17,27 @@ final class ResultWatch: Sendable {
         var mark: Int64?
         /// The longest time from a mark to the next arrival.
         var longestResumption: Int64?
+        /// Partitions of the requests topic that have had nothing new since the last mark, and when that was.
+        var awaited: Set<Int32> = []
+        var awaitedSince: Int64 = 0
+        /// The longest time from a mark until every partition had something new.
+        var longestWait: Int64?
         var isEnding = false
         var running = 0
     }
 
     private let state = Mutex(State())
+    private let partitions: Int
 
     /// Starts to watch.
-    init(kafka: KafkaConfiguration, results: String, deadLetters: String) {
+    ///
+    /// - Parameters:
+    ///   - kafka: The brokers.
+    ///   - results: The results topic.
+    ///   - deadLetters: The dead-letter topic.
+    ///   - partitions: How many partitions the requests topic has.
+    init(kafka: KafkaConfiguration, results: String, deadLetters: String, partitions: Int) {
+        self.partitions = partitions
         start(kafka, results) { [self] (value, _) in
             var reader = FactReader()
             if let outcome = reader.outcome(value) {
@@ -52,15 +65,43 @@ final class ResultWatch: Sendable {
     /// When something new became visible last, milliseconds since 1970.
     var lastArrival: Int64 { state.withLock { $0.lastArrival } }
 
-    /// Remembers this moment, to measure the time to the next new result from here. A mark without any result is forgotten
-    /// when the next one comes.
-    func mark() { state.withLock { $0.mark = Clock.now() } }
+    /// Remembers this moment, to measure the time to the next new result from here, and until every partition has one. A mark without
+    /// any result is forgotten when the next one comes.
+    func mark() {
+        let now = Clock.now()
+        state.withLock { state in
+            state.mark = now
+            state.awaited = Set(0..<Int32(partitions))
+            state.awaitedSince = now
+        }
+    }
 
     /// Nothing more is to come, so that no time is measured.
-    func unmark() { state.withLock { $0.mark = nil } }
+    func unmark() {
+        state.withLock { state in
+            state.mark = nil
+            state.awaited = []
+        }
+    }
+
+    /// The partitions that have had nothing new since the last mark.
+    var awaited: Set<Int32> { state.withLock { $0.awaited } }
+
+    /// Something should have come, and is waited for no longer: the time until now counts as if it had.
+    func giveUp() {
+        let now = Clock.now()
+        state.withLock { state in
+            if let mark = state.mark { state.longestResumption = max(state.longestResumption ?? 0, now - mark) }
+            if !state.awaited.isEmpty { state.longestWait = max(state.longestWait ?? 0, now - state.awaitedSince) }
+        }
+        unmark()
+    }
 
     /// The longest time from a mark to the next new result, milliseconds; nil when there was none.
     var resumption: Int64? { state.withLock { $0.longestResumption } }
+
+    /// The longest time from a mark until every partition had something new, milliseconds; nil when there was none.
+    var wholeResumption: Int64? { state.withLock { $0.longestWait } }
 
     /// Stops watching, and waits until the threads have ended.
     func end() {
@@ -130,6 +171,9 @@ final class ResultWatch: Sendable {
                 return
             }
             state.lastArrival = now
+            if state.awaited.remove(place.partition) != nil && state.awaited.isEmpty {
+                state.longestWait = max(state.longestWait ?? 0, now - state.awaitedSince)
+            }
             guard let mark = state.mark else { return }
             state.mark = nil
             state.longestResumption = max(state.longestResumption ?? 0, now - mark)

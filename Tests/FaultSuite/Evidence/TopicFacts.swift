@@ -13,7 +13,7 @@ struct TopicFacts {
         var facts: [InputFact] = []
         try read(topic) { record in
             let content = Workload.content(key: Self.bytes(record.key), value: Self.bytes(record.value))
-            facts.append(InputFact(Place(record.partition, record.offset), content))
+            facts.append(InputFact(Place(record.partition, record.offset), content, at: record.timestamp ?? 0))
         }
         return facts
     }

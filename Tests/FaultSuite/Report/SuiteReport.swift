@@ -18,7 +18,7 @@ struct SuiteReport {
         var text = Self.row(
             outcome.name, Self.number(outcome.seconds), "\(outcome.requests)", "\(outcome.kills)", "\(outcome.results)", repeats,
             Self.verdict(of: outcome))
-        for line in Self.reasons(of: outcome) { text += "\n    \(line)" }
+        for line in Self.table(of: outcome) + Self.reasons(of: outcome) { text += "\n    \(line)" }
         return text
     }
 
@@ -61,6 +61,9 @@ struct SuiteReport {
                 "| \(outcome.name) | \(outcome.claim) | \(Self.number(outcome.seconds)) | \(outcome.requests) "
                     + "| \(outcome.kills) | \(outcome.results) | \(repeats) | \(Self.verdict(of: outcome)) |"
             )
+        }
+        for outcome in outcomes where !outcome.table.isEmpty {
+            lines += ["", "`\(outcome.name)`:", ""] + Self.table(of: outcome)
         }
         lines += ["", "| Invariant | worst | allowed there |", "|---|---:|---:|"]
         for total in totals() { lines.append("| \(total.name) | \(total.worst) | \(total.allowed) |") }
@@ -110,7 +113,15 @@ extension SuiteReport {
             ("hub calls repeated after drains", windows(.drain)),
             ("calls per second and worker in the worst hub outage", Self.number(largest(.outageCalls))),
             ("longest time from a fault's end to the next result", "\(Self.number(largest(.resumption))) ms"),
+            ("longest time until every partition has a new result", "\(Self.number(largest(.wholeResumption))) ms"),
         ]
+    }
+
+    /// What a scenario measured, as a table of Markdown.
+    private static func table(of outcome: ScenarioOutcome) -> [String] {
+        guard let columns = outcome.table.first else { return [] }
+        let rows = outcome.table.map { "| " + $0.joined(separator: " | ") + " |" }
+        return [rows[0], "|" + columns.map { _ in "---:|" }.joined()] + rows.dropFirst()
     }
 
     /// Why a scenario came to what it did: what kept it from running, or what did not hold, with examples.

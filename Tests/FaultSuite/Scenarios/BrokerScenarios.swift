@@ -65,21 +65,16 @@ extension Catalogue {
         "results that Kafka refuses are kept until it takes them, and no call is made for what cannot be recorded"
     ) { stage in
         Clock.pause(.seconds(3))
-        try configure(stage, "--add-config", "max.message.bytes=100")
+        try stage.configure(stage.topics.results, "--add-config", "max.message.bytes=100")
         stage.note("the results topic refuses")
         stage.beginOutage()
         Clock.pause(.seconds(12))
-        try configure(stage, "--delete-config", "max.message.bytes")
+        try stage.configure(stage.topics.results, "--delete-config", "max.message.bytes")
         stage.endOutage()
         stage.note("the results topic takes results again")
         stage.watch.mark()
     }.with { scenario in
         scenario.workload = Workload(6_000, rate: 200)
-    }
-
-    private static func configure(_ stage: Stage, _ change: String, _ setting: String) throws {
-        try stage.broker.tool(
-            "configs", ["--alter", "--entity-type", "topics", "--entity-name", stage.topics.results, change, setting])
     }
 
     private static let resultsMissing = Scenario(

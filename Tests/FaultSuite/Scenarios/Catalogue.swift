@@ -1,15 +1,20 @@
-/// All scenarios, in the order in which they run.
+/// All scenarios, in the order in which they run; no two have one name, because a scenario's evidence is in a folder of its name.
 enum Catalogue {
     static let all: [Scenario] =
         workerScenarios + membershipScenarios + brokerScenarios + clusterScenarios + protocolScenarios + hubScenarios
-        + hubConnectionScenarios + severalHubsScenarios + delayScenarios + orderScenarios + expansionScenarios + dedupeScenarios
+        + lossScenarios + hubConnectionScenarios + severalHubsScenarios + delayScenarios + orderScenarios + expansionScenarios
+        + dedupeScenarios
         + replayScenarios + recordScenarios + memoryScenarios + machineScenarios + failpointScenarios + upgradeScenarios
         + sabotageScenarios
 
     /// The scenarios that the command line asks for: by name, or by the part of their names before a hyphen.
     ///
-    /// - Throws: `SuiteError.usage` for a name that there is not.
+    /// - Throws: `SuiteError.usage` for a name that there is not, `SuiteError.failed` for one that two scenarios have.
     static func selected(_ options: SuiteOptions) throws -> [Scenario] {
+        var names: Set<String> = []
+        for scenario in all where !names.insert(scenario.name).inserted {
+            throw SuiteError.failed("two scenarios are called '\(scenario.name)'")
+        }
         if options.names.isEmpty { return options.isFast ? all.filter(\.isFast) : all }
         return try options.names.flatMap { name in
             let exact = all.filter { $0.name == name }

@@ -2,7 +2,7 @@ import FaultOracle
 
 /// Records that are no good, too large, or not there.
 extension Catalogue {
-    static let recordScenarios = [poison, huge, slowBrokers, abortedInput, windowFull]
+    static let recordScenarios = [poison, huge, slowBrokers, refusedLong, abortedInput, windowFull]
 
     private static let poison = Scenario(
         "poison", "a flood of unreadable records is kept byte for byte, and requests go on between them"
@@ -61,6 +61,26 @@ extension Catalogue {
         scenario.workload.ballastByteCount = 500_000
         scenario.settings = ["PUSHFAN_KAFKA_TRANSACTION_TIMEOUT": "10s"]
         scenario.deadline = .seconds(400)
+    }
+
+    private static let refusedLong = Scenario(
+        "refused-long", "a results topic that takes nothing for a minute costs no result, no whole, and no byte of a dead letter"
+    ) { stage in
+        Clock.pause(.seconds(3))
+        try stage.configure(stage.topics.results, "--add-config", "max.message.bytes=100")
+        stage.note("the results topic refuses")
+        stage.beginOutage()
+        Clock.pause(.seconds(60))
+        try stage.configure(stage.topics.results, "--delete-config", "max.message.bytes")
+        stage.endOutage()
+        stage.note("the results topic takes results again")
+        stage.watch.mark()
+    }.with { scenario in
+        scenario.isScaled = false
+        scenario.workload = Workload(2_400, rate: 30)
+        scenario.workload.ballastByteCount = 300_000
+        scenario.workload.largeEvery = 300
+        scenario.deadline = .seconds(180)
     }
 
     private static let abortedInput = Scenario(

@@ -60,6 +60,8 @@ struct Scenario: Sendable {
     var tidy: (@Sendable (String) -> Void)?
     /// What is to be found beyond the oracle's own findings.
     var check: (@Sendable (Stage, Evidence) -> [Finding])?
+    /// A table of what was measured: the columns' names, and the rows.
+    var table: (@Sendable (Stage, Evidence) -> [[String]])?
     /// Does the harm, and returns when it is over.
     var act: @Sendable (Stage) throws -> Void
 

@@ -13,6 +13,8 @@ struct ScenarioOutcome: Sendable {
     var brokerKills = 0
     var commandKills = 0
     var findings: [Finding] = []
+    /// A table of what was measured, if the scenario has one: the columns' names, and the rows.
+    var table: [[String]] = []
     /// What every kill and outage caused.
     var windows: [CrashWindow] = []
     /// Why it could not be judged, if it could not.
@@ -49,6 +51,11 @@ struct ScenarioRun {
         var outcome = ScenarioOutcome(name: scenario.name, claim: scenario.claim, mustFail: scenario.mustFail)
         let folder = "\(suite.folder)/\(scenario.name)"
         do {
+            // Logs and journals grow at their ends: the calls of another run would be judged as those of this one.
+            guard !FileManager.default.fileExists(atPath: folder) else {
+                throw SuiteError.failed(
+                    "\(folder) is there already: remove what an earlier run has left, or keep this run's elsewhere")
+            }
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             switch scenario.broker {
             case .shared: try play(folder, on: try shared(), &outcome)
@@ -92,6 +99,7 @@ struct ScenarioRun {
         outcome.commandKills = stage.commandKills
         outcome.windows = Oracle(evidence).windows().windows
         outcome.findings = (Oracle(evidence).findings() + (scenario.check?(stage, evidence) ?? [])).map(adjusted)
+        outcome.table = scenario.table?(stage, evidence) ?? []
         if let failure = stage.publisherFailure { outcome.failure = "publishing failed: \(failure)" }
         if !isSettled && outcome.violations.isEmpty { outcome.failure = "it was through only after its deadline" }
     }

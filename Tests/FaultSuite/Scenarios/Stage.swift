@@ -82,7 +82,8 @@ final class Stage: Sendable {
         workers = try (1...max(scenario.workers, scenario.spareWorkers, 1)).map {
             try WorkerProcess("w\($0)", program: suite.program, folder: folder, environment: everybody)
         }
-        watch = ResultWatch(kafka: kafka, results: topics.results, deadLetters: topics.deadLetters)
+        watch = ResultWatch(
+            kafka: kafka, results: topics.results, deadLetters: topics.deadLetters, partitions: scenario.partitions)
         try writeSettings()
     }
 
@@ -284,6 +285,11 @@ final class Stage: Sendable {
     /// What was published, in the order of the publishers.
     var workloads: [Workload] { state.withLock { $0.workloads } }
 
+    /// Ends publishing early; what was published so far stays.
+    func endPublishing() {
+        for publisher in state.withLock({ $0.publishers }) { publisher.end() }
+    }
+
     /// Publishing failed, and why.
     var publisherFailure: String? { state.withLock { $0.publishers.lazy.compactMap(\.failure).first } }
 
@@ -313,7 +319,7 @@ final class Stage: Sendable {
 
     /// Ends everything, in whatever state it is.
     func end() {
-        for publisher in state.withLock({ $0.publishers }) { publisher.end() }
+        endPublishing()
         for worker in workers { worker.end() }
         watch.end()
         endHubs()
@@ -356,45 +362,10 @@ final class Stage: Sendable {
             evidence.uncleanExits += record.uncleanExits
         }
         if scenario.broker != .shared { evidence.tornTransactions = broker.tornTransactions(group: topics.group) }
-        evidence.resumption = watch.resumption
+        (evidence.resumption, evidence.wholeResumption) = (watch.resumption, watch.wholeResumption)
         evidence.outage = state.withLock { $0.outage }
         evidence.setApart(try reader.replays(topics.requestsOwn))
         if scenario.workload.repeatEvery > 0 { evidence.setRepetitionsApart() }
         return evidence
-    }
-}
-
-/// The topics and the group of one scenario; no other uses them.
-struct TopicNames: Sendable {
-    let requests: String
-    /// Where parts and replays stand, which pushfan names after the requests.
-    let requestsOwn: String
-    let results: String
-    let deadLetters: String
-    /// The smallest of the delay lanes, which pushfan names after the requests.
-    let delay: String
-    let held: String
-    let replays: String
-    let group: String
-
-    init(_ scenario: String, run: Int) {
-        let prefix = "faults.\(scenario).\(run)"
-        requests = "\(prefix).requests"
-        requestsOwn = "\(prefix).requests-own"
-        results = "\(prefix).results"
-        deadLetters = "\(prefix).deadletter"
-        delay = "\(prefix).delay-10s"
-        held = "\(prefix).held"
-        replays = "\(prefix).replays"
-        group = "\(prefix).group"
-    }
-
-    /// The settings that name them.
-    var variables: [String: String] {
-        [
-            "PUSHFAN_KAFKA_TOPICS_REQUESTS": requests, "PUSHFAN_KAFKA_TOPICS_RESULTS": results,
-            "PUSHFAN_KAFKA_TOPICS_DEADLETTER": deadLetters, "PUSHFAN_KAFKA_TOPICS_REPLAYS": replays,
-            "PUSHFAN_KAFKA_GROUP_ID": group,
-        ]
     }
 }
