@@ -60,6 +60,9 @@ public final class Worker: Sendable {
     private let configuration: WorkerConfiguration
     private let services: WorkerServices
     private let controls: [WorkerControl]
+    /// Passes once every loop has its own checks, which do not pass before there is a reason.
+    private let start: HealthCheck
+    private let begunCount = Atomic<Int>(0)
 
     /// A worker that has not started.
     ///
@@ -67,6 +70,7 @@ public final class Worker: Sendable {
     public init(_ configuration: WorkerConfiguration, services: WorkerServices) throws(WorkerFailure) {
         self.configuration = configuration
         self.services = services
+        start = services.health.check("start", for: .ready, until: "not started yet")
         do {
             controls = try (0..<max(1, configuration.loops)).map { _ in WorkerControl(wakeUp: try WakeUp()) }
         } catch {
@@ -136,6 +140,7 @@ public final class Worker: Sendable {
         configuration.workerID += suffix
         let metrics = WorkerMetrics(services.metrics, gauges, loop: index)
         let health = WorkerHealth(services.health, services.log, now: services.clock.monotonic, suffix: suffix)
+        if begunCount.wrappingAdd(1, ordering: .relaxed).newValue == controls.count { start.pass() }
         let loop = try WorkerLoop(
             configuration, PartitionCounts.ask(configuration.kafka, configuration.topics), services: services, metrics: metrics,
             health: health, control: controls[index])

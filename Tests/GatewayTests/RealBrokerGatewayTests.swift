@@ -88,9 +88,10 @@ struct RealBrokerGatewayTests {
         let gateway = try stage.startGateway()
         let users = (0..<answered + waiting).map { "user\($0)" }
         for user in users { try stage.register(user) }
-        // After the first calls the hub answers none: one of two it takes and does, the other it does not.
+        // After the first calls, and the worker's question whether it is there, the hub answers none: one of two it takes and does, the
+        // other it does not.
         stage.hub.arm(
-            try ["hang=after,every=2", "hang=before"].map { try Fault(parsing: "\($0),after=\(answered),path=/messages") })
+            try ["hang=after,every=2", "hang=before"].map { try Fault(parsing: "\($0),after=\(answered + 1),path=/messages") })
         try stage.startWorker()
         let clients = try users.map { try gateway.begin("Hi", to: $0) }
         try gateway.waitUntilWritten(users.count)

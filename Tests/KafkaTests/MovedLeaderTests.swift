@@ -45,7 +45,7 @@ import Testing
         let error = #expect(throws: KafkaError.self) {
             try consumer.group.end(of: Self.partition, timeout: .milliseconds(500))
         }
-        #expect(error?.isLeaderAway == true)
+        #expect(error?.isLeaderAway == true, "\(String(describing: error))")
         cluster.setLeader(of: Self.partition, to: 2)
         #expect(eventually { (try? consumer.group.end(of: Self.partition, timeout: .seconds(1))) == 0 })
     }

@@ -106,10 +106,10 @@ struct StandingTests {
         if !fault.isEmpty { bench.hub.arm([try Fault(parsing: fault)]) }
         let worker = try bench.startWorker(change: Self.asks)
         #expect(eventually { worker.report(.ready).passes })
+        try worker.stop()
         let warnings = bench.logLines.all.filter { $0.contains("it is not known whether the hub works") }
         #expect(warnings.count == (warning == nil ? 0 : 1))
         if let warning { #expect(warnings.first?.contains(warning) == true) }
-        try worker.stop()
     }
 
     @Test func anOpenCircuitIsNotReadyAndAnIdleWorkerClosesItByQuestions() throws {

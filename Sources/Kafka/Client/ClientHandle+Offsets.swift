@@ -24,7 +24,7 @@ extension ClientHandle {
     ) throws(KafkaError) -> [Int64] {
         let deadline = ContinuousClock.now + timeout
         var reason: KafkaError?
-        if isDoubtful(topic) { findLeaders(of: topic, timeout: timeout / 2) }
+        if isDoubtful(topic) { _ = hasLeaders(partitions, of: topic, timeout: timeout / 2) }
         while true {
             let left = max(.zero, deadline - .now)
             do throws(KafkaError) {
@@ -32,12 +32,13 @@ extension ClientHandle {
                 setDoubtful(topic, false)
                 return offsets
             } catch {
-                setDoubtful(topic, error.isLeaderAway)
-                if error.isTimeout, let reason { throw reason }
-                guard error.isLeaderUnknown, left > Self.pause else { throw error }
-                reason = error
+                let failure = cause(of: error, partitions, topic, deadline)
+                setDoubtful(topic, failure.isLeaderAway)
+                if failure.isTimeout, let reason { throw reason }
+                guard failure.isLeaderUnknown, left > Self.pause else { throw failure }
+                reason = failure
                 usleep(useconds_t(Self.pause.wholeMilliseconds) * 1000)
-                findLeaders(of: topic, timeout: deadline - .now)
+                _ = hasLeaders(partitions, of: topic, timeout: deadline - .now)
             }
         }
     }
@@ -47,14 +48,31 @@ extension ClientHandle {
     /// The most that it takes to ask who leads: a broker that does not answer must leave time for the question itself.
     private static let metadataLimit = Duration.seconds(1)
 
-    /// Asks the brokers who leads the partitions of a topic now, so that the library knows. Where none answers, nothing changes; what is
-    /// wrong with the topic, the question for its offsets tells.
-    private func findLeaders(of topic: String, timeout: Duration) {
-        guard timeout > .zero, let index = try? addTopic(topic) else { return }
-        var metadata: UnsafePointer<rd_kafka_metadata>?
+    /// The library calls a partition unknown, too, that is there and has no leader.
+    private func cause(
+        of error: KafkaError, _ partitions: some Collection<Int32>, _ topic: String, _ deadline: ContinuousClock.Instant
+    ) -> KafkaError {
+        let limit = max(Self.pause, deadline - .now)
+        guard error.isUnknownTopicOrPartition, hasLeaders(partitions, of: topic, timeout: limit) == false else { return error }
+        return KafkaError(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, message: "cannot read the offsets of \(topic): no leader")
+    }
+
+    /// Asks the brokers who leads partitions now, so that the library knows. Where none answers, nothing changes; what is wrong with the
+    /// topic, the question for its offsets tells.
+    ///
+    /// - Returns: Whether each has a leader; nil where that is not known, or one is not there.
+    private func hasLeaders(_ partitions: some Collection<Int32>, of topic: String, timeout: Duration) -> Bool? {
+        guard timeout > .zero, let index = try? addTopic(topic) else { return nil }
+        var answer: UnsafePointer<rd_kafka_metadata>?
         let limit = min(timeout, Self.metadataLimit).wholeMilliseconds
-        _ = rd_kafka_metadata(pointer, 0, self.topic(index), &metadata, limit)
-        if let metadata { rd_kafka_metadata_destroy(metadata) }
+        _ = rd_kafka_metadata(pointer, 0, self.topic(index), &answer, limit)
+        guard let answer else { return nil }
+        defer { rd_kafka_metadata_destroy(answer) }
+        guard answer.pointee.topic_cnt == 1, let found = answer.pointee.topics?.pointee else { return nil }
+        let leaders = UnsafeBufferPointer(start: found.partitions, count: Int(found.partition_cnt)).map { ($0.id, $0.leader) }
+        let asked = Set(partitions)
+        let known = leaders.filter { asked.contains($0.0) }
+        return known.count == asked.count ? known.allSatisfy { $0.1 >= 0 } : nil
     }
 
     private func offsetsAtOnce(

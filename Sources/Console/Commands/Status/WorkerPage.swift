@@ -115,7 +115,10 @@ private struct PageReader {
         loop.lastCommit = moment("last_commit", node)
         loop.trouble = text("trouble", node)
         if let list = document.member("hubs", of: node), document.kind(of: list) == .array {
-            document.forEachElement(of: list) { loop.hubs.append(hub($0)) }
+            document.forEachElement(of: list) {
+                loop.hubs.append(hub($0))
+                loop.hubs[loop.hubs.count - 1].trouble = text("trouble", $0)
+            }
         } else {
             // A worker of an earlier version has one, and tells of it with the loop.
             loop.hubs = [loop.total]
@@ -131,7 +134,6 @@ private struct PageReader {
         hub.name = text("hub", node) ?? ""
         hub.region = text("region", node)
         hub.isRetired = isTrue("retired", node)
-        hub.trouble = text("trouble", node)
         hub.circuit = text("circuit", node) ?? ""
         hub.circuitReason = text("circuit_reason", node)
         hub.circuitChange = moment("circuit_change", node)
