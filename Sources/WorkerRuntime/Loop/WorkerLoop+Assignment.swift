@@ -238,7 +238,7 @@ extension WorkerLoop {
             health.beginDraining()
             log.info(.draining, "stopping; the worker finishes what is in flight")
         }
-        for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !mustFinish(flight) { abandon(flight) }
+        for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !mustFinish(flight) { leave(flight) }
         if mode == .revoking { lendShares() }
     }
 
