@@ -11,11 +11,12 @@ extension Flight {
     /// Whether calls were made that the next owner of its partition would not know of, and none has to end first.
     var hasAttemptsToTell: Bool { wasSent && !hasCallInFlight && cancellation == nil }
 
-    /// When the first of its calls may be made; nil when all have their outcome.
+    /// When the first of its calls may be made.
     ///
     /// - Parameters:
     ///   - now: The present moment.
     ///   - time: The same by the wall clock.
+    /// - Returns: That moment; nil when all have their outcome.
     func nextMoment(now: MonotonicTime, at time: Timestamp) -> Timestamp? {
         var earliest: Timestamp?
         for call in calls where call.phase != .done {
@@ -25,12 +26,13 @@ extension Flight {
         return earliest
     }
 
-    /// What has happened to its calls, as `DeliveryHistory` writes it; none of them is in flight.
+    /// What has happened to its calls, of which none is in flight.
     ///
     /// - Parameters:
     ///   - isInDoubt: Whether a worker before this one may have made any of them.
     ///   - now: The present moment.
     ///   - time: The same by the wall clock.
+    /// - Returns: The text of a `DeliveryHistory`.
     func history(isInDoubt: Bool, now: MonotonicTime, at time: Timestamp) -> ByteWriter {
         let states = calls.map { call in
             DeliveryHistory.CallState(
