@@ -65,7 +65,8 @@ extension WorkerLoop {
             return false
         }
         // Not before its time.
-        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= membership.begunAt } ?? true }
+        let end = partitions[flight.slot].begun.ownerEnded ? membership.begunAt : membership.overlapEnd
+        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= end } ?? true }
     }
 
     /// What the brokers never take becomes a dead letter that says so.
