@@ -45,8 +45,8 @@ struct HandOverTests {
 
     @Test func whatWouldExpireOnItsWayIsLeftAsItIs() throws {
         let bench = try Self.bench(.quickest)
-        try bench.publish(Self.request("a", #","ttl_seconds":9"#))
-        let first = try bench.startWorker { $0.retry.base = 3000 }
+        try bench.publish(Self.request("a", #","ttl_seconds":10"#))
+        let first = try bench.startWorker()
         #expect(eventually { bench.hub.calls().count == 1 })
         try first.stop()
         #expect(try bench.readAll(bench.topics.delays[0]).isEmpty)

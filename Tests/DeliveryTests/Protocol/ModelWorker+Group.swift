@@ -1,6 +1,5 @@
 import Basics
 import Delivery
-import PushModel
 
 /// What a model worker hears: from the group, from its committer, and from whoever stops it.
 extension ModelWorker {
@@ -89,9 +88,6 @@ extension ModelWorker {
     private func tick(_ broker: inout ModelBroker) {
         let isOutOfGroup = cycle.isOutOfGroup
         perform(membership.tick(isOutOfGroup: isOutOfGroup, now: broker.moment), &broker)
-        if !membership.mayOverlap(at: Timestamp(milliseconds: broker.now / 1_000_000)) {
-            for slot in partitions.indices { partitions[slot].begun.overlapEnded() }
-        }
         guard membership.isDraining else { return }
         let work = Membership.Work(
             isIdle: !hasOwnCalls, isCommitted: cycle.isOnlyClosing && !hasSomethingToCommit(broker.now),
