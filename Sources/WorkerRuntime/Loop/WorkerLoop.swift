@@ -290,8 +290,8 @@ final class WorkerLoop {
         outbox.records.count < Self.maximumUncommitted && outbox.bytes.count < memory.outcomes
     }
 
-    /// Whether results cannot be recorded at present, or it is not known whether they can. Then nothing may be begun, because its calls would be made again if the
-    /// worker died, or lost its partitions, before they are.
+    /// Whether results cannot be recorded at present, as far as is known. Then nothing may be begun, because its calls would be made
+    /// again if the worker died, or lost its partitions, before they are.
     var isCommitOverdue: Bool { membership.isDoubtful || cycle.isOverdue(now: now) }
 
     /// Requests in work at once, waiting for retries included: what bounds the loop's memory.
