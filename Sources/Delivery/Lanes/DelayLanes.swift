@@ -29,8 +29,8 @@ public struct DelayLanes: Sendable, Equatable {
     /// - Returns: The place of the lane in `lengths`; nil when the wait is too short for any lane that can be used.
     public func lane(for wait: Int64) -> Int? { available.last { Self.lengths[$0] + Self.margin <= wait } }
 
-    /// The lane for a request that need not wait for long, but whose history the partition's next owner is to know. It may wait there for as
-    /// long as the shortest lane is, behind what was written before it.
+    /// The lane for a request that need not wait for long, but whose history the partition's next owner is to know. It may wait there
+    /// for as long as the shortest lane is, behind what was written before it.
     ///
     /// - Parameters:
     ///   - expiresAt: When the request is of no use any more; nil for never.
