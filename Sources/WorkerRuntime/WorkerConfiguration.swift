@@ -137,7 +137,7 @@ extension WorkerConfiguration {
     var membershipTerms: Membership.Terms {
         Membership.Terms(
             drainTimeout: drainTimeout.nanoseconds, transactionTimeout: transactionTimeout.nanoseconds,
-            looksForUnread: guarantee == .exactlyOnce)
+            looksForUnread: guarantee == .exactlyOnce, sessionTimeout: sessionTimeout.nanoseconds)
     }
 }
 

@@ -30,6 +30,9 @@ struct RedeliveryTests {
         try consumer.group.commit([OffsetCommit(partition, offset: 0, metadata: finished.encoded())])
     }
 
+    /// Lets the time pass in which an owner of whose end nobody knows may go on: a session.
+    private static func endOverlap(_ bench: Bench) { bench.clock.advance(by: .seconds(50)) }
+
     private static let expired = "expired expired expired_in_queue 0"
     private static let inDoubt = "failed ambiguous expired_in_queue 0"
 
@@ -43,6 +46,7 @@ struct RedeliveryTests {
         try Self.stand(bench, begun: begun)
         let worker = try bench.startWorker()
         try bench.results(2)
+        Self.endOverlap(bench)
         // What comes later is not.
         try bench.publish(Array(Self.request("c", #","ttl_seconds":30"#).utf8), at: now - 60_000)
         // What nobody can have sent is not, whoever may have read it.
@@ -65,6 +69,7 @@ struct RedeliveryTests {
         try Self.stand(bench, begun: nil)
         let worker = try bench.startWorker()
         try bench.results(3)
+        Self.endOverlap(bench)
         try bench.publish(Self.request("again").replacing("\"again\"]", with: "\"refused\"]"))
         try bench.results(4)
         try worker.stop()
@@ -75,6 +80,26 @@ struct RedeliveryTests {
                 "dry": "cancelled cancelled cancelled 0",
                 "again": "failed payload payload_rejected 1",
             ])
+    }
+
+    /// An owner may live on that has lost its partition and has not heard of it.
+    @Test(arguments: [(nil, "ambiguous"), (0, "payload")] as [(Int64?, String)])
+    func whatIsPublishedWhileTheOwnerBeforeMayGoOnIsInDoubt(begun: Int64?, outcome: String) throws {
+        let bench = try Bench(.real, partitions: 1)
+        bench.hub.arm([try Fault(parsing: "status=400")])
+        try Self.stand(bench, begun: begun)
+        let worker = try bench.startWorker()
+        #expect(eventually { worker.report(.ready).passes })
+        // The partition was empty as it was assigned.
+        try bench.publish(Self.request("a"))
+        try bench.results(1)
+        Self.endOverlap(bench)
+        try bench.publish(Self.request("b"))
+        try bench.results(2)
+        try worker.stop()
+        let results = try bench.resultsByRequest()
+        #expect(results["a"]?.summary == "failed \(outcome) payload_rejected 1")
+        #expect(results["b"]?.summary == "failed payload payload_rejected 1", "by then it has heard of it, or has ended")
     }
 
     @Test func theDoubtGoesWithARequestThroughADelayLane() throws {

@@ -29,6 +29,18 @@ public struct DelayLanes: Sendable, Equatable {
     /// - Returns: The place of the lane in `lengths`; nil when the wait is too short for any lane that can be used.
     public func lane(for wait: Int64) -> Int? { available.last { Self.lengths[$0] + Self.margin <= wait } }
 
+    /// The lane for a request that need not wait for long, but whose history the partition's next owner is to know. It may wait there
+    /// for as long as the shortest lane is, behind what was written before it.
+    ///
+    /// - Parameters:
+    ///   - expiresAt: When the request is of no use any more; nil for never.
+    ///   - now: The present moment.
+    /// - Returns: The shortest lane; nil when that cannot be used, or the request could expire there.
+    public func laneToNextOwner(expiresAt: Timestamp?, now: Timestamp) -> Int? {
+        guard available.first == 0 else { return nil }
+        return expiresAt.map { $0.milliseconds(since: now) > Self.lengths[0] + Self.margin } ?? true ? 0 : nil
+    }
+
     /// The lane that stands in for another: the nearest that is no longer, or else the shortest. The records of a shorter one are checked
     /// before their time, and handed on.
     ///

@@ -18,12 +18,17 @@ extension Membership {
         /// Whether it is looked for partitions without a consumer. Members without a name of their own rejoin whenever they start, so only
         /// those with one have to.
         public var looksForUnread: Bool
+        /// How long the group waits for a silent member, nanoseconds.
+        public var sessionTimeout: Int64
 
         /// Terms with all there is.
-        public init(drainTimeout: Int64, transactionTimeout: Int64, looksForUnread: Bool) {
+        public init(
+            drainTimeout: Int64, transactionTimeout: Int64, looksForUnread: Bool, sessionTimeout: Int64 = 10_000_000_000
+        ) {
             self.drainTimeout = drainTimeout
             self.transactionTimeout = transactionTimeout
             self.looksForUnread = looksForUnread
+            self.sessionTimeout = sessionTimeout
         }
     }
 

@@ -26,7 +26,10 @@ public struct Membership: Sendable {
     public private(set) var epoch = 0
     /// Whether positions of the group say that no worker is at work. They are committed again before anything is begun: if this worker
     /// died, the next one would otherwise not know that something was.
-    public private(set) var isOpening = false
+    public var isOpening: Bool { hasClosed || isDoubtful }
+    /// Whether the worker stood still for so long that the group may have gone on without it. Then its positions are committed before
+    /// anything is begun, which shows whether they are its own.
+    public var isDoubtful: Bool { standstill.isDoubtful }
     /// Whether results can be written.
     public private(set) var isProducerReady = false
     /// The partitions that were found to end before the group's position. They stay so until an assignment begins that knows of it.
@@ -51,9 +54,36 @@ public struct Membership: Sendable {
     /// Whether a broker that failed is being asked.
     private var isProbing = false
     private var survey = GroupSurvey()
+    /// Whether positions say that no worker is at work.
+    private var hasClosed = false
+    private var standstill: Standstill
 
     /// A membership without partitions, whose producer is being made ready.
-    public init(_ terms: Terms) { self.terms = terms }
+    public init(_ terms: Terms) {
+        self.terms = terms
+        standstill = Standstill(patience: terms.sessionTimeout / 2)
+    }
+
+    /// Until when an owner before this worker may go on whose end is not known: for a session after the partitions have begun here. A
+    /// member hears within one that it has lost its own; one that stands still begins nothing before it has asked.
+    public var overlapEnd: Timestamp { begunAt.adding(milliseconds: terms.sessionTimeout / 1_000_000) }
+
+    /// Whether such an owner may go on.
+    ///
+    /// - Parameter time: The present moment by the wall clock.
+    /// - Returns: Whether it may.
+    public func mayOverlap(at time: Timestamp) -> Bool { time <= overlapEnd }
+
+    /// The worker has turned; to be said whenever its clock is read, of which nothing but the process's own standstill takes long.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment, by a clock that goes on while the process stands still.
+    ///   - isOffering: Whether a commit is offered and not confirmed.
+    ///   - hasRead: Whether there is a position to commit.
+    public mutating func turned(now: MonotonicTime, isOffering: Bool, hasRead: @autoclosure () -> Bool) {
+        let mayBegin = mode == .running && ownsPartitions
+        standstill.turned(now, isOffering: isOffering) { mayBegin && hasRead() }
+    }
 
     /// Whether partitions have begun that are not given up.
     public var ownsPartitions: Bool { stage == .begun && !assignment.isEmpty }
@@ -128,6 +158,7 @@ extension Membership {
         if mode == .stopping && !isLost { return [] }
         guard !isLost, mode == .running, ownsPartitions else { return drop() }
         mode = .revoking
+        standstill.ended()
         deadline = now.advanced(byNanoseconds: terms.drainTimeout)
         drainedAt = nil
         return [.drain]
@@ -166,7 +197,7 @@ extension Membership {
     public mutating func began(isOpening: Bool, awaitsLeader: Bool = false, now: MonotonicTime, at time: Timestamp) {
         stage = .begun
         begunAt = time
-        self.isOpening = isOpening
+        hasClosed = isOpening
         behindCommit.removeAll()
         survey.isAwaited = awaitsLeader
         survey.began(now)
@@ -175,7 +206,10 @@ extension Membership {
     /// The group's positions were committed.
     ///
     /// - Parameter hasClosed: Whether some of them say that no worker is at work.
-    public mutating func settled(hasClosed: Bool) { isOpening = mode == .running && hasClosed }
+    public mutating func settled(hasClosed: Bool) {
+        if mode == .running { standstill.settled() } else { standstill.ended() }
+        self.hasClosed = mode == .running && hasClosed
+    }
 
     /// A partition ends before the group's position.
     public mutating func foundBehindCommit(_ partition: Partition) { behindCommit.insert(partition) }
@@ -226,7 +260,8 @@ extension Membership {
         epoch += 1
         askAt = nil
         drainedAt = nil
-        isOpening = false
+        hasClosed = false
+        standstill.ended()
         survey.ended()
     }
 }
@@ -267,6 +302,7 @@ extension Membership {
         let isFirst = mode != .stopping
         if isFirst {
             mode = .stopping
+            standstill.ended()
             deadline = now.advanced(byNanoseconds: terms.drainTimeout)
             drainedAt = nil
         }

@@ -168,18 +168,9 @@ extension WorkerLoop {
     private func note(_ message: AssignmentPlan.Message, of positions: [CommittedOffset]) {
         switch message {
         case .endsBeforePosition(let index, let committed, let end, let cause):
-            let what: StaticString =
-                switch cause {
-                case .lostEnd: "a partition has lost all its records; what is published from now on is sent"
-                case .lostRecord: "a partition has lost its end; it is not read until an operator decides"
-                case .madeAnew:
-                    "a topic was recreated; its partition is read from the start"
-                case .unknownEnd, .noPosition:
-                    "a partition ends before the group's position; it was recreated or has lost records"
-                }
             let partition = positions[index].partition
             log.error(
-                .kafkaError, what,
+                .kafkaError, cause.meaning,
                 [
                     .topic: .string(partition.topic), .partition: LogValue(partition.partition), .offset: LogValue(committed),
                     .count: LogValue(max(0, committed - end)), .reason: .string("the partition ended at \(end)"),
@@ -240,7 +231,7 @@ extension WorkerLoop {
             health.beginDraining()
             log.info(.draining, "stopping; the worker finishes what is in flight")
         }
-        for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !mustFinish(flight) { abandon(flight) }
+        for flight in flights.flights where flight.isActive && !flight.hasCallInFlight && !mustFinish(flight) { leave(flight) }
         if mode == .revoking { lendShares() }
     }
 

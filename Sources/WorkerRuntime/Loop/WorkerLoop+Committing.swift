@@ -105,7 +105,8 @@ extension WorkerLoop {
 
     private func isToBeCommitted(_ slot: Int, closes: Bool) -> Bool {
         if partitions[slot].isDirty || hasUncommittedGap(slot) { return true }
-        return closes ? partitions[slot].isToBeClosed : mode == .running && partitions[slot].isClosed
+        if closes { return partitions[slot].isToBeClosed }
+        return mode == .running && (partitions[slot].isClosed || membership.isDoubtful && partitions[slot].ledger != nil)
     }
 
     /// What to commit for a partition; nil when it has no position yet.

@@ -19,30 +19,20 @@ extension WorkerLoop {
     ///
     /// - Returns: Whether it is there.
     func delayWaiting(_ flight: Flight) -> Bool {
-        guard !delayLanes.available.isEmpty || flight.key != nil, flight.cancellation == nil else { return false }
-        var earliest: Timestamp?
-        for call in flight.calls {
-            switch call.phase {
-            case .done: continue
-            case .ready, .inFlight: return false
-            case .waiting: earliest = min(earliest ?? moment(of: call), moment(of: call))
-            }
+        guard !delayLanes.available.isEmpty || flight.key != nil, flight.cancellation == nil, flight.onlyWaits else {
+            return false
         }
-        return earliest.map { delay(flight, until: $0) } ?? false
+        return flight.nextMoment(now: now, at: wallClock).map { delay(flight, until: $0) } ?? false
     }
 
-    func delay(_ flight: Flight, until due: Timestamp) -> Bool {
-        let moment = min(due, flight.request.expiresAt ?? due)
-        let lane = flight.key == nil ? delayLanes.lane(for: moment.milliseconds(since: wallClock)) : nil
+    /// Does so where the wait is long; or short, if it `isLeft`: the partition's next owner is to know what became of its calls.
+    func delay(_ flight: Flight, until due: Timestamp, isLeft: Bool = false) -> Bool {
+        let (moment, expiry) = (min(due, flight.request.expiresAt ?? due), flight.request.expiresAt)
+        var lane = flight.key == nil ? delayLanes.lane(for: moment.milliseconds(since: wallClock)) : nil
+        if isLeft && flight.key == nil { lane = lane ?? delayLanes.laneToNextOwner(expiresAt: expiry, now: wallClock) }
         guard lane != nil || flight.key != nil else { return false }
-        let isInDoubt = mayHaveBeenBegun(flight)
-        let states = flight.calls.map { call in
-            DeliveryHistory.CallState(
-                mayHaveArrived: call.mayHaveArrived || isInDoubt, due: call.phase == .done ? nil : self.moment(of: call))
-        }
-        var history = ByteWriter()
-        DeliveryHistory(plan: flight.plan.digest, calls: states).append(flight.report, to: &history)
-        if let key = flight.key { return hold(flight, key, until: moment, history) }
+        let history = flight.history(isInDoubt: mayHaveBeenBegun(flight), now: now, at: wallClock)
+        if let key = flight.key { return hold(flight, key, until: moment, history, isLeft: isLeft) }
         guard let lane else { return false }
         write(flight, to: lane, until: moment, history)
         return true
@@ -69,10 +59,5 @@ extension WorkerLoop {
             ])
         ports[flight.port].waitingForRetry -= flight.calls.count { $0.phase == .waiting }
         settle(flight)
-    }
-
-    /// When a call that waits may be made, by the wall clock; not before its timer, though this counts whole milliseconds.
-    private func moment(of call: Flight.Call) -> Timestamp {
-        call.notBefore ?? wallClock.adding(milliseconds: (call.due - now + 999_999) / 1_000_000)
     }
 }

@@ -42,6 +42,15 @@ extension WorkerLoop {
         flights.release(flight)
     }
 
+    /// Leaves a request to the partition's next owner; by a delay lane, or as a held one, if calls of it were made, so that it goes on
+    /// at their attempts. What is not committed with the position could be sent twice.
+    func leave(_ flight: Flight) {
+        let isAtomic = mode == .stopping || configuration.guarantee == .exactlyOnce
+        guard isAtomic, flight.hasAttemptsToTell, hasRoomForOutcomes, !isCommitOverdue,
+            let due = flight.nextMoment(now: now, at: wallClock), delay(flight, until: due, isLeft: true)
+        else { return abandon(flight) }
+    }
+
     /// Forgets a request without an outcome: the partition's next owner takes it up again.
     func abandon(_ flight: Flight) {
         if flight.epoch == epoch, flight.hasCallInFlight { partitions[flight.slot].hasLostCalls = true }
@@ -56,7 +65,8 @@ extension WorkerLoop {
             return false
         }
         // Not before its time.
-        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= membership.begunAt } ?? true }
+        let end = partitions[flight.slot].begun.ownerEnded ? membership.begunAt : membership.overlapEnd
+        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= end } ?? true }
     }
 
     /// What the brokers never take becomes a dead letter that says so.

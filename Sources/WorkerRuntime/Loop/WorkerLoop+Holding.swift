@@ -34,8 +34,10 @@ extension WorkerLoop {
     /// Puts a request of a key, which is in work, into the topic of held requests.
     ///
     /// - Returns: Whether it is there; false when the wait is short, or there is no room or no topic: then it waits in memory.
-    func hold(_ flight: Flight, _ key: RequestIdentity, until due: Timestamp, _ history: borrowing ByteWriter) -> Bool {
-        guard due.milliseconds(since: wallClock) >= DelayLanes.lengths[0] + DelayLanes.margin,
+    func hold(
+        _ flight: Flight, _ key: RequestIdentity, until due: Timestamp, _ history: borrowing ByteWriter, isLeft: Bool
+    ) -> Bool {
+        guard isLeft || due.milliseconds(since: wallClock) >= DelayLanes.lengths[0] + DelayLanes.margin,
             let slot = ordered.requests(of: flight.slot), let held = heldPartition(of: slot)
         else { return false }
         let size = flight.valueByteCount + flight.envelope.byteCount + history.count

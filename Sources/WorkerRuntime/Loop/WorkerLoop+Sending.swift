@@ -230,7 +230,8 @@ extension WorkerLoop {
             ])
         if mode != .running && !mustFinish(flight) {
             flight.calls[index].phase = .ready
-            if !flight.hasCallInFlight { abandon(flight) }
+            flight.calls[index].notBefore = wallClock.adding(milliseconds: milliseconds)
+            if !flight.hasCallInFlight { leave(flight) }
             return
         }
         wait(flight, index, until: now + milliseconds * 1_000_000)
@@ -318,7 +319,7 @@ extension WorkerLoop {
         if flight.openCalls == 0 {
             finish(flight)
         } else if mode != .running && !flight.hasCallInFlight && !mustFinish(flight) {
-            abandon(flight)
+            leave(flight)
         } else {
             _ = delayWaiting(flight)
         }

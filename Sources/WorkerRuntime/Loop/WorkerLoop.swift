@@ -208,6 +208,7 @@ final class WorkerLoop {
             }
             perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
             health.left(LeftPartitions(of: partitions))
+            if !membership.mayOverlap(at: wallClock) { partitions.indices.forEach { partitions[$0].begun.overlapEnded() } }
             postStatus()
         }
     }
@@ -221,6 +222,8 @@ final class WorkerLoop {
     func readClocks() {
         now = clock.monotonic
         wallClock = Timestamp(milliseconds: clock.millisecondsSince1970)
+        membership.turned(
+            now: .now(), isOffering: cycle.isOffering, hasRead: partitions.contains { $0.ledger != nil })
     }
 
     /// Waits for the next event or timer, and lets connections work.
@@ -287,9 +290,9 @@ final class WorkerLoop {
         outbox.records.count < Self.maximumUncommitted && outbox.bytes.count < memory.outcomes
     }
 
-    /// Whether results cannot be recorded at present. Then nothing may be begun, because its calls would be made again if the
-    /// worker died, or lost its partitions, before they are.
-    var isCommitOverdue: Bool { cycle.isOverdue(now: now) }
+    /// Whether results cannot be recorded at present, as far as is known. Then nothing may be begun, because its calls would be made
+    /// again if the worker died, or lost its partitions, before they are.
+    var isCommitOverdue: Bool { membership.isDoubtful || cycle.isOverdue(now: now) }
 
     /// Requests in work at once, waiting for retries included: what bounds the loop's memory.
     static let maximumFlights = 65_536

@@ -32,6 +32,17 @@ struct DelayLanesTests {
 
     @Test(
         arguments: [
+            ([0, 1, 2, 3], nil, 0), ([0], nil, 0), ([1, 2, 3], nil, nil), ([], nil, nil),
+            // It must not expire while it waits for what is in front of it.
+            ([0, 1], 1_010_501, 0), ([0, 1], 1_010_500, nil), ([0, 1], 999_999, nil), ([0], .max, 0), ([0], .min, nil),
+        ] as [([Int], Int64?, Int?)])
+    func whatTheNextOwnerIsToKnowGoesByTheShortestLaneOrNone(_ available: [Int], _ expiry: Int64?, _ lane: Int?) {
+        let found = DelayLanes(available).laneToNextOwner(expiresAt: expiry.map { .at($0) }, now: .at(1_000_000))
+        #expect(found == lane)
+    }
+
+    @Test(
+        arguments: [
             // Written at 1,000,000, looked at when the lane's 10 s are over.
             (0, 1_000_000, 9_000_000, 1_002_000, 1_010_000),
             // It is due before: the wait was as long as the lane, and the record was written a little later than decided.

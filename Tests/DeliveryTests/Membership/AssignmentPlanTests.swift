@@ -209,6 +209,7 @@ struct AssignmentPlanTests {
     func aGapIsNoEndOfWhatADeadOwnerMayHaveBegun(begun: Int64?, offsets: [Int64], end: Int64) throws {
         let assigned = Plan.Assigned(.requests, committed: Self.position(1, begun: begun), end: 50_000)
         var reach = try Self.only(assigned).begun
+        reach.overlapEnded()
         var expected: Int64 = 1
         for offset in offsets {
             reach.read(offset, expected: expected)
@@ -234,11 +235,40 @@ struct AssignmentPlanTests {
         let assigned = Plan.Assigned(.requests, committed: Self.position(1, begun: begun), end: 50_000)
         let plan = try Self.only(assigned)
         var (reach, ledger) = (plan.begun, try #require(plan.ledger))
+        reach.overlapEnded()
         for offset in offsets {
             reach.read(offset, expected: ledger.position)
             _ = ledger.received(offset)
         }
         for offset in finished { ledger.finished(offset) }
+        #expect(reach.end(of: ledger, hasLostCalls: false) == end)
+    }
+
+    /// What the position at 10 says of its owner, what is read while that one may go on and after it, and before which offset requests may
+    /// have been begun. The partition ended at 12 as it was assigned.
+    @Test(
+        arguments: [
+            (nil, [10, 11, 12, 13], [14, 15], 14), (nil, [10], [11, 12], 12), (nil, [], [10, 12], 12), (nil, [10, 30], [31], 31),
+            (0, [10, 11, 12, 13], [14], 10), (1, [10, 11, 12, 13], [14], 11),
+        ] as [(Int64?, [Int64], [Int64], Int64)])
+    func anOwnerWhoseEndIsNotKnownMayReadOnForAWhile(
+        begun: Int64?, during: [Int64], after: [Int64], end: Int64
+    ) throws {
+        let plan = try Self.only(Plan.Assigned(.requests, committed: Self.position(10, begun: begun), end: 12))
+        var (reach, ledger) = (plan.begun, try #require(plan.ledger))
+        #expect(reach.ownerEnded == (begun != nil) && reach.isOverlapping == (begun == nil))
+        for offset in during {
+            reach.read(offset, expected: ledger.position)
+            _ = ledger.received(offset)
+        }
+        let early = reach.end(of: ledger, hasLostCalls: false)
+        #expect(early == (begun == nil ? nil : end), "the position is not closed while it may begin more")
+        reach.overlapEnded()
+        for offset in after {
+            reach.read(offset, expected: ledger.position)
+            _ = ledger.received(offset)
+        }
+        #expect(reach.end == end)
         #expect(reach.end(of: ledger, hasLostCalls: false) == end)
     }
 

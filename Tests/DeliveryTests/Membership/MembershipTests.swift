@@ -166,6 +166,56 @@ struct MembershipTests {
         #expect(!desk.membership.isOpening, "they are closed, and stay so")
     }
 
+    /// An owner of whose end nobody knows may go on for a session beside the next one, and no longer.
+    @Test func anOwnerBeforeMayGoOnForASession() {
+        var desk = MembershipDesk()
+        desk.advance(100 * Self.second)
+        desk.assign(1)
+        desk.learn()
+        #expect(desk.membership.overlapEnd == Timestamp(milliseconds: 110_000))
+        #expect(desk.membership.mayOverlap(at: Timestamp(milliseconds: 110_000)))
+        #expect(!desk.membership.mayOverlap(at: Timestamp(milliseconds: 110_001)))
+    }
+
+    /// Where a worker is, how long it stands still, whether a commit is offered then and whether it has read anything, and how many commits
+    /// are confirmed until it begins something again.
+    @Test(
+        arguments: [
+            (.begun, 5 * second, false, true, 0), (.begun, 5 * second + 1, false, true, 1), (.begun, 60 * second, false, true, 1),
+            (.begun, 60 * second, true, true, 2), (.begun, 60 * second, false, false, 0), (.empty, 60 * second, false, true, 0),
+            (.asked, 60 * second, false, true, 0), (.revoking, 60 * second, false, true, 0),
+            (.stopping, 60 * second, true, true, 0),
+        ] as [(State, Int64, Bool, Bool, Int)])
+    func aWorkerThatStoodStillBeginsNothingUntilACommitShowsThatItIsAMember(
+        state: State, duration: Int64, isOffering: Bool, hasRead: Bool, commits: Int
+    ) {
+        var desk = MembershipDesk.at(state)
+        desk.membership.turned(now: desk.now, isOffering: isOffering, hasRead: hasRead)
+        #expect(!desk.membership.isDoubtful, "it has just begun")
+        desk.advance(duration)
+        desk.membership.turned(now: desk.now, isOffering: isOffering, hasRead: hasRead)
+        for _ in 0..<commits {
+            #expect(desk.membership.isDoubtful && desk.membership.isOpening)
+            // No matter how long that takes.
+            desk.advance(Self.second)
+            desk.membership.turned(now: desk.now, isOffering: true, hasRead: hasRead)
+            desk.membership.settled(hasClosed: false)
+        }
+        #expect(!desk.membership.isDoubtful && !desk.membership.isOpening)
+    }
+
+    @Test(arguments: [Event.assigned, .nothingAssigned, .revoked, .lost, .moved, .stopAsked])
+    func whatBecomesOfThePartitionsEndsTheDoubt(event: Event) {
+        var desk = MembershipDesk.at(.begun)
+        for _ in 0..<2 {
+            desk.membership.turned(now: desk.now, isOffering: false, hasRead: true)
+            desk.advance(60 * Self.second)
+        }
+        #expect(desk.membership.isDoubtful)
+        Self.happen(event, at: &desk)
+        #expect(!desk.membership.isDoubtful)
+    }
+
     @Test func partitionsThatEndBeforeThePositionAreRememberedUntilOneBeginsThatKnowsOfIt() {
         var desk = MembershipDesk.at(.begun)
         let short = MembershipDesk.partitions(2)[1]

@@ -28,6 +28,8 @@ struct ModelPartition {
         isDirty = plan.isDirty
         recorded = plan.isDirty ? nil : committed
         begun = plan.begun
+        // Calls of workers that have lost the partition count as excused here: the reach is what the position alone says.
+        begun.overlapEnded()
         isClosed = plan.isClosed
     }
 

@@ -1,0 +1,36 @@
+import Basics
+
+/// Tells that a worker stood still for so long, as a process does that is frozen, that the group may have gone on without it.
+///
+/// When it goes on, it has requests in memory and does not know yet that its session has ended. Until a commit that was offered since
+/// then is confirmed, which the group does for a member only, nothing may be begun.
+struct Standstill: Sendable {
+    /// How long a turn may take, nanoseconds.
+    private let patience: Int64
+    private var lastTurn: MonotonicTime?
+    /// How many commits must be confirmed before one shows that the worker is a member.
+    private var awaited = 0
+
+    /// A worker that has made no turn.
+    init(patience: Int64) { self.patience = patience }
+
+    /// Whether the group may have gone on without the worker.
+    var isDoubtful: Bool { awaited > 0 }
+
+    /// The worker has turned.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment.
+    ///   - isOffering: Whether a commit is offered: its confirmation may be from before.
+    ///   - hasRead: Whether there is a position to commit, asked for only where it counts; without one nothing was read.
+    mutating func turned(_ now: MonotonicTime, isOffering: Bool, hasRead: () -> Bool) {
+        if let lastTurn, now - lastTurn > patience, hasRead() { awaited = isOffering ? 2 : 1 }
+        lastTurn = now
+    }
+
+    /// A commit is confirmed.
+    mutating func settled() { awaited = max(0, awaited - 1) }
+
+    /// There is nothing that could be begun.
+    mutating func ended() { awaited = 0 }
+}

@@ -1,0 +1,54 @@
+import Basics
+import Delivery
+import FanOut
+import PushModel
+
+/// What is known of a request's calls, for the record that it waits in.
+extension Flight {
+    /// Whether all its calls wait for a moment, or have their outcome.
+    var onlyWaits: Bool { calls.allSatisfy { $0.phase == .waiting || $0.phase == .done } }
+
+    /// Whether calls were made that the next owner of its partition would not know of, and none has to end first.
+    var hasAttemptsToTell: Bool { wasSent && !hasCallInFlight && cancellation == nil }
+
+    /// When the first of its calls may be made.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment.
+    ///   - time: The same by the wall clock.
+    /// - Returns: That moment; nil when all have their outcome.
+    func nextMoment(now: MonotonicTime, at time: Timestamp) -> Timestamp? {
+        var earliest: Timestamp?
+        for call in calls where call.phase != .done {
+            let moment = call.moment(now: now, at: time)
+            earliest = min(earliest ?? moment, moment)
+        }
+        return earliest
+    }
+
+    /// What has happened to its calls, of which none is in flight.
+    ///
+    /// - Parameters:
+    ///   - isInDoubt: Whether a worker before this one may have made any of them.
+    ///   - now: The present moment.
+    ///   - time: The same by the wall clock.
+    /// - Returns: The text of a `DeliveryHistory`.
+    func history(isInDoubt: Bool, now: MonotonicTime, at time: Timestamp) -> ByteWriter {
+        let states = calls.map { call in
+            DeliveryHistory.CallState(
+                mayHaveArrived: call.mayHaveArrived || isInDoubt, due: call.phase == .done ? nil : call.moment(now: now, at: time)
+            )
+        }
+        var history = ByteWriter()
+        DeliveryHistory(plan: plan.digest, calls: states).append(report, to: &history)
+        return history
+    }
+}
+
+extension Flight.Call {
+    /// When the call may be made, by the wall clock; not before its timer, though this counts whole milliseconds.
+    fileprivate func moment(now: MonotonicTime, at time: Timestamp) -> Timestamp {
+        if let notBefore { return notBefore }
+        return phase == .waiting ? time.adding(milliseconds: (due - now + 999_999) / 1_000_000) : time
+    }
+}
