@@ -159,7 +159,7 @@ struct LostTailTests {
             try Self.stand(bench, in: lane, at: 1_001, read: (record.mark, lost))
         }
         let second = try bench.startWorker(change: Bench.takeover)
-        if isLost { #expect(eventually { Self.isRefused(second, "group start --at end --replace \(lane):0") }) }
+        if isLost { #expect(eventually { Self.isRefused(second, "group start --at finished --replace \(lane):0") }) }
         try bench.publish(all: [Self.request("now")])
         try bench.results(6)
         try second.stop()

@@ -10,14 +10,9 @@ extension AssignmentPlan.Refusal {
         let all = names + (waiting.count > 3 ? " and \(waiting.count - 3) more" : "")
         let count = waiting.reduce(Int64(0)) { $0.addingSaturated($1.1) }
         let isOfRequests = partitions[slots[0]].role.hasRequests
-        let places = waiting.map { partitions[$0.0] }.filter { $0.role.hasRequests == isOfRequests }.prefix(3)
-            .map { "\($0.id.topic):\($0.id.partition)" }.joined(separator: " ")
-        let isDecidedByResults = isOfRequests || cause == .noPosition
-        let command = "stop the group's workers and run `pushfan group start --at \(isDecidedByResults ? "finished" : "end")"
-        let effect =
-            isDecidedByResults
-            ? ", which sends what has no result (--dry-run shows it; --at beginning sends all, --at end nothing)"
-            : ", which sends nothing that is there (--dry-run shows it; --at beginning sends all, --at now-1h what was written since)"
+        let places = waiting.prefix(3).map { partitions[$0.0].id }.map { "\($0.topic):\($0.partition)" }.joined(separator: " ")
+        let command = "stop the group's workers and run `pushfan group start --at finished"
+        let effect = ", which sends what has no result (--dry-run shows it; --at beginning sends all, --at end nothing)"
         let otherwise =
             ", or start a lone worker once with --kafka.start beginning or --kafka.start end;"
             + " if the group had another name before, `pushfan group adopt NAME` goes on where that one was"

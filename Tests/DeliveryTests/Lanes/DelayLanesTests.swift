@@ -58,7 +58,8 @@ struct DelayLanesTests {
             // The writer's clock is ahead by a little, and by too much to say anything.
             (0, 1_000_300, 9_000_000, 1_000_000, false), (0, 1_010_001, 9_000_000, 1_000_000, true), (0, .max, .max, 5, true),
             // A held request goes on at any time, and what is unknown proves nothing.
-            (nil, 1_000_000, 9_000_000, 1_000_001, true), (0, nil, 9_000_000, 1_000_001, true), (0, 1_000_000, nil, 1_000_001, true),
+            (nil, 1_000_000, 9_000_000, 1_000_001, true), (0, nil, 9_000_000, 1_000_001, true),
+            (0, 1_000_000, nil, 1_000_001, true),
         ] as [(Int?, Int64?, Int64?, Int64, Bool)])
     func onlyWhatCannotHaveBeenCheckedAgainIsKnownToWait(
         _ lane: Int?, _ written: Int64?, _ due: Int64?, _ now: Int64, _ mayHaveGoneOn: Bool

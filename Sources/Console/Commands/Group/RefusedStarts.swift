@@ -10,13 +10,11 @@ enum RefusedStarts {
 
     /// What says so where the group has positions that tell nothing.
     ///
-    /// - Parameters:
-    ///   - partitions: Where the positions are; three of them are named.
-    ///   - place: Where the group is to begin there.
+    /// - Parameter partitions: Where the positions are; three of them are named.
     /// - Returns: A command line.
-    static func replacement(of partitions: [TopicPartition], at place: String) -> String {
+    static func replacement(of partitions: [TopicPartition]) -> String {
         let names = partitions.prefix(3).map { "\($0.topic):\($0.partition)" }.joined(separator: " ")
-        return "pushfan group start --at \(place) --replace \(names)" + (partitions.count > 3 ? " ..." : "")
+        return "\(command) --replace \(names)" + (partitions.count > 3 ? " ..." : "")
     }
 
     /// Asks which they are.
@@ -88,7 +86,9 @@ enum RefusedStarts {
         let deadline = ContinuousClock.now + timeout
         while offset < position.high {
             guard ContinuousClock.now < deadline else { return true }
-            guard let record = try fetcher.firstRecord(from: offset, of: position.partition, timeout: timeout) else { return false }
+            guard let record = try fetcher.firstRecord(from: offset, of: position.partition, timeout: timeout) else {
+                return false
+            }
             let headers = OwnHeaders.of(record)
             if headers["pushfan-group"] == group {
                 return WaitingCopies.mayHaveGoneOn(headers, in: lane, written: record.timestamp, now: now)
@@ -118,7 +118,8 @@ enum RefusedStarts {
         guard !refused.isEmpty else { return nil }
         let names = refused.prefix(3).map { "\($0.partition) (\($0.lag) wait)" }.joined(separator: ", ")
         let rest = refused.count > 3 ? " and \(refused.count - 3) more" : ""
-        return "the group has no position in \(names)\(rest), and requests have waited there for more than ten minutes, or may have been sent:"
+        return
+            "the group has no position in \(names)\(rest), and requests have waited there for more than ten minutes, or may have been sent:"
             + " workers leave these partitions until you say where the group begins"
     }
 }
