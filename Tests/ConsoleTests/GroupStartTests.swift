@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import Kafka
 import PushModel
+import Settings
 import TestSupport
 import Testing
 
@@ -168,6 +169,33 @@ struct GroupStartTests {
         let position = try #require(try committed(in: lane))
         let finished = try FinishedOffsets(decoding: position.metadata)
         #expect(position.offset == 1 && (0..<finished.bitCount).filter { finished.contains($0) } == [1, 2, 6])
+    }
+
+    /// As workers see it: what may have been sent, in lanes and in the topic of held requests. Another group's request says nothing, and
+    /// neither does one that nobody can have looked at again.
+    @Test func lanesThatWorkersLeaveAreNamed() throws {
+        let now = stage.harness.now()
+        try write("delay-10s", key: "k", "{}", at: now - 60_000, headers: origin(0, of: group))
+        try write("held", key: "k", "{}", at: now, headers: origin(1, of: group))
+        try stage.write("delay-10s", [(1, "{}")], headers: origin(2, of: "another"))
+        let due = ("pushfan-not-before-ms", "\(now + 9_000)")
+        try stage.write("delay-10s", [(2, "{}")], headers: origin(3, of: group) + [due])
+        var environment = stage.harness.environment
+        environment["PUSHFAN_KAFKA_GROUP_ID"] = group
+        let settings = try Settings.load(environment: environment, hostName: "host", readFile: { _ in [] })
+        let (lane, admin) = ("\(stage.name).delay-10s", try TopicAdmin(kafka))
+        func refused() throws -> [TopicPartition] {
+            let positions = try GroupPosition.all(
+                of: group, in: [(topic: lane, partitionCount: 3)], admin, kafka, timeout: farDeadline)
+            return try RefusedStarts.ask(
+                among: positions, settings.kafka, now: now, admin, kafka, timeout: farDeadline
+            ).map(\.partition)
+        }
+        let held = TopicPartition(topic: "\(stage.name).held", partition: 0)
+        #expect(try refused() == [TopicPartition(topic: lane, partition: 0), held])
+        let outcome = start("--at", "finished")
+        #expect(outcome.code == .done, "\(outcome.messages)")
+        #expect(try refused().isEmpty, "it was decided")
     }
 
     /// Other places would send all copies, or none.

@@ -43,7 +43,8 @@ enum RefusedStarts {
             }
             refused += Self.refused(of: topic, young: young)
         }
-        let held = (try? heldPositions(settings, admin, configuration, timeout: timeout)) ?? []
+        // Without it the rest is worth knowing.
+        let held = (try? heldPositions(settings, admin, configuration, timeout: min(timeout, .seconds(5)))) ?? []
         return try refused + waiting(among: positions + held, settings, now: now, configuration, timeout: timeout)
     }
 
