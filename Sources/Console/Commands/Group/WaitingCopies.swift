@@ -98,6 +98,7 @@ struct WaitingCopies {
     ///   - lane: The place of its lane in `DelayLanes.lengths`; nil for a held request.
     ///   - written: When it was written, milliseconds since 1970.
     ///   - now: The same for the present moment.
+    /// - Returns: False only if its time has not come.
     static func mayHaveGoneOn(_ headers: [String: String], in lane: Int?, written: Int64?, now: Int64) -> Bool {
         DelayLanes.mayHaveGoneOn(
             in: lane, written: written.map { Timestamp(milliseconds: $0) },
