@@ -65,12 +65,12 @@ import Testing
         if isKnown { finished.marks = ReadMarks(RecordMark(offset: 29, time: 1000, key: nil, value: nil)) }
         var facts = Self.facts([Self.position(high: 20, committed: 30, metadata: finished.encoded())])
         facts.start = start
-        for (delays, place) in [([], "finished"), (["t"], "end")] as [(Set<String>, String)] {
+        for delays in [[], ["t"]] as [Set<String>] {
             facts.delays = delays
             let findings = GroupFindings.of(facts, Self.tool)
             #expect(findings.map(\.state) == [state])
             #expect(findings.first?.text.contains(text) == true, "\(findings)")
-            let command = "pushfan group start --at \(place) --replace t:0"
+            let command = "pushfan group start --at finished --replace t:0"
             #expect(findings.first?.remedy?.contains(command) == (state == .failed))
         }
         // What the worker does.
@@ -86,12 +86,12 @@ import Testing
         var facts = Self.facts([Self.position(high: high, committed: 30, metadata: finished.encoded())])
         let partition = TopicPartition(topic: "t", partition: 0)
         facts.lost = [partition]
-        for (delays, place) in [([], "finished"), (["t"], "end")] as [(Set<String>, String)] {
+        for delays in [[], ["t"]] as [Set<String>] {
             facts.delays = delays
             let failed = GroupFindings.of(facts, Self.tool).filter { $0.state == .failed }
             #expect(failed.count == 1)
             #expect(failed.first?.text.contains("is gone from \(partition)") == true)
-            #expect(failed.first?.remedy?.contains("pushfan group start --at \(place) --replace t:0") == true)
+            #expect(failed.first?.remedy?.contains("pushfan group start --at finished --replace t:0") == true)
         }
         facts.lost = []
         #expect(GroupFindings.of(facts, Self.tool).allSatisfy { $0.state != .failed }, "all of it is new, or nothing is lost")

@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import Kafka
 import PushModel
+import Settings
 import TestSupport
 import Testing
 
@@ -14,14 +15,16 @@ struct GroupStartTests {
     private let kafka = KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? "")
     private var group: String { stage.name + ".group" }
 
-    init() throws { stage = try ReplayStage(["delay-10s", "parents"]) }
+    init() throws { stage = try ReplayStage(["delay-10s", "parents", "held"]) }
 
     private func partition(_ number: Int32 = 0) -> TopicPartition { TopicPartition(topic: stage.requests, partition: number) }
 
-    private func committed(_ number: Int32 = 0) throws -> CommittedOffset? {
+    private func committed(_ number: Int32 = 0) throws -> CommittedOffset? { try committed(in: partition(number)) }
+
+    private func committed(in partition: TopicPartition) throws -> CommittedOffset? {
         let consumer = try Consumer(kafka, groupID: group, wakeUpFileDescriptor: -1)
         defer { consumer.close(timeout: .seconds(1)) }
-        return try consumer.group.committed([partition(number)], timeout: farDeadline).first
+        return try consumer.group.committed([partition], timeout: farDeadline).first
     }
 
     private func start(_ words: String...) -> Outcome {
@@ -29,9 +32,11 @@ struct GroupStartTests {
     }
 
     /// What is written, or would be, for a partition.
-    private func line(_ number: Int32 = 0, position: Int, before: Int, after: Int, finished: Int = 0) -> String {
+    private func line(
+        _ number: Int32 = 0, of role: String = "requests", position: Int, before: Int, after: Int, finished: Int = 0
+    ) -> String {
         """
-        {"topic":"\(stage.requests)","partition":\(number),"position":\(position),"before":\(before),"after":\(after),\
+        {"topic":"\(stage.name).\(role)","partition":\(number),"position":\(position),"before":\(before),"after":\(after),\
         "finished":\(finished),"repeated":0}
         """
     }
@@ -71,12 +76,17 @@ struct GroupStartTests {
     }
 
     /// Writes a record that says when it was published.
-    private func write(_ role: String, key: String, _ value: String, at time: Int64? = nil) throws {
+    private func write(
+        _ role: String, key: String, _ value: String, at time: Int64? = nil, headers: [(String, String)] = []
+    ) throws {
+        var list = Kafka.RecordHeaders()
+        for (name, value) in headers { list.append(name, value) }
         let producer = try Producer(kafka, transactionalID: nil)
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: ["\(stage.name).\(role)"], timeout: farDeadline).first)
         try producer.produce(
-            to: topic, partition: 0, key: Array(key.utf8).span, value: Array(value.utf8).span, timestamp: time)
+            to: topic, partition: 0, key: Array(key.utf8).span, value: Array(value.utf8).span, headers: list,
+            timestamp: time)
         try producer.flush(timeout: farDeadline)
     }
 
@@ -125,6 +135,76 @@ struct GroupStartTests {
         let finished = try FinishedOffsets(decoding: position.metadata)
         #expect((0..<finished.bitCount).filter { finished.contains($0) } == [1, 2, 3, 4])
         #expect(finished.begun == 7 && finished.latest == first + 6)
+    }
+
+    /// Of each request in a lane only the last copy waits, unless the request has a result.
+    @Test func whatWaitsBeginsWithTheFirstCopyThatIsNotFinished() throws {
+        let first = stage.harness.now() - 60_000
+        func copy(_ role: String, of offset: Int, _ place: Int64, attempt: Int = 0, owner: String? = nil, poll: Bool = false)
+            throws
+        {
+            let more = [("pushfan-attempt", "\(attempt)")] + (poll ? [("pushfan-poll", "1")] : [])
+            try write(role, key: "k", "{}", at: first + place, headers: origin(offset, of: owner ?? group) + more)
+        }
+        // 0 and 3 have results. 2 went on from one copy to the next, and 6 from the held topic to the lane. One is another group's, and
+        // the last is a question for an outcome that may have been asked.
+        try copy("held", of: 6, 0)
+        for (place, offset) in [0, 1, 2, 3].enumerated() { try copy("delay-10s", of: offset, Int64(place)) }
+        try copy("delay-10s", of: 2, 4, attempt: 1)
+        try copy("delay-10s", of: 5, 5, owner: "another")
+        try copy("delay-10s", of: 6, 6)
+        try copy("delay-10s", of: 1, 7, poll: true)
+        try stage.write("results", [(0, result(0)), (1, result(3)), (0, result(1, kind: "interim"))])
+        let lane = TopicPartition(topic: "\(stage.name).delay-10s", partition: 0)
+        let expected = [
+            line(of: "delay-10s", position: 1, before: 1, after: 3, finished: 3),
+            line(of: "held", position: 1, before: 1, after: 0), line(position: 0, before: 0, after: 0),
+        ]
+        let dry = start("--at", "finished", "--dry-run")
+        #expect(dry.code == .done, "\(dry.messages)")
+        #expect(expected.allSatisfy { dry.output.contains($0) }, "\(dry.output)")
+        #expect(try committed(in: lane)?.offset == nil)
+        let outcome = start("--at", "finished")
+        #expect(outcome.code == .done && outcome.output == dry.output, "\(outcome.messages)")
+        let position = try #require(try committed(in: lane))
+        let finished = try FinishedOffsets(decoding: position.metadata)
+        #expect(position.offset == 1 && (0..<finished.bitCount).filter { finished.contains($0) } == [1, 2, 6])
+    }
+
+    /// As workers see it: what may have been sent, in lanes and in the topic of held requests. Another group's request says nothing, and
+    /// neither does one that nobody can have looked at again.
+    @Test func lanesThatWorkersLeaveAreNamed() throws {
+        let now = stage.harness.now()
+        try write("delay-10s", key: "k", "{}", at: now - 60_000, headers: origin(0, of: group))
+        try write("held", key: "k", "{}", at: now, headers: origin(1, of: group))
+        try stage.write("delay-10s", [(1, "{}")], headers: origin(2, of: "another"))
+        let due = ("pushfan-not-before-ms", "\(now + 9_000)")
+        try stage.write("delay-10s", [(2, "{}")], headers: origin(3, of: group) + [due])
+        var environment = stage.harness.environment
+        environment["PUSHFAN_KAFKA_GROUP_ID"] = group
+        let settings = try Settings.load(environment: environment, hostName: "host", readFile: { _ in [] })
+        let (lane, admin) = ("\(stage.name).delay-10s", try TopicAdmin(kafka))
+        func refused() throws -> [TopicPartition] {
+            let positions = try GroupPosition.all(
+                of: group, in: [(topic: lane, partitionCount: 3)], admin, kafka, timeout: farDeadline)
+            return try RefusedStarts.ask(
+                among: positions, settings.kafka, now: now, admin, kafka, timeout: farDeadline
+            ).map(\.partition)
+        }
+        let held = TopicPartition(topic: "\(stage.name).held", partition: 0)
+        #expect(try refused() == [TopicPartition(topic: lane, partition: 0), held])
+        let outcome = start("--at", "finished")
+        #expect(outcome.code == .done, "\(outcome.messages)")
+        #expect(try refused().isEmpty, "it was decided")
+    }
+
+    /// Other places would send all copies, or none.
+    @Test func onlyWhatIsFinishedIsSaidOfWhatWaitsUnlessItIsNamed() throws {
+        try stage.write("delay-10s", [(0, "{}")], headers: origin(3, of: group))
+        let end = start("--at", "end")
+        #expect(end.code == .done && !end.output.contains("delay-10s"), "\(end.messages)")
+        let named = start("--at", "end", "\(stage.name).delay-10s:0")
+        #expect(named.output.contains(line(of: "delay-10s", position: 1, before: 1, after: 0)), "\(named.output)")
     }
 
     @Test func aContinuationIsFinishedWhenThePartIsWrittenThatItBeginsWith() throws {

@@ -133,20 +133,25 @@ struct LostTailTests {
         #expect(Set(try bench.resultsByRequest().keys) == ["n5", "n6"])
     }
 
-    /// Five requests waited in a delay lane and were sent. Then the lane has lost its end; or it has not.
-    @Test(arguments: [true, false])
-    func whatADelayLaneHoldsIsNotSentAgain(isLost: Bool) throws {
-        let bench = try Bench(.real, partitions: 1)
+    /// Lets five requests wait in a delay lane, and a worker send them.
+    private static func finishLate(_ bench: Bench) throws {
         let first = try bench.startWorker(change: Bench.takeover)
         #expect(eventually { first.report(.ready).passes })
         var moment = ByteWriter()
         moment.append(Timestamp(milliseconds: bench.clock.millisecondsSince1970 + 20_000))
         let fields = #","not_before":"\#(moment.text)""#
-        try bench.publish(all: (0..<5).map { Self.request("late\($0)", fields) })
+        try bench.publish(all: (0..<5).map { request("late\($0)", fields) })
         #expect(eventually { bench.metric("pushfan_delayed_total") >= 5 })
         #expect(bench.passTime(by: .milliseconds(100)) { bench.metric("pushfan_requests_finished_total") == 5 })
         try bench.results(5)
         try first.stop()
+    }
+
+    /// Five requests waited in a delay lane and were sent. Then the lane has lost its end; or it has not.
+    @Test(arguments: [true, false])
+    func whatADelayLaneHoldsIsNotSentAgain(isLost: Bool) throws {
+        let bench = try Bench(.real, partitions: 1)
+        try Self.finishLate(bench)
         let lane = bench.topics.delays[0]
         if isLost {
             let record = try #require(try bench.readAll(lane).first)
@@ -154,11 +159,72 @@ struct LostTailTests {
             try Self.stand(bench, in: lane, at: 1_001, read: (record.mark, lost))
         }
         let second = try bench.startWorker(change: Bench.takeover)
-        if isLost { #expect(eventually { Self.isRefused(second, "group start --at end --replace \(lane):0") }) }
+        if isLost { #expect(eventually { Self.isRefused(second, "group start --at finished --replace \(lane):0") }) }
         try bench.publish(all: [Self.request("now")])
         try bench.results(6)
         try second.stop()
         #expect(bench.hub.calls().count == 6)
         #expect(try bench.resultsByRequest().count == 6)
+    }
+
+    /// Makes a topic with the records of a delay lane, in which the group has no position. They are as they were; or written just now, and
+    /// due in 8 s.
+    private static func copyLane(_ bench: Bench, isYoung: Bool) throws -> String {
+        let name = bench.name + ".delay-copy"
+        let new = NewTopic(name: name, partitionCount: 1, replicationFactor: 1)
+        let admin = try TopicAdmin(bench.kafka)
+        #expect(try eventually { try admin.createTopics([new], timeout: farDeadline) == [.created] })
+        let producer = try Producer(bench.kafka, transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try #require(try producer.warmUp(topics: [name], timeout: farDeadline).first)
+        let now = bench.clock.millisecondsSince1970
+        for record in try bench.readAll(bench.topics.delays[0]) {
+            var headers = Kafka.RecordHeaders()
+            for (name, value) in record.headers {
+                let word = Array(name.utf8)
+                let copy = isYoung && name == "pushfan-not-before-ms" ? Array("\(now + 8_000)".utf8) : value ?? []
+                headers.append(name: word.span, value: copy.span)
+            }
+            let value = record.value ?? []
+            try producer.produce(
+                to: topic, partition: 0, key: nil, value: value.span, headers: headers,
+                timestamp: isYoung ? now : record.mark.time)
+        }
+        try producer.flush(timeout: farDeadline)
+        return name
+    }
+
+    /// Five requests waited in a delay lane and were sent. Then the group has no position there, but has one everywhere else.
+    @Test func aDelayLaneWithoutAPositionIsNotSentAgain() throws {
+        let bench = try Bench(.real, partitions: 1)
+        try Self.finishLate(bench)
+        let lane = try Self.copyLane(bench, isYoung: false)
+        let second = try bench.startWorker {
+            Bench.takeover(&$0)
+            $0.start = .safe
+            $0.topics.delays[0] = lane
+        }
+        #expect(eventually { Self.isRefused(second, "\(lane)[0] (5), where the group") })
+        #expect(Self.isRefused(second, "`pushfan group start --at finished`"))
+        try bench.publish(all: [Self.request("now")])
+        try bench.results(6)
+        try second.stop()
+        #expect(bench.hub.calls().count == 6, "none of the five was sent again")
+        #expect(try bench.resultsByRequest().count == 6)
+    }
+
+    /// What cannot have been gone on with was not: nobody has read the lane.
+    @Test func aDelayLaneThatNobodyCanHaveReadBeginsAtItsBeginning() throws {
+        let bench = try Bench(.real, partitions: 1)
+        try Self.finishLate(bench)
+        let lane = try Self.copyLane(bench, isYoung: true)
+        let second = try bench.startWorker {
+            Bench.takeover(&$0)
+            $0.start = .safe
+            $0.topics.delays[0] = lane
+        }
+        #expect(eventually { second.report(.ready).passes })
+        #expect(bench.passTime(by: .milliseconds(100)) { bench.hub.calls().count == 10 })
+        try second.stop()
     }
 }

@@ -62,4 +62,18 @@ public struct DelayLanes: Sendable, Equatable {
         let length = lengths[lane]
         return min(due, written.adding(milliseconds: length), now.adding(milliseconds: length))
     }
+
+    /// Whether a worker may have gone on with a record that waits, or with one behind it: it may have been checked again.
+    ///
+    /// - Parameters:
+    ///   - lane: The place of its lane in `lengths`; nil for a held request, which goes on at any time.
+    ///   - written: When it was written there; nil when that is not known.
+    ///   - due: When it is due; nil when that is not known.
+    ///   - now: The present moment.
+    /// - Returns: False only if its time has not come. A time of writing that is further ahead than the lane's length proves nothing.
+    public static func mayHaveGoneOn(in lane: Int?, written: Timestamp?, due: Timestamp?, now: Timestamp) -> Bool {
+        guard let lane, let written, let due else { return true }
+        if written > now.adding(milliseconds: lengths[lane]) { return true }
+        return recheckTime(in: lane, written: written, due: due, now: now) <= now
+    }
 }

@@ -1,8 +1,9 @@
 public import PushModel
 
-/// Chooses the start offset of a partition of requests without a committed offset: the group is new, or the broker has forgotten it.
+/// Chooses the start offset of a partition without a committed offset: the group is new, or the broker has forgotten it.
 ///
-/// Its records may have been sent under another group id, so the default does not guess.
+/// Its requests may have been sent under another group id, and what waits may have been sent before the group was forgotten, so the
+/// default does not guess.
 public enum StartRule: Sendable, Equatable {
     /// With everything if nothing older than ten minutes waits, or if the partition is new to a topic that the group knows; else not at
     /// all, until an operator decides.
@@ -28,6 +29,15 @@ public enum StartRule: Sendable, Equatable {
         case undecided
     }
 
+    /// Who writes the records of a partition.
+    public enum Writer: Sendable, Equatable {
+        /// Publishers: new requests.
+        case publishers
+        /// Workers themselves: requests that wait. `mayBeFinished` says whether a worker of this group may have gone on with one of them,
+        /// which is known only of those whose time has not come (`DelayLanes.mayHaveGoneOn`).
+        case workers(mayBeFinished: Bool)
+    }
+
     /// The time of which it must be known what the first record is that is not older.
     ///
     /// - Parameter now: The present moment.
@@ -42,13 +52,22 @@ public enum StartRule: Sendable, Equatable {
 
     /// Decides where a partition begins.
     ///
+    /// A worker commits a position before it begins anything in a partition. So where something of this group waits and may have been
+    /// gone on with, a position was there and is gone: `safe` leaves that to an operator, however young it is. What cannot have been gone
+    /// on with waits for its first reader, whatever the rule is.
+    ///
     /// - Parameters:
     ///   - low: The first offset that is retained.
     ///   - high: The next offset.
     ///   - since: The first offset that is not older than `time(now:)`; nil when all are older.
+    ///   - writer: Who writes its records.
     /// - Returns: The decision.
-    public func decision(low: Int64, high: Int64, since: Int64?) -> Decision {
-        switch self {
+    public func decision(low: Int64, high: Int64, since: Int64?, by writer: Writer = .publishers) -> Decision {
+        if case .workers(let mayBeFinished) = writer {
+            guard mayBeFinished, low < high else { return .offset(low) }
+            if self == .safe { return .refused }
+        }
+        return switch self {
         case .safe: Self.olderWait(low: low, high: high, since: since) ? .refused : .offset(low)
         case .beginning: .offset(low)
         case .end: .offset(high)

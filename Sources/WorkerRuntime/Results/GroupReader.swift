@@ -107,7 +107,7 @@ struct GroupReader {
         let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
         var ends = Committer.PartitionEnds()
         try findStarts(of: positions, partitionsBehindCommit, admin, into: &ends)
-        findOwnStarts(of: positions, admin, into: &ends)
+        try findOwnStarts(of: positions, admin, into: &ends)
         ends.control = try controlEnd(producer)
         ends.held = heldEnds(held, admin)
         return ends
@@ -167,20 +167,56 @@ struct GroupReader {
         }
     }
 
-    /// Finds out where partitions without a position begin whose records workers wrote: with all that is retained. It is committed before
-    /// anything is begun, so that the next owner knows of it. A topic that does not answer begins with its first record, without that.
-    private func findOwnStarts(of positions: [CommittedOffset], _ admin: TopicAdmin, into found: inout Committer.PartitionEnds) {
+    /// Finds out where partitions without a position begin whose records workers wrote. It is committed before anything is begun, so that
+    /// the next owner knows of it. One whose leader is away stays undecided; a topic that is not there has nothing that could be sent.
+    private mutating func findOwnStarts(
+        of positions: [CommittedOffset], _ admin: TopicAdmin, into found: inout Committer.PartitionEnds
+    ) throws(KafkaError) {
+        let rule = configuration.start
+        let now = Timestamp(milliseconds: clock.millisecondsSince1970)
+        let (places, unanswered) = try ownPlaces(of: positions, admin)
+        for partition in unanswered {
+            found.starts[partition] = AssignmentPlan.Ruling(.undecided, .noPosition, end: 0)
+            away.append(partition)
+        }
+        var doubtful: Set<TopicPartition> = []
+        if rule != .beginning { doubtful = try WaitingLook(configuration, limit: .seconds(5)).doubtful(among: places, now: now) }
+        for place in places {
+            let mayBeFinished = doubtful.contains(place.partition)
+            var since: Int64?
+            if mayBeFinished, let time = rule.time(now: now) {
+                since = try admin.offset(since: time.milliseconds, in: place.partition, timeout: .seconds(5))
+            }
+            let decision = rule.decision(
+                low: place.low, high: place.end, since: since, by: .workers(mayBeFinished: mayBeFinished))
+            found.starts[place.partition] = AssignmentPlan.Ruling(
+                decision, .noPosition, end: place.end, waiting: max(0, place.end - place.low))
+        }
+    }
+
+    /// What partitions without a position retain whose records workers wrote, and those whose leaders are away.
+    private func ownPlaces(
+        of positions: [CommittedOffset], _ admin: TopicAdmin
+    ) throws(KafkaError) -> (known: [WaitingLook.Place], away: [TopicPartition]) {
+        var questions = EndQuestions(admin)
+        var known: [WaitingLook.Place] = []
+        var away: [TopicPartition] = []
         for topic in configuration.topics.delays + [configuration.topics.held] {
             let unplaced = positions.filter { $0.partition.topic == topic && $0.offset == nil }.map(\.partition)
-            let numbers = unplaced.map(\.partition)
-            guard !unplaced.isEmpty,
-                let ends = try? admin.ends(of: numbers, in: topic, timeout: .seconds(1)),
-                let lows = try? admin.beginnings(of: numbers, in: topic, timeout: .seconds(1))
-            else { continue }
-            for (partition, (low, end)) in zip(unplaced, zip(lows, ends)) {
-                found.starts[partition] = AssignmentPlan.Ruling(.offset(low), .noPosition, end: end, waiting: max(0, end - low))
+            guard !unplaced.isEmpty else { continue }
+            do throws(KafkaError) {
+                let ends = try questions.ends(of: unplaced.map(\.partition), in: topic)
+                let led = zip(unplaced, ends).compactMap { partition, end in end.map { (partition, $0) } }
+                let lows = try admin.beginnings(of: led.map(\.0.partition), in: topic, timeout: .seconds(5))
+                for ((partition, end), low) in zip(led, lows) { known.append(.init(partition: partition, low: low, end: end)) }
+                away += zip(unplaced, ends).filter { $0.1 == nil }.map(\.0)
+            } catch {
+                if error.isUnknownTopicOrPartition { continue }
+                guard error.isLeaderAway else { throw error }
+                away += unplaced
             }
         }
+        return (known, away)
     }
 
     /// What `safe` decides about partitions of a topic without a position, for which those of other workers matter as well.

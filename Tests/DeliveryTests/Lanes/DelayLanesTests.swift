@@ -59,6 +59,27 @@ struct DelayLanesTests {
         #expect(DelayLanes.recheckTime(in: lane, written: .at(written), due: .at(due), now: .at(now)) == .at(expected))
     }
 
+    /// The lane, when it was written there, when it is due, and the present moment.
+    @Test(
+        arguments: [
+            (0, 1_000_000, 9_000_000, 1_009_999, false), (0, 1_000_000, 9_000_000, 1_010_000, true),
+            (3, 1_000_000, 9_000_000, 4_599_999, false), (3, 1_000_000, 9_000_000, 4_600_000, true),
+            // It was due before.
+            (2, 1_000_000, 1_030_000, 1_029_999, false), (2, 1_000_000, 1_030_000, 1_030_000, true),
+            // The writer's clock is ahead by a little, and by too much to say anything.
+            (0, 1_000_300, 9_000_000, 1_000_000, false), (0, 1_010_001, 9_000_000, 1_000_000, true), (0, .max, .max, 5, true),
+            // A held request goes on at any time, and what is unknown proves nothing.
+            (nil, 1_000_000, 9_000_000, 1_000_001, true), (0, nil, 9_000_000, 1_000_001, true),
+            (0, 1_000_000, nil, 1_000_001, true),
+        ] as [(Int?, Int64?, Int64?, Int64, Bool)])
+    func onlyWhatCannotHaveBeenCheckedAgainIsKnownToWait(
+        _ lane: Int?, _ written: Int64?, _ due: Int64?, _ now: Int64, _ mayHaveGoneOn: Bool
+    ) {
+        let answer = DelayLanes.mayHaveGoneOn(
+            in: lane, written: written.map { .at($0) }, due: due.map { .at($0) }, now: .at(now))
+        #expect(answer == mayHaveGoneOn)
+    }
+
     /// From lane to lane a wait of any length comes to its moment: never early, and without many hops.
     @Test(arguments: 0..<20) func anyWaitEndsAtItsMoment(_ seed: Int) throws {
         var random = SeededRandom(seed)

@@ -75,6 +75,18 @@ struct AssignmentPlanTests {
         #expect(!plan.isOpening && !plan.movesPositions)
     }
 
+    @Test(arguments: [Plan.Kind.delayed, .held])
+    func whatWaitsAndMayHaveBeenSentIsLeftAndHoldsUpNoOther(kind: Plan.Kind) {
+        let decision = StartRule.safe.decision(low: 2, high: 9, since: 2, by: .workers(mayBeFinished: true))
+        let plan = Self.plan([
+            Plan.Assigned(kind, ruling: Plan.Ruling(decision, .noPosition, end: 9, waiting: 7)),
+            Plan.Assigned(.requests, committed: Self.position(3), end: 3),
+        ])
+        #expect(plan.refusal?.slots == [1] && plan.refusal?.counts == [7] && plan.refusal?.cause == .noPosition)
+        #expect(plan.partitions[1].start == .end && plan.partitions[1].ledger == nil)
+        #expect(plan.partitions[0].start == .offset(3) && !plan.movesPositions)
+    }
+
     @Test(arguments: [Plan.Kind.requests, .delayed, .held])
     func withoutAPositionAndWithoutADecisionAPartitionBeginsWithAllThatIsRetained(kind: Plan.Kind) throws {
         let partition = try Self.only(Plan.Assigned(kind))

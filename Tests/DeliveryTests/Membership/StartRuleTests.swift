@@ -21,6 +21,27 @@ struct StartRuleTests {
         #expect(rule.decision(low: low, high: high, since: since) == decision)
     }
 
+    /// Records that workers wrote: the retained offsets, the first one that is young enough, and whether one may have been gone on with.
+    @Test(
+        arguments: [
+            // Nobody can have gone on with it, so nobody has lost a position: the group is new, or the partition.
+            (.safe, 0, 9, nil, false, .offset(0)), (.safe, 4, 9, 4, false, .offset(4)), (.end, 0, 9, nil, false, .offset(0)),
+            (.moment(7), 2, 9, 5, false, .offset(2)), (.beginning, 2, 9, nil, false, .offset(2)),
+            // Nothing is there.
+            (.safe, 0, 0, nil, false, .offset(0)), (.safe, 7, 7, nil, true, .offset(7)), (.end, 7, 7, nil, true, .offset(7)),
+            // It may have been sent, however young it is.
+            (.safe, 0, 9, nil, true, .refused), (.safe, 0, 9, 0, true, .refused), (.safe, 4, 5, 4, true, .refused),
+            // An operator has said it.
+            (.beginning, 4, 9, nil, true, .offset(4)), (.end, 4, 9, 4, true, .offset(9)), (.moment(7), 4, 9, 6, true, .offset(6)),
+            (.moment(7), 4, 9, nil, true, .offset(9)),
+        ] as [(StartRule, Int64, Int64, Int64?, Bool, StartRule.Decision)])
+    func whatWorkersWroteIsReadUnlessItMayHaveBeenSent(
+        rule: StartRule, low: Int64, high: Int64, since: Int64?, mayBeFinished: Bool, decision: StartRule.Decision
+    ) {
+        let writer = StartRule.Writer.workers(mayBeFinished: mayBeFinished)
+        #expect(rule.decision(low: low, high: high, since: since, by: writer) == decision)
+    }
+
     /// A partition as text: `-` has a position, and the leader of `?` is away; else the first retained offset, the end, and the first
     /// offset that is young enough.
     private static func topic(_ text: String) -> [StartRule.Partition] {

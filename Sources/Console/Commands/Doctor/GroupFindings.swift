@@ -90,7 +90,7 @@ enum GroupFindings {
             findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(RefusedStarts.command)"))
         }
         let lostRecords = facts.lost ?? []
-        for (text, command) in LostRecords.texts(lostRecords, delays: facts.delays) {
+        if let (text, command) = LostRecords.text(lostRecords) {
             findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(command)"))
         }
         return findings + beyondEnd(positions.filter { $0.isBeyondEnd && !lostRecords.contains($0.partition) }, facts, tool)
@@ -99,38 +99,32 @@ enum GroupFindings {
     /// Of topics that were recreated or have lost their end: what workers do there (`LogTail.ruling`).
     private static func beyondEnd(_ positions: [GroupPosition], _ facts: GroupFacts, _ tool: KafkaTool) -> [Finding] {
         let filled = positions.filter { $0.low < $0.high }
-        let delayed = filled.filter { facts.delays.contains($0.partition.topic) }
-        let requests = filled.filter { !facts.delays.contains($0.partition.topic) }
         var findings: [Finding] = []
-        func note(_ positions: [GroupPosition], _ what: String, refusedUntil place: String? = nil) {
+        func note(_ positions: [GroupPosition], _ what: String, isRefused: Bool = false) {
             guard !positions.isEmpty else { return }
             let count = Counted.text(positions.count, "position is", "positions are")
             let text = "\(count) beyond the log end, where a topic was recreated or truncated: \(what)"
-            guard let place else {
+            guard isRefused else {
                 let look = "kafka-consumer-groups.sh --bootstrap-server \(tool.brokers) --describe --group \(facts.id)"
                 findings.append(.warning("group", facts.id, text, mend: look))
                 return
             }
-            let command = RefusedStarts.replacement(of: positions.map(\.partition), at: place)
+            let command = RefusedStarts.replacement(of: positions.map(\.partition))
             findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(command)"))
         }
         note(positions.filter { $0.low >= $0.high }, "nothing is left there, and what is published from now on is sent")
-        for (group, place) in [(requests, "finished"), (delayed, "end")] {
-            let isKnown = { (position: GroupPosition) in position.finished?.marks != nil }
-            if facts.lost == nil {
-                note(
-                    group.filter(isKnown), "nothing is read there unless all of it is new, as it is unknown what was sent",
-                    refusedUntil: place)
-            } else {
-                note(group.filter(isKnown), "all that is there is new, and is sent")
-            }
-            let unknown = group.filter { !isKnown($0) }
-            switch facts.start {
-            case .safe: note(unknown, "nothing is read there, as it is unknown what was sent", refusedUntil: place)
-            case .beginning: note(unknown, "all that is there is sent (kafka.start)")
-            case .end: note(unknown, "what is there when a worker begins is not sent (kafka.start)")
-            case .moment: note(unknown, "what was published from the moment of kafka.start on is sent")
-            }
+        let known = filled.filter { $0.finished?.marks != nil }
+        if facts.lost == nil {
+            note(known, "nothing is read there unless all of it is new, as it is unknown what was sent", isRefused: true)
+        } else {
+            note(known, "all that is there is new, and is sent")
+        }
+        let unknown = filled.filter { $0.finished?.marks == nil }
+        switch facts.start {
+        case .safe: note(unknown, "nothing is read there, as it is unknown what was sent", isRefused: true)
+        case .beginning: note(unknown, "all that is there is sent (kafka.start)")
+        case .end: note(unknown, "what is there when a worker begins is not sent (kafka.start)")
+        case .moment: note(unknown, "what was published from the moment of kafka.start on is sent")
         }
         return findings
     }

@@ -159,7 +159,8 @@ struct KafkaExamination {
             }
         let refused = positions.answer.flatMap { positions in
             Result<[GroupPosition], Refusal> { () throws(KafkaError) in
-                try RefusedStarts.ask(among: positions, settings.kafka, now: now, admin, timeout: timeout)
+                try RefusedStarts.ask(
+                    among: positions, settings.kafka, now: now, admin, configuration, timeout: timeout)
             }.answer
         }
         let newer = positions.answer.flatMap { positions in

@@ -2,7 +2,7 @@ import Kafka
 import PushModel
 import ResultQuery
 
-/// Which records of some partitions of requests workers are done with, as the topics tell that workers write.
+/// Which records of some partitions workers are done with, as the topics tell that workers write.
 ///
 /// Done is what has a final result or became a dead letter, and what waits elsewhere: in a delay lane, as a held request, or as one that
 /// was divided into parts. The continuation of a large request is done when the part that it begins with is a record of its own, because
@@ -17,6 +17,8 @@ struct FinishedPlaces {
 
     /// Whose waiting requests count.
     private let group: String
+    /// What is known of requests that wait.
+    private(set) var copies: WaitingCopies
     private var places: [TopicPartition: [Place]] = [:]
     private var lows: [TopicPartition: Int64] = [:]
     private var document = JSONDocument()
@@ -39,6 +41,7 @@ struct FinishedPlaces {
     ///   - group: The group that is to begin there.
     init(of positions: [GroupPosition], group: String) {
         self.group = group
+        copies = WaitingCopies(of: group)
         for position in positions {
             places[position.partition] = []
             lows[position.partition] = position.low
@@ -53,13 +56,13 @@ struct FinishedPlaces {
         }
     }
 
-    /// Takes a record of such a topic.
+    /// Takes a record of such a topic. Those of requests that wait have to be the first.
     mutating func take(_ record: borrowing ConsumedRecord, of role: TopicRole) {
         let isWaiting = role.kind == .delayed || role.kind == .held
         // A dead letter has the headers of a record that anybody may have written.
         if role.role != "deadletter", RecordFormat.isNewer(record, of: isWaiting ? group : nil) { isNewer = true }
         switch role.kind {
-        case .delayed, .held: takeWaiting(record)
+        case .delayed, .held: takeWaiting(record, of: role.name)
         case .parents: takeParent(record)
         case .requests: takePart(record, of: role.name)
         default: if role.role == "results" { takeResult(record) } else { takeDeadLetter(record) }
@@ -78,19 +81,22 @@ struct FinishedPlaces {
     }
 
     private mutating func takeDeadLetter(_ record: borrowing ConsumedRecord) {
-        let headers = Self.headers(of: record)
+        let headers = OwnHeaders.of(record)
         guard headers["pushfan-dlq-group"] == group else { return }
         // One in place of a result tells when that was refused.
         let time = headers["pushfan-dlq-reason"] == "not_taken" ? nil : headers["pushfan-dlq-timestamp-ms"]
         add(headers["pushfan-dlq-topic"], headers["pushfan-dlq-partition"], headers["pushfan-dlq-offset"], time)
     }
 
-    private mutating func takeWaiting(_ record: borrowing ConsumedRecord) {
-        let headers = Self.headers(of: record)
+    private mutating func takeWaiting(_ record: borrowing ConsumedRecord, of topic: String) {
+        let headers = OwnHeaders.of(record)
         guard headers["pushfan-group"] == group else { return }
+        let place = TopicPartition(topic: topic, partition: record.partition)
+        if headers["pushfan-poll"] == nil { copies.take(headers, at: place, record.offset, written: record.timestamp) }
         add(
-            headers["pushfan-origin-topic"], headers["pushfan-origin-partition"], headers["pushfan-origin-offset"],
-            headers["pushfan-origin-timestamp-ms"])
+            headers["pushfan-origin-topic"], headers["pushfan-origin-partition"].flatMap { Int64($0) },
+            headers["pushfan-origin-offset"].flatMap { Int64($0) }, headers["pushfan-origin-timestamp-ms"].flatMap { Int64($0) },
+            waits: true)
     }
 
     private mutating func takeParent(_ record: borrowing ConsumedRecord) {
@@ -119,26 +125,14 @@ struct FinishedPlaces {
         add(topic, partition.flatMap { Int64($0) }, offset.flatMap { Int64($0) }, time.flatMap { Int64($0) })
     }
 
-    private mutating func add(_ topic: String?, _ partition: Int64?, _ offset: Int64?, _ time: Int64?) {
+    private mutating func add(
+        _ topic: String?, _ partition: Int64?, _ offset: Int64?, _ time: Int64?, waits: Bool = false
+    ) {
         guard let topic, let offset, let number = partition.flatMap({ Int32(exactly: $0) }) else { return }
+        if !waits { copies.finish(topic, number, offset, time) }
         let partition = TopicPartition(topic: topic, partition: number)
         guard let low = lows[partition], offset >= low else { return }
         places[partition]?.append(Place(offset: offset, time: time ?? -1))
-    }
-
-    /// Texts of the headers that are pushfan's own, by their names.
-    private static func headers(of record: borrowing ConsumedRecord) -> [String: String] {
-        var headers: [String: String] = [:]
-        record.forEachHeader { name, value in
-            guard let value else { return }
-            let title = text(name)
-            if title.hasPrefix("pushfan-") { headers[title] = text(value) }
-        }
-        return headers
-    }
-
-    private static func text(_ bytes: Span<UInt8>) -> String {
-        bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Puts them in order, once all were taken and before the first is asked about.

@@ -8,7 +8,7 @@ import Settings
 enum StartPlace: Equatable {
     case beginning
     case end
-    /// With the first request of which it is not known that workers are done with it.
+    /// With the first record of which it is not known that workers are done with it.
     case finished
     /// With the first record that is not older, milliseconds since 1970.
     case moment(Int64)
@@ -123,11 +123,6 @@ struct GroupStart {
     }
 
     private func finishedRows(for chosen: [GroupPosition], of all: [GroupPosition]) throws(CommandFailure) -> [Row] {
-        guard chosen.allSatisfy({ requestTopics.contains($0.partition.topic) }) else {
-            throw .usage(
-                "--at finished is for topics of requests: of a request that waits, each copy would be sent",
-                hint: "--at end sends nothing that is there, --at beginning all, --at now-1h what was written since")
-        }
         let scan = ResultScan(invocation, settings, timeout: timeout)
         let places = try gather(chosen, scan)
         var starts: [TopicPartition: FinishedStart] = [:]
@@ -142,7 +137,7 @@ struct GroupStart {
             defer { reader.close() }
             try scan.of(role.name).read(reader) { record in
                 let partition = TopicPartition(topic: role.name, partition: record.partition)
-                let isFinished = places.contains(record.offset, of: partition, publishedAt: record.timestamp)
+                guard let isFinished = isFinished(record, of: partition, role, places) else { return }
                 starts[partition]?.add(record.offset, publishedAt: record.timestamp, isFinished: isFinished)
             }
         }
@@ -153,6 +148,18 @@ struct GroupStart {
                 after: Int64(start.waitingCount + start.repeatedCount), finished: Int64(start.aheadCount),
                 repeated: Int64(start.repeatedCount))
         }
+    }
+
+    /// Whether workers are done with a record; nil of one that is another group's, which waits for nothing of ours.
+    private func isFinished(
+        _ record: borrowing ConsumedRecord, of partition: TopicPartition, _ role: TopicRole, _ places: FinishedPlaces
+    ) -> Bool? {
+        if role.kind == .requests { return places.contains(record.offset, of: partition, publishedAt: record.timestamp) }
+        let headers = OwnHeaders.of(record)
+        let mayHaveGoneOn = WaitingCopies.mayHaveGoneOn(
+            headers, in: settings.kafka.topics.delays.firstIndex(of: role.name), written: record.timestamp,
+            now: invocation.surroundings.now())
+        return places.copies.isDone(headers, at: partition, record.offset, mayHaveGoneOn: mayHaveGoneOn)
     }
 
     /// Reads what workers have written: which requests they are done with.
@@ -169,7 +176,9 @@ struct GroupStart {
                 .failed, "there is no topic \(Sanitised.quoted(scan.topic)), which would say what is finished",
                 hint: "--at beginning sends everything")
         }
-        for (role, _) in told {
+        let waiting = told.filter { $0.role.kind == .delayed || $0.role.kind == .held }
+        let others = told.filter { $0.role.kind != .delayed && $0.role.kind != .held }
+        for (role, _) in waiting + others {
             let topic = scan.of(role.name)
             let reader = try topic.open(.beginning, .end)
             defer { reader.close() }

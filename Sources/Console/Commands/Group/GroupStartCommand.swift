@@ -52,7 +52,7 @@ private enum GroupStartCommand {
         let start = GroupStart(invocation: invocation, settings: settings, timeout: timeout)
         try requireNoMembers(of: start)
         let all = try start.positions()
-        let named = try Self.named(arguments.operands, of: all, start.requestTopics, settings)
+        let named = try Self.named(arguments.operands, of: all, start.requestTopics, settings, place)
         let chosen = named.filter { replaces || $0.committed == nil }
         let rows = try start.rows(place, for: chosen, of: all)
         let isDry = arguments.has("dry-run")
@@ -64,7 +64,7 @@ private enum GroupStartCommand {
         }
         try report(rows, isDry, invocation)
         let names = Set(chosen.map(\.partition))
-        let topics = Set(chosen.map(\.partition.topic))
+        let topics = Set(chosen.map(\.partition.topic)).intersection(start.requestTopics)
         let left = all.count { $0.committed == nil && topics.contains($0.partition.topic) && !names.contains($0.partition) }
         if left > 0 {
             let partitions = Counted.text(left, "partition of these topics has", "partitions of these topics have")
@@ -84,9 +84,9 @@ private enum GroupStartCommand {
         }
     }
 
-    /// The partitions that operands name; all of requests if there are none.
+    /// The partitions that operands name. Without operands all of requests; and of what waits, if results say what was sent of it.
     private static func named(
-        _ operands: [String], of all: [GroupPosition], _ requestTopics: Set<String>, _ settings: Settings
+        _ operands: [String], of all: [GroupPosition], _ requestTopics: Set<String>, _ settings: Settings, _ place: StartPlace
     ) throws(CommandFailure) -> [GroupPosition] {
         guard !operands.isEmpty else {
             let requests = all.filter { requestTopics.contains($0.partition.topic) }
@@ -95,7 +95,7 @@ private enum GroupStartCommand {
                     .failed, "there is no topic \(Sanitised.quoted(settings.kafka.topics.requests))",
                     hint: "`pushfan topics create` makes the topics that are missing")
             }
-            return requests
+            return place == .finished ? all : requests
         }
         var wanted: Set<TopicPartition> = []
         for operand in operands {

@@ -39,25 +39,17 @@ enum LostRecords {
         }
     }
 
-    /// Which they are, why nothing is read there, and what an operator does.
-    ///
-    /// - Parameters:
-    ///   - lost: The partitions.
-    ///   - delays: The topics of delay lanes.
-    /// - Returns: One sentence with its command for partitions of requests, and one for those of delay lanes.
-    static func texts(_ lost: [TopicPartition], delays: Set<String>) -> [(text: String, command: String)] {
-        [(false, "finished"), (true, "end")].compactMap { isDelayed, place in
-            let some = lost.filter { delays.contains($0.topic) == isDelayed }
-            guard !some.isEmpty else { return nil }
-            let names = some.prefix(3).map { "\($0)" }.joined(separator: ", ")
-            let rest = some.count > 3 ? " and \(some.count - 3) more" : ""
-            return (
-                text:
-                    "the last record that the group had read is gone from \(names)\(rest); Kafka lost it, or the topic was recreated:"
-                    + " workers leave these partitions until you say where the group begins",
-                command: RefusedStarts.replacement(of: some, at: place)
-            )
-        }
+    /// Which they are, why nothing is read there, and what an operator does; nil without any.
+    static func text(_ lost: [TopicPartition]) -> (text: String, command: String)? {
+        guard !lost.isEmpty else { return nil }
+        let names = lost.prefix(3).map { "\($0)" }.joined(separator: ", ")
+        let rest = lost.count > 3 ? " and \(lost.count - 3) more" : ""
+        return (
+            text:
+                "the last record that the group had read is gone from \(names)\(rest); Kafka lost it, or the topic was recreated:"
+                + " workers leave these partitions until you say where the group begins",
+            command: RefusedStarts.replacement(of: lost)
+        )
     }
 }
 

@@ -3,20 +3,18 @@ import Kafka
 import PushModel
 import Settings
 
-/// The partitions of requests that workers do not read before an operator says where the group begins.
+/// The partitions that workers do not read before an operator says where the group begins, as it has no position there.
 enum RefusedStarts {
     /// What says so; requests that have a result are not repeated.
     static let command = "pushfan group start --at finished"
 
     /// What says so where the group has positions that tell nothing.
     ///
-    /// - Parameters:
-    ///   - partitions: Where the positions are; three of them are named.
-    ///   - place: Where the group is to begin there.
+    /// - Parameter partitions: Where the positions are; three of them are named.
     /// - Returns: A command line.
-    static func replacement(of partitions: [TopicPartition], at place: String) -> String {
+    static func replacement(of partitions: [TopicPartition]) -> String {
         let names = partitions.prefix(3).map { "\($0.topic):\($0.partition)" }.joined(separator: " ")
-        return "pushfan group start --at \(place) --replace \(names)" + (partitions.count > 3 ? " ..." : "")
+        return "\(command) --replace \(names)" + (partitions.count > 3 ? " ..." : "")
     }
 
     /// Asks which they are.
@@ -26,11 +24,13 @@ enum RefusedStarts {
     ///   - settings: The topics' names, and what workers do where the group has no position.
     ///   - now: Milliseconds since 1970.
     ///   - admin: Asks for offsets.
+    ///   - configuration: The brokers.
     ///   - timeout: How long each question may take.
     /// - Returns: Those in which something waits.
-    /// - Throws: As `TopicAdmin.watermarks` does.
+    /// - Throws: As `TopicAdmin.watermarks` and `RecordFetcher.firstRecord` do.
     static func ask(
-        among positions: [GroupPosition], _ settings: KafkaSettings, now: Int64, _ admin: TopicAdmin, timeout: Duration
+        among positions: [GroupPosition], _ settings: KafkaSettings, now: Int64, _ admin: TopicAdmin,
+        _ configuration: KafkaConfiguration, timeout: Duration
     ) throws(KafkaError) -> [GroupPosition] {
         guard settings.start == .safe, let time = settings.start.time(now: Timestamp(milliseconds: now)) else { return [] }
         var refused: [GroupPosition] = []
@@ -43,7 +43,60 @@ enum RefusedStarts {
             }
             refused += Self.refused(of: topic, young: young)
         }
+        // Without it the rest is worth knowing.
+        let held = (try? heldPositions(settings, admin, configuration, timeout: min(timeout, .seconds(5)))) ?? []
+        return try refused + waiting(among: positions + held, settings, now: now, configuration, timeout: timeout)
+    }
+
+    /// Where the group stands in the topic of held requests, which has no consumer of its own.
+    private static func heldPositions(
+        _ settings: KafkaSettings, _ admin: TopicAdmin, _ configuration: KafkaConfiguration, timeout: Duration
+    ) throws(KafkaError) -> [GroupPosition] {
+        let topic = settings.topics.held
+        guard case .existing(let count)? = try admin.describe(topics: [topic], timeout: timeout).topics.first else { return [] }
+        return try GroupPosition.all(of: settings.groupID, in: [(topic, count)], admin, configuration, timeout: timeout)
+    }
+
+    /// The partitions of requests that wait in which the group has no position, and may have sent something, as workers see it.
+    private static func waiting(
+        among positions: [GroupPosition], _ settings: KafkaSettings, now: Int64, _ configuration: KafkaConfiguration,
+        timeout: Duration
+    ) throws(KafkaError) -> [GroupPosition] {
+        let topics = settings.topics.delays + [settings.topics.held]
+        let open = positions.filter { topics.contains($0.partition.topic) && $0.committed == nil && $0.low < $0.high }
+        guard !open.isEmpty else { return [] }
+        let fetcher = try RecordFetcher(configuration, readAhead: 1 << 20)
+        defer { fetcher.stop() }
+        var refused: [GroupPosition] = []
+        for position in open {
+            let lane = settings.topics.delays.firstIndex(of: position.partition.topic)
+            let mayBeFinished = try mayBeFinished(
+                position, in: lane, of: settings.groupID, now: now, fetcher, timeout: min(timeout, .seconds(5)))
+            let decision = StartRule.safe.decision(
+                low: position.low, high: position.high, since: nil, by: .workers(mayBeFinished: mayBeFinished))
+            if decision == .refused { refused.append(position) }
+        }
         return refused
+    }
+
+    /// Whether a worker may have gone on with the group's first record in a partition; where none comes in time, it may.
+    private static func mayBeFinished(
+        _ position: GroupPosition, in lane: Int?, of group: String, now: Int64, _ fetcher: RecordFetcher, timeout: Duration
+    ) throws(KafkaError) -> Bool {
+        var offset = position.low
+        let deadline = ContinuousClock.now + timeout
+        while offset < position.high {
+            guard ContinuousClock.now < deadline else { return true }
+            guard let record = try fetcher.firstRecord(from: offset, of: position.partition, timeout: timeout) else {
+                return false
+            }
+            let headers = OwnHeaders.of(record)
+            if headers["pushfan-group"] == group {
+                return WaitingCopies.mayHaveGoneOn(headers, in: lane, written: record.timestamp, now: now)
+            }
+            offset = record.offset + 1
+        }
+        return false
     }
 
     /// The partitions of one topic that `safe` refuses, and in which something waits.
@@ -66,7 +119,8 @@ enum RefusedStarts {
         guard !refused.isEmpty else { return nil }
         let names = refused.prefix(3).map { "\($0.partition) (\($0.lag) wait)" }.joined(separator: ", ")
         let rest = refused.count > 3 ? " and \(refused.count - 3) more" : ""
-        return "the group has no position in \(names)\(rest), and requests have waited there for more than ten minutes:"
+        return
+            "the group has no position in \(names)\(rest), and requests have waited there for more than ten minutes, or may have been sent:"
             + " workers leave these partitions until you say where the group begins"
     }
 }

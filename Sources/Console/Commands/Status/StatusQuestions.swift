@@ -21,7 +21,7 @@ struct StatusQuestions {
         guard let (topics, unknown) = try topics(admin) else { return nil }
         let positions = try GroupPosition.all(of: group, in: topics, admin, configuration, timeout: timeout)
         let refused = try RefusedStarts.ask(
-            among: positions, settings.kafka, now: now.milliseconds, admin, timeout: timeout)
+            among: positions, settings.kafka, now: now.milliseconds, admin, configuration, timeout: timeout)
         let newer = try NewerRecords.ask(among: positions, settings.kafka, configuration, timeout: timeout)
         let lost = try LostRecords.ask(among: positions, configuration, timeout: timeout)
         let description = Result<GroupDescription, Refusal> { () throws(KafkaError) in

@@ -128,8 +128,8 @@ extension StatusReport {
     }
 
     private var lostReasons: [Reason] {
-        let delays = Set(partitions.filter(\.isDelayed).map(\.position.partition.topic))
-        return LostRecords.texts(lost, delays: delays).map { Reason(text: "\($0.text): \(stop)`\($0.command)`", isStuck: true) }
+        guard let (text, command) = LostRecords.text(lost) else { return [] }
+        return [Reason(text: "\(text): \(stop)`\(command)`", isStuck: true)]
     }
 
     /// What comes before a command that the group's members would disturb.
