@@ -53,7 +53,7 @@ public struct Incarnation: Sendable, Hashable {
 
     private static let mark = "i"
 
-    /// FNV-1a of 64 bits (RFC 9923).
+    /// FNV-1a of 64 bits.
     private static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }

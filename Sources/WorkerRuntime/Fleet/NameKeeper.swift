@@ -42,7 +42,8 @@ struct NameKeeper {
             // What is wrong with the settings is the loop's to say.
             if lastError?.isConfiguration == true { return true }
             let jitter = jitter()
-            let action = sighting.map { watch.seen($0, now: clock.monotonic, jitter: jitter) }
+            let action =
+                sighting.map { watch.seen($0, now: clock.monotonic, jitter: jitter) }
                 ?? watch.unseen(now: clock.monotonic, jitter: jitter)
             guard case .look(let moment) = action else { return true }
             if let sighting, sighting != told {
