@@ -40,9 +40,10 @@ public struct Incarnation: Sendable, Hashable {
         self.number = number
     }
 
-    /// The client id of this run, at most 100 characters.
+    /// The client id of this run.
     ///
     /// - Parameter name: What it begins with; 30 characters of it are kept.
+    /// - Returns: At most 100 characters.
     public func clientID(_ name: String) -> String {
         func text(_ number: UInt64?) -> String { number.map { String($0, radix: 16) } ?? "" }
         return "\(name.prefix(30)).\(Self.mark)-\(text(place))-\(String(process, radix: 16))-\(text(start))-\(text(number))"

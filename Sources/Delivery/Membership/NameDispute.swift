@@ -52,7 +52,9 @@ public struct NameDispute: Sendable {
 
     /// A look has told who has the name.
     ///
-    /// - Parameter now: The present moment.
+    /// - Parameters:
+    ///   - sighting: Who has it.
+    ///   - now: The present moment.
     /// - Returns: What to do. Somebody whose client id tells nothing can be this worker's own membership; that ends with its session.
     public func seen(_ sighting: NameSighting, now: MonotonicTime) -> Action {
         switch sighting {

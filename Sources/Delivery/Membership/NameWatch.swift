@@ -32,6 +32,7 @@ public struct NameWatch: Sendable {
     /// A look has told who has the name.
     ///
     /// - Parameters:
+    ///   - sighting: Who has it.
     ///   - now: The present moment.
     ///   - jitter: By chance, 0 – 1.
     /// - Returns: `look` while another has it.

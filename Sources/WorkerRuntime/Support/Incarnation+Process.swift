@@ -7,11 +7,10 @@ extension Incarnation {
     /// - Returns: Another one each time.
     public static func ofThisProcess() -> Incarnation {
         let process = ProcessMark.own
-        return Incarnation(place: ProcessMark.place, process: process.id, start: process.start, number: UInt64.random(in: 0 ... .max))
+        return Incarnation(
+            place: ProcessMark.place, process: process.id, start: process.start, number: UInt64.random(in: 0 ... .max))
     }
 
-    /// Whether the process of this run is known to have ended.
-    ///
-    /// - Parameter own: The run that wants to know.
+    /// Whether the process of this run is known, by the run `own`, to have ended.
     func isGone(seenBy own: Incarnation) -> Bool { isBeside(own) && ProcessMark(id: process, start: start).isGone }
 }
