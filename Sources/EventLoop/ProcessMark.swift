@@ -26,10 +26,13 @@ public struct ProcessMark: Sendable, Equatable {
 
     /// Names the machine's run and the space of process numbers that this process lives in: two processes of one place see each other by
     /// their numbers. Nil where that cannot be learnt.
+    ///
+    /// The run is the kernel's (random(4)). A service that does not see it gets it from its manager in `BOOT_ID`. The machine's name, or its
+    /// own number, would not do: copies of a machine share them.
     public static var place: String? {
-        let machine = text(of: "/proc/sys/kernel/random/boot_id") ?? text(of: "/etc/machine-id")
-        guard let machine, !machine.isEmpty, let space = link("/proc/self/ns/pid") else { return nil }
-        return "\(hostName) \(machine) \(space)"
+        let run = text(of: "/proc/sys/kernel/random/boot_id") ?? getenv("BOOT_ID").map { String(cString: $0) }
+        guard let digits = run?.filter(\.isHexDigit), !digits.isEmpty, let space = link("/proc/self/ns/pid") else { return nil }
+        return "\(digits) \(space)"
     }
 
     /// What the kernel tells of a process; nil where it tells nothing.
@@ -39,10 +42,6 @@ public struct ProcessMark: Sendable, Equatable {
         let words = text[text.index(after: end)...].split(separator: " ")
         guard words.count > 19, let start = UInt64(words[19]) else { return nil }
         return (words[0] == "Z" || words[0] == "X", start)
-    }
-
-    private static var hostName: String {
-        filled { gethostname($0, $1) == 0 ? strnlen($0, $1) : -1 } ?? ""
     }
 
     private static func link(_ path: String) -> String? { filled { readlink(path, $0, $1) } }
