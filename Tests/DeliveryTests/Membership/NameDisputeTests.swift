@@ -29,9 +29,10 @@ struct NameDisputeTests {
         #expect(Self.fenced().unseen(now: Self.at(seconds)) == action)
     }
 
-    @Test(arguments: [
-        (0.0, [0.5, 1, 2, 4, 8, 15, 15, 15]), (1, [1, 2, 4, 8, 16, 30, 30, 30]), (7, [1, 2, 4]), (-1, [0.5, 1]),
-    ])
+    @Test(
+        arguments: [
+            (0.0, [0.5, 1, 2, 4, 8, 15, 15, 15]), (1, [1, 2, 4, 8, 16, 30, 30, 30]), (7, [1, 2, 4]), (-1, [0.5, 1]),
+        ] as [(Double, [Double])])
     func theWaitDoublesUpToItsLimit(jitter: Double, waits: [Double]) {
         var dispute = NameDispute(session: Self.session)
         for wait in waits {
