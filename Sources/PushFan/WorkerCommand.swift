@@ -53,7 +53,9 @@ struct WorkerProgram {
         settings = try invocation.settings()
         readAgain = invocation.settingsReader()
         do throws(SettingsError) {
-            configuration = try settings.workerConfiguration(version: Program.version)
+            var configuration = try settings.workerConfiguration(version: Program.version)
+            configuration.incarnation = .ofThisProcess()
+            self.configuration = configuration
         } catch {
             throw CommandFailure(
                 .configuration, error.description,
@@ -133,7 +135,7 @@ extension WorkerFailure {
     fileprivate var exitCode: ExitCode {
         switch self {
         case .fenced, .configuration: .configuration
-        case .uncommitted: .temporary
+        case .takenOver, .uncommitted: .temporary
         case .kafka, .system: .failed
         }
     }

@@ -7,8 +7,10 @@ import Synchronization
 
 /// Why a worker could not go on.
 public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Another worker runs under the same name.
+    /// Another worker runs under the same name, and had it from the start.
     case fenced(String)
+    /// Another process has taken the worker's name over while it worked, or it was asked to stop before that was clear.
+    case takenOver(String)
     /// The Kafka client has failed for good.
     case kafka(String)
     /// The Kafka client cannot work with these settings.
@@ -23,6 +25,8 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .fenced(let reason):
             "another worker runs under the same name; give each its own PUSHFAN_WORKER_ID (\(reason))"
+        case .takenOver(let reason):
+            "another process works under this worker's name; started again, this one waits until the other is gone (\(reason))"
         case .kafka(let reason): "the Kafka client has failed for good: \(reason)"
         case .configuration(let reason): "the settings for Kafka cannot be used: \(reason)"
         case .uncommitted(let count):
@@ -141,12 +145,35 @@ public final class Worker: Sendable {
         let metrics = WorkerMetrics(services.metrics, gauges, loop: index)
         let health = WorkerHealth(services.health, services.log, now: services.clock.monotonic, suffix: suffix)
         if begunCount.wrappingAdd(1, ordering: .relaxed).newValue == controls.count { start.pass() }
+        guard var keeper = NameKeeper(configuration, services, health, controls[index]) else {
+            if let failure = try runLoop(configuration, metrics, health, controls[index]).failure { throw failure }
+            return
+        }
+        guard keeper.awaitName() else { return }
+        var hasServed = false
+        while true {
+            let end = try runLoop(configuration, metrics, health, controls[index])
+            hasServed = hasServed || end.hasServed
+            guard let failure = end.failure else { return }
+            guard case .fenced(let reason) = failure else { throw failure }
+            metrics.assignedPartitions.set(0)
+            try keeper.regain(after: reason, hasServed: hasServed)
+            controls[index].repeatReload()
+        }
+    }
+
+    /// Runs a loop to its end.
+    ///
+    /// - Returns: Why it could not go on, if it could not, and whether it ever had a place in the group.
+    private func runLoop(
+        _ configuration: WorkerConfiguration, _ metrics: WorkerMetrics, _ health: WorkerHealth, _ control: WorkerControl
+    ) throws -> (failure: WorkerFailure?, hasServed: Bool) {
         let loop = try WorkerLoop(
             configuration, PartitionCounts.ask(configuration.kafka, configuration.topics), services: services, metrics: metrics,
-            health: health, control: controls[index])
+            health: health, control: control)
         defer { loop.close() }
         try loop.run()
-        if let failure = loop.failure { throw failure }
+        return (loop.failure, loop.epoch > 0)
     }
 }
 
@@ -160,7 +187,7 @@ final class WorkerControl: Sendable {
     let wakeUp: WakeUp
     private let asked = Atomic<Int>(0)
     private let hasReload = Atomic<Bool>(false)
-    /// What the settings say now, until the loop has taken it; nothing else is locked while it is held.
+    /// What the settings say now, if they were read again; nothing else is locked while it is held.
     private let settings = Mutex<WorkerConfiguration?>(nil)
 
     init(wakeUp: WakeUp) {
@@ -181,10 +208,12 @@ final class WorkerControl: Sendable {
     /// What the settings say now, if that is new.
     func takeReload() -> WorkerConfiguration? {
         guard hasReload.load(ordering: .relaxed), hasReload.exchange(false, ordering: .acquiring) else { return nil }
-        return settings.withLock { settings in
-            defer { settings = nil }
-            return settings
-        }
+        return settings.withLock(\.self)
+    }
+
+    /// Gives the next loop what the last one was given.
+    func repeatReload() {
+        if settings.withLock({ $0 != nil }) { hasReload.store(true, ordering: .releasing) }
     }
 
     var request: Request { Request(rawValue: min(asked.load(ordering: .relaxed), 2)) ?? .none }

@@ -48,6 +48,9 @@ public struct WorkerConfiguration: Sendable {
     public var workerID: String
     /// Which of several loops this is the configuration of, from 1; its number is part of `workerID` then.
     var loop: Int?
+    /// This run of the worker. With it the worker looks who has its name: it takes the name when no other process has it, and ends when
+    /// another has taken it. Nil, the default, to take it without looking, and to end when fenced.
+    public var incarnation: Incarnation?
     /// The program's version, for results.
     public var version: String
     /// Brokers and client properties.
@@ -148,6 +151,14 @@ extension WorkerConfiguration {
     var instanceID: String {
         guard let loop else { return Self.instanceID(worker: workerID, loop: nil) }
         return Self.instanceID(worker: String(workerID.dropLast("-\(loop)".count)), loop: loop)
+    }
+
+    /// How its member of the group reaches the brokers: the group shows which run it is.
+    var memberKafka: KafkaConfiguration {
+        guard let incarnation else { return kafka }
+        var member = kafka
+        member.clientID = incarnation.clientID(kafka.clientID)
+        return member
     }
 
     /// The transactional id: `GROUP:WORKER`, or `GROUP:WORKER:LOOP`.

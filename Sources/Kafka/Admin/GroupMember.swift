@@ -6,11 +6,14 @@ public struct GroupMember: Sendable, Equatable {
     public let host: String
     /// What it reads; nothing if that is not written as consumers write it.
     public let partitions: [TopicPartition]
+    /// The id of its client, as the broker has it.
+    public let clientID: String
 
     /// A member.
-    public init(name: String, host: String, partitions: [TopicPartition]) {
+    public init(name: String, host: String, partitions: [TopicPartition], clientID: String = "") {
         self.name = name
         self.host = host
+        self.clientID = clientID
         self.partitions = partitions
     }
 
@@ -20,13 +23,15 @@ public struct GroupMember: Sendable, Equatable {
     ///   - memberID: The name with a UUID behind it, as brokers make it (Kafka, `ConsumerGroup.generateMemberId`), or something else.
     ///   - host: Kafka writes "/10.0.0.7".
     ///   - assignment: What the group's leader gave it.
-    init(memberID: String, host: String, assignment: [UInt8]) {
+    ///   - clientID: The id of its client.
+    init(memberID: String, host: String, assignment: [UInt8], clientID: String = "") {
         let ending = memberID.suffix(37)
         let parts = ending.dropFirst().split(separator: "-", omittingEmptySubsequences: false).map(\.count)
         let isGenerated = ending.first == "-" && parts == [8, 4, 4, 4, 12] && ending.count < memberID.count
         self.init(
             name: isGenerated ? String(memberID.dropLast(37)) : memberID,
-            host: host.hasPrefix("/") ? String(host.dropFirst()) : host, partitions: AssignmentReader.partitions(in: assignment))
+            host: host.hasPrefix("/") ? String(host.dropFirst()) : host, partitions: AssignmentReader.partitions(in: assignment),
+            clientID: clientID)
     }
 }
 

@@ -24,11 +24,14 @@ extension ClientHandle {
         var list: UnsafePointer<rd_kafka_group_list>?
         let code = rd_kafka_list_groups(pointer, group, &list, max(timeout.wholeMilliseconds, 1))
         defer { if let list { rd_kafka_group_list_destroy(list) } }
-        // Whether every broker has answered matters only as long as the group's has not.
         if code != RD_KAFKA_RESP_ERR__PARTIAL { try KafkaError.check(code, "cannot ask who is in the group '\(group)'") }
         let found = UnsafeBufferPointer(start: list?.pointee.groups, count: Int(list?.pointee.group_cnt ?? 0))
             .first { String(cString: $0.group) == group }
-        guard let found else { return GroupDescription(state: .absent, members: []) }
+        guard let found else {
+            // The broker that did not answer may be the group's.
+            try KafkaError.check(code, "cannot ask who is in the group '\(group)'")
+            return GroupDescription(state: .absent, members: [])
+        }
         try KafkaError.check(found.err, "cannot ask who is in the group '\(group)'")
         return GroupDescription(found)
     }
@@ -48,6 +51,7 @@ extension GroupMember {
             start: member.member_assignment, count: Int(max(0, member.member_assignment_size)))
         self.init(
             memberID: member.member_id.map { String(cString: $0) } ?? "",
-            host: member.client_host.map { String(cString: $0) } ?? "", assignment: Array(assignment))
+            host: member.client_host.map { String(cString: $0) } ?? "", assignment: Array(assignment),
+            clientID: member.client_id.map { String(cString: $0) } ?? "")
     }
 }

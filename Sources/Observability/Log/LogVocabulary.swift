@@ -45,7 +45,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case kafkaError = "kafka_error"
     /// Offsets or a transaction could not be committed.
     case commitFailed = "commit_failed"
-    /// Another process took over this worker's transactional id.
+    /// Brokers take this worker for an outdated one, or another process has its name.
     case fenced
     /// A result could not be written to Kafka.
     case resultFailed = "result_failed"

@@ -184,7 +184,7 @@ extension WorkerLoop {
             case .impossible(let reason): commitIsImpossible(reason)
             case .commitFailed(let error, let standing): commitFailed(error, standing)
             case .fenced(let error):
-                log.error(.fenced, "another worker has this worker's name", [.reason: .string(error.description)])
+                log.error(.fenced, "the brokers take this worker for an outdated one", [.reason: .string(error.description)])
                 perform(cycle.takenOver(), after: error)
             case .stopped: break
             }

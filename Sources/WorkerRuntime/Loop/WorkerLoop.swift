@@ -127,7 +127,7 @@ final class WorkerLoop {
             try poller.add(laneWakeUps[lane.rawValue].fileDescriptor, token: LoopToken.of(lane), interest: .readable)
         }
         consumer = try Consumer(
-            configuration.kafka, groupID: configuration.groupID,
+            configuration.memberKafka, groupID: configuration.groupID,
             instanceID: configuration.guarantee == .exactlyOnce ? configuration.instanceID : nil,
             sessionTimeout: configuration.sessionTimeout, heartbeatInterval: Self.heartbeatInterval(configuration),
             room: memory.requestQueues(of: counts), reportsPartitionEnd: true, wakeUpFileDescriptor: kafkaWakeUp.fileDescriptor)

@@ -72,6 +72,16 @@ final class WorkerHealth {
         fail(group, "group", reason)
     }
 
+    /// The loop was fenced and has ended; another one may follow, which has its hubs and its partitions anew.
+    func lostName(_ reason: String) {
+        hubCount = 0
+        failingHubCount = 0
+        refusal = nil
+        leaving = nil
+        brokerFailed(reason)
+        producerFailed("not ready to write results yet")
+    }
+
     func producerReady() { pass(producer, "producer") }
 
     func producerFailed(_ reason: String) { fail(producer, "producer", reason) }

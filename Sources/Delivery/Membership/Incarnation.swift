@@ -1,0 +1,92 @@
+/// One run of a worker. Its name outlives it; this does not.
+///
+/// It stands at the end of the client id under which the worker is in its group, so that all who ask the group see who has a name.
+public struct Incarnation: Sendable, Hashable {
+    /// Where its process has its number; nil where that is not known.
+    public var place: UInt64?
+    /// The process's number.
+    public var process: Int32
+    /// When the process began, in ticks of its machine; nil where that is not known.
+    public var start: UInt64?
+    /// A number by chance, for what the others do not tell apart.
+    public var number: UInt64
+
+    /// A run.
+    ///
+    /// - Parameters:
+    ///   - place: The words for its place; nil where they are not known.
+    ///   - process: The process's number, more than 0.
+    ///   - start: When the process began.
+    ///   - number: A number by chance.
+    public init(place: String?, process: Int32, start: UInt64?, number: UInt64) {
+        self.place = place.map(Self.hash)
+        self.process = process
+        self.start = start
+        self.number = number
+    }
+
+    /// Reads it off a client id.
+    ///
+    /// - Returns: Nil if none stands there.
+    public init?(clientID: String) {
+        guard let last = clientID.split(separator: ".", omittingEmptySubsequences: false).last else { return nil }
+        let words = last.split(separator: "-", omittingEmptySubsequences: false)
+        guard words.count == 5, words[0] == Self.mark, let process = Int32(words[2], radix: 16), process > 0,
+            let number = UInt64(words[4], radix: 16)
+        else { return nil }
+        place = UInt64(words[1], radix: 16)
+        start = UInt64(words[3], radix: 16)
+        self.process = process
+        self.number = number
+    }
+
+    /// The client id of this run.
+    ///
+    /// - Parameter name: What it begins with; 30 characters of it are kept.
+    /// - Returns: At most 100 characters.
+    public func clientID(_ name: String) -> String {
+        func text(_ number: UInt64?) -> String { number.map { String($0, radix: 16) } ?? "" }
+        return "\(name.prefix(30)).\(Self.mark)-\(text(place))-\(String(process, radix: 16))-\(text(start))-\(text(number))"
+    }
+
+    /// Whether the two see each other's processes by their numbers.
+    public func isBeside(_ other: Incarnation) -> Bool { place != nil && place == other.place }
+
+    private static let mark = "i"
+
+    /// FNV-1a of 64 bits.
+    private static func hash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    }
+}
+
+/// Who has a worker's name in its group, as far as one look can tell.
+public enum NameSighting: Sendable, Equatable, CaseIterable {
+    /// Nobody.
+    case nobody
+    /// The worker that looks, now or before.
+    case own
+    /// Another run, which has ended.
+    case ended
+    /// Another run, which lives for all that is known.
+    case other
+    /// Somebody whose client id tells nothing.
+    case unnamed
+
+    /// Judges what a look has found.
+    ///
+    /// - Parameters:
+    ///   - holder: The run that has the name; nil for one that does not say.
+    ///   - own: The run that looks.
+    ///   - isGone: Whether the holder's process is known to have ended.
+    ///   - hasLeft: Whether positions say that the holder has finished its work.
+    public init(holder: Incarnation?, own: Incarnation, isGone: Bool, hasLeft: Bool) {
+        if holder == own {
+            self = .own
+        } else if isGone || hasLeft {
+            self = .ended
+        } else {
+            self = holder == nil ? .unnamed : .other
+        }
+    }
+}

@@ -1,0 +1,80 @@
+public import Basics
+
+/// Decides what a worker does that was fenced: whether it was by another process of its name, or by its own earlier membership.
+///
+/// A coordinator that stops in the middle of a join gives the name a membership that its client never hears of, and takes the client for
+/// an outdated one from then on. A new client is let in again. So the worker ends only when another process is seen under its name.
+///
+/// Times are nanoseconds.
+public struct NameDispute: Sendable {
+    /// What to do.
+    public enum Action: Sendable, Equatable {
+        /// Look who has the name, but not sooner.
+        case look(at: MonotonicTime)
+        /// Join the group again, with a new client.
+        case rejoin
+        /// End: another process has the name.
+        case end
+    }
+
+    /// The first wait: 1 s. Each is twice the one before.
+    public static let firstWait: Int64 = 1_000_000_000
+    /// The longest wait: 30 s.
+    public static let longestWait: Int64 = 30_000_000_000
+    /// How long after the last time a worker that is fenced begins with the first wait again: 60 s.
+    public static let calm: Int64 = 60_000_000_000
+    /// Between two looks: 1 s.
+    public static let lookInterval: Int64 = 1_000_000_000
+    /// How much longer than a session somebody must have the name to be believed to live: 3 s.
+    public static let margin: Int64 = 3_000_000_000
+
+    private let session: Int64
+    private var wait = Self.firstWait
+    private var fencedAt: MonotonicTime?
+
+    /// A worker that was not fenced yet.
+    ///
+    /// - Parameter session: How long the group keeps a member that is silent.
+    public init(session: Int64) { self.session = session }
+
+    /// The worker was fenced, and its client is closed.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment.
+    ///   - jitter: By chance, 0 – 1.
+    /// - Returns: `look`, half a wait to a whole one later.
+    public mutating func fenced(now: MonotonicTime, jitter: Double) -> Action {
+        if let fencedAt, now.nanoseconds(since: fencedAt) >= Self.calm { wait = Self.firstWait }
+        fencedAt = now
+        defer { wait = min(wait * 2, Self.longestWait) }
+        return .look(at: now.advanced(byNanoseconds: wait / 2 + Int64(Double(wait / 2) * min(max(jitter, 0), 1))))
+    }
+
+    /// A look has told who has the name.
+    ///
+    /// - Parameters:
+    ///   - sighting: Who has it.
+    ///   - now: The present moment.
+    /// - Returns: What to do. Somebody whose client id tells nothing can be this worker's own membership; that ends with its session.
+    public func seen(_ sighting: NameSighting, now: MonotonicTime) -> Action {
+        switch sighting {
+        case .nobody, .own, .ended: .rejoin
+        case .other: .end
+        case .unnamed: isOver(now) ? .end : .look(at: now.advanced(byNanoseconds: Self.lookInterval))
+        }
+    }
+
+    /// A look has told nothing.
+    ///
+    /// - Parameter now: The present moment.
+    /// - Returns: `look`, or `rejoin` when that has lasted longer than a session.
+    public func unseen(now: MonotonicTime) -> Action {
+        isOver(now) ? .rejoin : .look(at: now.advanced(byNanoseconds: Self.lookInterval))
+    }
+
+    /// Whether a membership of this worker's own must have ended.
+    private func isOver(_ now: MonotonicTime) -> Bool {
+        guard let fencedAt else { return true }
+        return now.nanoseconds(since: fencedAt) > session + Self.margin
+    }
+}

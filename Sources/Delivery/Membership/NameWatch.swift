@@ -1,0 +1,63 @@
+public import Basics
+
+/// Decides when a worker that starts may take its name: not while another process lives under it. So two of one name do not end each
+/// other in turns.
+///
+/// A run that has ended makes nobody wait, where that is known: its process was beside this one and is gone, or it has left as it should.
+/// Else the name is free when its session is over.
+///
+/// Times are nanoseconds.
+public struct NameWatch: Sendable {
+    /// What to do.
+    public enum Action: Sendable, Equatable {
+        /// Take the name.
+        case take
+        /// Look again, but not sooner.
+        case look(at: MonotonicTime)
+    }
+
+    /// The first wait: 500 ms. Each is twice the one before.
+    public static let firstWait: Int64 = 500_000_000
+    /// The longest wait: 5 s.
+    public static let longestWait: Int64 = 5_000_000_000
+    /// How long to ask brokers that do not say who has the name: 30 s.
+    public static let patience: Int64 = 30_000_000_000
+
+    private var wait = Self.firstWait
+    private var unseenSince: MonotonicTime?
+
+    /// Nobody has looked yet.
+    public init() {}
+
+    /// A look has told who has the name.
+    ///
+    /// - Parameters:
+    ///   - sighting: Who has it.
+    ///   - now: The present moment.
+    ///   - jitter: By chance, 0 – 1.
+    /// - Returns: `look` while another has it.
+    public mutating func seen(_ sighting: NameSighting, now: MonotonicTime, jitter: Double) -> Action {
+        unseenSince = nil
+        switch sighting {
+        case .nobody, .own, .ended: return .take
+        case .other, .unnamed: return lookLater(now, jitter)
+        }
+    }
+
+    /// A look has told nothing.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment.
+    ///   - jitter: By chance, 0 – 1.
+    /// - Returns: `look`, or `take` when that has lasted for `patience`.
+    public mutating func unseen(now: MonotonicTime, jitter: Double) -> Action {
+        let since = unseenSince ?? now
+        unseenSince = since
+        return now.nanoseconds(since: since) >= Self.patience ? .take : lookLater(now, jitter)
+    }
+
+    private mutating func lookLater(_ now: MonotonicTime, _ jitter: Double) -> Action {
+        defer { wait = min(wait * 2, Self.longestWait) }
+        return .look(at: now.advanced(byNanoseconds: wait / 2 + Int64(Double(wait / 2) * min(max(jitter, 0), 1))))
+    }
+}

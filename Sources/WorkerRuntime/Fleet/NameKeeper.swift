@@ -1,0 +1,111 @@
+import Basics
+import Delivery
+import Foundation
+import Kafka
+import Observability
+
+/// Keeps a loop's name: waits at the start until no other process has it, and settles what being fenced means. What to do is decided by
+/// `NameWatch` and `NameDispute`.
+///
+/// Lives on the loop's thread, before and between its loops.
+struct NameKeeper {
+    private let name: String
+    private let look: NameLook
+    private let log: Log
+    private let health: WorkerHealth
+    private let control: WorkerControl
+    private let clock: WorkerClock
+    private var dispute: NameDispute
+    private var generator = QuickRandom()
+    private var lastError: KafkaError?
+
+    /// Nil where names are not kept: the worker's run is not known, or it has no name in its group.
+    init?(_ configuration: WorkerConfiguration, _ services: WorkerServices, _ health: WorkerHealth, _ control: WorkerControl) {
+        guard let own = configuration.incarnation, configuration.guarantee == .exactlyOnce else { return nil }
+        name = configuration.instanceID
+        look = NameLook(configuration, own: own)
+        log = services.log
+        self.health = health
+        self.control = control
+        clock = services.clock
+        dispute = NameDispute(session: configuration.sessionTimeout.nanoseconds)
+    }
+
+    /// Waits until the name is free.
+    ///
+    /// - Returns: False if the worker was asked to stop meanwhile.
+    mutating func awaitName() -> Bool {
+        var watch = NameWatch()
+        var told: NameSighting?
+        while true {
+            let sighting = sight()
+            // What is wrong with the settings is the loop's to say.
+            if lastError?.isConfiguration == true { return true }
+            let jitter = jitter()
+            let action =
+                sighting.map { watch.seen($0, now: clock.monotonic, jitter: jitter) }
+                ?? watch.unseen(now: clock.monotonic, jitter: jitter)
+            guard case .look(let moment) = action else { return true }
+            if let sighting, sighting != told {
+                told = sighting
+                log.warning(
+                    .fenced, "another process has this worker's name; waiting until it is gone", [.worker: .string(name)])
+            }
+            health.brokerFailed(sighting == nil ? unanswered : "another process has the name '\(name)'; waiting until it is gone")
+            guard pause(until: moment) else { return false }
+        }
+    }
+
+    /// Finds out why the loop was fenced, and waits until it may join again.
+    ///
+    /// - Parameters:
+    ///   - reason: What the brokers said.
+    ///   - hasServed: Whether the loop had a place in the group before.
+    /// - Throws: Why the worker ends: `takenOver` if another process has its name, or it was asked to stop; `fenced` if the other had it
+    ///   from the start.
+    mutating func regain(after reason: String, hasServed: Bool) throws(WorkerFailure) {
+        health.lostName("the brokers take this worker for an outdated one; finding out whether another process has its name")
+        var action = dispute.fenced(now: clock.monotonic, jitter: jitter())
+        while case .look(let moment) = action {
+            guard pause(until: moment) else { throw .takenOver(reason) }
+            let sighting = sight()
+            action = sighting.map { dispute.seen($0, now: clock.monotonic) } ?? dispute.unseen(now: clock.monotonic)
+        }
+        guard action == .rejoin else { throw hasServed ? .takenOver(reason) : .fenced(reason) }
+        log.warning(
+            .fenced, "no other process has this worker's name; joining again with a new client",
+            [.worker: .string(name), .reason: .string(reason)])
+    }
+
+    /// Looks once.
+    ///
+    /// - Returns: Nil if brokers did not say; `lastError` is why.
+    private mutating func sight() -> NameSighting? {
+        turn()
+        defer { turn() }
+        do throws(KafkaError) {
+            lastError = nil
+            return try look()
+        } catch {
+            lastError = error
+            return nil
+        }
+    }
+
+    /// Lets time pass.
+    ///
+    /// - Returns: False if the worker was asked to stop meanwhile.
+    private func pause(until moment: MonotonicTime) -> Bool {
+        while control.request == .none, clock.monotonic < moment {
+            turn()
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        return control.request == .none
+    }
+
+    private func turn() { health.turned(at: clock.monotonic) }
+
+    private mutating func jitter() -> Double { Double.random(in: 0...1, using: &generator) }
+
+    private var unanswered: String { "brokers do not say who has the name '\(name)': \(lastError?.description ?? "")" }
+}

@@ -1,0 +1,40 @@
+import Delivery
+import Kafka
+
+/// Asks a worker's group who has the worker's name.
+struct NameLook {
+    private let configuration: WorkerConfiguration
+    private let own: Incarnation
+
+    /// Looks for the run `own`, which has the name or wants to have it.
+    init(_ configuration: WorkerConfiguration, own: Incarnation) {
+        self.configuration = configuration
+        self.own = own
+    }
+
+    /// Looks once, for some 6 s at most.
+    ///
+    /// - Throws: Brokers did not say.
+    func callAsFunction() throws(KafkaError) -> NameSighting {
+        let admin = try TopicAdmin(configuration.kafka)
+        let group = try admin.describe(group: configuration.groupID, timeout: .seconds(2))
+        guard let member = group.members.first(where: { $0.name == configuration.instanceID }) else { return .nobody }
+        let holder = Incarnation(clientID: member.clientID)
+        let isGone = holder.map { $0.isGone(seenBy: own) } ?? false
+        let hasLeft = holder != own && !isGone && hasLeft(member.partitions)
+        return NameSighting(holder: holder, own: own, isGone: isGone, hasLeft: hasLeft)
+    }
+
+    /// Whether the owner of partitions has finished its work: a worker that begins takes back what positions say of that before anything
+    /// else. Without partitions, or an answer, it is not known.
+    private func hasLeft(_ partitions: [TopicPartition]) -> Bool {
+        let lanes = Lane.allCases.map { configuration.topics.requests(of: $0) }
+        let requests = partitions.filter { lanes.contains($0.topic) }
+        guard !requests.isEmpty,
+            let consumer = try? Consumer(configuration.kafka, groupID: configuration.groupID, wakeUpFileDescriptor: -1)
+        else { return false }
+        defer { consumer.close(timeout: .seconds(1)) }
+        let positions = (try? consumer.group.committed(requests, timeout: .seconds(2))) ?? []
+        return positions.contains { position in (try? FinishedOffsets(decoding: position.metadata))?.begun != nil }
+    }
+}

@@ -1,0 +1,97 @@
+import Basics
+import Delivery
+import Testing
+
+/// What a worker does that was fenced.
+struct NameDisputeTests {
+    private static let second: Int64 = 1_000_000_000
+    private static let session = 10 * second
+
+    private static func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(seconds * 1e9)) }
+
+    private static func fenced() -> NameDispute {
+        var dispute = NameDispute(session: session)
+        _ = dispute.fenced(now: at(0), jitter: 1)
+        return dispute
+    }
+
+    @Test(
+        arguments: [
+            (.nobody, 1, .rejoin), (.own, 1, .rejoin), (.ended, 1, .rejoin), (.other, 1, .end), (.other, 100, .end),
+            (.own, 100, .rejoin), (.unnamed, 1, .look(at: at(2))), (.unnamed, 13, .look(at: at(14))), (.unnamed, 13.5, .end),
+        ] as [(NameSighting, Double, NameDispute.Action)])
+    func onlyAnotherProcessThatIsSeenEndsTheWorker(sighting: NameSighting, seconds: Double, action: NameDispute.Action) {
+        #expect(Self.fenced().seen(sighting, now: Self.at(seconds)) == action)
+    }
+
+    @Test(arguments: [(1, .look(at: at(2))), (13, .look(at: at(14))), (13.5, .rejoin)] as [(Double, NameDispute.Action)])
+    func brokersThatSayNothingAreAskedForASession(seconds: Double, action: NameDispute.Action) {
+        #expect(Self.fenced().unseen(now: Self.at(seconds)) == action)
+    }
+
+    @Test(
+        arguments: [
+            (0.0, [0.5, 1, 2, 4, 8, 15, 15, 15]), (1, [1, 2, 4, 8, 16, 30, 30, 30]), (7, [1, 2, 4]), (-1, [0.5, 1]),
+        ] as [(Double, [Double])])
+    func theWaitDoublesUpToItsLimit(jitter: Double, waits: [Double]) {
+        var dispute = NameDispute(session: Self.session)
+        for wait in waits {
+            let action = dispute.fenced(now: Self.at(5), jitter: jitter)
+            #expect(action == .look(at: Self.at(5 + wait)))
+        }
+    }
+
+    @Test func afterACalmTheWaitIsShortAgain() {
+        var dispute = NameDispute(session: Self.session)
+        for _ in 0..<4 { _ = dispute.fenced(now: Self.at(0), jitter: 1) }
+        let stillLong = dispute.fenced(now: Self.at(59), jitter: 1)
+        let short = dispute.fenced(now: Self.at(119), jitter: 1)
+        #expect(stillLong == .look(at: Self.at(59 + 16)) && short == .look(at: Self.at(120)))
+    }
+}
+
+/// When a worker that starts takes its name.
+struct NameWatchTests {
+    private static func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(seconds * 1e9)) }
+
+    @Test(arguments: [NameSighting.nobody, .own, .ended])
+    func aNameThatIsFreeIsTakenAtOnce(sighting: NameSighting) {
+        var watch = NameWatch()
+        let action = watch.seen(sighting, now: Self.at(0), jitter: 0.3)
+        #expect(action == .take)
+    }
+
+    @Test(arguments: [NameSighting.other, .unnamed])
+    func aNameThatAnotherHasIsWaitedForHoweverLong(sighting: NameSighting) {
+        var watch = NameWatch()
+        var now = Self.at(0)
+        var waits: [Int64] = []
+        for _ in 0..<1000 {
+            guard case .look(let moment) = watch.seen(sighting, now: now, jitter: 1) else {
+                Issue.record("it was taken")
+                return
+            }
+            waits.append(moment.nanoseconds(since: now) / 1_000_000)
+            now = moment
+        }
+        #expect(waits.prefix(6) == [500, 1000, 2000, 4000, 5000, 5000] && waits.last == 5000)
+        let action = watch.seen(.nobody, now: now, jitter: 1)
+        #expect(action == .take)
+    }
+
+    @Test func brokersThatSayNothingAreAskedForAWhile() {
+        var watch = NameWatch()
+        var now = Self.at(0)
+        while case .look(let moment) = watch.unseen(now: now, jitter: 1) { now = moment }
+        #expect(now >= Self.at(30) && now <= Self.at(35))
+    }
+
+    @Test func anAnswerBeginsThatWhileAnew() {
+        var watch = NameWatch()
+        _ = watch.unseen(now: Self.at(0), jitter: 1)
+        _ = watch.seen(.other, now: Self.at(20), jitter: 1)
+        let first = watch.unseen(now: Self.at(40), jitter: 1)
+        let last = watch.unseen(now: Self.at(70), jitter: 1)
+        #expect(first != .take && last == .take)
+    }
+}

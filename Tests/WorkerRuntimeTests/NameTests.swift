@@ -1,0 +1,168 @@
+import Delivery
+import Foundation
+import HubEmulator
+import Kafka
+import Observability
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Workers whose names others have, or have had.
+@Suite(.serialized, .tags(.threads))
+struct NameTests {
+    private static let waiting = "waiting until it is gone"
+    private static let rejoining = "no other process has this worker's name"
+
+    private static func requests(_ range: Range<Int>) -> [String] {
+        range.map { #"{"id":"n\#($0)","audience":{"categories":["n\#($0)"]},"platforms":["apple"],"message":{"title":"T"}}"# }
+    }
+
+    /// A run on a machine of its own.
+    private static func run(_ number: UInt64) -> Incarnation {
+        Incarnation(place: "machine \(number)", process: 7, start: 1, number: number)
+    }
+
+    /// A member of the bench's group under the name of a worker; it lives while it is turned.
+    private final class Rival {
+        private let consumer: Consumer
+        private(set) var hasJoined = false
+        private(set) var isFenced = false
+
+        init(_ bench: Bench, _ configuration: WorkerConfiguration) throws {
+            consumer = try Consumer(
+                configuration.memberKafka, groupID: configuration.groupID, instanceID: configuration.instanceID,
+                sessionTimeout: .seconds(6), heartbeatInterval: .seconds(1), wakeUpFileDescriptor: -1)
+            try consumer.subscribe(configuration.topics.shared)
+        }
+
+        func turn() throws {
+            while let event = consumer.nextEvent() {
+                switch event {
+                case .assigned(let list):
+                    try consumer.assign(list.map { (partition: $0, start: .end) })
+                    hasJoined = true
+                case .revoked: try consumer.unassign()
+                case .error(let error): isFenced = isFenced || error.isFenced
+                case .statistics, .log: break
+                }
+            }
+        }
+
+        func close() { consumer.close(timeout: .seconds(5)) }
+    }
+
+    private static func says(_ text: String, _ bench: Bench) -> Bool { bench.logLines.all.contains { $0.contains(text) } }
+
+    /// Without a look at who has the name, the worker ends as `fenced`.
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func aWorkerThatItsOwnShadowFencesJoinsAgainAndGoesOn() throws {
+        let bench = try Bench(.real, partitions: 2)
+        let change: (inout WorkerConfiguration) -> Void = {
+            Bench.takeover(&$0)
+            $0.incarnation = Self.run(1)
+        }
+        let worker = try bench.startWorker(change: change)
+        try bench.publish(all: Self.requests(0..<10))
+        try bench.results(10)
+        let shadow = try Rival(bench, try bench.workerConfiguration(change: change))
+        #expect(
+            try eventually {
+                try shadow.turn()
+                return Self.says(Self.rejoining, bench)
+            })
+        shadow.close()
+        try bench.publish(all: Self.requests(10..<20))
+        try bench.results(20)
+        #expect(!worker.hasEnded)
+        try worker.stop()
+        #expect(try bench.resultsByRequest().count == 20)
+        #expect(bench.hub.calls().count == 20)
+    }
+
+    /// Without a look, the first ends as `fenced`, which is a wrong setting to a service manager, and the one that is started again fences
+    /// the other in its turn.
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func aWorkerWhoseNameALivingProcessTakesEndsForAWhileAndThenWaits() throws {
+        let bench = try Bench(.real, partitions: 2)
+        func change(_ number: UInt64) -> (inout WorkerConfiguration) -> Void {
+            {
+                Bench.takeover(&$0)
+                $0.incarnation = Self.run(number)
+            }
+        }
+        let first = try bench.startWorker(change: change(1))
+        try bench.publish(all: Self.requests(0..<10))
+        try bench.results(10)
+        let rival = try Rival(bench, try bench.workerConfiguration(change: change(2)))
+        #expect(
+            try eventually {
+                try rival.turn()
+                return first.hasEnded && rival.hasJoined
+            })
+        #expect {
+            try first.wait()
+        } throws: { error in
+            guard case .takenOver? = error as? WorkerFailure else { return false }
+            return true
+        }
+        let again = try bench.startWorker(change: change(3))
+        #expect(
+            try eventually {
+                try rival.turn()
+                return again.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains(Self.waiting) == true }
+            })
+        #expect(again.report(.live).passes && !rival.isFenced && !again.hasEnded)
+        rival.close()
+        try bench.publish(all: Self.requests(10..<20))
+        // The name is free when the other's session is over, 6 s here.
+        try bench.results(20)
+        #expect(eventually { again.report(.ready).passes })
+        try again.stop()
+        #expect(try bench.resultsByRequest().count == 20)
+    }
+
+    /// Its session would last for 45 s here.
+    @Test(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"))
+    func aWorkerThatHasStoppedMakesNobodyWaitWhereverItWas() throws {
+        let bench = try Bench(.real, partitions: 2)
+        let first = try bench.startWorker { $0.incarnation = Self.run(1) }
+        try bench.publish(all: Self.requests(0..<10))
+        try bench.results(10)
+        try first.stop()
+        let second = try bench.startWorker { $0.incarnation = Self.run(2) }
+        try bench.publish(all: Self.requests(10..<20))
+        try bench.results(20)
+        #expect(!Self.says(Self.waiting, bench))
+        try second.stop()
+    }
+
+    @Test func aProcessOfThisMachineIsKnownToHaveEnded() throws {
+        let own = Incarnation.ofThisProcess()
+        #expect(own.place != nil && own.start != nil && own.process == ProcessInfo.processInfo.processIdentifier)
+        #expect(!own.isGone(seenBy: own))
+        var earlier = own
+        earlier.start = own.start.map { $0 &- 1 }
+        #expect(earlier.isGone(seenBy: own), "another process has the number now")
+        var elsewhere = earlier
+        elsewhere.place = own.place.map { $0 &+ 1 }
+        #expect(!elsewhere.isGone(seenBy: own), "nothing is known of it")
+        let child = Process()
+        child.executableURL = URL(filePath: "/bin/true")
+        try child.run()
+        child.waitUntilExit()
+        var dead = own
+        dead.process = child.processIdentifier
+        dead.start = nil
+        #expect(dead.isGone(seenBy: own))
+    }
+
+    @Test func onlyTheMemberShowsItsRun() throws {
+        let bench = try Bench(.embedded)
+        var configuration = try bench.workerConfiguration()
+        #expect(configuration.memberKafka.clientID == configuration.kafka.clientID)
+        configuration.incarnation = Self.run(1)
+        #expect(Incarnation(clientID: configuration.memberKafka.clientID) == Self.run(1))
+        #expect(configuration.kafka.clientID == "pushfan")
+    }
+}
