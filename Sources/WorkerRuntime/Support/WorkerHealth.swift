@@ -74,10 +74,10 @@ final class WorkerHealth {
 
     /// The loop was fenced and has ended; another one may follow, which has its hubs and its partitions anew.
     func lostName(_ reason: String) {
-        hubCount = 0
-        failingHubCount = 0
+        hubs.removeAll()
         refusal = nil
         leaving = nil
+        controlTrouble = nil
         brokerFailed(reason)
         producerFailed("not ready to write results yet")
     }
