@@ -52,6 +52,11 @@ public struct Incarnation: Sendable, Hashable {
     /// Whether the two see each other's processes by their numbers.
     public func isBeside(_ other: Incarnation) -> Bool { place != nil && place == other.place }
 
+    /// What a worker's name is called among the processes beside this run: at most 100 bytes.
+    public func address(of name: String, in group: String) -> String {
+        "pushfan \(String(place ?? 0, radix: 16)) \(String(Self.hash("\(group)\n\(name)"), radix: 16))"
+    }
+
     private static let mark = "i"
 
     /// FNV-1a of 64 bits.

@@ -3,7 +3,10 @@ public import Basics
 /// Decides what a worker does that was fenced: whether it was by another process of its name, or by its own earlier membership.
 ///
 /// A coordinator that stops in the middle of a join gives the name a membership that its client never hears of, and takes the client for
-/// an outdated one from then on. A new client is let in again. So the worker ends only when another process is seen under its name.
+/// an outdated one from then on. A new client is let in again. So the worker ends only when another process is seen to live under its name.
+///
+/// Only time tells: a group goes on to show the client id of whoever joined first under a name, when others take its place. The worker's
+/// client is closed, so a membership of its own ends with its session. Who has the name for longer lives.
 ///
 /// Times are nanoseconds.
 public struct NameDispute: Sendable {
@@ -55,13 +58,10 @@ public struct NameDispute: Sendable {
     /// - Parameters:
     ///   - sighting: Who has it.
     ///   - now: The present moment.
-    /// - Returns: What to do. Somebody whose client id tells nothing can be this worker's own membership; that ends with its session.
+    /// - Returns: `rejoin` once nobody has it, `end` if somebody has it for longer than a session, else `look`.
     public func seen(_ sighting: NameSighting, now: MonotonicTime) -> Action {
-        switch sighting {
-        case .nobody, .own, .ended: .rejoin
-        case .other: .end
-        case .unnamed: isOver(now) ? .end : .look(at: now.advanced(byNanoseconds: Self.lookInterval))
-        }
+        guard sighting != .nobody else { return .rejoin }
+        return isOver(now) ? .end : .look(at: now.advanced(byNanoseconds: Self.lookInterval))
     }
 
     /// A look has told nothing.

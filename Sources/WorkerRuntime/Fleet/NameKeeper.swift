@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import EventLoop
 import Foundation
 import Kafka
 import Observability
@@ -11,6 +12,9 @@ import Observability
 struct NameKeeper {
     private let name: String
     private let look: NameLook
+    /// The name among the processes beside this one.
+    private let address: String
+    private var lock: NameLock?
     private let log: Log
     private let health: WorkerHealth
     private let control: WorkerControl
@@ -24,6 +28,7 @@ struct NameKeeper {
         guard let own = configuration.incarnation, configuration.guarantee == .exactlyOnce else { return nil }
         name = configuration.instanceID
         look = NameLook(configuration, own: own)
+        address = own.address(of: name, in: configuration.groupID)
         log = services.log
         self.health = health
         self.control = control
@@ -85,7 +90,8 @@ struct NameKeeper {
         defer { turn() }
         do throws(KafkaError) {
             lastError = nil
-            return try look()
+            lock = lock ?? NameLock(address)
+            return try look(isAlone: lock != nil)
         } catch {
             lastError = error
             return nil

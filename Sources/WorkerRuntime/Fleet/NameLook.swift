@@ -14,13 +14,14 @@ struct NameLook {
 
     /// Looks once, for some 6 s at most.
     ///
+    /// - Parameter isAlone: Whether no other process beside this one holds the name.
     /// - Throws: Brokers did not say.
-    func callAsFunction() throws(KafkaError) -> NameSighting {
+    func callAsFunction(isAlone: Bool) throws(KafkaError) -> NameSighting {
         let admin = try TopicAdmin(configuration.kafka)
         let group = try admin.describe(group: configuration.groupID, timeout: .seconds(2))
         guard let member = group.members.first(where: { $0.name == configuration.instanceID }) else { return .nobody }
         let holder = Incarnation(clientID: member.clientID)
-        let isGone = holder.map { $0.isGone(seenBy: own) } ?? false
+        let isGone = isAlone && (holder.map { $0.isGone(seenBy: own) } ?? false)
         let hasLeft = holder != own && !isGone && hasLeft(member.partitions)
         return NameSighting(holder: holder, own: own, isGone: isGone, hasLeft: hasLeft)
     }

@@ -17,10 +17,12 @@ struct NameDisputeTests {
 
     @Test(
         arguments: [
-            (.nobody, 1, .rejoin), (.own, 1, .rejoin), (.ended, 1, .rejoin), (.other, 1, .end), (.other, 100, .end),
-            (.own, 100, .rejoin), (.unnamed, 1, .look(at: at(2))), (.unnamed, 13, .look(at: at(14))), (.unnamed, 13.5, .end),
+            (.nobody, 1, .rejoin), (.nobody, 100, .rejoin), (.own, 1, .look(at: at(2))), (.ended, 1, .look(at: at(2))),
+            (.other, 1, .look(at: at(2))), (.other, 100, .end), (.own, 100, .end), (.ended, 13.5, .end),
+            (.unnamed, 13, .look(at: at(14))), (.unnamed, 13.5, .end),
         ] as [(NameSighting, Double, NameDispute.Action)])
-    func onlyAnotherProcessThatIsSeenEndsTheWorker(sighting: NameSighting, seconds: Double, action: NameDispute.Action) {
+    func onlyWhoHasTheNameForLongerThanASessionEndsTheWorker(sighting: NameSighting, seconds: Double, action: NameDispute.Action)
+    {
         #expect(Self.fenced().seen(sighting, now: Self.at(seconds)) == action)
     }
 
