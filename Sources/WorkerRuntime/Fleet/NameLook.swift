@@ -15,6 +15,7 @@ struct NameLook {
     /// Looks once, for some 6 s at most.
     ///
     /// - Parameter isAlone: Whether no other process beside this one holds the name.
+    /// - Returns: Who has the name.
     /// - Throws: Brokers did not say.
     func callAsFunction(isAlone: Bool) throws(KafkaError) -> NameSighting {
         let admin = try TopicAdmin(configuration.kafka)
