@@ -25,6 +25,8 @@ struct GroupAdoptTests {
         let producer = try Producer(kafka, transactionalID: stage.name, transactionTimeout: farDeadline)
         defer { producer.close(timeout: .zero) }
         try producer.initTransactions(timeout: farDeadline)
+        // On a broker that has no topic of positions yet, librdkafka 2.0.2 never ends to send them: nothing asked for a coordinator before.
+        if let first = positions.first { _ = try committed(group, first.partition) }
         try producer.beginTransaction()
         try producer.sendOffsets(positions, group: GroupMetadata(withoutMembers: group), timeout: farDeadline)
         try producer.commitTransaction(timeout: nil)
