@@ -74,7 +74,7 @@ struct MissingTopicTests {
         let bench = try Bench(.real, partitions: 1)
         let worker = try bench.startWorker()
         try bench.publish(Self.request("first", Self.wait(11_000, bench)))
-        #expect(eventually { bench.metric("pushfan_delayed_total") == 1 })
+        #expect(eventually { bench.metric("pushfan_delayed_total") == 1 }, "\(bench.logLines.all.suffix(20))")
         // What was read of the lane, and has ended there, has a position.
         bench.clock.advance(by: .seconds(12))
         try bench.results(1)

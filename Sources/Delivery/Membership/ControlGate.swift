@@ -11,7 +11,7 @@ public struct ControlGate: Sendable, Equatable {
     /// How much of the time between two looks counts at most: 2 s in nanoseconds. A process that stood still has not tried to read either.
     public static let longestStep: Int64 = 2_000_000_000
 
-    /// What is to be said.
+    /// What must be said.
     public enum Trouble: Sendable, Equatable {
         /// Reading gets on and takes long; no request begins before it has reached its end.
         case late

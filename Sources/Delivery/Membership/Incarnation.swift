@@ -27,7 +27,7 @@ public struct Incarnation: Sendable, Hashable {
 
     /// Reads it off a client id.
     ///
-    /// - Returns: Nil if none stands there.
+    /// - Returns: Nil if none is present.
     public init?(clientID: String) {
         guard let last = clientID.split(separator: ".", omittingEmptySubsequences: false).last else { return nil }
         let words = last.split(separator: "-", omittingEmptySubsequences: false)
@@ -67,7 +67,7 @@ public struct Incarnation: Sendable, Hashable {
 
 /// Who has a worker's name in its group, as far as one look can tell.
 public enum NameSighting: Sendable, Equatable, CaseIterable {
-    /// Nobody.
+    /// No member.
     case nobody
     /// The worker that looks, now or before.
     case own
@@ -75,7 +75,7 @@ public enum NameSighting: Sendable, Equatable, CaseIterable {
     case ended
     /// Another run, which lives for all that is known.
     case other
-    /// Somebody whose client id tells nothing.
+    /// A member whose client id tells nothing.
     case unnamed
 
     /// Judges what a look has found.

@@ -28,7 +28,7 @@ public struct NameDispute: Sendable {
     public static let calm: Int64 = 60_000_000_000
     /// Between two looks: 1 s.
     public static let lookInterval: Int64 = 1_000_000_000
-    /// How much longer than a session somebody must have the name to be believed to live: 3 s.
+    /// How much longer than a session a member must have the name to be believed to live: 3 s.
     public static let margin: Int64 = 3_000_000_000
 
     private let session: Int64
@@ -58,7 +58,7 @@ public struct NameDispute: Sendable {
     /// - Parameters:
     ///   - sighting: Who has it.
     ///   - now: The present moment.
-    /// - Returns: `rejoin` once nobody has it, `end` if somebody has it for longer than a session, else `look`.
+    /// - Returns: `rejoin` once no member has it, `end` if one has it for longer than a session, else `look`.
     public func seen(_ sighting: NameSighting, now: MonotonicTime) -> Action {
         guard sighting != .nobody else { return .rejoin }
         return isOver(now) ? .end : .look(at: now.advanced(byNanoseconds: Self.lookInterval))

@@ -3,7 +3,7 @@ public import Basics
 /// Decides when a worker that starts may take its name: not while another process lives under it. So two of one name do not end each
 /// other in turns.
 ///
-/// A run that has ended makes nobody wait, where that is known: its process was beside this one and is gone, and no other beside holds the
+/// A run that has ended makes no worker wait, where that is known: its process was beside this one and is gone, and no other beside holds the
 /// name; or it has left as it should. A group may show a run that was there before the one that has the name now. Then the machine of the
 /// run that is shown goes on, and others wait.
 /// Else the name is free when its session is over.
@@ -28,7 +28,7 @@ public struct NameWatch: Sendable {
     private var wait = Self.firstWait
     private var unseenSince: MonotonicTime?
 
-    /// Nobody has looked yet.
+    /// A worker that has not looked yet.
     public init() {}
 
     /// A look has told who has the name.

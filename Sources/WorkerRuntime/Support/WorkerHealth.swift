@@ -72,7 +72,7 @@ final class WorkerHealth {
         fail(group, "group", reason)
     }
 
-    /// The loop was fenced and has ended; another one may follow, which has its hubs and its partitions anew.
+    /// The loop was fenced and has ended; another one may follow, which has new hubs and partitions.
     func lostName(_ reason: String) {
         hubs.removeAll()
         refusal = nil

@@ -120,7 +120,7 @@ enum RefusedStarts {
         let names = refused.prefix(3).map { "\($0.partition) (\($0.lag) wait)" }.joined(separator: ", ")
         let rest = refused.count > 3 ? " and \(refused.count - 3) more" : ""
         return
-            "the group has no position in \(names)\(rest), and requests have waited there for more than ten minutes, or may have been sent:"
+            "the group has no position in \(names)\(rest); requests wait there for more than ten minutes, or may have been sent:"
             + " workers leave these partitions until you say where the group begins"
     }
 }
