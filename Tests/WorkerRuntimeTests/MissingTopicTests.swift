@@ -73,15 +73,15 @@ struct MissingTopicTests {
     func commitsGoOnWhereADelayLaneIsDeletedWhileItIsWrittenTo() throws {
         let bench = try Bench(.real, partitions: 1)
         let worker = try bench.startWorker()
-        try bench.publish(Self.request("first", Self.wait(11_000, bench)))
-        #expect(eventually { bench.metric("pushfan_delayed_total") == 1 }, "\(bench.logLines.all.suffix(20))")
+        try bench.publish(Self.request("first", Self.wait(30_000, bench)))
+        #expect(eventually { bench.metric("pushfan_delayed_total") == 1 })
         // What was read of the lane, and has ended there, has a position.
-        bench.clock.advance(by: .seconds(12))
+        bench.clock.advance(by: .seconds(31))
         try bench.results(1)
         let names = (0..<60).map { "n\($0)" }
         func publish(_ part: Range<Int>) throws {
             try bench.publish(
-                all: part.map { Self.request(names[$0], $0 % 3 == 0 ? Self.wait(61_000, bench) : "") })
+                all: part.map { Self.request(names[$0], $0 % 3 == 0 ? Self.wait(90_000, bench) : "") })
         }
         try publish(0..<3)
         try Self.delete([bench.topics.delays[0], bench.topics.delays[1]], bench)
@@ -100,8 +100,8 @@ struct MissingTopicTests {
     func whatWaitsInADelayLaneThatIsDeletedIsGoneAndNothingElse() throws {
         let bench = try Bench(.real, partitions: 1)
         let first = try bench.startWorker()
-        try bench.publish(Self.request("gone", Self.wait(61_000, bench)))
-        try bench.publish(Self.request("kept", Self.wait(11_000, bench)))
+        try bench.publish(Self.request("gone", Self.wait(90_000, bench)))
+        try bench.publish(Self.request("kept", Self.wait(30_000, bench)))
         #expect(eventually { bench.metric("pushfan_delayed_total") == 2 })
         try bench.publish(Self.request("other"))
         try bench.results(1)
@@ -109,7 +109,7 @@ struct MissingTopicTests {
         try first.stop()
         try Self.delete([bench.topics.delays[1]], bench)
         let second = try bench.startWorker()
-        try bench.publish(Self.request("later", Self.wait(61_000, bench)))
+        try bench.publish(Self.request("later", Self.wait(90_000, bench)))
         #expect(eventually { bench.metric("pushfan_delayed_total") >= 3 })
         #expect(bench.passTime(by: .milliseconds(100)) { bench.tags.contains("later") })
         try bench.results(3)
