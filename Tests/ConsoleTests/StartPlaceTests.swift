@@ -26,7 +26,7 @@ import Testing
         let topic = [Self.position(0, high: 0), Self.position(1, low: 2, high: 9), Self.position(2, high: 4)]
         let refused = RefusedStarts.refused(of: topic, young: [nil, nil, 0])
         #expect(refused == [topic[1]], "the empty one before it waits as well, but nothing waits in it")
-        #expect(RefusedStarts.text(refused)?.hasPrefix("the group has no position in t[1] (7 wait), and") == true)
+        #expect(RefusedStarts.text(refused)?.hasPrefix("the group has no position in t[1] (7 wait); requests") == true)
         #expect(RefusedStarts.text([]) == nil)
         #expect(RefusedStarts.text((0..<5).map { Self.position($0, high: 3) })?.contains("t[2] (3 wait) and 2 more") == true)
         let grown = [Self.position(0, high: 5, committed: 5), Self.position(1, high: 9)]
