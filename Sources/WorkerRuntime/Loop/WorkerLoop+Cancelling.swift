@@ -6,9 +6,9 @@ import PushModel
 
 /// Requests that are cancelled: none of their calls is begun after the cancellation was read.
 ///
-/// Every loop reads the control topic from its beginning, and takes no request before it knows what stood there when its partitions were
-/// assigned, unless that cannot be read: then requests go on after `ControlGate.patience`. What waits in memory, and what stands first in a delay lane, ends at once. What lies behind in a lane ends when it is its
-/// turn to be looked at, after the lane's length at most. A call in flight may finish, and is not made again.
+/// Every loop reads the control topic from its beginning, and takes no request before it knows what was there when its partitions were
+/// assigned; where that cannot be read, for `ControlGate.patience`. What waits in memory, or is first in a delay lane, ends at once. What is
+/// behind it in a lane ends when it is looked at, after the lane's length at most. A call in flight may finish, and is not made again.
 extension WorkerLoop {
     /// Records of the control topic that are taken in one turn.
     private static let controlRecordsPerTurn = 1000

@@ -64,15 +64,7 @@ extension Catalogue {
         "results-refused",
         "results that Kafka refuses are kept until it takes them, and no call is made for what cannot be recorded"
     ) { stage in
-        Clock.pause(.seconds(3))
-        try stage.configure(stage.topics.results, "--add-config", "max.message.bytes=100")
-        stage.note("the results topic refuses")
-        stage.beginOutage()
-        Clock.pause(.seconds(12))
-        try stage.configure(stage.topics.results, "--delete-config", "max.message.bytes")
-        stage.endOutage()
-        stage.note("the results topic takes results again")
-        stage.watch.mark()
+        try stage.refuseResults(for: .seconds(12))
     }.with { scenario in
         scenario.workload = Workload(6_000, rate: 200)
     }

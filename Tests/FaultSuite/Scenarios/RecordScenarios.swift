@@ -66,15 +66,7 @@ extension Catalogue {
     private static let refusedLong = Scenario(
         "refused-long", "a results topic that takes nothing for a minute costs no result, no whole, and no byte of a dead letter"
     ) { stage in
-        Clock.pause(.seconds(3))
-        try stage.configure(stage.topics.results, "--add-config", "max.message.bytes=100")
-        stage.note("the results topic refuses")
-        stage.beginOutage()
-        Clock.pause(.seconds(60))
-        try stage.configure(stage.topics.results, "--delete-config", "max.message.bytes")
-        stage.endOutage()
-        stage.note("the results topic takes results again")
-        stage.watch.mark()
+        try stage.refuseResults(for: .seconds(60))
     }.with { scenario in
         scenario.isScaled = false
         scenario.workload = Workload(2_400, rate: 30)

@@ -55,4 +55,20 @@ extension Stage {
     func configure(_ topic: String, _ change: String, _ setting: String) throws {
         try broker.tool("configs", ["--alter", "--entity-type", "topics", "--entity-name", topic, change, setting])
     }
+
+    /// Lets the results topic refuse every record, after 3 s of work, and then take them again.
+    ///
+    /// - Parameter time: For how long it refuses.
+    /// - Throws: The tool failed.
+    func refuseResults(for time: Duration) throws {
+        Clock.pause(.seconds(3))
+        try configure(topics.results, "--add-config", "max.message.bytes=100")
+        note("the results topic refuses")
+        beginOutage()
+        Clock.pause(time)
+        try configure(topics.results, "--delete-config", "max.message.bytes")
+        endOutage()
+        note("the results topic takes results again")
+        watch.mark()
+    }
 }
