@@ -224,6 +224,18 @@ final class Bench {
         try producer.flush(timeout: farDeadline)
     }
 
+    /// Makes a topic, also one that was deleted a moment ago, and waits until a broker knows it: a controller confirms it before.
+    func create(_ topic: String, partitions: Int = 1) throws {
+        let admin = try TopicAdmin(kafka)
+        let new = NewTopic(name: topic, partitionCount: partitions, replicationFactor: 1)
+        let isThere = try eventually { try admin.createTopics([new], timeout: farDeadline) == [.created] }
+        try #require(isThere)
+        let isKnown = try eventually {
+            try admin.describe(topics: [topic], timeout: farDeadline).topics == [.existing(partitionCount: partitions)]
+        }
+        try #require(isKnown)
+    }
+
     private func openReader(_ topic: String) throws -> TopicReader {
         try Self.whenReady { try TopicReader(kafka, topic: topic, start: .beginning, timeout: farDeadline) }
     }

@@ -171,9 +171,7 @@ struct LostTailTests {
     /// due in 50 s, which is less than the lane of a minute is long.
     private static func copyLane(_ bench: Bench, isYoung: Bool) throws -> String {
         let name = bench.name + ".delay-copy"
-        let new = NewTopic(name: name, partitionCount: 1, replicationFactor: 1)
-        let admin = try TopicAdmin(bench.kafka)
-        #expect(try eventually { try admin.createTopics([new], timeout: farDeadline) == [.created] })
+        try bench.create(name)
         let producer = try Producer(bench.kafka, transactionalID: nil)
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: [name], timeout: farDeadline).first)

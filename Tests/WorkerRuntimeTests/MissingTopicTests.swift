@@ -25,14 +25,6 @@ struct MissingTopicTests {
         try #require(failed.isEmpty, "\(failed)")
     }
 
-    /// Makes a topic again; brokers take a moment to delete the one before.
-    private static func create(_ name: String, partitions: Int, _ bench: Bench) throws {
-        let admin = try TopicAdmin(bench.kafka)
-        let new = NewTopic(name: name, partitionCount: partitions, replicationFactor: 1)
-        let isThere = try eventually { try admin.createTopics([new], timeout: farDeadline) == [.created] }
-        try #require(isThere)
-    }
-
     /// Lets the embedded broker say that lanes are missing, and a commit fail after that, so that the worker asks for them.
     private static func miss(_ lanes: [Int], _ bench: Bench, _ worker: RunningWorker) throws {
         let cluster = try #require(bench.cluster)
@@ -155,7 +147,7 @@ struct MissingTopicTests {
         try bench.publish(request("waits", wait(120_000, bench)))
         try bench.publish(all: (0..<10).map { request("other\($0)") })
         try bench.results(11)
-        try create(bench.topics.delays[1], partitions: partitions, bench)
+        try bench.create(bench.topics.delays[1], partitions: partitions)
         #expect(try bench.read(bench.topics.delays[1], count: 1).count == 1)
     }
 
@@ -166,7 +158,7 @@ struct MissingTopicTests {
         try bench.publish(Self.request("before"))
         try bench.results(1)
         try Self.delete([bench.topics.held], bench)
-        try Self.create(bench.topics.held, partitions: 1, bench)
+        try bench.create(bench.topics.held)
         bench.hub.arm([try Fault(parsing: "status=500,retry-after=200,tags=waits,count=1")])
         try bench.publish(Self.request("waits", #","ordering_key":"k""#))
         #expect(eventually { bench.hasRetries })
