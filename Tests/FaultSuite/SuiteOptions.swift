@@ -18,7 +18,7 @@ struct SuiteOptions: Sendable {
     var report: String?
     var names: [String] = []
 
-    private static let fastScale = 0.3
+    private static let fastScale = 0.2
 
     static let usage = """
         pushfan-faults --program PATH [--fast] [--list] [--seed N] [--scale X] [--keep DIR] [--report FILE] [NAME...]

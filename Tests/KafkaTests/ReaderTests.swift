@@ -68,7 +68,7 @@ import Testing
         #expect(try readToEnd(try reader(mock, .beginning)).map(\.text) == ["a"])
     }
 
-    /// With slow answers the last question finds no time for one. In 20 s one of the others does.
+    /// With slow answers the last question finds no time for one. In 10 s one of the others does.
     @Test(arguments: [Duration.zero, .milliseconds(100)])
     func aPartitionWithoutALeaderIsToldWhenTimeIsUp(slowness: Duration) throws {
         let mock = try Mock()
@@ -76,7 +76,7 @@ import Testing
         mock.cluster.failNext(apiKey: 2, codes: [Int32](repeating: 6, count: 10_000))
         mock.cluster.setBroker(1, roundTripTime: slowness)
         let error = #expect(throws: KafkaError.self) {
-            _ = try reader(mock, .beginning, timeout: .seconds(20))
+            _ = try reader(mock, .beginning, timeout: .seconds(10))
         }
         #expect(error?.name == "NOT_LEADER_FOR_PARTITION")
     }

@@ -65,18 +65,20 @@ import Testing
         #expect(failure([0xFF, 0xFE, 0x61, 0x00]) != nil)
     }
 
-    static let bombs: [(String, [UInt8], String)] = [
-        ("brackets", [UInt8](repeating: UInt8(ascii: "["), count: 1 << 20), "nested more than 32 levels"),
-        ("braces", [UInt8](repeating: UInt8(ascii: "{"), count: 1 << 20), "nested more than 32 levels"),
-        ("dashes", Array(String(repeating: "- ", count: 1 << 19).utf8), "nested more than 32 levels"),
-        ("questions", Array(String(repeating: "? ", count: 1 << 19).utf8), "nested more than 32 levels"),
-        ("items", Array("[\(String(repeating: "1,", count: 20_000))1]".utf8), "more than 10000 values"),
-        ("size", [UInt8](repeating: UInt8(ascii: "a"), count: (1 << 20) + 1), "1048577 bytes"),
-        ("laughs", Array("a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n".utf8), "aliases"),
-    ]
+    /// A piece, and how often it is repeated. The text itself is no argument: the event stream would spell out its bytes.
+    @Test(
+        arguments: [
+            ("[", 1 << 20, "nested more than 32 levels"), ("{", 1 << 20, "nested more than 32 levels"),
+            ("- ", 1 << 19, "nested more than 32 levels"), ("? ", 1 << 19, "nested more than 32 levels"),
+            ("a", (1 << 20) + 1, "1048577 bytes"), ("a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n", 1, "aliases"),
+        ] as [(String, Int, String)])
+    func bombIsRefused(_ piece: String, _ count: Int, _ reason: String) {
+        let found = failure(Array(String(repeating: piece, count: count).utf8))
+        #expect(found?.contains(reason) == true, "\(found ?? "accepted")")
+    }
 
-    @Test(arguments: bombs) func bombIsRefused(_ name: String, _ bytes: [UInt8], _ reason: String) {
-        #expect(failure(bytes)?.contains(reason) == true, "\(name): \(failure(bytes) ?? "accepted")")
+    @Test func moreValuesThanAreAllowedAreRefused() {
+        #expect(failure(Array("[\(String(repeating: "1,", count: 20_000))1]".utf8))?.contains("more than 10000 values") == true)
     }
 
     @Test func largestAllowedDocumentIsRead() throws {

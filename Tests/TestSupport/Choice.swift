@@ -1,12 +1,14 @@
 import Foundation
 public import Testing
 
-/// What `Deploy/test` chooses tests by.
+/// What `Deploy/test` chooses and orders tests by.
 extension Tag {
     /// Reaches code that several threads share: ThreadSanitizer looks at it.
     @Tag public static var threads: Self
     /// Reaches a C library: AddressSanitizer looks at it.
     @Tag public static var c: Self
+    /// A suite that waits for half a minute or longer: `.ci/run-tests` begins with it.
+    @Tag public static var waits: Self
 }
 
 extension Trait where Self == ConditionTrait {

@@ -9,7 +9,7 @@ import Testing
 import WorkerRuntime
 
 /// Requests that wait in delay lanes, and what becomes of them when workers come and go meanwhile.
-@Suite(.serialized, .tags(.threads))
+@Suite(.serialized, .tags(.waits, .threads))
 struct DelayTests {
     private static func request(_ name: String, _ fields: String = "", platforms: String = #""apple""#) -> String {
         #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":[\#(platforms)],"message":{"title":"T"}\#(fields)}"#

@@ -10,7 +10,7 @@ import Testing
 @testable import WorkerRuntime
 
 /// Requests that need more calls than one may make: their parts, and the one result of the whole.
-@Suite(.serialized)
+@Suite(.serialized, .tags(.waits))
 struct ExpandTests {
     private static func request(_ id: String, users: Int, _ members: String = "") -> String {
         let names = (0..<users).map { "\"\(id)-u\($0)\"" }.joined(separator: ",")

@@ -8,7 +8,7 @@ import Testing
 import WorkerRuntime
 
 /// Workers beside and after each other, and brokers that are not there.
-@Suite(.serialized, .tags(.threads))
+@Suite(.serialized, .tags(.waits, .threads))
 struct GroupTests {
     private static func requests(_ range: Range<Int>) -> [String] {
         range.map { #"{"id":"n\#($0)","audience":{"categories":["n\#($0)"]},"platforms":["apple"],"message":{"title":"T"}}"# }

@@ -10,7 +10,7 @@ import WorkerRuntime
 /// What becomes of partitions that have lost records which were read.
 ///
 /// No broker loses a tail on demand. So a group is put where it would stand then: its position names a record that is not there.
-@Suite(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"), .serialized, .tags(.threads))
+@Suite(.enabled(if: Bench.Broker.realAddress != nil, "needs PUSHFAN_TEST_KAFKA"), .serialized, .tags(.waits, .threads))
 struct LostTailTests {
     private static func request(_ name: String, _ fields: String = "") -> String {
         #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}\#(fields)}"#
@@ -77,7 +77,8 @@ struct LostTailTests {
         try worker.stop()
         #expect(Set(try bench.resultsByRequest().keys) == ["urgent"] && bench.hub.calls().count == 1)
         #expect(try bench.committed()?.offset == 7, "nothing is committed of it")
-        // The operator knows.
+        // The operator knows. Once is enough: the group has no member only when a session has ended.
+        guard rule == .end else { return }
         try Self.stand(bench, at: 5)
         let next = try bench.startWorker(change: Bench.takeover)
         try bench.publish(all: Self.requests(9..<10))

@@ -9,7 +9,7 @@ import Testing
 @testable import WorkerRuntime
 
 /// Workers whose names others have, or have had.
-@Suite(.serialized, .tags(.threads))
+@Suite(.serialized, .tags(.waits, .threads))
 struct NameTests {
     private static let waiting = "waiting until it is gone"
     private static let rejoining = "no other process has this worker's name"

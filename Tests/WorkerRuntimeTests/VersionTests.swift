@@ -9,7 +9,7 @@ import Testing
 @testable import WorkerRuntime
 
 /// Workers that meet what another version wrote.
-@Suite(.serialized)
+@Suite(.serialized, .tags(.waits))
 struct VersionTests {
     /// Writes samples to a partition, as a group's own.
     private static func write(

@@ -154,11 +154,15 @@ struct TelemetryReaderTests {
             ),
             (Specimen.details(Specimen.list("Apns", [("", 1)])), .invalidWord),
             (Specimen.details(Specimen.list("Apns", (0...512).map { ("N\($0)", 1) })), .tooManyCounts),
-            (Specimen.details(String(repeating: " ", count: NotificationTelemetry.maximumByteCount)), .tooLarge),
         ] as [(String, TelemetryFault)])
     func whatIsNoTelemetryIsRefused(text: String, fault: TelemetryFault) {
         #expect(throws: fault) { try telemetry(text) }
         #expect(!fault.description.isEmpty)
+    }
+
+    @Test func telemetryThatIsTooLargeIsRefused() {
+        let spaces = String(repeating: " ", count: NotificationTelemetry.maximumByteCount)
+        #expect(throws: TelemetryFault.tooLarge) { try telemetry(Specimen.details(spaces)) }
     }
 
     @Test func sumsStayInsideTheirBounds() throws {

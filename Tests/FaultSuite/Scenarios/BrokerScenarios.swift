@@ -19,7 +19,7 @@ extension Catalogue {
     }.with { scenario in
         scenario.isFast = true
         scenario.broker = .own(settings: calmBroker)
-        scenario.workload = Workload(60_000, rate: 250)
+        scenario.workload = Workload(36_000, rate: 250)
         scenario.deadline = .seconds(600)
     }
 

@@ -208,19 +208,19 @@ final class Stage: Sendable {
     /// Broker nodes that were killed.
     var brokerKills: Int { state.withLock { $0.brokerKills } }
 
-    /// Kills a broker node, or all of them.
+    /// Kills a broker node, or all of them. A single one may lead what a worker commits to, and a session may run out before another does.
     func killBroker(node: Int? = nil) throws {
         note("broker killed\(node.map { ": node \($0)" } ?? "")")
-        if node == nil { beginOutage() }
+        beginOutage()
         try broker.kill(node: node)
-        if node == nil { for worker in workers where worker.isRunning { worker.noteOutageDone() } }
+        for worker in workers where worker.isRunning { worker.noteOutageDone() }
         state.withLock { $0.brokerKills += node == nil ? broker.nodes : 1 }
     }
 
     /// Starts a killed broker again.
     func resumeBroker(node: Int? = nil) throws {
         try broker.resume(node: node)
-        if node == nil { endOutage() }
+        endOutage()
         note("broker back\(node.map { ": node \($0)" } ?? "")")
         watch.mark()
     }
