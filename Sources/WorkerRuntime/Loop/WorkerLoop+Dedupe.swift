@@ -45,7 +45,7 @@ extension WorkerLoop {
         }
     }
 
-    /// What is known of a request from before its partition was lost; nil if its calls are to be made.
+    /// What is known of a request from before its partition was lost; nil if its calls must be made.
     func knownOutcome(of flight: Flight) -> OutcomeBatch? {
         guard flight.offset < partitions[flight.slot].knownEnd, flight.delayed == nil, flight.report.faults.isEmpty,
             var outcome = offered.known.take(KnownRequest(flight), of: Membership.Partition(partitions[flight.slot].id))
