@@ -272,7 +272,7 @@ extension WorkerLoop {
     /// Says that what is read again is not all called again.
     private func noteKnown(_ count: Int) {
         guard count > 0 else { return }
-        log.info(.rebalanced, "partitions that were lost are back; known results are recorded now", [.count: LogValue(count)])
+        log.info(.rebalanced, "partitions are back as they were left; known results are recorded now", [.count: LogValue(count)])
     }
 
     /// Forgets the assignment and everything that belongs to it, but for outcomes that count if it comes back as it was.

@@ -40,11 +40,11 @@ extension WorkerLoop {
             putBack()
         case .forget: offered.job = nil
         case .reset(let reason):
-            offered.job = nil
             switch reason {
             case .overtaken: beginAssignmentAgain(because: "another member or tool has moved the group's positions")
             case .misplaced: beginAssignmentAgain(because: "the topic of held requests has fewer partitions than it had")
             }
+            offered.job = nil
         case .stop: fail(.fenced(text(of: error)))
         }
     }

@@ -35,12 +35,12 @@ extension OfferedBatch {
 }
 
 extension OutcomeBatch {
-    /// The outcomes of requests that a device may have heard of, as far as each is its result and what goes with it. What waits elsewhere,
-    /// in a delay lane, for its key, or in parts, is read again and begun again.
+    /// The outcomes of requests that a device may have heard of, as far as each is its result and what goes with it. What was on its way to
+    /// a delay lane, to the held requests or into parts is read again and begun again.
     ///
     /// - Parameter isWritten: Whether the records are written, and only the positions are missing: then nothing is left to write.
     /// - Returns: The outcomes by their partitions' slots.
-    fileprivate func knownEntries(isWritten: Bool = false) -> [Int: [KnownOutcomes<OutcomeBatch>.Entry]] {
+    func knownEntries(isWritten: Bool = false) -> [Int: [KnownOutcomes<OutcomeBatch>.Entry]] {
         var entries: [Int: [KnownOutcomes<OutcomeBatch>.Entry]] = [:]
         guard records.contains(where: { $0.source != nil }) else { return entries }
         // No more is kept in the end.
