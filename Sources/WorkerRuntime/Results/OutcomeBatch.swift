@@ -199,9 +199,10 @@ struct OutcomeBatch: Sendable {
         return taken
     }
 
-    /// A copy of some of the records.
+    /// Copies some of the records.
     ///
     /// - Parameter places: Places in `records`.
+    /// - Returns: A batch of these.
     func copy(of places: [Int]) -> OutcomeBatch {
         var copy = OutcomeBatch()
         for place in places { copy.append(records[place], of: self) }

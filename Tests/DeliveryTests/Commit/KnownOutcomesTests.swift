@@ -1,4 +1,5 @@
 import Delivery
+import TestSupport
 import Testing
 
 /// What a worker knows of partitions that it has lost.
@@ -116,5 +117,46 @@ struct KnownOutcomesTests {
         #expect(known.began(Self.here, at: Self.position(0)).count == keptOfOlder, "\(name)")
         #expect(known.began(Self.there, at: Self.position(0)).count == keptOfNewer, "\(name)")
         #expect(known.count <= KnownOutcomes<Int64>.greatestCount && known.byteCount <= KnownOutcomes<Int64>.greatestByteCount)
+    }
+
+    /// A partition that is read, committed and lost by chance, with commits whose end is not known. Without another worker that records
+    /// something, no call is made twice; after one that does, nothing is taken for known.
+    @Test(arguments: 0..<100)
+    func noCallIsMadeTwiceUnlessAnotherWorkerRecordsSomething(seed: Int) {
+        let hasOthers = seed % 2 == 1
+        var random = SeededRandom(seed)
+        var known = KnownOutcomes<Int64>()
+        var calls: [Int64: Int] = [:]
+        var recorded: Set<Int64> = []
+        var waiting: Set<Int64> = []
+        var hasMoved = false
+        func position(_ finished: Set<Int64>) -> LedgerCommit { Self.position(0, "\(finished.sorted())") }
+        for _ in 0..<500 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0:
+                recorded.formUnion(waiting)
+                waiting = []
+            case 1:
+                let offered = Set(waiting.sorted().filter { _ in Bool.random(using: &random) })
+                let positions = [position(recorded), position(recorded.union(offered))]
+                known.lost(Self.here, at: positions, knowing: Self.entries(waiting.sorted()))
+                waiting = []
+                if Bool.random(using: &random) { recorded.formUnion(offered) }
+                let other = Int64.random(in: 0..<60, using: &random)
+                // What was offered may be what the other records, and then no one can tell them apart.
+                hasMoved = hasOthers && !recorded.contains(other) && !offered.contains(other)
+                if hasMoved { recorded.insert(other) }
+                _ = known.began(Self.here, at: position(recorded))
+            default:
+                let offset = Int64.random(in: 0..<60, using: &random)
+                guard !recorded.contains(offset), !waiting.contains(offset) else { continue }
+                let outcome = known.take(Self.request(offset), of: Self.here)
+                if hasMoved { #expect(outcome == nil) }
+                if outcome == nil { calls[offset, default: 0] += 1 }
+                waiting.insert(offset)
+            }
+        }
+        #expect(hasOthers || calls.values.allSatisfy { $0 == 1 })
+        #expect(known.count <= 60)
     }
 }
