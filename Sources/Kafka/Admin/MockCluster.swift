@@ -68,6 +68,14 @@ public final class MockCluster {
         rd_kafka_mock_push_request_errors_array(cluster, apiKey, errors.count, errors)
     }
 
+    /// Lets requests of a kind succeed again, however many were to fail.
+    ///
+    /// - Parameter apiKey: As of `failNext(apiKey:codes:)`.
+    public func failNoMore(apiKey: Int16) {
+        guard let cluster else { return }
+        rd_kafka_mock_clear_request_errors(cluster, apiKey)
+    }
+
     /// Takes a broker, counted from 1, out of service or puts it back; what it leads stays with it.
     public func setBroker(_ id: Int32, isUp: Bool) {
         guard let cluster else { return }

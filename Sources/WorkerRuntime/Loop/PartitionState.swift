@@ -105,6 +105,8 @@ struct PartitionState {
     var firstOffset: Int64
     /// How far the partition's previous owner may have begun requests.
     var begun = BegunReach()
+    /// Behind the last offset whose outcome is known, although it is not committed, because the partition was lost and has come back; else 0.
+    var knownEnd: Int64 = 0
     /// Whether a call in flight was given up.
     var hasLostCalls = false
     /// Whether the group's position says that no worker is at work here. That is taken back before anything is begun.

@@ -110,6 +110,7 @@ extension WorkerLoop {
         for message in plan.messages { note(message, of: positions) }
         guard startReading(plan, states, ends.control) else { return }
         partitions = states
+        noteKnown(offered.begin(&partitions))
         membership.began(isOpening: plan.isOpening, awaitsLeader: plan.awaitsLeader, now: now, at: wallClock)
         noteOwnership(plan.requests.count)
         place(plan)
@@ -268,8 +269,15 @@ extension WorkerLoop {
         }
     }
 
-    /// Forgets the assignment and everything that belongs to it.
+    /// Says that what is read again is not all called again.
+    private func noteKnown(_ count: Int) {
+        guard count > 0 else { return }
+        log.info(.rebalanced, "partitions are back as they were left; known results are recorded now", [.count: LogValue(count)])
+    }
+
+    /// Forgets the assignment and everything that belongs to it, but for outcomes that count if it comes back as it was.
     private func forgetAssignment() {
+        offered.keep(outbox, of: partitions)
         for flight in flights.flights where flight.isActive { abandon(flight) }
         for state in partitions { metrics.forgetLag(of: state.id) }
         partitions = []

@@ -40,11 +40,11 @@ extension WorkerLoop {
             putBack()
         case .forget: offered.job = nil
         case .reset(let reason):
-            offered.job = nil
             switch reason {
             case .overtaken: beginAssignmentAgain(because: "another member or tool has moved the group's positions")
             case .misplaced: beginAssignmentAgain(because: "the topic of held requests has fewer partitions than it had")
             }
+            offered.job = nil
         case .stop: fail(.fenced(text(of: error)))
         }
     }
@@ -223,6 +223,7 @@ extension WorkerLoop {
 
     private func commitFailed(_ error: KafkaError, _ standing: CommitJob.Standing) {
         guard let job = offered.job else { return }
+        offered.job?.standing = standing
         metrics.commitFailures.increment()
         metrics.resultsFailed.increment(by: UInt64(job.batch.resultCount))
         log.warning(.commitFailed, "results could not be committed and are offered again", [.reason: .string(error.description)])

@@ -3,44 +3,6 @@ import Kafka
 import Observability
 import PushModel
 
-/// How a loop tells requests that come again.
-struct RepetitionRules {
-    /// How many offsets are looked back.
-    let reach: Int
-    /// How far away the times of two requests of one source and id may be, milliseconds; 0 to send all.
-    let window: Int64
-    /// Keeps publishers from finding two requests that look alike.
-    let seed = UInt64.random(in: .min ... .max)
-
-    init(_ configuration: WorkerConfiguration.Dedupe) {
-        reach = configuration.reach
-        window = configuration.window.nanoseconds / 1_000_000
-    }
-
-    /// What a request is known by.
-    func names(of request: borrowing PushRequest) -> (key: RecentRequests.Name?, id: RecentRequests.Name?) {
-        (key(of: request), id(of: request))
-    }
-
-    /// The request's key, among those of its tenant.
-    private func key(of request: borrowing PushRequest) -> RecentRequests.Name? {
-        guard let key = request.dedupeKey else { return nil }
-        var identity = RequestIdentity(seed: seed)
-        if let tenant = request.tenant { identity.add(request.document.span(tenant)) }
-        identity.add(request.document.span(key))
-        return RecentRequests.Name(identity, window: request.dedupeWindow * 1000)
-    }
-
-    /// The request's source and id; nil when its publisher gave it no id, or they do not count.
-    private func id(of request: borrowing PushRequest) -> RecentRequests.Name? {
-        guard request.hasOwnID, window > 0 else { return nil }
-        var identity = RequestIdentity(seed: ~seed)
-        if let source = request.source { identity.add(request.document.span(source)) }
-        identity.add(request.document.span(request.id))
-        return RecentRequests.Name(identity, window: window)
-    }
-}
-
 /// Deduplication: a repeated request gets a result and no call.
 ///
 /// A duplicate is detected by the records before it in its partition. So a partition is read from as far before the group's position as
@@ -81,6 +43,16 @@ extension WorkerLoop {
         } catch {
             // What was refused then is refused now; and whether it was a repetition itself does not matter any more.
         }
+    }
+
+    /// What is known of a request from before its partition was lost; nil if its calls must be made.
+    func knownOutcome(of flight: Flight) -> OutcomeBatch? {
+        guard flight.offset < partitions[flight.slot].knownEnd, flight.delayed == nil, flight.report.faults.isEmpty,
+            var outcome = offered.known.take(KnownRequest(flight), of: Membership.Partition(partitions[flight.slot].id))
+        else { return nil }
+        outcome.move(to: flight.slot)
+        if !flight.isKnownAsNew { remember(flight) }
+        return outcome
     }
 
     /// Begins the assignment again if a partition ends before the group's position: then it is found out where to read it.

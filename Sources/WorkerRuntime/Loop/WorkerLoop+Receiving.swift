@@ -214,7 +214,7 @@ extension WorkerLoop {
     /// Plans and formats a request; everything that can be refused is refused before any call.
     func start(_ flight: Flight) {
         flights.count(flight)
-        if let letter = flight.deadLetter {
+        if let letter = flight.deadLetter ?? knownOutcome(of: flight) {
             outbox.append(contentsOf: letter)
             settle(flight)
             return

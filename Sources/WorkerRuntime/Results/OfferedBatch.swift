@@ -2,6 +2,7 @@ import Delivery
 import Kafka
 
 /// A batch that was offered to the committer and is not confirmed, kept here whatever becomes of the committer; and memory for a next one.
+/// Beside it, what could not be committed before its partitions were lost.
 struct OfferedBatch {
     /// Nil while nothing is offered.
     var job: CommitJob?
@@ -9,6 +10,8 @@ struct OfferedBatch {
     var slots: [Int] = []
     /// An empty batch.
     var spare = OutcomeBatch()
+    /// What is known of partitions that were lost.
+    var known = KnownOutcomes<OutcomeBatch>()
 
     /// Forgets the batch but for its memory.
     mutating func recycle() {

@@ -52,6 +52,14 @@ struct OutcomeBatch: Sendable {
         var offset: Int64
     }
 
+    /// What tells a consumed record from another at its offset, beside its request's id.
+    struct Source: Sendable, Equatable {
+        /// When it was published.
+        var time: Timestamp
+        /// The bytes of its value.
+        var byteCount: Int
+    }
+
     /// One record, as places in the batch's bytes.
     struct Record: Sendable {
         var destination: Destination
@@ -61,6 +69,8 @@ struct OutcomeBatch: Sendable {
         var headers: Range<Int>
         /// Where the headers begin that were added to those of the record's origin.
         var ownHeaders: Int
+        /// That of its origin, if it is the result of a request that a device may have heard of.
+        var source: Source?
     }
 
     /// One header of a record.
@@ -110,7 +120,7 @@ struct OutcomeBatch: Sendable {
         records.append(
             Record(
                 destination: destination, origin: origin, key: builder.key, value: builder.value,
-                headers: builder.firstHeader..<headers.count, ownHeaders: builder.ownHeaders))
+                headers: builder.firstHeader..<headers.count, ownHeaders: builder.ownHeaders, source: builder.source))
         return result
     }
 
@@ -189,6 +199,21 @@ struct OutcomeBatch: Sendable {
         return taken
     }
 
+    /// Copies some of the records.
+    ///
+    /// - Parameter places: Places in `records`.
+    /// - Returns: A batch of these.
+    func copy(of places: [Int]) -> OutcomeBatch {
+        var copy = OutcomeBatch()
+        for place in places { copy.append(records[place], of: self) }
+        return copy
+    }
+
+    /// Says that the partition of the records' origins has another slot.
+    mutating func move(to slot: Int) {
+        for index in records.indices { records[index].origin.slot = slot }
+    }
+
     private mutating func append(_ record: Record, of other: borrowing OutcomeBatch) {
         var copy = record
         copy.key = record.key.map { append(other.span($0)) }
@@ -216,6 +241,7 @@ struct OutcomeBatch: Sendable {
         fileprivate(set) var ownHeaders: Int
         var key: Range<Int>?
         var value: Range<Int>?
+        var source: Source?
         fileprivate(set) var headers: [Header] = []
         fileprivate(set) var bytes = ByteWriter()
         fileprivate var sharedText: Int?

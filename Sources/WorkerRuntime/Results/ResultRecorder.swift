@@ -28,12 +28,14 @@ struct ResultRecorder {
     ) -> Conclusion {
         let origin = flight.origin
         let offset = flight.offset
+        let byteCount = flight.valueByteCount
         return lend(&flight.request, &flight.report) { request, report in
             batch.add(.results, of: .init(slot: flight.slot, offset: offset)) { record in
                 record.setKey { $0.append(request.document.span(request.id)) }
                 let written = record.setValue { writer.append(report, of: request, hub: hub, origin: origin, at: now, to: &$0) }
                 let start = addHeaders(id: written.resultID, at: written.finishedAt, to: &record)
                 addTrace(of: request, to: &record, from: start)
+                if written.conclusion.mayHaveArrived { record.source = .init(time: origin.timestamp, byteCount: byteCount) }
                 return written.conclusion
             }
         }

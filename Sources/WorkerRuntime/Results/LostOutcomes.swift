@@ -1,0 +1,97 @@
+import Delivery
+import Kafka
+import PushModel
+
+extension OfferedBatch {
+    /// Keeps what is known and not committed of partitions that are forgotten.
+    ///
+    /// - Parameters:
+    ///   - outbox: What is not offered yet.
+    ///   - partitions: The partitions; what is offered belongs to them, if there are any.
+    mutating func keep(_ outbox: borrowing OutcomeBatch, of partitions: [PartitionState]) {
+        guard !partitions.isEmpty else { return }
+        var entries = outbox.knownEntries()
+        if let job { entries.merge(job.batch.knownEntries(isWritten: job.standing == .written)) { $0 + $1 } }
+        for slot in partitions.indices where partitions[slot].role.hasRequests {
+            let next = slots.firstIndex(of: slot).flatMap { job?.offsets[$0] }
+            known.lost(
+                Membership.Partition(partitions[slot].id),
+                at: [partitions[slot].committed, next.map { LedgerCommit($0) }].compactMap { $0 }, knowing: entries[slot] ?? [])
+        }
+    }
+
+    /// Says of partitions that begin up to where outcomes are known.
+    ///
+    /// - Returns: How many are.
+    mutating func begin(_ partitions: inout [PartitionState]) -> Int {
+        var count = 0
+        for slot in partitions.indices where known.count > 0 && partitions[slot].role.hasRequests {
+            let found = known.began(Membership.Partition(partitions[slot].id), at: partitions[slot].recorded)
+            partitions[slot].knownEnd = found.end
+            count += found.count
+        }
+        return count
+    }
+}
+
+extension OutcomeBatch {
+    /// The outcomes of requests that a device may have heard of, as far as each is its result and what goes with it. What was on its way to
+    /// a delay lane, to the held requests or into parts is read again and begun again.
+    ///
+    /// - Parameter isWritten: Whether the records are written, and only the positions are missing: then nothing is left to write.
+    /// - Returns: The outcomes by their partitions' slots.
+    func knownEntries(isWritten: Bool = false) -> [Int: [KnownOutcomes<OutcomeBatch>.Entry]] {
+        var entries: [Int: [KnownOutcomes<OutcomeBatch>.Entry]] = [:]
+        guard records.contains(where: { $0.source != nil }) else { return entries }
+        // No more is kept in the end.
+        var room = KnownOutcomes<OutcomeBatch>.greatestByteCount
+        for unit in units() where unit.places.allSatisfy({ records[$0].destination.goesWithResult }) {
+            guard let request = unit.places.lazy.compactMap({ knownRequest(of: records[$0]) }).first else { continue }
+            room -= unit.byteCount
+            guard room >= 0 else { break }
+            let outcome = isWritten ? OutcomeBatch() : copy(of: unit.places)
+            entries[unit.id.slot, default: []].append(.init(outcome, of: request, byteCount: unit.byteCount))
+        }
+        return entries
+    }
+
+    /// The request whose result a record is; nil if it is none, or no device can have heard of the request.
+    private func knownRequest(of record: Record) -> KnownRequest? {
+        guard let source = record.source, let key = record.key else { return nil }
+        return KnownRequest(
+            offset: record.origin.offset, time: source.time.milliseconds, byteCount: source.byteCount,
+            id: RequestIdentity(ofID: span(key)))
+    }
+}
+
+extension OutcomeBatch.Destination {
+    /// Whether its records can be written beside a result at any later time.
+    fileprivate var goesWithResult: Bool {
+        switch self {
+        case .results, .poll, .parents, .handles: true
+        case .deadLetters, .delay, .held, .own: false
+        }
+    }
+}
+
+extension KnownRequest {
+    /// The request that a flight carries.
+    init(_ flight: Flight) {
+        self.init(
+            offset: flight.offset, time: flight.origin.timestamp.milliseconds, byteCount: flight.valueByteCount,
+            id: lend(&flight.request) { RequestIdentity(ofID: $0.document.span($0.id)) })
+    }
+}
+
+extension RequestIdentity {
+    /// What a request's id is known by in this process.
+    fileprivate init(ofID id: Span<UInt8>) {
+        self.init(seed: 0)
+        add(id)
+    }
+}
+
+extension Conclusion {
+    /// Whether a device may have heard of the request.
+    var mayHaveArrived: Bool { outcome == .success || outcome == .ambiguous || state == .partial }
+}

@@ -1,0 +1,40 @@
+import Delivery
+import PushModel
+
+/// How a loop tells requests that come again.
+struct RepetitionRules {
+    /// How many offsets are looked back.
+    let reach: Int
+    /// How far away the times of two requests of one source and id may be, milliseconds; 0 to send all.
+    let window: Int64
+    /// Keeps publishers from finding two requests that look alike.
+    let seed = UInt64.random(in: .min ... .max)
+
+    init(_ configuration: WorkerConfiguration.Dedupe) {
+        reach = configuration.reach
+        window = configuration.window.nanoseconds / 1_000_000
+    }
+
+    /// What a request is known by.
+    func names(of request: borrowing PushRequest) -> (key: RecentRequests.Name?, id: RecentRequests.Name?) {
+        (key(of: request), id(of: request))
+    }
+
+    /// The request's key, among those of its tenant.
+    private func key(of request: borrowing PushRequest) -> RecentRequests.Name? {
+        guard let key = request.dedupeKey else { return nil }
+        var identity = RequestIdentity(seed: seed)
+        if let tenant = request.tenant { identity.add(request.document.span(tenant)) }
+        identity.add(request.document.span(key))
+        return RecentRequests.Name(identity, window: request.dedupeWindow * 1000)
+    }
+
+    /// The request's source and id; nil when its publisher gave it no id, or they do not count.
+    private func id(of request: borrowing PushRequest) -> RecentRequests.Name? {
+        guard request.hasOwnID, window > 0 else { return nil }
+        var identity = RequestIdentity(seed: ~seed)
+        if let source = request.source { identity.add(request.document.span(source)) }
+        identity.add(request.document.span(request.id))
+        return RecentRequests.Name(identity, window: window)
+    }
+}
