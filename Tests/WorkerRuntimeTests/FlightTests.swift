@@ -162,9 +162,7 @@ struct FlightTests {
         #expect(batch.cutLargeDeadLetters() == 1)
         #expect(batch.cutLargeDeadLetters() == 0)
         #expect(batch.records.map { $0.value?.count } == [480_000, 10, nil])
-        let names = batch.records.map { record in
-            part(record.headers, of: batch.headers).map { String(decoding: part($0.name, of: batch.bytes.bytes), as: UTF8.self) }
-        }
+        let names = batch.records.map { record in batch.headers[record.headers].map { batch.text($0.name, of: record) } }
         #expect(names == [[], ["theirs", "ours"], ["ours", "pushfan-dlq-cut-bytes"]])
     }
 
@@ -180,22 +178,51 @@ struct FlightTests {
                 record.addHeader(.init(name: 4..<7, value: nil), from: start, value: record.key)
             }
         }
-        func headers(of batch: OutcomeBatch) -> [[String]] {
-            func text(_ range: Range<Int>?) -> String {
-                range.map { String(decoding: part($0, of: batch.bytes.bytes), as: UTF8.self) } ?? "-"
-            }
-            return batch.records.map { part($0.headers, of: batch.headers).map { "\(text($0.name))=\(text($0.value))" } }
-        }
+        func headers(of batch: OutcomeBatch) -> [[String]] { batch.records.map { batch.headerTexts(of: $0) } }
         let expected = [["name=value", "own=10", "own=0"], ["name=value", "own=11", "own=1"]]
         var batch = OutcomeBatch()
         for _ in 0..<2 {
             for offset in 0..<2 { add(to: &batch, offset: Int64(offset)) }
             #expect(headers(of: batch) == expected)
-            #expect(batch.bytes.count == shared.count + 2 * 3)
+            #expect(batch.byteCount == shared.count + 2 * 3)
             var copy = OutcomeBatch()
             copy.append(contentsOf: batch)
             #expect(headers(of: copy) == expected)
             batch.removeAll()
+        }
+    }
+
+    /// More than one piece holds: each with the text that its records share, and a large record in the middle.
+    @Test func aLargeBatchHasEachRecordInOnePieceAndGivesItsRoomBack() {
+        let shared = Array("name".utf8)
+        func key(_ offset: Int64) -> String { "key\(offset)" }
+        func add(to batch: inout OutcomeBatch, offset: Int64) {
+            batch.add(.results, of: .init(slot: 0, offset: offset)) { record in
+                record.setKey { $0.append(key(offset)) }
+                record.setValue { for _ in 0..<(offset == 2000 ? 200_000 : 50) { $0.append("0123456789") } }
+                let start = record.share(shared.span)
+                record.addHeader(.init(name: 0..<4, value: nil), from: start, value: record.key)
+            }
+        }
+        func isWhole(_ batch: OutcomeBatch, without left: Int64? = nil) -> Bool {
+            batch.records.allSatisfy { record in
+                let offset = record.origin.offset
+                return record.origin.offset != left && batch.text(record.key, of: record) == key(offset)
+                    && batch.headerTexts(of: record) == ["name=\(key(offset))"]
+                    && batch.byteCount(of: record) == 2 * key(offset).utf8.count + 4 + (offset == 2000 ? 2_000_000 : 500)
+            }
+        }
+        var batch = OutcomeBatch()
+        for _ in 0..<2 {
+            for offset in 0..<4000 { add(to: &batch, offset: Int64(offset)) }
+            #expect(batch.records.count == 4000 && isWhole(batch))
+            #expect(batch.byteCount > 4_000_000 && batch.byteCount < 4_100_000)
+            var rest = batch
+            let taken = rest.remove([7])
+            #expect(taken.records.map(\.origin.offset) == [7] && isWhole(taken) && isWhole(rest, without: 7))
+            #expect(rest.records.count == 3999)
+            batch.removeAll()
+            #expect(batch.isEmpty && batch.byteCount == 0)
         }
     }
 }

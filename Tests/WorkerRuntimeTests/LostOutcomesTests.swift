@@ -81,11 +81,8 @@ struct LostOutcomesTests {
         outcome.move(to: 1)
         let record = try #require(outcome.records.first)
         #expect(record.origin == .init(slot: 1, offset: 6))
-        func text(_ range: Range<Int>?, of batch: OutcomeBatch) -> String? {
-            range.map { String(decoding: Array(batch.bytes.bytes[$0]), as: UTF8.self) }
-        }
-        #expect(text(record.key, of: outcome) == "r6")
-        #expect(text(record.value, of: outcome) == text(single.records[0].value, of: single))
+        #expect(outcome.text(record.key, of: record) == "r6")
+        #expect(outcome.text(record.value, of: record) == single.text(single.records[0].value, of: single.records[0]))
         #expect(record.headers.count == single.records[0].headers.count)
     }
 

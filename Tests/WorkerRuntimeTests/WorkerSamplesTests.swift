@@ -127,12 +127,9 @@ struct WorkerSamplesTests {
         let destination = name == "held" ? OutcomeBatch.Destination.held(1) : .delay(0)
         DelayRecorder(group: "pushfan").record(flight, to: destination, due: Self.published, history: history, into: &batch)
         let record = try #require(batch.records.first)
-        let bytes = batch.bytes.bytes
-        func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
-        #expect(record.key.map(text) == sample.key)
-        #expect(record.value.map(text) == sample.value)
-        let headers = batch.headers[record.headers].map { "\(text($0.name)): \($0.value.map(text) ?? "-")" }
-        #expect(headers == sample.headers.map { "\($0.name): \($0.value)" })
+        #expect(batch.text(record.key, of: record) == sample.key ?? "-")
+        #expect(batch.text(record.value, of: record) == sample.value)
+        #expect(batch.headerTexts(of: record) == sample.headers.map { "\($0.name)=\($0.value)" })
     }
 
     @Test func aPollThatWaits() throws {

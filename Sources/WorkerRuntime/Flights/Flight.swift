@@ -209,7 +209,7 @@ struct FlightPool {
     mutating func account(for flight: Flight) {
         let size =
             1024 + 2 * flight.valueByteCount + flight.request.document.valuesByteCount + flight.envelope.byteCount
-            + (flight.deadLetter?.bytes.count ?? 0)
+            + (flight.deadLetter?.byteCount ?? 0)
         flight.heldByteCount = size
         count(size, of: flight)
     }

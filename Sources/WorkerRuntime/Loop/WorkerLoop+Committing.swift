@@ -56,7 +56,7 @@ extension WorkerLoop {
             return cycle.foundNothing(waiting: outbox.records.count, now: now)
         }
         let holdings = CommitCycle.Holdings(
-            recordCount: outbox.records.count, byteCount: outbox.bytes.count,
+            recordCount: outbox.records.count, byteCount: outbox.byteCount,
             isDrained: mode != .running && flights.activeCount == 0)
         perform(cycle.found(holdings, now: now) { units(of: outbox) })
     }
@@ -194,7 +194,7 @@ extension WorkerLoop {
     private func committed(_ lanes: DelayLanes) {
         delayLanes = lanes
         // No copy of the batch stays here, because its memory is used again.
-        guard let byteCount = offered.job?.batch.bytes.count, let resultCount = offered.job?.batch.resultCount else { return }
+        guard let byteCount = offered.job?.batch.byteCount, let resultCount = offered.job?.batch.resultCount else { return }
         facts.lastCommit = wallClock
         membership.producerPrepared()
         health.producerReady()

@@ -287,7 +287,7 @@ final class WorkerLoop {
 
     /// Whether there is room for more results.
     var hasRoomForOutcomes: Bool {
-        outbox.records.count < Self.maximumUncommitted && outbox.bytes.count < memory.outcomes
+        outbox.records.count < Self.maximumUncommitted && outbox.byteCount < memory.outcomes
     }
 
     /// Whether results cannot be recorded at present, as far as is known. Then nothing may be begun, because its calls would be made

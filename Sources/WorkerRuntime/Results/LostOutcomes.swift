@@ -60,7 +60,7 @@ extension OutcomeBatch {
         guard let source = record.source, let key = record.key else { return nil }
         return KnownRequest(
             offset: record.origin.offset, time: source.time.milliseconds, byteCount: source.byteCount,
-            id: RequestIdentity(ofID: span(key)))
+            id: RequestIdentity(ofID: span(key, of: record)))
     }
 }
 

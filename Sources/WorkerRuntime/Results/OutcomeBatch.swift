@@ -2,10 +2,11 @@ import Delivery
 import Kafka
 import PushModel
 
-/// Records that wait for the next commit: final results, dead letters and requests that have to wait, one behind another in one piece of
-/// memory.
+/// Records that wait for the next commit: final results, dead letters and requests that have to wait, one behind another in pieces of memory.
 ///
-/// A batch is handed to the committer and comes back, to be emptied and filled again.
+/// A batch is handed to the committer and comes back, to be emptied and filled again. Under load it has thousands of records, and how many
+/// goes by how long the last commit took. One block of memory for all of them would be copied whenever it grows, and would be twice as
+/// large as what it holds.
 struct OutcomeBatch: Sendable {
     /// Where a record goes.
     enum Destination: Sendable, Equatable {
@@ -60,10 +61,12 @@ struct OutcomeBatch: Sendable {
         var byteCount: Int
     }
 
-    /// One record, as places in the batch's bytes.
+    /// One record, as places in one of the batch's pieces.
     struct Record: Sendable {
         var destination: Destination
         var origin: Origin
+        /// The piece that holds it.
+        var piece: Int
         var key: Range<Int>?
         var value: Range<Int>?
         var headers: Range<Int>
@@ -78,48 +81,82 @@ struct OutcomeBatch: Sendable {
 
     private(set) var records: [Record] = []
     private(set) var headers: [Header] = []
-    private(set) var bytes = ByteWriter()
-    /// Where the text begins that its records share, if it is there.
+    /// Those up to `current` hold records; the others are room.
+    private var pieces = [ByteWriter()]
+    private var current = 0
+    /// The bytes in the pieces before `current`.
+    private var earlierByteCount = 0
+    /// Where in the current piece the text begins that its records share, if it is there.
     private var sharedText: Int?
+
+    /// The bytes of a piece, 256 KiB; more where one record needs them.
+    private static let pieceSize = 256 << 10
+    /// The next record begins another piece behind so many bytes: most find room for all of theirs.
+    private static let fullPiece = pieceSize - (16 << 10)
+    /// How many pieces an empty batch keeps: 8 MiB.
+    private static let mostKept = 32
+
+    /// The bytes of all records.
+    var byteCount: Int { earlierByteCount + pieces[current].count }
 
     var isEmpty: Bool { records.isEmpty }
 
     /// The final results and dead letters among the records.
     var resultCount: Int { records.count { $0.destination == .results || $0.destination == .deadLetters } }
 
-    /// The bytes at `range`.
+    /// Bytes of one of its records.
     @_lifetime(borrow self)
-    borrowing func span(_ range: Range<Int>) -> Span<UInt8> { bytes.span.extracting(range) }
+    borrowing func span(_ range: Range<Int>, of record: Record) -> Span<UInt8> {
+        let piece = pieces[record.piece]
+        // The batch holds the piece, too, and changes none while it is borrowed.
+        return _overrideLifetime(piece.span.extracting(range), borrowing: self)
+    }
 
     /// The headers of one of its records.
     borrowing func headers(of record: Record) -> Kafka.RecordHeaders {
-        Kafka.RecordHeaders(headers.span.extracting(record.headers), of: bytes.span)
+        let piece = pieces[record.piece]
+        return Kafka.RecordHeaders(headers.span.extracting(record.headers), of: piece.span)
     }
 
-    /// Forgets the records; a batch that had grown far beyond the usual gives its room back.
+    /// Forgets the records; a batch that had grown far beyond the usual gives room back.
     mutating func removeAll() {
         records.removeAll(keepingCapacity: true)
         headers.removeAll(keepingCapacity: true)
+        if pieces.count > Self.mostKept { pieces.removeLast(pieces.count - Self.mostKept) }
+        for index in pieces.indices {
+            if pieces[index].room.count > 2 * Self.pieceSize { pieces[index] = ByteWriter() } else { pieces[index].removeAll() }
+        }
+        current = 0
+        earlierByteCount = 0
         sharedText = nil
-        if bytes.room.count > 8 << 20 { bytes = ByteWriter() } else { bytes.removeAll() }
+    }
+
+    /// Goes on to another piece if the current one is full.
+    private mutating func findRoom() {
+        guard pieces[current].count > Self.fullPiece else { return }
+        earlierByteCount += pieces[current].count
+        current += 1
+        sharedText = nil
+        if current == pieces.count { pieces.append(ByteWriter(capacity: Self.pieceSize)) }
     }
 
     /// Appends a record, whose parts `write` adds.
     ///
     /// - Returns: What `write` returns.
     mutating func add<Result>(_ destination: Destination, of origin: Origin, _ write: (inout Builder) -> Result) -> Result {
+        findRoom()
         var builder = Builder(firstHeader: headers.count)
         builder.sharedText = sharedText
         swap(&builder.headers, &headers)
-        swap(&builder.bytes, &bytes)
+        swap(&builder.bytes, &pieces[current])
         let result = write(&builder)
         if NextFormat.isOn, destination.isReadBack { builder.addHeader("pushfan-format") { $0.append("2") } }
         sharedText = builder.sharedText
         swap(&builder.headers, &headers)
-        swap(&builder.bytes, &bytes)
+        swap(&builder.bytes, &pieces[current])
         records.append(
             Record(
-                destination: destination, origin: origin, key: builder.key, value: builder.value,
+                destination: destination, origin: origin, piece: current, key: builder.key, value: builder.value,
                 headers: builder.firstHeader..<headers.count, ownHeaders: builder.ownHeaders, source: builder.source))
         return result
     }
@@ -142,13 +179,16 @@ struct OutcomeBatch: Sendable {
             count += 1
             let start = headers.count
             headers += headers[record.ownHeaders..<record.headers.upperBound]
-            let name = bytes.count
-            bytes.append("pushfan-dlq-cut-bytes")
-            let value = bytes.count
-            bytes.append(decimal: byteCount)
-            headers.append(Header(name: name..<value, value: value..<bytes.count))
+            let name = pieces[record.piece].count
+            pieces[record.piece].append("pushfan-dlq-cut-bytes")
+            let value = pieces[record.piece].count
+            pieces[record.piece].append(decimal: byteCount)
+            let end = pieces[record.piece].count
+            headers.append(Header(name: name..<value, value: value..<end))
+            if record.piece < current { earlierByteCount += end - name }
             records[index] = Record(
-                destination: .deadLetters, origin: record.origin, key: nil, value: nil, headers: start..<headers.count,
+                destination: .deadLetters, origin: record.origin, piece: record.piece, key: nil, value: nil,
+                headers: start..<headers.count,
                 ownHeaders: start)
         }
         return count
@@ -215,23 +255,25 @@ struct OutcomeBatch: Sendable {
     }
 
     private mutating func append(_ record: Record, of other: borrowing OutcomeBatch) {
+        findRoom()
         var copy = record
-        copy.key = record.key.map { append(other.span($0)) }
-        copy.value = record.value.map { append(other.span($0)) }
+        copy.piece = current
+        copy.key = record.key.map { append(other.span($0, of: record)) }
+        copy.value = record.value.map { append(other.span($0, of: record)) }
         copy.headers = headers.count..<headers.count + record.headers.count
         copy.ownHeaders = headers.count + record.ownHeaders - record.headers.lowerBound
         for index in record.headers {
             let header = other.headers[index]
-            let name = append(other.span(header.name))
-            headers.append(Header(name: name, value: header.value.map { append(other.span($0)) }))
+            let name = append(other.span(header.name, of: record))
+            headers.append(Header(name: name, value: header.value.map { append(other.span($0, of: record)) }))
         }
         records.append(copy)
     }
 
     private mutating func append(_ span: Span<UInt8>) -> Range<Int> {
-        let start = bytes.count
-        bytes.append(span)
-        return start..<bytes.count
+        let start = pieces[current].count
+        pieces[current].append(span)
+        return start..<pieces[current].count
     }
 
     /// The parts of one record under construction.
@@ -268,7 +310,7 @@ struct OutcomeBatch: Sendable {
             headers.append(Header(name: name, value: append(write)))
         }
 
-        /// Where `text` begins in the batch, which holds it once for all records: names and values of headers can point into it. All
+        /// Where `text` begins in the piece, which holds it once for all its records: names and values of headers can point into it. All
         /// records of a batch that ask must ask for the same.
         mutating func share(_ text: Span<UInt8>) -> Int {
             if let start = sharedText { return start }

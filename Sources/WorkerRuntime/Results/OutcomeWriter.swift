@@ -190,14 +190,17 @@ final class OutcomeWriter {
         switch (record.key, record.value) {
         case (let key?, let value?):
             try producer.produce(
-                to: topic, partition: partition, key: batch.span(key), value: batch.span(value), headers: headers,
+                to: topic, partition: partition, key: batch.span(key, of: record), value: batch.span(value, of: record),
+                headers: headers,
                 timestamp: timestamp)
         case (nil, let value?):
             try producer.produce(
-                to: topic, partition: partition, key: nil, value: batch.span(value), headers: headers, timestamp: timestamp)
+                to: topic, partition: partition, key: nil, value: batch.span(value, of: record), headers: headers,
+                timestamp: timestamp)
         case (let key?, nil):
             try producer.produce(
-                to: topic, partition: partition, key: batch.span(key), value: nil, headers: headers, timestamp: timestamp)
+                to: topic, partition: partition, key: batch.span(key, of: record), value: nil, headers: headers,
+                timestamp: timestamp)
         case (nil, nil):
             try producer.produce(
                 to: topic, partition: partition, key: nil, value: nil, headers: headers, timestamp: timestamp)
