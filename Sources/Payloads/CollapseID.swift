@@ -18,15 +18,15 @@ struct CollapseID {
     private let source: JSONDocument.Text?
 
     /// The identity of `request`, or nil when it names none and none is derived.
-    init?(of request: PushRequest, isDerived: Bool) {
+    init?(of request: borrowing PushRequest, isDerived: Bool) {
         if let key = request.collapseKey {
             text = key
             source = nil
         } else if isDerived && !request.id.isEmpty {
-            let root =
-                request.replay.flatMap { request.document.member("root_request_id", of: $0) }
-                ?? request.parent.flatMap { request.document.member("id", of: $0) }
-            text = root.map { request.document.text(of: $0) } ?? request.id
+            var root: JSONDocument.Node?
+            if let replay = request.replay { root = request.document.member("root_request_id", of: replay) }
+            if root == nil, let parent = request.parent { root = request.document.member("id", of: parent) }
+            if let root { text = request.document.text(of: root) } else { text = request.id }
             source = request.source
         } else {
             return nil

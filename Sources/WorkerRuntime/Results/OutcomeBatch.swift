@@ -144,12 +144,24 @@ struct OutcomeBatch: Sendable {
     ///
     /// - Returns: What `write` returns.
     mutating func add<Result>(_ destination: Destination, of origin: Origin, _ write: (inout Builder) -> Result) -> Result {
+        var builder = begin()
+        let result = write(&builder)
+        end(&builder, for: destination, of: origin)
+        return result
+    }
+
+    /// Begins a record, for which `end` must be called before another one. This is for results: a closure copies all that it is lent.
+    mutating func begin() -> Builder {
         findRoom()
         var builder = Builder(firstHeader: headers.count)
         builder.sharedText = sharedText
         swap(&builder.headers, &headers)
         swap(&builder.bytes, &pieces[current])
-        let result = write(&builder)
+        return builder
+    }
+
+    /// Appends the record that was begun.
+    mutating func end(_ builder: inout Builder, for destination: Destination, of origin: Origin) {
         if NextFormat.isOn, destination.isReadBack { builder.addHeader("pushfan-format") { $0.append("2") } }
         sharedText = builder.sharedText
         swap(&builder.headers, &headers)
@@ -158,7 +170,6 @@ struct OutcomeBatch: Sendable {
             Record(
                 destination: destination, origin: origin, piece: current, key: builder.key, value: builder.value,
                 headers: builder.firstHeader..<headers.count, ownHeaders: builder.ownHeaders, source: builder.source))
-        return result
     }
 
     /// Whether a record is a large dead letter that still has more than what says where its record stands.
@@ -285,7 +296,8 @@ struct OutcomeBatch: Sendable {
         var value: Range<Int>?
         var source: Source?
         fileprivate(set) var headers: [Header] = []
-        fileprivate(set) var bytes = ByteWriter()
+        /// The piece that the record is written to; the value's bytes may be appended to it.
+        var bytes = ByteWriter()
         fileprivate var sharedText: Int?
 
         fileprivate init(firstHeader: Int) {

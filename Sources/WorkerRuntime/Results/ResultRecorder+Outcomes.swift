@@ -10,7 +10,7 @@ extension ResultRecorder {
         batch.add(.results, of: place) { record in
             record.setKey { $0.append(call.requestID) }
             let written = record.setValue { outcomes.append(outcome, of: call, at: now, to: &$0) }
-            let start = addHeaders(id: written.resultID, at: written.finishedAt, to: &record)
+            let start = names.add(id: written.resultID, at: written.finishedAt, to: &record)
             let span = generator.next() | 1
             guard let parent = call.traceParent else { return addNewTrace(span, to: &record, from: start) }
             addSpan(of: parent.span, span, to: &record, from: start)

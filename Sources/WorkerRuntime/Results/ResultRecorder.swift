@@ -27,17 +27,19 @@ struct ResultRecorder {
         _ flight: Flight, hub: borrowing ByteWriter, now: Timestamp, into batch: inout OutcomeBatch
     ) -> Conclusion {
         let origin = flight.origin
-        let offset = flight.offset
+        let (slot, offset) = (flight.slot, flight.offset)
         let byteCount = flight.valueByteCount
         return lend(&flight.request, &flight.report) { request, report in
-            batch.add(.results, of: .init(slot: flight.slot, offset: offset)) { record in
-                record.setKey { $0.append(request.document.span(request.id)) }
-                let written = record.setValue { writer.append(report, of: request, hub: hub, origin: origin, at: now, to: &$0) }
-                let start = addHeaders(id: written.resultID, at: written.finishedAt, to: &record)
-                addTrace(of: request, to: &record, from: start)
-                if written.conclusion.mayHaveArrived { record.source = .init(time: origin.timestamp, byteCount: byteCount) }
-                return written.conclusion
-            }
+            var record = batch.begin()
+            record.copyKey(request.document.span(request.id))
+            let place = record.bytes.count
+            let written = writer.append(report, of: request, hub: hub, origin: origin, at: now, to: &record.bytes)
+            record.value = place..<record.bytes.count
+            let start = names.add(id: written.resultID, at: written.finishedAt, to: &record)
+            addTrace(of: request, to: &record, from: start)
+            if written.conclusion.mayHaveArrived { record.source = .init(time: origin.timestamp, byteCount: byteCount) }
+            batch.end(&record, for: .results, of: .init(slot: slot, offset: offset))
+            return written.conclusion
         }
     }
 
@@ -60,7 +62,7 @@ struct ResultRecorder {
         batch.add(.results, of: source) { record in
             record.setKey { $0.append(parent.id) }
             let written = record.setValue { writer.append(parent, totals, hub: hub, origin: origin, at: now, to: &$0) }
-            let start = addHeaders(id: written.resultID, at: written.finishedAt, to: &record)
+            let start = names.add(id: written.resultID, at: written.finishedAt, to: &record)
             if let trace = parent.traceParent, trace.utf8.count == 55 {
                 addSpan(of: trace.utf8Span.span, generator.next() | 1, to: &record, from: start)
             } else {
@@ -68,28 +70,6 @@ struct ResultRecorder {
             }
             return written.conclusion
         }
-    }
-
-    /// Adds the headers that every result has.
-    ///
-    /// - Parameters:
-    ///   - id: Where in the record's value the result's id stands.
-    ///   - moment: Where its moment stands.
-    ///   - record: The record.
-    /// - Returns: Where the shared text begins.
-    @inline(__always) func addHeaders(
-        id: Range<Int>, at moment: Range<Int>, to record: inout OutcomeBatch.Builder
-    ) -> Int {
-        let start = record.share(names.text.span)
-        record.addHeader(names.contentType, from: start)
-        record.addHeader(names.specificationVersion, from: start)
-        record.addHeader(names.id, from: start, value: id)
-        record.addHeader(names.source, from: start)
-        record.addHeader(names.type, from: start)
-        record.addHeader(names.time, from: start, value: moment)
-        record.addHeader(names.subject, from: start, value: record.key)
-        record.addHeader(names.dataSchema, from: start)
-        return start
     }
 
     /// Carries the trace on: the same trace id, with a span id of this hop; a request without a trace starts one.
@@ -158,5 +138,27 @@ struct ResultHeaders {
         eventTraceParent = add("ce_traceparent")
         traceState = add("tracestate")
         self.text = text
+    }
+
+    /// Adds the headers that every result has.
+    ///
+    /// - Parameters:
+    ///   - id: Where in the record's value the result's id stands.
+    ///   - moment: Where its moment stands.
+    ///   - record: The record.
+    /// - Returns: Where the shared text begins.
+    @inline(__always) func add(
+        id: Range<Int>, at moment: Range<Int>, to record: inout OutcomeBatch.Builder
+    ) -> Int {
+        let start = record.share(text.span)
+        record.addHeader(contentType, from: start)
+        record.addHeader(specificationVersion, from: start)
+        record.addHeader(self.id, from: start, value: id)
+        record.addHeader(source, from: start)
+        record.addHeader(type, from: start)
+        record.addHeader(time, from: start, value: moment)
+        record.addHeader(subject, from: start, value: record.key)
+        record.addHeader(dataSchema, from: start)
+        return start
     }
 }
