@@ -41,8 +41,8 @@ public struct CommitCycle: Sendable {
     public static let gapInterval: Int64 = 5_000_000_000
     /// After what time units that cannot go out are looked at again, where nothing else waits: 100 ms in nanoseconds.
     public static let lookInterval: Int64 = 100_000_000
-    /// How long a commit may take before calls wait for it, ten times what one usually takes: 500 ms in nanoseconds.
-    public static let patience: Int64 = 500_000_000
+    /// How long a commit may take at least before calls wait for it, ten times what one usually takes: 500 ms in nanoseconds.
+    public static let leastPatience: Int64 = 500_000_000
 
     /// Whether results wait until all before them in their partition are there, because brokers take no map of finished offsets.
     public private(set) var isInOrder = false
@@ -82,8 +82,12 @@ public struct CommitCycle: Sendable {
     /// its partitions, before they are.
     public func isOverdue(now: MonotonicTime) -> Bool {
         if refused.isStuck(now: now) { return true }
-        return offer.map { $0.retryAt != nil || now - $0.since > Self.patience } ?? false
+        return offer.map { $0.retryAt != nil || now - $0.since > patience } ?? false
     }
+
+    /// How long a commit may take before calls wait for it, nanoseconds: where brokers are slow, as long as the fastest of the last ones
+    /// took, at most `CommitSize.target`. Otherwise calls would be made for half a second of each commit, however long all of them take.
+    public var patience: Int64 { max(Self.leastPatience, min(size.fastest, size.target)) }
 
     /// Whether positions without records may be committed by themselves.
     public func isGapDue(now: MonotonicTime) -> Bool { now >= nextGap }

@@ -37,6 +37,8 @@ public struct CommitSize: Sendable, Equatable {
 
     /// How long a commit should take at most, nanoseconds.
     public let target: Int64
+    /// How long the fastest of the last commits took, nanoseconds; 0 before the first.
+    public private(set) var fastest: Int64 = 0
     /// The most bytes of the next commit; a single unit may have more.
     public private(set) var byteLimit = Self.firstLimit
 
@@ -110,11 +112,12 @@ public struct CommitSize: Sendable, Equatable {
     private mutating func learn(_ sample: Sample) {
         if samples.count == Self.sampleCount { samples.removeFirst() }
         samples.append(sample)
+        let shortest = samples.reduce(Double.infinity) { min($0, $1.duration) }
+        fastest = Int64(min(shortest, Double(transactionTimeout)))
         let least = samples.reduce(Double.infinity) { min($0, $1.bytes) }
         let greatest = samples.reduce(0) { max($0, $1.bytes) }
         guard greatest > 0, greatest >= least * 2 else {
-            let fastest = samples.reduce(Double.infinity) { min($0, $1.duration) }
-            fixed = fixed.map { min($0, fastest) }
+            fixed = fixed.map { min($0, shortest) }
             return
         }
         let count = Double(samples.count)

@@ -162,10 +162,27 @@ struct CommitCycleTests {
         #expect(desk.offerCount == 1)
     }
 
-    @Test func callsWaitForACommitThatTakesLong() {
-        let desk = offering(pair)
-        #expect(!desk.cycle.isOverdue(now: .at(desk.now + CommitCycle.patience)))
-        #expect(desk.cycle.isOverdue(now: .at(desk.now + CommitCycle.patience + 1)))
+    /// How long the commits before took, milliseconds, and how long one may take. An outage makes one commit slow, slow brokers all of them.
+    @Test(
+        arguments: [
+            ([], 500), ([5], 500), ([800], 800), ([3000], 2000), ([3000, 5], 500), ([5, 3000, 3000], 500),
+            ([900, 700, 1200], 700),
+            ([5] + [Int64](repeating: 900, count: 8), 900),
+        ] as [([Int64], Int64)])
+    func callsWaitForACommitThatTakesLong(before: [Int64], patience: Int64) {
+        var desk = CommitDesk()
+        for (index, duration) in before.enumerated() {
+            desk.waiting = [CommitDesk.unit(Int64(index))]
+            desk.now += CommitDesk.second
+            desk.turn()
+            desk.confirm(after: duration * CommitDesk.millisecond)
+        }
+        #expect(desk.taken.count == before.count)
+        desk.waiting = [CommitDesk.unit(100)]
+        desk.now += CommitDesk.second
+        desk.turn()
+        #expect(!desk.cycle.isOverdue(now: .at(desk.now + patience * CommitDesk.millisecond)))
+        #expect(desk.cycle.isOverdue(now: .at(desk.now + patience * CommitDesk.millisecond + 1)))
     }
 
     @Test func positionsCloseOnlyWhenNothingIsLeft() {
