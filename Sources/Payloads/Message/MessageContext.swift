@@ -12,7 +12,8 @@ struct MessageContext {
     let appleExpiry: Timestamp
 
     init(
-        _ message: PushRequest.Message, of request: borrowing PushRequest, now: Timestamp, configuration: PayloadFormatter.Configuration
+        _ message: PushRequest.Message, of request: borrowing PushRequest, now: Timestamp,
+        configuration: PayloadFormatter.Configuration
     ) {
         self.message = message
         self.now = now
