@@ -1,11 +1,11 @@
 /// All scenarios, in the order in which they run; no two have one name, because a scenario's evidence is in a folder of its name.
 enum Catalogue {
+    /// Those that start brokers again are last, when the builds beside them are done: they take twice as long otherwise.
     static let all: [Scenario] =
-        workerScenarios + membershipScenarios + brokerScenarios + clusterScenarios + protocolScenarios + hubScenarios
-        + lossScenarios + hubConnectionScenarios + severalHubsScenarios + delayScenarios + orderScenarios + expansionScenarios
-        + dedupeScenarios
-        + replayScenarios + recordScenarios + memoryScenarios + machineScenarios + failpointScenarios + upgradeScenarios
-        + sabotageScenarios
+        workerScenarios + membershipScenarios + protocolScenarios + hubScenarios + lossScenarios + hubConnectionScenarios
+        + severalHubsScenarios + delayScenarios + orderScenarios + expansionScenarios + dedupeScenarios + replayScenarios
+        + recordScenarios + memoryScenarios + machineScenarios + failpointScenarios + upgradeScenarios + sabotageScenarios
+        + brokerScenarios + clusterScenarios
 
     /// The scenarios that the command line asks for: by name, or by the part of their names before a hyphen.
     ///
