@@ -8,7 +8,7 @@ public enum FreedMemory {
     /// and smaller ones that last settle in between. A worker under load then holds 15 to 20 MiB more, and uses no less processor time.
     ///
     /// Small blocks are joined with their neighbours at once (`M_MXFAST`). The library frees a dozen for each record that is written, and
-    /// glibc would go through all that it had put aside whenever 64 KiB of them lie together: 1.5 % of a worker's time.
+    /// glibc would go through all that it keeps whenever 64 KiB of them lie together: 1.5 % of a worker's time.
     public static func goesBackToTheSystem() {
         mallopt(M_MXFAST, 0)
         mallopt(M_MMAP_THRESHOLD, 256 << 10)
