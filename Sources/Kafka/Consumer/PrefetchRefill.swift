@@ -18,8 +18,9 @@ struct PrefetchRefill {
     /// Whether a queue is full, or was and has not run low; for tests.
     var hasSeenFullQueue: Bool { watch.hasSeenFullQueue }
 
-    /// Records in a partition's queue from which on nothing is fetched for it, unless the user's properties say otherwise.
-    static let defaultLimit = 4000
+    /// Records in a partition's queue from which on nothing is fetched for it, unless the user's properties say otherwise. Each costs the
+    /// library some 500 bytes besides its own.
+    static let defaultLimit = 2000
 
     /// What the library itself must be told: from 2.2.0 on, to look at full queues again after 10 ms.
     static var settings: [ClientSettings.Setting] {
