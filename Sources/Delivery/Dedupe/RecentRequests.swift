@@ -8,7 +8,8 @@ public import PushModel
 /// exception: where the first one is out of reach by then and only its repetitions are not, the first of these counts as sent.
 ///
 /// A ring of what was seen, the oldest first, and a table of chains through it. To forget is to move the ring's beginning, because a
-/// chain ends where it leaves the ring.
+/// chain ends where it leaves the ring. Each look misses the processor's caches, so the table is made of short numbers, and is large
+/// enough for most looks to find no chain.
 public struct RecentRequests: Sendable {
     /// One of the things that a request is known by.
     public struct Name: Sendable {
@@ -37,8 +38,8 @@ public struct RecentRequests: Sendable {
         var offset: Int64
         /// When the one was published that was sent.
         var firstTime: Timestamp
-        /// The number of the one before it in its chain.
-        var previous: Int
+        /// The number of the one before it in its chain, its last 32 bits.
+        var previous: UInt32
     }
 
     /// How many offsets are looked back, at least 1.
@@ -47,11 +48,12 @@ public struct RecentRequests: Sendable {
     public private(set) var end: Int64
     /// What was seen under number n is at n modulo the capacity, a power of two.
     private var ring: [Sighting] = []
-    /// The number of the latest one of each chain, by identity.
-    private var chains: [Int] = []
-    /// The number of the oldest one, and the number of the next.
-    private var first = 0
-    private var next = 0
+    /// The number of the latest one of each chain, its last 32 bits, by identity. What is left of one that was forgotten longest ago can
+    /// look like a number in the ring; then a look meets only what is another identity's.
+    private var chains: [UInt32] = []
+    /// The number of the oldest one, and the number of the next. None has the number 0, so a chain that begins there is empty.
+    private var first = 1
+    private var next = 1
 
     /// Nothing was seen yet of a partition that is read from `start`.
     public init(reach: Int, start: Int64) {
@@ -64,7 +66,7 @@ public struct RecentRequests: Sendable {
 
     /// The memory that is held, in bytes.
     public var byteCount: Int {
-        ring.count * MemoryLayout<Sighting>.stride + chains.count * MemoryLayout<Int>.stride
+        ring.count * MemoryLayout<Sighting>.stride + chains.count * MemoryLayout<UInt32>.stride
     }
 
     /// Takes in a request and tells whether it is a repetition. Of one that is, only the names that it repeats are remembered: nothing
@@ -93,9 +95,12 @@ public struct RecentRequests: Sendable {
     /// The latest request of a name, if it is within the window.
     private func latest(_ name: Name, _ time: Timestamp) -> Sighting? {
         guard !ring.isEmpty else { return nil }
+        var age = 0
         var number = chains[name.identity.place(in: chains.count)]
-        while number >= first {
-            let sighting = ring[number & (ring.count - 1)]
+        // Along a chain, each is older than the one before.
+        while self.age(of: number) > age, self.age(of: number) <= count {
+            age = self.age(of: number)
+            let sighting = ring[(next - age) & (ring.count - 1)]
             if sighting.identity == name.identity {
                 let distance = time.milliseconds(since: sighting.firstTime)
                 return distance.magnitude <= name.window.magnitude ? sighting : nil
@@ -105,20 +110,23 @@ public struct RecentRequests: Sendable {
         return nil
     }
 
+    /// How many sightings ago a number was given: 1 for the latest.
+    private func age(of number: UInt32) -> Int { Int(UInt32(truncatingIfNeeded: next) &- number) }
+
     private mutating func forget(before limit: Int64) {
         while first < next, ring[first & (ring.count - 1)].offset < limit { first += 1 }
     }
 
     private mutating func append(_ identity: RequestIdentity, _ offset: Int64, _ firstTime: Timestamp) {
         if count == ring.count { grow() }
-        link(Sighting(identity: identity, offset: offset, firstTime: firstTime, previous: -1))
+        link(Sighting(identity: identity, offset: offset, firstTime: firstTime, previous: 0))
     }
 
     private mutating func link(_ sighting: Sighting) {
         let chain = sighting.identity.place(in: chains.count)
         ring[next & (ring.count - 1)] = sighting
         ring[next & (ring.count - 1)].previous = chains[chain]
-        chains[chain] = next
+        chains[chain] = UInt32(truncatingIfNeeded: next)
         next += 1
     }
 
@@ -126,11 +134,11 @@ public struct RecentRequests: Sendable {
     private mutating func grow() {
         let seen = (first..<next).map { ring[$0 & (ring.count - 1)] }
         let capacity = max(64, 2 * ring.count)
-        let nothing = Sighting(identity: RequestIdentity(seed: 0), offset: 0, firstTime: Timestamp(milliseconds: 0), previous: -1)
+        let nothing = Sighting(identity: RequestIdentity(seed: 0), offset: 0, firstTime: Timestamp(milliseconds: 0), previous: 0)
         ring = Array(repeating: nothing, count: capacity)
-        chains = Array(repeating: -1, count: capacity)
-        first = 0
-        next = 0
+        chains = Array(repeating: 0, count: 2 * capacity)
+        first = 1
+        next = 1
         for sighting in seen { link(sighting) }
     }
 }
