@@ -16,17 +16,20 @@ struct SuiteOptions: Sendable {
     /// Multiplies counts and times of the scenarios.
     var scale = 1.0
     var report: String?
+    /// Which of how many equal parts of the scenarios to run, from 1 on.
+    var part = (number: 1, of: 1)
     var names: [String] = []
 
     private static let fastScale = 0.2
 
     static let usage = """
-        pushfan-faults --program PATH [--fast] [--list] [--seed N] [--scale X] [--keep DIR] [--report FILE] [NAME...]
+        pushfan-faults --program PATH [--fast] [--list] [--part N/M] [--seed N] [--scale X] [--keep DIR] [--report FILE] [NAME...]
 
           --program PATH   the pushfan to test
           --kafka PATH     the script that starts brokers (default: \(Broker.script))
           --fast           the selection of a few minutes that CI runs
           --list           says what there is, and runs nothing
+          --part N/M       every Mth scenario only, from the Nth on: so M processes share the work
           --seed N         begins everything random (default: 1)
           --scale X        multiplies counts and times (default: 1, with --fast \(fastScale))
           --keep DIR       keeps logs, journals and notes there, of scenarios that passed too; those of no earlier run
@@ -52,6 +55,12 @@ struct SuiteOptions: Sendable {
             case "--kafka": kafka = try value(argument)
             case "--fast": isFast = true
             case "--list": lists = true
+            case "--part":
+                let numbers = try value(argument).split(separator: "/", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+                guard numbers.count == 2, (1...100).contains(numbers[1]), (1...numbers[1]).contains(numbers[0]) else {
+                    throw SuiteError.usage("--part takes N/M, 1/1 to 100/100")
+                }
+                part = (numbers[0], numbers[1])
             case "--seed":
                 guard let number = UInt64(try value(argument)) else { throw SuiteError.usage("--seed takes a whole number") }
                 seed = number

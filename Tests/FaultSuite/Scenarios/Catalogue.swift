@@ -7,10 +7,17 @@ enum Catalogue {
         + recordScenarios + memoryScenarios + machineScenarios + failpointScenarios + upgradeScenarios + sabotageScenarios
         + brokerScenarios + clusterScenarios
 
-    /// The scenarios that the command line asks for: by name, or by the part of their names before a hyphen.
+    /// This part of the scenarios that the command line asks for.
+    ///
+    /// - Throws: As `named`.
+    static func selected(_ options: SuiteOptions) throws -> [Scenario] {
+        try named(options).enumerated().filter { $0.offset % options.part.of == options.part.number - 1 }.map(\.element)
+    }
+
+    /// The scenarios that the command line names: by name, or by the part of their names before a hyphen.
     ///
     /// - Throws: `SuiteError.usage` for a name that there is not, `SuiteError.failed` for one that two scenarios have.
-    static func selected(_ options: SuiteOptions) throws -> [Scenario] {
+    private static func named(_ options: SuiteOptions) throws -> [Scenario] {
         var names: Set<String> = []
         for scenario in all where !names.insert(scenario.name).inserted {
             throw SuiteError.failed("two scenarios are called '\(scenario.name)'")
