@@ -1,16 +1,10 @@
 import Delivery
-import Foundation
 import Kafka
 
 /// Looks whether records that were read are still where they were, in many partitions at once.
 ///
 /// Lives on the committer's thread.
 struct RecordLook {
-    /// What the library may hold of all partitions together, in bytes.
-    private static let budget = 16 << 20
-    /// Between two looks at what has come: 2 ms in seconds.
-    private static let pause = 0.002
-
     private let configuration: KafkaConfiguration
     /// How long the brokers may take in all.
     private let limit: Duration
@@ -26,24 +20,12 @@ struct RecordLook {
     /// - Returns: What there is in their places. What was not seen in time is left out; `unknown` is one behind all that can be read.
     /// - Throws: The library refused.
     func look(at marks: [TopicPartition: RecordMark]) throws(KafkaError) -> [TopicPartition: LogTail.Look] {
-        guard !marks.isEmpty else { return [:] }
         let places = Array(marks)
-        let room = QueueRoom(sharing: Self.budget, among: places.count, atMost: .small)
-        let reader = try PartitionReader(configuration, room: room, wakeUpFileDescriptor: -1)
-        defer { reader.stop() }
-        try reader.start(places.map { (partition: $0.key, start: StartOffset.offset($0.value.offset)) })
-        var found: [TopicPartition: LogTail.Look] = [:]
-        let deadline = ContinuousClock.now + limit
-        while true {
-            var hasMore = false
-            for (slot, place) in places.enumerated() where found[place.key] == nil {
-                guard let look = Self.look(reader, slot, place.value) else { continue }
-                found[place.key] = look
-                hasMore = true
-            }
-            guard found.count < places.count, ContinuousClock.now < deadline else { return found }
-            if !hasMore { Thread.sleep(forTimeInterval: Self.pause) }
+        let look = PartitionLook(configuration: configuration, limit: limit)
+        let answers = try look.answers(from: places.map { ($0.key, $0.value.offset) }) { reader, slot in
+            Self.look(reader, slot, places[slot].value).map { .answer($0) } ?? .nothing
         }
+        return Dictionary(uniqueKeysWithValues: answers.map { (places[$0.key].key, $0.value) })
     }
 
     private static func look(_ reader: PartitionReader, _ slot: Int, _ mark: RecordMark) -> LogTail.Look? {

@@ -1,5 +1,4 @@
 import Delivery
-import Foundation
 import Kafka
 import PushModel
 
@@ -15,11 +14,6 @@ struct WaitingLook {
         /// The next offset.
         let end: Int64
     }
-
-    /// What the library may hold of all partitions together, in bytes.
-    private static let budget = 16 << 20
-    /// Between two looks at what has come: 2 ms in seconds.
-    private static let pause = 0.002
 
     private let configuration: WorkerConfiguration
     /// How long the brokers may take in all.
@@ -39,56 +33,33 @@ struct WaitingLook {
     /// - Throws: The library refused.
     func doubtful(among places: [Place], now: Timestamp) throws(KafkaError) -> Set<TopicPartition> {
         let filled = places.filter { $0.low < $0.end }
-        guard !filled.isEmpty else { return [] }
-        let room = QueueRoom(sharing: Self.budget, among: filled.count, atMost: .small)
-        let reader = try PartitionReader(configuration.kafka, room: room, wakeUpFileDescriptor: -1)
-        defer { reader.stop() }
-        try reader.start(filled.map { (partition: $0.partition, start: StartOffset.offset($0.low)) })
-        var open = Set(filled.indices)
-        var doubtful = Set(filled.map(\.partition))
-        let deadline = ContinuousClock.now + limit
-        while !open.isEmpty, ContinuousClock.now < deadline {
-            var hasMore = false
-            for slot in open {
-                let answer = look(reader, slot, filled[slot], now)
-                if answer != .nothing { hasMore = true }
-                guard case .isDoubtful(let isDoubtful) = answer else { continue }
-                open.remove(slot)
-                if !isDoubtful { doubtful.remove(filled[slot].partition) }
-            }
-            if !hasMore { Thread.sleep(forTimeInterval: Self.pause) }
-        }
-        return doubtful
+        let look = PartitionLook(configuration: configuration.kafka, limit: limit)
+        let answers = try look.answers(from: filled.map { ($0.partition, $0.low) }) { mayHaveGoneOn($0, $1, filled[$1], now) }
+        return Set(filled.indices.filter { answers[$0] ?? true }.map { filled[$0].partition })
     }
 
-    private enum Answer: Equatable {
-        /// Nothing has come.
-        case nothing
-        /// Another group's record has.
-        case foreign
-        /// The first of this group has, or there is none.
-        case isDoubtful(Bool)
-    }
-
-    private func look(_ reader: PartitionReader, _ slot: Int, _ place: Place, _ now: Timestamp) -> Answer {
-        var answer = Answer.nothing
+    /// Whether the first record of this group may have been gone on with; not so where there is none.
+    private func mayHaveGoneOn(
+        _ reader: PartitionReader, _ slot: Int, _ place: Place, _ now: Timestamp
+    ) -> PartitionLook.Step<Bool> {
+        var step = PartitionLook.Step<Bool>.nothing
         let result = reader.read(slot: slot) { record in
-            answer = .foreign
+            step = .foreign
             let headers = PollHeaders(record, group: configuration.groupID)
             // What came since the end was asked for is not what a position was lost for.
             guard record.offset < place.end else {
-                answer = .isDoubtful(false)
+                step = .answer(false)
                 return
             }
             guard headers.isOurs ?? false else { return }
             var lane: Int?
             if case .delay(let delay) = PartitionRole(of: place.partition, in: configuration.topics) { lane = delay }
-            let mayHaveGoneOn = DelayLanes.mayHaveGoneOn(
-                in: lane, written: record.timestamp.map { Timestamp(milliseconds: $0) },
-                due: headers.due.map { Timestamp(milliseconds: $0) }, now: now)
-            answer = .isDoubtful(mayHaveGoneOn)
+            step = .answer(
+                DelayLanes.mayHaveGoneOn(
+                    in: lane, written: record.timestamp.map { Timestamp(milliseconds: $0) },
+                    due: headers.due.map { Timestamp(milliseconds: $0) }, now: now))
         }
-        if case .endOfPartition = result { return .isDoubtful(false) }
-        return answer
+        if case .endOfPartition = result { return .answer(false) }
+        return step
     }
 }
