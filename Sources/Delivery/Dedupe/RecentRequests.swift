@@ -48,17 +48,23 @@ public struct RecentRequests: Sendable {
     public private(set) var end: Int64
     /// What was seen under number n is at n modulo the capacity, a power of two.
     private var ring: [Sighting] = []
-    /// The number of the latest one of each chain, its last 32 bits, by identity. What is left of one that was forgotten longest ago can
-    /// look like a number in the ring; then a look meets only what is another identity's.
+    /// The number of the latest one of each chain, its last 32 bits, by identity; 0 at first. A number that nothing in the ring has any
+    /// more looks like one that is there once 2^32 others were given. Then a look goes along another chain, in which its identity is not.
     private var chains: [UInt32] = []
-    /// The number of the oldest one, and the number of the next. None has the number 0, so a chain that begins there is empty.
-    private var first = 1
-    private var next = 1
+    /// The number of the oldest one, and the number of the next.
+    private var first: Int
+    private var next: Int
 
     /// Nothing was seen yet of a partition that is read from `start`.
     public init(reach: Int, start: Int64) {
+        self.init(reach: reach, start: start, firstNumber: 1)
+    }
+
+    /// The same, with the number that the first one gets, 1 or more.
+    init(reach: Int, start: Int64, firstNumber: Int) {
         self.reach = Int64(max(1, reach))
         end = start
+        (first, next) = (firstNumber, firstNumber)
     }
 
     /// The number of names that are remembered.
@@ -95,11 +101,13 @@ public struct RecentRequests: Sendable {
     /// The latest request of a name, if it is within the window.
     private func latest(_ name: Name, _ time: Timestamp) -> Sighting? {
         guard !ring.isEmpty else { return nil }
-        var age = 0
         var number = chains[name.identity.place(in: chains.count)]
-        // Along a chain, each is older than the one before.
-        while self.age(of: number) > age, self.age(of: number) <= count {
-            age = self.age(of: number)
+        var age = 0
+        while true {
+            // Along a chain, each is older than the one before.
+            let nextAge = self.age(of: number)
+            guard nextAge > age, nextAge <= count else { return nil }
+            age = nextAge
             let sighting = ring[(next - age) & (ring.count - 1)]
             if sighting.identity == name.identity {
                 let distance = time.milliseconds(since: sighting.firstTime)
@@ -107,7 +115,6 @@ public struct RecentRequests: Sendable {
             }
             number = sighting.previous
         }
-        return nil
     }
 
     /// How many sightings ago a number was given: 1 for the latest.
@@ -137,8 +144,7 @@ public struct RecentRequests: Sendable {
         let nothing = Sighting(identity: RequestIdentity(seed: 0), offset: 0, firstTime: Timestamp(milliseconds: 0), previous: 0)
         ring = Array(repeating: nothing, count: capacity)
         chains = Array(repeating: 0, count: 2 * capacity)
-        first = 1
-        next = 1
+        next = first
         for sighting in seen { link(sighting) }
     }
 }

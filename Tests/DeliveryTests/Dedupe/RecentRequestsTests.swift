@@ -1,6 +1,7 @@
-import Delivery
 import TestSupport
 import Testing
+
+@testable import Delivery
 
 struct RecentRequestsTests {
     /// A record of a partition: its names, and when it was published.
@@ -70,6 +71,19 @@ struct RecentRequestsTests {
             #expect(recent.end == record.offset + 1)
         }
         #expect(expected.contains { $0 == nil })
+    }
+
+    /// 32 bits of the numbers are kept: some seeds pass 2^32 while the ring grows, others later.
+    @Test(arguments: 0..<60)
+    func numbersThatDoNotFitChangeNothing(seed: Int) {
+        var random = SeededRandom(seed)
+        let records = Self.partition(&random)
+        let (reach, window) = (1 + random.below(300), Int64(random.below(8000)))
+        var recent = RecentRequests(reach: reach, start: 0, firstNumber: (1 << 32) - random.below(500))
+        let expected = Self.repetitions(records, reach: reach, keyWindow: window, idWindow: window)
+        for (record, expected) in zip(records, expected) {
+            #expect(Self.received(&recent, record, keyWindow: window, idWindow: window) == expected)
+        }
     }
 
     /// A new owner who reads what is within reach again finds the same as who was never away.
