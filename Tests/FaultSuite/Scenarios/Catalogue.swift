@@ -1,6 +1,6 @@
 /// All scenarios, in the order in which they run; no two have one name, because a scenario's evidence is in a folder of its name.
 enum Catalogue {
-    /// Those that start brokers again are last, when the builds beside them are done: they take twice as long otherwise.
+    /// Those that start brokers again are last: they take longest, and longer still beside builds.
     static let all: [Scenario] =
         workerScenarios + membershipScenarios + protocolScenarios + hubScenarios + lossScenarios + hubConnectionScenarios
         + severalHubsScenarios + delayScenarios + orderScenarios + expansionScenarios + dedupeScenarios + replayScenarios
