@@ -5,8 +5,7 @@ import Synchronization
 /// A proxy on a free loopback port that knows only CONNECT (RFC 9110, section 9.3.6), each connection on a thread of its own. Whatever
 /// the host is called, it goes to that port of this machine.
 final class ConnectProxy: Sendable {
-    let port: UInt16
-    private let listener: Int32
+    private let listener: LoopbackListener
     private let state = Mutex(State())
 
     private struct State {
@@ -15,21 +14,14 @@ final class ConnectProxy: Sendable {
     }
 
     init() throws {
-        (listener, port) = try ScriptedServer.listen(64)
-        let listener = listener
-        Thread.detachNewThread { [weak self] in
-            while true {
-                let client = accept(listener, nil, nil)
-                guard client >= 0, let proxy = self else { return }
-                Thread.detachNewThread { proxy.serve(client) }
-            }
+        listener = try LoopbackListener()
+        listener.start { [weak self] client in
+            guard let self else { return _ = close(client) }
+            Thread.detachNewThread { self.serve(client) }
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    var port: UInt16 { listener.port }
 
     /// The heads of all requests so far.
     var requests: [String] { state.withLock { $0.heads } }

@@ -121,7 +121,9 @@ import Testing
     }
 
     @Test func aRefusedPortFailsEveryRequestUnsent() throws {
-        let loop = try PoolLoop(port: try ScriptedServer.refusedPort()) { $0.maxConnections = 2 }
+        let refused = try RefusedPort()
+        defer { withExtendedLifetime(refused) {} }
+        let loop = try PoolLoop(port: refused.port) { $0.maxConnections = 2 }
         for id in 0..<10 { loop.submit(id) }
         let completions = try loop.completions(10)
         #expect(completions.map(\.id) == Array(0..<10))

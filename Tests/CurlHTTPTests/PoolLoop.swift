@@ -21,6 +21,7 @@ final class PoolLoop {
     {
         var configuration = ConnectionPoolConfiguration(scheme: .http, host: host, port: port)
         configuration.proxy = ""
+        configuration.connectTimeout = farDeadline
         adjusting(&configuration)
         try self.init(configuration)
     }

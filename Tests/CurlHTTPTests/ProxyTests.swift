@@ -50,6 +50,7 @@ import Testing
             let proxyPort = try front(way.proxy, proxy)
             configuration.environment = [variable: "\(way.proxy.rawValue)://user:CANARY%40word@127.0.0.1:\(proxyPort)"]
             configuration.caFile = certificate.certificateFile
+            configuration.connectTimeout = farDeadline
             adjusting(&configuration)
             loop = try PoolLoop(configuration)
             (self.certificate, self.fronts) = (certificate, fronts)

@@ -24,8 +24,7 @@ final class ScriptedServer: Sendable {
         case open(Int)
     }
 
-    let port: UInt16
-    private let listener: Int32
+    private let listener: LoopbackListener
     private let state: Mutex<State>
     private let gateOpened = NSCondition()
     private let scripts: @Sendable (Int) -> [Step]
@@ -42,14 +41,10 @@ final class ScriptedServer: Sendable {
     init(backlog: Int32 = 512, _ scripts: @escaping @Sendable (Int) -> [Step]) throws {
         self.scripts = scripts
         state = Mutex(State())
-        (listener, port) = try Self.listen(backlog)
-        let listener = listener
-        Thread.detachNewThread { [weak self] in
-            while true {
-                let socket = accept(listener, nil, nil)
-                guard socket >= 0, let server = self else { return }
-                server.serve(socket)
-            }
+        listener = try LoopbackListener(backlog: backlog)
+        listener.start { [weak self] socket in
+            guard let self else { return _ = close(socket) }
+            serve(socket)
         }
     }
 
@@ -58,11 +53,10 @@ final class ScriptedServer: Sendable {
     }
 
     deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
         state.withLock { state in for socket in state.sockets { shutdown(socket, Int32(SHUT_RDWR)) } }
     }
 
+    var port: UInt16 { listener.port }
     var accepted: Int { state.withLock { $0.accepted } }
     /// How many connections this side has closed; on loopback the other one has been told by then.
     var closed: Int { state.withLock { $0.closed } }
@@ -85,28 +79,6 @@ final class ScriptedServer: Sendable {
 
     func isOpen(gate: Int) -> Bool {
         state.withLock { $0.gates.contains(gate) }
-    }
-
-    /// A port that refuses connections: one that was free a moment ago.
-    static func refusedPort() throws -> UInt16 {
-        let (socket, port) = try listen(1)
-        close(socket)
-        return port
-    }
-
-    static func listen(_ backlog: Int32) throws -> (Int32, UInt16) {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(listener, generic, length) | Glibc.listen(listener, backlog) | getsockname(listener, generic, &length)
-            }
-        }
-        guard listener >= 0, result == 0 else { throw POSIXError(.EADDRINUSE) }
-        return (listener, UInt16(bigEndian: address.sin_port))
     }
 
     private func serve(_ socket: Int32) {

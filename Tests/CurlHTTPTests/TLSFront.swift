@@ -5,8 +5,18 @@ import Glibc
 
 /// Ends TLS on a free loopback port for a plain server of this machine, each connection on a thread of its own.
 final class TLSFront: Sendable {
-    let port: UInt16
-    private let listener: Int32
+    private let listener: LoopbackListener
+
+    var port: UInt16 { listener.port }
+
+    /// OpenSSL counts the references of a context atomically, and nothing changes it once it is made.
+    private final class Context: Sendable {
+        nonisolated(unsafe) let pointer: OpaquePointer
+
+        init(_ pointer: OpaquePointer) { self.pointer = pointer }
+
+        deinit { SSL_CTX_free(pointer) }
+    }
 
     /// Starts to listen.
     ///
@@ -17,29 +27,18 @@ final class TLSFront: Sendable {
     init(_ certificate: ServerCertificate, before backend: UInt16) throws {
         // OpenSSL writes to sockets whose other end is gone.
         signal(SIGPIPE, SIG_IGN)
-        guard let made = SSL_CTX_new(TLS_server_method()),
-            SSL_CTX_use_certificate_chain_file(made, certificate.certificateFile) == 1,
+        guard let made = SSL_CTX_new(TLS_server_method()) else { throw POSIXError(.ENOMEM) }
+        let context = Context(made)
+        guard SSL_CTX_use_certificate_chain_file(made, certificate.certificateFile) == 1,
             SSL_CTX_use_PrivateKey_file(made, certificate.keyFile, SSL_FILETYPE_PEM) == 1
         else { throw POSIXError(.EINVAL) }
-        (listener, port) = try ScriptedServer.listen(64)
-        let listener = listener
-        // OpenSSL counts the references of a context atomically, and nothing changes it from here on.
-        nonisolated(unsafe) let context = made
-        Thread.detachNewThread {
-            while true {
-                let client = accept(listener, nil, nil)
-                guard client >= 0 else { return SSL_CTX_free(context) }
-                Thread.detachNewThread {
-                    Self.serve(client, SSL_new(context), backend)
-                    close(client)
-                }
+        listener = try LoopbackListener()
+        listener.start { client in
+            Thread.detachNewThread {
+                Self.serve(client, SSL_new(context.pointer), backend)
+                close(client)
             }
         }
-    }
-
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     /// Which of both have something to read; of the client it may be in OpenSSL's memory.

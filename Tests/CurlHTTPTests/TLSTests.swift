@@ -13,6 +13,7 @@ import Testing
     ) throws -> PoolLoop {
         var configuration = ConnectionPoolConfiguration(scheme: .https, host: host, port: server.port)
         configuration.proxy = ""
+        configuration.connectTimeout = farDeadline
         configuration.caFile = server.authority
         adjusting(&configuration)
         return try PoolLoop(configuration)
@@ -159,6 +160,7 @@ import Testing
         let server = try ScriptedServer([[.bytes(10), .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close]])
         var configuration = ConnectionPoolConfiguration(scheme: .https, host: "127.0.0.1", port: server.port)
         configuration.proxy = ""
+        configuration.connectTimeout = farDeadline
         #expect(try PoolLoop(configuration).exchange()?.failure?.reason == .tls)
     }
 
