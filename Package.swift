@@ -29,12 +29,13 @@ let strict: [SwiftSetting] = [
 /// Swift code in which an unsafe pointer does not compile.
 let safe = strict + [.strictMemorySafety()]
 
-/// A build for `Deploy/test`'s run under a sanitizer has only what that run reaches; set by that script.
-let isSanitized = Context.environment["PUSHFAN_SANITIZED"] == "1"
+/// A build for `Deploy/test`'s run under a sanitizer has only these test targets, and what they need; set by that script.
+let chosenTests = Context.environment["PUSHFAN_TEST_TARGETS"]?.split(separator: " ").map { String($0) }
 
-/// Seeded tests go through the pure modules millions of times, so debug builds optimise these: 33 s instead of 285 s for their tests. Checks
-/// of overflow, bounds and exclusivity stay as they are.
-let quick: [SwiftSetting] = isSanitized ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+/// Seeded tests go through the pure modules millions of times, so debug builds optimise these. Checks of overflow, bounds and exclusivity
+/// stay as they are. Of the tests only those are optimised that compute for longer than that takes.
+let quick: [SwiftSetting] =
+    chosenTests == nil ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : []
 
 func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: safe + quick)
@@ -44,12 +45,8 @@ func wrapper(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func pureTests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, swiftSettings: strict + quick)
-}
-
-func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], settings: [SwiftSetting] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies + ["TestSupport"], exclude: exclude, swiftSettings: strict + settings)
 }
 
 let package = Package(
@@ -172,15 +169,15 @@ let package = Package(
             name: "FaultSuite", dependencies: ["FaultOracle", "Kafka", "Delivery", "PushModel"], path: "Tests/FaultSuite",
             exclude: ["REPORT.md"],
             swiftSettings: strict),
-        pureTests("BasicsTests", ["Basics"]),
-        pureTests("PushModelTests", ["PushModel"]),
-        pureTests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
-        pureTests("FanOutTests", ["FanOut", "PushModel"]),
-        pureTests("DeliveryTests", ["Basics", "Delivery", "PushModel"]),
-        pureTests("HTTP1Tests", ["HTTP1"]),
-        pureTests("ObservabilityTests", ["Observability"]),
-        pureTests("ResultQueryTests", ["ResultQuery", "PushModel"]),
-        pureTests("ReplayTests", ["Replay", "PushModel", "FanOut"]),
+        tests("BasicsTests", ["Basics"]),
+        tests("PushModelTests", ["PushModel"]),
+        tests("PayloadsTests", ["Payloads", "PushModel"], exclude: ["Golden"]),
+        tests("FanOutTests", ["FanOut", "PushModel"]),
+        tests("DeliveryTests", ["Basics", "Delivery", "PushModel"], settings: quick),
+        tests("HTTP1Tests", ["HTTP1"]),
+        tests("ObservabilityTests", ["Observability"]),
+        tests("ResultQueryTests", ["ResultQuery", "PushModel"]),
+        tests("ReplayTests", ["Replay", "PushModel", "FanOut"]),
         tests("HubAuthTests", ["HubAuth", "Crypto"]),
         tests("UsersTests", ["Basics", "Users", "Crypto"]),
         tests("CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
@@ -219,15 +216,13 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The layers above have neither threads nor C of their own, and the pure ones no test that a sanitizer could say anything about.
-if isSanitized {
-    let left: Set = [
-        "Console", "Bench", "PushFan", "Replay", "CPages", "Pages", "FaultOracle", "FaultSuite", "FaultSuiteTests",
-        "ConsoleTests",
-        "BenchTests",
-        "BasicsTests", "PushModelTests", "PayloadsTests", "FanOutTests", "DeliveryTests", "HTTP1Tests", "ResultQueryTests",
-        "ReplayTests",
-    ]
-    package.targets.removeAll { left.contains($0.name) }
+if let chosenTests {
+    var needed: Set<String> = []
+    var waiting = chosenTests
+    while let name = waiting.popLast() {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else { continue }
+        for case .byNameItem(let other, _) in target.dependencies { waiting.append(other) }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
     package.products.removeAll()
 }

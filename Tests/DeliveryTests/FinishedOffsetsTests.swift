@@ -48,8 +48,11 @@ struct FinishedOffsetsTests {
         // Foundation reads the same bytes, and the last one is not zero.
         if let data = text.isEmpty ? Data() : Data(base64Encoded: String(text.dropFirst(3))) {
             #expect(data.last != 0)
-            let set = data.enumerated().flatMap { index, byte in (0..<8).filter { byte >> $0 & 1 == 1 }.map { index * 8 + $0 } }
-            #expect(Set(set) == reference)
+            var set: Set<Int> = []
+            for (index, byte) in data.enumerated() {
+                for bit in 0..<8 where byte >> bit & 1 == 1 { set.insert(index * 8 + bit) }
+            }
+            #expect(set == reference)
         } else {
             Issue.record("Foundation does not read \(text)")
         }

@@ -96,8 +96,9 @@ struct StatusQuestions {
     }
 
     private func told(of partition: TopicPartition, _ workers: [StatusReport.Worker]) -> WorkerPage.Partition? {
-        workers.lazy.flatMap { $0.page.answer?.loops ?? [] }.flatMap(\.partitions)
-            .first { $0.topic == partition.topic && $0.partition == Int(partition.partition) }
+        let loops = workers.lazy.flatMap { worker in worker.page.answer?.loops ?? [] }
+        let number = Int(partition.partition)
+        return loops.flatMap(\.partitions).first { $0.topic == partition.topic && $0.partition == number }
     }
 
     private func ask(_ target: HealthTarget) -> StatusReport.Worker {
