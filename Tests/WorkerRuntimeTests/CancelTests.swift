@@ -9,7 +9,7 @@ import Testing
 @testable import WorkerRuntime
 
 /// Requests that are cancelled before they are sent, while they wait, and when it is too late.
-@Suite(.serialized, .tags(.threads))
+@Suite(.serialized, .tags(.waits, .threads))
 struct CancelTests {
     /// Milliseconds since 1970.
     private static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }

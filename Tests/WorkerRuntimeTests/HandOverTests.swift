@@ -5,7 +5,7 @@ import Testing
 import WorkerRuntime
 
 /// Requests that wait for their retry when their worker gives its partitions up: the next one goes on at their attempt.
-@Suite(.serialized, .tags(.threads))
+@Suite(.serialized, .tags(.waits, .threads))
 struct HandOverTests {
     private static func request(_ name: String, _ more: String = "") -> String {
         #"{"id":"\#(name)","audience":{"categories":["\#(name)"]},"platforms":["apple"],"message":{"title":"T"}\#(more)}"#

@@ -9,7 +9,7 @@ import Testing
 import WorkerRuntime
 
 /// How fast workers call the hub.
-@Suite(.serialized, .tags(.threads))
+@Suite(.serialized, .tags(.waits, .threads))
 struct LimitTests {
     private static func requests(_ count: Int) -> [String] {
         (0..<count).map {
