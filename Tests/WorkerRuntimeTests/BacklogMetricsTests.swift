@@ -151,7 +151,7 @@ struct BacklogMetricsTests {
         // accepted another call would not be paused.
         bench.clock.advance(by: .seconds(2))
         try bench.publish(all: [request("refused")], partition: 0)
-        #expect(eventually { Self.knows(bench, lane: 0) })
+        #expect(eventually { bench.status.statuses.first?.throttledUntil != nil })
         bench.clock.advance(by: .seconds(30))
         #expect(
             eventually {
