@@ -35,6 +35,6 @@ import Testing
             _ = ScriptedServer.send(connection, Array("second".utf8))
             close(connection)
         }
-        #expect(client.rest() == Array("second".utf8))
+        #expect(withExtendedLifetime(second) { client.rest() } == Array("second".utf8))
     }
 }
