@@ -84,6 +84,11 @@ public struct ResultFilter: Sendable, Equatable {
 
     mutating func add(until moment: Int64) { until = min(until ?? moment, moment) }
 
+    /// A term asks for this very word of a field.
+    public func names(_ field: ResultField, _ word: String) -> Bool {
+        terms.contains { $0.subject == .field(field) && !$0.isNegated && $0.values.contains(.text(Array(word.utf8))) }
+    }
+
     /// A term is about this field.
     public func mentions(_ field: ResultField) -> Bool {
         terms.contains { $0.subject == .field(field) }

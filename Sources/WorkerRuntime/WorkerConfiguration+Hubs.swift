@@ -1,3 +1,4 @@
+import Basics
 public import CurlHTTP
 import HubAuth
 public import HubREST
@@ -48,12 +49,16 @@ extension WorkerConfiguration {
 
     /// Where the names lead.
     ///
-    /// - Parameter numbers: The number of each hub, where it is not its place.
+    /// - Parameters:
+    ///   - numbers: The number of each hub, where it is not its place.
+    ///   - start: When they begin to count.
     /// - Returns: The routes.
-    func routes(numbers: [Int]? = nil) -> HubRoutes {
-        HubRoutes(
+    func routes(numbers: [Int]? = nil, since start: MonotonicTime) -> HubRoutes {
+        var routes = HubRoutes(
             hubs: Array(zip(hubs.map(\.name), numbers ?? Array(hubs.indices))), spreads: spreads.map { ($0.name, $0.hubs) },
             tenants: tenantHubs, defaultName: defaultHub)
+        routes.begunAt = start
+        return routes
     }
 
     /// The first hub.

@@ -79,7 +79,7 @@ struct GroupStartFleetTests {
     }
 
     @Test func threeWorkersThatReadNothingGoOnWhereTheCommandSays() throws {
-        let stage = try ReplayStage(["delay-10s", "requests-high", "requests-bulk", "control", "handles", "parents"])
+        let stage = try ReplayStage(["delay-10s", "requests-high", "requests-bulk", "handles", "parents"])
         let kafka = KafkaConfiguration(bootstrapServers: ReplayStage.realBrokers ?? "")
         var configuration = HubEmulatorConfiguration()
         configuration.listen = "127.0.0.1:0"

@@ -48,7 +48,7 @@ struct OutcomeReplayTests {
     }
 
     @Test func whatTelemetryTellsIsShownGroupedAndReplayed() throws {
-        let stage = try ReplayStage(["delay-10s", "requests-high", "requests-bulk", "control", "handles", "parents"])
+        let stage = try ReplayStage(["delay-10s", "requests-high", "requests-bulk", "handles", "parents"])
         var configuration = HubEmulatorConfiguration()
         configuration.listen = "127.0.0.1:0"
         let clock = WorkerClock()

@@ -1,4 +1,5 @@
 import Foundation
+import Replay
 import TestSupport
 import Testing
 
@@ -33,6 +34,68 @@ struct ReplayCommandTests {
         #expect(leftovers.output.contains(#""left":"gone""#))
         #expect(leftovers.output.contains(#""left":"open""#))
         #expect(leftovers.output.contains(#""left":"pointless""#))
+    }
+
+    @Test func whatAMistakeInTheSettingsEndedIsRepeatedOnceItIsMended() throws {
+        let stage = try ReplayStage()
+        let (missing, forbidden) = ("permanent\",\"error_code\":\"hub_not_found", "auth\",\"error_code\":\"hub_forbidden")
+        try stage.writeHistory(4) { $0 == 3 ? ("success", forbidden) : (missing, missing) }
+        let faults = #""error":{"code":"unknown_hub","faults":[{"code":"unknown_hub"}]},"#
+        try stage.write(
+            "requests",
+            [(0, #"{"id":"r4","audience":{"users":["u"]},"platforms":["apple"],"message":{"title":"Hi"},"hub":"shpo"}"#)])
+        try stage.write(
+            "results",
+            [
+                (
+                    1,
+                    #"{"request_id":"r4","kind":"final","state":"rejected","outcome":"permanent","replay_safety":"pointless",\#(faults)"#
+                        + #""targets":{"planned":0},"origin":{"topic":"\#(stage.requests)","partition":0,"offset":"4"}}"#
+                )
+            ])
+        let plan = stage.replay("plan --file PLAN")
+        #expect(plan.code == .done, "\(plan.messages)")
+        for line in [
+            "repair      3 hub_not_found: name the hub with --set hub=NAME, or mend hub.name and hub.connection_string",
+            "repair      1 hub_forbidden: give the policy the right Send, or the workers another policy",
+            "repair      1 unknown_hub: name the hub with --set hub=NAME, or add it to the workers' settings",
+        ] { #expect(plan.output.contains(line + "\n"), "\(plan.output)") }
+        let mended = stage.replay("plan --set hub=shop --file PLAN -o json")
+        #expect(mended.output.contains(#""repairs":{"hub_forbidden":1}"#), "\(mended.output)")
+        #expect(stage.replay("run PLAN --reason renamed -o json").code == .done)
+        let new = try stage.replayed(atLeast: 5)
+        #expect(new.count == 5 && new.allSatisfy { $0.value.contains(#""hub":"shop""#) })
+    }
+
+    @Test func whatSomebodyCancelledIsNotRepeatedUnlessTheFilterNamesIt() throws {
+        let stage = try ReplayStage()
+        let stopped = ("cancelled\",\"error_code\":\"cancelled", "transient")
+        // The first was cancelled while it waited, the second when it had ended, the third as a part of a whole; the others are at rest.
+        try stage.writeHistory(2) { $0 == 0 ? stopped : failed }
+        let part =
+            #"{"id":"p","audience":{"users":["u"]},"platforms":["apple","windows"],"message":{"title":"Hi"},"#
+            + #""parent":{"id":"whole","key":"k","partition":0,"chunk":0,"chunks":2,"published_at":"2026-01-01T00:00:00Z"}}"#
+        try stage.write("requests", [(0, part)])
+        try stage.write("results", [(0, stage.result(2, failed))])
+        for id in ["r1", "whole"] { try stage.write("control", [(0, "{}")], key: "cancel/\(id)") }
+        let later = #"{"id":"r3","audience":{"users":["u"]},"platforms":["apple","windows"],"message":{"title":"Hi"}}"#
+        try stage.write("requests", [(0, later)])
+        try stage.write("results", [(0, stage.result(3, failed))])
+        let plan = stage.replay("plan --file PLAN -o json")
+        #expect(stage.count("cancelled", plan) == 3 && stage.count("requests", plan) == 1, "\(plan.output)")
+        let leftovers = stage.replay("leftovers PLAN -o ndjson")
+        #expect(leftovers.lines.count { $0.contains(#""left":"cancelled""#) } == 3)
+        // Cancelled between plan and run.
+        try stage.write("control", [(0, "{}")], key: "cancel/r3")
+        let run = stage.replay("run PLAN --reason outage -o json")
+        #expect(run.code == .partlyFailed && run.output.contains(#""skipped":{"cancelled":1}"#), "\(run.output)")
+        #expect(try stage.replayed().isEmpty)
+        let rest = stage.replay("plan --leftovers PLAN --file \(stage.folder)/rest.ndjson -o json")
+        #expect(stage.count("requests", rest) == 0, "the states of a plan's own filter name nothing: \(rest.output)")
+        let all = stage.replay("plan state:failed,partial,cancelled --file PLAN -o json")
+        #expect(stage.count("requests", all) == 4 && stage.count("cancelled", all) == 0, "\(all.output)")
+        #expect(stage.replay("run PLAN --reason mistake").code == .done)
+        #expect(try stage.replayed(atLeast: 4).count == 4)
     }
 
     @Test func aRunDoesThePlanAndAnotherOneNothing() throws {
@@ -155,5 +218,20 @@ struct ReplayCommandTests {
         #expect(back.allSatisfy { $0.key == "key" && $0.headers == ["own": "kept"] })
         #expect(stage.replay("deadletter --reason fixed --file PLAN").code == .nothingMatched)
         #expect(try stage.read("requests", atLeast: 2).count == 2)
+    }
+
+    @Test func aDeadLetterWithoutItsWholeRecordIsLeftAndNamed() throws {
+        let stage = try ReplayStage()
+        let source = ("pushfan-dlq-topic", stage.requests)
+        try stage.write("deadletter", [(0, "")], headers: [source, ("pushfan-dlq-reason", "not_taken")])
+        try stage.write(
+            "deadletter", [(0, "{")], headers: [source, ("pushfan-dlq-reason", "too_large"), ("pushfan-dlq-cut-bytes", "90")])
+        try stage.write("deadletter", [(0, "{")], headers: [source, ("pushfan-dlq-reason", "unexpected_end")])
+        let outcome = stage.replay("deadletter --reason fixed --file PLAN -o json")
+        #expect(
+            outcome.code == .done && outcome.messages.contains("left out: 2, \(Leftover.cut.explanation)"), "\(outcome.messages)")
+        #expect(try stage.read("requests", atLeast: 1).map(\.value) == ["{"])
+        let again = stage.replay("deadletter --reason again --file PLAN -o json")
+        #expect(again.code == .nothingMatched && stage.count("cut", again) == 2, "\(again.output)")
     }
 }

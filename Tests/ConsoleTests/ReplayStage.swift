@@ -22,7 +22,7 @@ struct ReplayStage {
     init(_ more: [String] = []) throws {
         folder = NSTemporaryDirectory() + name
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let topics = (["requests", "requests-own", "results", "deadletter", "replays"] + more).map {
+        let topics = (["requests", "requests-own", "results", "deadletter", "replays", "control"] + more).map {
             NewTopic(name: "\(name).\($0)", partitionCount: Int(partitionCount(of: $0)), replicationFactor: 1)
         }
         let admin = try TopicAdmin(kafka)
@@ -36,7 +36,7 @@ struct ReplayStage {
         var harness = Harness()
         harness.environment["PUSHFAN_KAFKA_BOOTSTRAP_SERVERS"] = Self.realBrokers
         harness.environment["USER"] = "ann"
-        for role in ["requests", "results", "deadletter", "replays"] {
+        for role in ["requests", "results", "deadletter", "replays", "control"] {
             harness.environment["PUSHFAN_KAFKA_TOPICS_\(role.uppercased())"] = "\(name).\(role)"
         }
         harness.now = { Int64(Date().timeIntervalSince1970 * 1000) }
@@ -52,7 +52,9 @@ struct ReplayStage {
     }
 
     /// Writes records; partition and value of each.
-    func write(_ role: String, _ records: [(partition: Int32, value: String)], headers: [(String, String)] = []) throws {
+    func write(
+        _ role: String, _ records: [(partition: Int32, value: String)], key: String = "key", headers: [(String, String)] = []
+    ) throws {
         let producer = try Producer(kafka, transactionalID: nil)
         defer { producer.close(timeout: .zero) }
         let topic = try #require(try producer.warmUp(topics: ["\(name).\(role)"], timeout: farDeadline).first)
@@ -60,7 +62,7 @@ struct ReplayStage {
             var list = RecordHeaders()
             for (name, value) in headers { list.append(name, value) }
             try producer.produce(
-                to: topic, partition: partition, key: Array("key".utf8).span, value: Array(value.utf8).span, headers: list)
+                to: topic, partition: partition, key: Array(key.utf8).span, value: Array(value.utf8).span, headers: list)
         }
         try producer.flush(timeout: farDeadline)
     }
@@ -73,7 +75,7 @@ struct ReplayStage {
     /// The requests that replays have written, as soon as there are so many.
     func replayed(atLeast count: Int = 0) throws -> [Record] { try read("requests-own", atLeast: count) }
 
-    private func partitionCount(of role: String) -> Int32 { role == "replays" ? 1 : 3 }
+    private func partitionCount(of role: String) -> Int32 { role == "replays" || role == "control" ? 1 : 3 }
 
     /// `count` requests for Apple and Windows in partition 0, and their results.
     func writeHistory(_ count: Int, _ outcomes: (Int) -> (apple: String, windows: String), extra: String = "") throws {

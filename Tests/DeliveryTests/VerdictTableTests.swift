@@ -18,8 +18,8 @@ struct VerdictTableTests {
             (202, .ambiguous, .responseInvalid, .ifAmbiguityAllowed), (204, .ambiguous, .responseInvalid, .ifAmbiguityAllowed),
             (301, .permanent, .responseInvalid, .never), (304, .permanent, .responseInvalid, .never),
             (400, .payload, .payloadRejected, .never), (401, .auth, .hubUnauthorized, .reauthenticate),
-            (403, .auth, .hubForbidden, .never), (404, .permanent, .hubNotFound, .never),
-            (405, .permanent, .payloadRejected, .never), (408, .transient, .hubTimeout, .backoff),
+            (403, .auth, .hubForbidden, .never), (404, .transient, .hubNotFound, .backoff),
+            (405, .permanent, .responseInvalid, .never), (408, .transient, .hubTimeout, .backoff),
             (409, .permanent, .payloadRejected, .never), (410, .permanent, .hubNotFound, .never),
             (412, .permanent, .payloadRejected, .never), (413, .payload, .payloadTooLarge, .never),
             (429, .throttled, .hubThrottled, .backoff), (499, .permanent, .payloadRejected, .never),
@@ -65,7 +65,7 @@ struct VerdictTableTests {
     /// Numbers of `CURLcode` in curl/curl.h.
     @Test(
         arguments: [
-            (3, .permanent, .internal, .never), (5, .transient, .dnsFailed, .backoff), (6, .transient, .dnsFailed, .backoff),
+            (3, .transient, .connectFailed, .backoff), (5, .transient, .dnsFailed, .backoff), (6, .transient, .dnsFailed, .backoff),
             (7, .transient, .connectFailed, .backoff), (18, .transient, .connectFailed, .backoff),
             (27, .transient, .internal, .backoff), (28, .transient, .connectFailed, .backoff),
             (35, .transient, .tlsFailed, .backoff),

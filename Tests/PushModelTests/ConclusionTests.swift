@@ -82,6 +82,28 @@ struct ConclusionTests {
         #expect(text("replay_safety", in: result) == "safe")
     }
 
+    /// What nothing could help is `pointless`; a cause in settings, routes or rights is `safe`, once no device can have been reached.
+    @Test(
+        arguments: [
+            (.permanent, .hubNotFound, "safe"), (.permanent, .responseInvalid, "safe"), (.permanent, .unknownHub, "safe"),
+            (.permanent, .devicesRefused, "pointless"), (.payload, .payloadTooLarge, "pointless"),
+            (.payload, .tagExpressionInvalid, "pointless"), (.expired, .expiredInQueue, "pointless"),
+            (.ambiguous, .hubNotFound, "ambiguous"), (.success, nil, "duplicate_risk"),
+        ] as [(Outcome, ErrorCode?, String)])
+    func aCauseThatCanBeRepairedIsNotPointless(outcome: Outcome, code: ErrorCode?, safety: String) throws {
+        var reporting = Reporting()
+        reporting.add(.apple, outcome, code)
+        #expect(text("replay_safety", in: try reporting.result()) == safety)
+    }
+
+    @Test func everyCodeThatCanBeRepairedEndsSafeAndNoOtherIsMadeSafe() {
+        for code in ErrorCode.allCases {
+            let isSafe = ReplaySafety(of: .permanent, code) == .safe
+            #expect(isSafe == (code.repair != nil))
+            #expect(ReplaySafety(of: .ambiguous, code) == .ambiguous && ReplaySafety(of: .success, code) == .duplicateRisk)
+        }
+    }
+
     @Test func aRequestWithoutCallsIsNoSuccess() throws {
         let result = try Reporting().result()
         #expect(text("state", in: result) == "failed")
@@ -102,7 +124,7 @@ struct ConclusionTests {
         let result = try reporting.result()
         #expect(text("state", in: result) == state.rawValue)
         #expect(text("outcome", in: result) == outcome.rawValue)
-        #expect(text("replay_safety", in: result) == outcome.replaySafety.rawValue)
+        #expect(text("replay_safety", in: result) == ReplaySafety(of: outcome, code).rawValue)
         #expect(text("error/code", in: result) == code.rawValue)
         #expect(text("error/message", in: result) == "/a: It is wrong. Too.")
         #expect(text("error/faults/0/pointer", in: result) == "/a")
@@ -143,7 +165,7 @@ struct ConclusionTests {
             #expect(code.outcome != .success)
         }
         // The closed list of the contract, and what telemetry tells.
-        #expect(ErrorCode.allCases.count == 24 + 10)
+        #expect(ErrorCode.allCases.count == 25 + 10)
     }
 
     @Test func textsAreCutBeforeAWholeCharacter() {

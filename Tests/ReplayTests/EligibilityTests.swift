@@ -4,14 +4,17 @@ import Testing
 @testable import Replay
 
 @Suite struct EligibilityTests {
-    /// Outcomes of the sends, what was replayed before, what is allowed; then what is repeated, and what stands for the rest.
+    /// Outcomes of the sends, some with their codes, what was replayed before, what is allowed; then what is repeated, and what stands for
+    /// the rest.
     struct Row: Sendable, CustomTestStringConvertible {
         var outcomes: [String]
         var replayed: [Int] = []
         var ambiguousToo = false
         var renewed = false
+        var namesAll = false
         var sends: [Int]
         var left: [Leftover: [Int]] = [:]
+        var repair: ErrorCode?
 
         var testDescription: String { "\(outcomes) \(replayed) \(ambiguousToo) \(renewed)" }
     }
@@ -19,8 +22,21 @@ import Testing
     static let rows = [
         Row(outcomes: ["success", "success"], sends: [], left: [.delivered: [0, 1]]),
         Row(outcomes: ["success", "throttled"], sends: [1]),
-        Row(outcomes: ["transient", "throttled", "auth", "cancelled"], sends: [0, 1, 2, 3]),
-        Row(outcomes: ["payload", "permanent", "no_target", "duplicate"], sends: [], left: [.pointless: [0, 1, 2, 3]]),
+        Row(outcomes: ["transient", "throttled", "auth", "cancelled:worker_shutdown"], sends: [0, 1, 2, 3]),
+        Row(outcomes: ["cancelled:cancelled", "transient"], sends: [], left: [.cancelled: [0, 1]]),
+        Row(outcomes: ["cancelled", "ambiguous", "expired"], renewed: true, sends: [], left: [.cancelled: [0, 1, 2]]),
+        Row(outcomes: ["cancelled:cancelled", "transient", "success"], namesAll: true, sends: [0, 1]),
+        Row(outcomes: ["payload", "permanent", "duplicate"], sends: [], left: [.pointless: [0, 1, 2]]),
+        Row(outcomes: ["payload:payload_too_large", "no_target"], sends: [], left: [.pointless: [0], .untargeted: [1]]),
+        Row(outcomes: ["no_target:no_target", "success"], namesAll: true, sends: [0]),
+        Row(
+            outcomes: ["success", "permanent:hub_not_found", "permanent:unknown_hub", "permanent:response_invalid"],
+            sends: [1, 2, 3], repair: .hubNotFound),
+        Row(
+            outcomes: ["auth:hub_forbidden", "permanent:devices_refused"], sends: [0], left: [.pointless: [1]],
+            repair: .hubForbidden),
+        Row(outcomes: ["transient:hub_unavailable", "throttled:hub_throttled"], sends: [0, 1]),
+        Row(outcomes: ["ambiguous:response_invalid"], sends: [], left: [.ambiguous: [0]]),
         Row(outcomes: ["payload", "transient"], sends: [1], left: [.pointless: [0]]),
         Row(outcomes: ["ambiguous", "transient"], sends: [1], left: [.ambiguous: [0]]),
         Row(outcomes: ["ambiguous", "transient"], ambiguousToo: true, sends: [0, 1]),
@@ -35,10 +51,29 @@ import Testing
     @Test(arguments: rows) func onlyWhatFailedAndMayBeRepeatedIs(_ row: Row) throws {
         var history = ReplayHistory()
         history.noteReplay(of: SendSet(row.replayed), place)
-        let policy = ReplayPolicy(includesAmbiguous: row.ambiguousToo, renewsExpiry: row.renewed)
+        let policy = ReplayPolicy(
+            includesAmbiguous: row.ambiguousToo, renewsExpiry: row.renewed, includesCancelled: row.namesAll,
+            includesUntargeted: row.namesAll)
         let eligibility = Eligibility(of: try settled(result(row.outcomes)), history, policy)
         #expect(eligibility.sends.indices == row.sends)
         #expect(eligibility.left == row.left.mapValues { SendSet($0) })
+        #expect(eligibility.repair == row.repair)
+    }
+
+    @Test(
+        arguments: [
+            (["unknown_hub"], "permanent", nil), (["not_configured"], "permanent", nil),
+            (["unknown_hub", "schema_invalid"], "permanent", .pointless),
+            (["unknown_hub", "a_code_of_tomorrow"], "permanent", .pointless),
+            (["payload_too_large"], "payload", .pointless), (["cancelled"], "cancelled", .cancelled),
+        ] as [([String], String, Leftover?)])
+    func aRejectedRequestIsRepeatedOnceAllItsFaultsCanBeRepaired(_ faults: [String], _ outcome: String, _ left: Leftover?) throws
+    {
+        let settled = try settled(result([], outcome: outcome, faults: faults))
+        let eligibility = Eligibility(of: settled, ReplayHistory(), ReplayPolicy())
+        #expect(eligibility.mainReason == left)
+        #expect(eligibility.sends == (left == nil ? .all : SendSet()))
+        #expect(eligibility.repair == (left == nil ? ErrorCode(rawValue: faults[0]) : nil))
     }
 
     @Test func ofARequestThatWasSentInPartsOnlyThePartsAreRepeated() throws {

@@ -6,17 +6,21 @@ import Testing
 /// A result's JSON, as a worker writes it, of calls that ended in these ways.
 func result(
     _ outcomes: [String], at place: String = "push.requests.v1:3:17", id: String = "r-1", kind: String = "final",
-    planned: Int? = nil, outcome: String = "transient", platforms: [String] = [], replay: String? = nil
+    planned: Int? = nil, outcome: String = "transient", platforms: [String] = [], replay: String? = nil, faults: [String] = []
 ) -> String {
     let sends = outcomes.enumerated().map { index, outcome in
         let platform = platforms.isEmpty ? "apple" : platforms[index]
-        return #"{"index":\#(index),"platform":"\#(platform)","outcome":"\#(outcome)"}"#
+        let words = outcome.split(separator: ":")
+        let code = words.count == 2 ? #","error_code":"\#(words[1])""# : ""
+        return #"{"index":\#(index),"platform":"\#(platform)","outcome":"\#(words[0])"\#(code)}"#
     }
+    let list = faults.map { #"{"code":"\#($0)"}"# }.joined(separator: ",")
+    let error = faults.first.map { #","error":{"code":"\#($0)","faults":[\#(list)]}"# } ?? ""
     let parts = place.split(separator: ":")
     let hasFailed = outcomes.contains { $0 != "success" }
     let state = !hasFailed ? "sent" : outcomes.contains("success") ? "partial" : "failed"
     return """
-        {"schema_version":1,"request_id":"\(id)","kind":"\(kind)","state":"\(state)","outcome":"\(outcome)",\
+        {"schema_version":1,"request_id":"\(id)","kind":"\(kind)","state":"\(state)","outcome":"\(outcome)"\(error),\
         "sends":[\(sends.joined(separator: ","))],"targets":{"planned":\(planned ?? outcomes.count)},\
         "origin":{"topic":"\(parts[0])","partition":\(parts[1]),"offset":"\(parts[2])"}\(replay.map { ",\"replay\":\($0)" } ?? "")}
         """

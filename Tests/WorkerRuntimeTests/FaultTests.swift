@@ -36,8 +36,12 @@ struct FaultTests {
         Trial(name: "once401", faults: ["status=401,count=1"], summary: "sent success - 2", rungCount: 1),
         Trial(name: "bare403", faults: ["status=403"], summary: "failed auth hub_forbidden 1", rungCount: 0, safety: "safe"),
         Trial(
-            name: "gone404", faults: ["status=404"], summary: "failed permanent hub_not_found 1", rungCount: 0,
-            safety: "pointless"),
+            name: "gone404", faults: ["status=404"], summary: "failed transient hub_not_found 4", rungCount: 0,
+            safety: "safe"),
+        Trial(name: "soon404", faults: ["status=404,count=2"], summary: "sent success - 3", rungCount: 1),
+        Trial(
+            name: "proxy407", faults: ["status=407"], summary: "failed permanent response_invalid 1", rungCount: 0,
+            safety: "safe"),
         Trial(
             name: "big413", faults: ["status=413"], summary: "failed payload payload_too_large 1", rungCount: 0,
             safety: "pointless"),

@@ -80,6 +80,25 @@ public struct Cancellations: Sendable {
         return found
     }
 
+    /// The cancellation that concerns a request: of itself, of the whole that it is a part of, or of what it replays.
+    ///
+    /// - Parameters:
+    ///   - request: The request. What it says of a whole or of a replay is believed.
+    ///   - published: When it was published.
+    /// - Returns: Nil if it is not cancelled.
+    public func cancellation(of request: borrowing PushRequest, published: Timestamp) -> Cancellation? {
+        guard !isEmpty else { return nil }
+        if let own = cancellation(of: request.document.string(request.id), published: published) { return own }
+        if let part = PartReference(of: request) { return cancellation(of: part.parentID, published: part.publishedAt) }
+        guard let lineage = request.replay else { return nil }
+        for name: StaticString in ["root_request_id", "parent_request_id"] {
+            guard let node = request.document.member(name, of: lineage) else { continue }
+            let id = request.document.string(request.document.text(of: node))
+            if let found = cancellation(of: id, published: published) { return found }
+        }
+        return nil
+    }
+
     /// Forgets what is as old as `lifetime`. To be called now and then.
     ///
     /// - Parameter now: The present moment.

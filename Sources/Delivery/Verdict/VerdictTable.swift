@@ -93,7 +93,13 @@ public enum VerdictTable {
         Row(
             .status(403...403, retryAfter: false), .init(.auth, .hubForbidden, .never),
             "The policy lacks the right Send, or the tier lacks the feature."),
-        Row(.status(404...404), .init(.permanent, .hubNotFound, .never), "There is no hub of this name in the namespace."),
+        Row(
+            .status(404...404), .init(.transient, .hubNotFound, .backoff),
+            "There is no hub of this name in the namespace, or none yet; calls wait as in an outage."),
+        Row(
+            .status(405...405), .init(.permanent, .responseInvalid, .never),
+            "What answers takes no notifications: a wrong endpoint, or a proxy."),
+        Row(.status(407...407), .init(.permanent, .responseInvalid, .never), "A proxy asks for a login."),
         Row(.status(408...408), .init(.transient, .hubTimeout, .backoff), "The hub waited too long for the request."),
         Row(.status(410...410), .init(.permanent, .hubNotFound, .never), "What was addressed is gone for good."),
         Row(.status(413...413), .init(.payload, .payloadTooLarge, .never), "The notification is over the hub's 64 KB."),
@@ -145,7 +151,8 @@ public enum VerdictTable {
             .curl([27], name: "OUT_OF_MEMORY", bodySent: false), .init(.transient, .internal, .backoff),
             "This machine is out of memory."),
         Row(
-            .curl([3, 4, 43, 48], name: "URL_MALFORMAT and other misuse", bodySent: false), .init(.permanent, .internal, .never),
+            .curl([3, 4, 43, 48], name: "URL_MALFORMAT and other misuse", bodySent: false),
+            .init(.transient, .connectFailed, .backoff),
             "The hub's address cannot be used."),
         Row(
             .invalidAnswer(bodySent: false), .init(.transient, .responseInvalid, .backoff),

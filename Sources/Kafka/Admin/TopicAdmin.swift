@@ -57,11 +57,13 @@ public final class TopicAdmin {
     ///   - topics: The topics; at least one.
     ///   - timeout: How long to wait.
     /// - Returns: What became of each, in the same order.
-    /// - Throws: A bad name or number, `isUnreachable`, or `isAuthentication`; whether topics were created is unknown after a time-out.
+    /// - Throws: A bad name or number, a name that is listed twice, `isUnreachable`, or `isAuthentication`; whether topics were created is unknown after a time-out.
     public func createTopics(_ topics: [NewTopic], timeout: Duration) throws(KafkaError) -> [TopicCreation] {
         _ = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
         var handles: [OpaquePointer?] = []
         defer { rd_kafka_NewTopic_destroy_array(&handles, handles.count) }
+        // The library crashes on an answer for a name that it asked for twice.
+        guard Set(topics.map(\.name)).count == topics.count else { throw .invalidArgument("a topic is listed twice") }
         for topic in topics { handles.append(try Self.handle(for: topic)) }
         let result = try request(RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout: timeout) { options, queue in
             rd_kafka_CreateTopics(client.pointer, &handles, handles.count, options, queue)

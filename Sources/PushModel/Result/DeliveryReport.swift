@@ -225,7 +225,7 @@ extension ErrorCode {
         case .responseInvalid, .nothingCounted, .hubAbandoned, .hubStateUnknown, .telemetryUnfinished, .telemetryMissing,
             .telemetryUnanswered, .telemetryUnavailable:
             .ambiguous
-        case .unknownHub, .hubNotFound, .devicesRefused: .permanent
+        case .unknownHub, .notConfigured, .hubNotFound, .devicesRefused: .permanent
         case .noTarget: .noTarget
         case .schemaInvalid, .recordTooLarge, .tagExpressionInvalid, .tagLimitExceeded, .payloadTooLarge, .payloadRejected:
             .payload

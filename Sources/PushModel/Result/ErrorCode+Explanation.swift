@@ -23,8 +23,13 @@ extension ErrorCode {
                 remedy: "Split the audience over several requests, and keep pictures behind an address.")
         case .unknownHub:
             Explanation(
-                cause: "The request names a hub that this worker does not know.", effect: "Nothing was sent.",
-                remedy: "Correct the request's hub, or configure a hub of this name, and replay.")
+                cause: "The request names a hub that this worker does not know.",
+                effect: "It waited for the first minute after the worker's start or reload. Nothing was sent.",
+                remedy: "Configure a hub of this name and replay, or replay with --set hub=NAME.")
+        case .notConfigured:
+            Explanation(
+                cause: "The worker's settings do not allow what the request needs.", effect: "Nothing was sent.",
+                remedy: "Change the setting that the error names, and replay.")
         case .expiredInQueue:
             Explanation(
                 cause: "The request's expiry passed before the hub had taken it.",
@@ -62,8 +67,9 @@ extension ErrorCode {
                 effect: "The call was given up; no device was reached.", remedy: "Use a policy with the right Send, and replay.")
         case .hubNotFound:
             Explanation(
-                cause: "There is no hub of this name in the namespace.", effect: "The call was given up.",
-                remedy: "Check PUSHFAN_HUB_NAME and the connection string.")
+                cause: "There is no hub of this name in the namespace.",
+                effect: "Calls to the hub stopped as in an outage; this one was given up.",
+                remedy: "Correct hub.name or hub.connection_string and replay, or replay with --set hub=NAME.")
         case .hubQuota:
             Explanation(
                 cause: "The namespace's quota is used up, or its tier is too low.", effect: "The call was given up.",

@@ -3,6 +3,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case schemaInvalid = "schema_invalid"
     case recordTooLarge = "record_too_large"
     case unknownHub = "unknown_hub"
+    case notConfigured = "not_configured"
     case expiredInQueue = "expired_in_queue"
     case duplicate
     case tagExpressionInvalid = "tag_expression_invalid"
@@ -52,7 +53,7 @@ public enum ReplaySafety: String, Sendable, CaseIterable {
     case ambiguous
     /// Devices were reached; a replay would ring again.
     case duplicateRisk = "duplicate_risk"
-    /// A replay without a change would end the same way.
+    /// No change of settings, routes or rights could make a replay succeed.
     case pointless
 }
 
@@ -62,7 +63,7 @@ public enum ResultState: String, Sendable, CaseIterable {
 }
 
 extension Outcome {
-    /// What a replay of a request that ended this way can do.
+    /// What a replay of a request that ended this way can do as it is, whatever the reason; see `ReplaySafety.init(of:_:)`.
     public var replaySafety: ReplaySafety {
         switch self {
         case .success: .duplicateRisk

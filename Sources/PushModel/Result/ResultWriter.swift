@@ -110,10 +110,11 @@ public struct ResultWriter: Sendable {
     /// What a replay of what did not succeed can do.
     static func replaySafety(_ conclusion: Conclusion, _ report: borrowing DeliveryReport) -> ReplaySafety {
         guard conclusion.outcome != .success else { return .duplicateRisk }
-        guard report.faults.isEmpty, !report.calls.isEmpty else { return conclusion.outcome.replaySafety }
+        guard report.faults.isEmpty else { return ReplaySafety(ofFaults: report.faults.lazy.map(\.code)) }
+        guard !report.calls.isEmpty else { return conclusion.outcome.replaySafety }
         var safety = ReplaySafety.pointless
         for call in report.calls {
-            switch (call.outcome ?? .cancelled).replaySafety {
+            switch ReplaySafety(of: call.outcome ?? .cancelled, call.code) {
             case .ambiguous: return .ambiguous
             case .safe: safety = .safe
             case .duplicateRisk, .pointless: break
@@ -155,7 +156,10 @@ public struct ResultWriter: Sendable {
             json.append(json: code.explanation.cause)
         }
         json.append(",\"retryable\":")
-        json.append(conclusion.outcome.replaySafety == .safe ? "true" : "false")
+        let safety =
+            report.faults.isEmpty
+            ? ReplaySafety(of: conclusion.outcome, code) : ReplaySafety(ofFaults: report.faults.lazy.map(\.code))
+        json.append(safety == .safe ? "true" : "false")
         if let index = conclusion.call {
             let call = report.calls[index]
             if call.httpStatus > 0 {

@@ -1,14 +1,25 @@
+public import PushModel
+
 /// What a replay is allowed to repeat.
 public struct ReplayPolicy: Sendable, Equatable {
     /// Ambiguous sends, which may have reached their devices, are repeated, too, and may ring twice.
     public var includesAmbiguous: Bool
     /// The new requests get a new expiry, so that those that came too late have a use again.
     public var renewsExpiry: Bool
+    /// What was cancelled is repeated, too.
+    public var includesCancelled: Bool
+    /// What found no registered device is repeated, too.
+    public var includesUntargeted: Bool
 
     /// What is allowed.
-    public init(includesAmbiguous: Bool = false, renewsExpiry: Bool = false) {
+    public init(
+        includesAmbiguous: Bool = false, renewsExpiry: Bool = false, includesCancelled: Bool = false,
+        includesUntargeted: Bool = false
+    ) {
         self.includesAmbiguous = includesAmbiguous
         self.renewsExpiry = renewsExpiry
+        self.includesCancelled = includesCancelled
+        self.includesUntargeted = includesUntargeted
     }
 }
 
@@ -20,9 +31,13 @@ public enum Leftover: String, Sendable, CaseIterable {
     case replayed
     /// It may have reached its devices, and to include such was not asked for.
     case ambiguous
+    /// The request was cancelled, or the whole that it is a part of, or what it replays.
+    case cancelled
     /// It is of no more use: its expiry has passed.
     case expired
-    /// It would fail again in the same way.
+    /// No device was registered for it.
+    case untargeted = "no_target"
+    /// No change of settings, routes or rights could help it.
     case pointless
     /// It was sent in parts, which have results of their own.
     case parts
@@ -36,6 +51,8 @@ public enum Leftover: String, Sendable, CaseIterable {
     case exhausted
     /// With the edits, or as it stands, it is no valid request.
     case invalid
+    /// The dead letter does not hold the whole record.
+    case cut
 
     /// One sentence for a person, without a full stop.
     public var explanation: String {
@@ -43,14 +60,17 @@ public enum Leftover: String, Sendable, CaseIterable {
         case .delivered: "delivered: nothing is left to repair"
         case .replayed: "replayed before; if that failed, its own result can be replayed"
         case .ambiguous: "may have reached its devices; --include-ambiguous risks that they ring twice"
+        case .cancelled: "was cancelled; a filter that names it, such as state:cancelled, repeats it all the same"
         case .expired: "expired; --ttl or --expires-at gives it a new life"
-        case .pointless: "would fail again in the same way"
+        case .untargeted: "no device was registered for it; error:no_target in the filter repeats it all the same"
+        case .pointless: "would fail again in the same way, whatever is changed"
         case .parts: "was sent in parts; each has a result of its own, which can be replayed"
         case .unspecific: "which of its sends failed is not known (options.result_detail)"
         case .gone: "the original request is gone by retention"
         case .changed: "would become other calls than it was: check hub.platforms here and at the worker"
         case .exhausted: "has been replayed too often in a row"
         case .invalid: "is no valid request, as it stands or with the edits"
+        case .cut: "the dead letter does not hold the whole record; publish it again"
         }
     }
 }
@@ -61,6 +81,8 @@ public struct Eligibility: Sendable, Equatable {
     public private(set) var sends: SendSet
     /// The failed sends that are not repeated.
     public private(set) var left: [Leftover: SendSet] = [:]
+    /// What must be repaired first, for the first of the sends that need it.
+    public private(set) var repair: ErrorCode?
 
     /// Decides.
     ///
@@ -86,11 +108,19 @@ public struct Eligibility: Sendable, Equatable {
             leave(failed.intersection(replayed).intersection(delivered), .delivered)
             leave(failed.intersection(replayed).subtracting(delivered), .replayed)
         }
-        open(result.safe, isAllowed: true, .gone)
-        open(result.ambiguous, isAllowed: policy.includesAmbiguous, .ambiguous)
-        open(result.expired, isAllowed: policy.renewsExpiry, .expired)
+        // Whoever cancelled the request meant all of it, what had failed by then as well.
+        let isStopped = !result.cancelled.isEmpty && !policy.includesCancelled
+        func openUnlessStopped(_ failed: SendSet, isAllowed: Bool, _ reason: Leftover) {
+            open(failed, isAllowed: isAllowed && !isStopped, isStopped ? .cancelled : reason)
+        }
+        openUnlessStopped(result.safe, isAllowed: true, .gone)
+        openUnlessStopped(result.cancelled, isAllowed: true, .cancelled)
+        openUnlessStopped(result.ambiguous, isAllowed: policy.includesAmbiguous, .ambiguous)
+        openUnlessStopped(result.expired, isAllowed: policy.renewsExpiry, .expired)
+        openUnlessStopped(result.untargeted, isAllowed: policy.includesUntargeted, .untargeted)
         open(result.pointless, isAllowed: false, .pointless)
         if sends.isEmpty && left.isEmpty { leave(result.delivered, .delivered) }
+        repair = result.repairs.first { !$0.sends.intersection(sends).isEmpty }?.code
     }
 
     private mutating func leave(_ sends: SendSet, _ reason: Leftover) {
@@ -101,6 +131,9 @@ public struct Eligibility: Sendable, Equatable {
     /// What stands for the request as a whole when none of its sends is repeated: what a person could change comes first.
     public var mainReason: Leftover? {
         guard sends.isEmpty else { return nil }
-        return [.parts, .unspecific, .ambiguous, .expired, .replayed, .delivered, .pointless].first { left[$0] != nil }
+        let order: [Leftover] = [
+            .parts, .unspecific, .cancelled, .ambiguous, .expired, .untargeted, .replayed, .delivered, .pointless,
+        ]
+        return order.first { left[$0] != nil }
     }
 }

@@ -2,7 +2,7 @@ public import PushModel
 import ResultQuery
 
 /// What a result says of each of its request's sends, as far as a replay asks (page Results).
-public struct SettledResult: Sendable, Equatable {
+public struct SettledResult: Sendable {
     /// Where the request stands.
     public let place: RecordPlace
     /// The request's id.
@@ -21,8 +21,14 @@ public struct SettledResult: Sendable, Equatable {
     public private(set) var ambiguous = SendSet()
     /// The sends that came too late; they can succeed with a new expiry.
     public private(set) var expired = SendSet()
-    /// The sends that would fail again in the same way.
+    /// The sends that were stopped on purpose, by whoever cancelled the request.
+    public private(set) var cancelled = SendSet()
+    /// The sends for which no device was registered.
+    public private(set) var untargeted = SendSet()
+    /// The sends that no change could help.
     public private(set) var pointless = SendSet()
+    /// The sends of `safe` whose cause must be repaired first, by that cause.
+    public private(set) var repairs: [(code: ErrorCode, sends: SendSet)] = []
     /// It is not known which of several sends failed: the result was asked to tell no details, or tells not all.
     public private(set) var isUnspecific = false
     /// The request was sent in parts, and this is the result of the whole.
@@ -43,14 +49,16 @@ public struct SettledResult: Sendable, Equatable {
         let planned = document.member("targets", of: root).flatMap { document.integer("planned", of: $0) }
         plannedCount = planned.flatMap(Int.init(exactly:)) ?? listed
         let whole = document.text("outcome", of: root).flatMap(Outcome.init(rawValue:))
+        let error = document.member("error", of: root)
+        let code = error.flatMap { document.text("code", of: $0) }.flatMap(ErrorCode.init(rawValue:))
         if isOutcome {
-            readOutcome(sends, document)
+            readOutcome(sends, document, whole, code)
         } else if plannedCount == 0 {
-            add(.all, whole)
+            add(.all, whole, code, error.flatMap { Self.safety(ofFaultsOf: $0, document) })
         } else if let sends, listed == plannedCount {
             readSends(sends, document)
         } else if plannedCount == 1 {
-            add(SendSet([0]), whole)
+            add(SendSet([0]), whole, code)
         } else {
             isUnspecific = whole != .success
         }
@@ -66,14 +74,17 @@ public struct SettledResult: Sendable, Equatable {
                 isUnspecific = true
                 return
             }
-            add(SendSet([position]), Outcome(rawValue: word))
+            let code = document.text("error_code", of: send).flatMap(ErrorCode.init(rawValue:))
+            add(SendSet([position]), Outcome(rawValue: word), code)
             position += 1
         }
     }
 
     /// Files the one send that an outcome result tells of. Its own word for a replay counts: where some devices were reached, the class
     /// of what became of the others says less.
-    private mutating func readOutcome(_ sends: JSONDocument.Node?, _ document: JSONDocument) {
+    private mutating func readOutcome(
+        _ sends: JSONDocument.Node?, _ document: JSONDocument, _ outcome: Outcome?, _ code: ErrorCode?
+    ) {
         guard let sends, let send = document.firstChild(of: sends), document.childCount(of: sends) == 1,
             let index = document.integer("index", of: send),
             (0..<Int64(min(max(plannedCount, 1), SendSet.capacity))).contains(index)
@@ -82,24 +93,39 @@ public struct SettledResult: Sendable, Equatable {
             return
         }
         let word = document.text("replay_safety", of: document.root).flatMap(ReplaySafety.init(rawValue:))
-        add(SendSet([Int(index)]), word ?? .ambiguous)
+        add(SendSet([Int(index)]), outcome, code, word ?? .ambiguous)
+    }
+
+    /// What a replay of a rejected request can do; nil where it lists no faults. One fault that nothing mends is enough.
+    private static func safety(ofFaultsOf error: JSONDocument.Node, _ document: JSONDocument) -> ReplaySafety? {
+        var codes: [ErrorCode?] = []
+        guard let faults = document.member("faults", of: error) else { return nil }
+        document.forEachElement(of: faults) { fault in
+            codes.append(document.text("code", of: fault).flatMap(ErrorCode.init(rawValue:)))
+        }
+        guard !codes.isEmpty else { return nil }
+        return codes.contains(nil) ? .pointless : ReplaySafety(ofFaults: codes.compactMap(\.self))
     }
 
     /// Files sends under what became of them. What a later version calls by a new word may have reached a device.
-    private mutating func add(_ sends: SendSet, _ outcome: Outcome?) {
-        if outcome == .expired {
-            expired = expired.union(sends)
-            return
-        }
-        add(sends, outcome?.replaySafety ?? .ambiguous)
-    }
-
-    private mutating func add(_ sends: SendSet, _ safety: ReplaySafety) {
-        switch safety {
-        case .safe: safe = safe.union(sends)
-        case .ambiguous: ambiguous = ambiguous.union(sends)
-        case .duplicateRisk: delivered = delivered.union(sends)
-        case .pointless: pointless = pointless.union(sends)
+    ///
+    /// - Parameters:
+    ///   - sends: The sends.
+    ///   - outcome: The class of what became of them.
+    ///   - code: The reason.
+    ///   - said: What a replay can do where more is known than class and reason say.
+    private mutating func add(_ sends: SendSet, _ outcome: Outcome?, _ code: ErrorCode?, _ said: ReplaySafety? = nil) {
+        let safety = said ?? outcome.map { ReplaySafety(of: $0, code) } ?? .ambiguous
+        switch (safety, outcome) {
+        case (.duplicateRisk, _): delivered = delivered.union(sends)
+        case (_, .expired): expired = expired.union(sends)
+        case (_, .noTarget): untargeted = untargeted.union(sends)
+        case (.safe, .cancelled) where code != .workerShutdown: cancelled = cancelled.union(sends)
+        case (.safe, _):
+            safe = safe.union(sends)
+            if let code, code.repair != nil { repairs.append((code, sends)) }
+        case (.ambiguous, _): ambiguous = ambiguous.union(sends)
+        case (.pointless, _): pointless = pointless.union(sends)
         }
     }
 }

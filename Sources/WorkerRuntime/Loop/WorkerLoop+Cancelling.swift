@@ -67,10 +67,7 @@ extension WorkerLoop {
     /// What cancels a request; nil if nothing does.
     func cancellation(of flight: Flight) -> Cancellations.Cancellation? {
         guard !cancellations.isEmpty else { return nil }
-        let own = cancellations.cancellation(
-            of: flight.request.document.string(flight.request.id), published: flight.origin.timestamp)
-        guard own == nil, flight.request.parent != nil, let part = PartReference(of: flight.request) else { return own }
-        return cancellations.cancellation(of: part.parentID, published: part.publishedAt)
+        return lend(&flight.request) { cancellations.cancellation(of: $0, published: flight.origin.timestamp) }
     }
 
     /// Ends what waits of the requests that are cancelled by now.

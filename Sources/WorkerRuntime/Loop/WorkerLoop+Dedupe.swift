@@ -72,7 +72,7 @@ extension WorkerLoop {
         else { return }
         guard let rules = repetitions else {
             guard flight.request.dedupeKey == nil else {
-                throw RequestFault(.schemaInvalid, "/dedupe", "This worker looks for no repetitions: its dedupe.reach is 0.")
+                throw RequestFault(.notConfigured, "/dedupe", "This worker looks for no repetitions: its dedupe.reach is 0.")
             }
             return
         }

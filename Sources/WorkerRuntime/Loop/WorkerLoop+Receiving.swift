@@ -231,6 +231,10 @@ extension WorkerLoop {
             reject(flight)
             return
         }
+        if flight.routeFault != nil, flight.cancellation == nil {
+            startUnrouted(flight)
+            return
+        }
         if flight.calls.isEmpty {
             startLarge(flight)
             return
@@ -283,7 +287,6 @@ extension WorkerLoop {
 
     /// Plans the calls of a request and formats what they send; whether that can be done is up to nothing but the request and the settings.
     func plan(_ flight: Flight) throws(RequestFault) {
-        if let fault = flight.routeFault { throw self.fault(fault) }
         try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
         if flight.plan.calls.count > planner.maximumCalls || flight.spread != nil {
             try checkContent(flight)

@@ -1,5 +1,6 @@
 import Delivery
 import Dispatch
+import HubREST
 import Observability
 import PushModel
 
@@ -33,7 +34,7 @@ extension WorkerLoop {
         configuration.spreads = new.spreads
         configuration.defaultHub = new.defaultHub
         configuration.tenantHubs = new.tenantHubs
-        routes = configuration.routes(numbers: numbers)
+        routes = configuration.routes(numbers: numbers, since: now)
         for number in opened {
             joinFleet(of: ports[number])
             ports[number].limits.rate?.owns(partitions.count { $0.role.hasRequests }, now: now)
@@ -89,12 +90,50 @@ extension WorkerLoop {
         flight.tenant = ports[flight.port].ready.fresh(in: flight.lane).queue(of: flight.tenant)
         guard flight.routeFault == nil, flight.spread == nil else {
             flight.spread = nil
-            for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
-                end(flight, index, .permanent, .unknownHub, "the hub was taken out of the settings while the request waited")
-            }
+            if flight.routeFault != nil, holdUnrouted(flight) { return }
+            endUnrouted(flight)
             return
         }
         for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, index) }
+    }
+
+    /// How long a request that has no hub waits before it is routed again: milliseconds.
+    static let unroutedStay = DelayLanes.lengths[0] + DelayLanes.margin
+
+    /// Lets a planned request that has no hub wait while the settings are new, and ends it afterwards.
+    ///
+    /// A name that is missing from settings, or mistyped there, is seen and mended within seconds of a start or a reload, and requests that
+    /// name a hub may be there before the workers know it. Later the mistake is more likely the publisher's, who should hear of it at once.
+    func startUnrouted(_ flight: Flight) {
+        if let delayed = flight.delayed, !flight.calls.isEmpty {
+            guard restore(flight, delayed) else { return }
+        }
+        if holdUnrouted(flight) { return }
+        guard flight.delayed?.report.attemptCount ?? 0 > 0 || mayHaveBeenBegun(flight), !flight.calls.isEmpty else {
+            if let fault = flight.routeFault { flight.report.faults.append(self.fault(fault)) }
+            reject(flight)
+            return
+        }
+        endUnrouted(flight)
+    }
+
+    /// Ends the calls that wait of a request that has no hub. What an earlier attempt or worker did stays in the result.
+    private func endUnrouted(_ flight: Flight) {
+        for index in flight.calls.indices.reversed() where flight.isActive && flight.calls[index].phase.isWaiting {
+            end(flight, index, .permanent, .unknownHub, "the settings have no hub for the request")
+        }
+    }
+
+    /// - Returns: Whether the request is in a delay lane, or held, to be routed again.
+    private func holdUnrouted(_ flight: Flight) -> Bool {
+        let due = wallClock.adding(milliseconds: Self.unroutedStay)
+        guard routes.isSettling(now), !flight.request.options.dryRun, flight.cancellation == nil,
+            flight.request.expiresAt.map({ $0 > due }) ?? true
+        else { return false }
+        for index in flight.calls.indices where flight.calls[index].phase.isWaiting {
+            flight.calls[index].notBefore = max(flight.calls[index].notBefore ?? due, due)
+        }
+        return delay(flight, until: due)
     }
 
     /// Once a second: closes the ports at which nothing is in flight any more.

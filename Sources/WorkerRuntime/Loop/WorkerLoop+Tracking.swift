@@ -84,7 +84,9 @@ extension WorkerLoop {
             return
         }
         // A hub that is not used any more cannot be asked.
-        guard let port = port(named: poll.call.hubText) else { return finish(flight, poll, .unavailable) }
+        guard let port = port(named: poll.call.hubText) else {
+            return routes.isSettling(now) ? askLater(flight, poll, after: Self.unroutedStay) : finish(flight, poll, .unavailable)
+        }
         flight.port = port.number
         if port.polls.isRefused {
             finish(flight, poll, .unavailable)

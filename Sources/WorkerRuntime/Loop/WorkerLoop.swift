@@ -143,7 +143,7 @@ final class WorkerLoop {
         deadLetters = DeadLetterRecorder(group: configuration.groupID, spellings: configuration.deadLetterHeaders)
         delayRecorder = DelayRecorder(group: configuration.groupID)
         committer = Committer(configuration, group: consumer.group, clock: clock, wakeUp: wakeUp)
-        routes = configuration.routes()
+        routes = configuration.routes(since: services.clock.monotonic)
         for hub in configuration.hubs { try openPort(hub) }
     }
 

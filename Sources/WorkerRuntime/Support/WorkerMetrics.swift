@@ -54,6 +54,7 @@ final class WorkerMetrics {
             case .expiredInQueue: "expired"
             case .duplicate: "duplicate"
             case .unknownHub: "unknown_hub"
+            case .notConfigured: "not_configured"
             default: "schema"
             }
         metrics.recordsRejected.series([topic, reason]).increment()

@@ -39,6 +39,30 @@ import Testing
         #expect(found?.moment == (isNew ? min(at, Self.now) : nil))
     }
 
+    /// Of a part, the whole counts; of a replay, what it repeats does, so that a new id escapes no cancellation.
+    @Test(
+        arguments: [
+            ("", "r", true), ("", "other", false),
+            (
+                #","parent":{"id":"w","key":"k","partition":0,"chunk":0,"chunks":2,"published_at":"2026-01-01T00:00:00Z"}"#, "w",
+                true
+            ),
+            (#","replay":{"root_request_id":"first","parent_request_id":"second","generation":2}"#, "first", true),
+            (#","replay":{"root_request_id":"first","parent_request_id":"second","generation":2}"#, "second", true),
+            (#","replay":{"root_request_id":"first","parent_request_id":"second","generation":2}"#, "third", false),
+        ])
+    func aCancellationConcernsPartsAndReplaysToo(_ members: String, _ id: String, _ isCancelled: Bool) throws {
+        var cancellations = Cancellations()
+        cancellations.add(id, at: Self.now, now: Self.now)
+        let json = Array(#"{"id":"r","audience":{"users":["a"]},"message":{"title":"T"}\#(members)}"#.utf8)
+        var request = PushRequest()
+        let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Self.now)
+        _ = RequestReader(from: .own).read(json.span, headers: RecordHeaders(), origin: origin, into: &request)
+        #expect((cancellations.cancellation(of: request, published: Self.now) != nil) == isCancelled)
+        let later = Self.now.adding(milliseconds: 1)
+        #expect(cancellations.cancellation(of: request, published: later) == nil || members.contains("parent\""))
+    }
+
     @Test func theLatestCancellationOfAnIdCounts() {
         var cancellations = Cancellations()
         let isFirstTaken = cancellations.add("a", at: Self.now.adding(milliseconds: -10), reason: "first", now: Self.now)

@@ -57,13 +57,24 @@ enum ExplainCommand {
             object.add("cause", page.cause)
             object.add("effect", page.effect)
             object.add("remedy", page.remedy)
+            object.add("replay", replay(code, rows))
             object.add("answers", texts: rows.map(\.subject.name))
             try invocation.streams.out(object.bytes + [UInt8(ascii: "\n")])
             return .done
         }
         try invocation.streams.out("\(code.rawValue)\n\nCause   \(page.cause)\nEffect  \(page.effect)\nRemedy  \(page.remedy)")
+        try invocation.streams.out("Replay  \(replay(code, rows))")
         if !rows.isEmpty { try invocation.streams.out("\nFrom    " + rows.map(\.subject.name).joined(separator: "\n        ")) }
         return .done
+    }
+
+    /// What a replay can do, as results say it, and what it needs.
+    private static func replay(_ code: ErrorCode, _ rows: [VerdictTable.Row]) -> String {
+        let ends = rows.isEmpty ? [code.outcome] : rows.map(\.verdict.outcome)
+        let words = ReplaySafety.allCases.filter { word in ends.contains { ReplaySafety(of: $0, code) == word } }
+        let text = words.map(\.rawValue).joined(separator: " or ")
+        if let condition = code.replayCondition { return "\(text); only \(condition)" }
+        return code.repair.map { "\(text); first \($0)" } ?? text
     }
 
     private static func codes(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {

@@ -17,7 +17,7 @@ extension Command {
             Flag("rate", "N", "Requests a second", default: "500"),
             Flag("call-time", "DURATION", "How long the hub takes for a call, for the estimate", default: "100ms"),
         ])
-    private static let topics = ["requests", "results", "replays"]
+    private static let topics = ["requests", "results", "replays", "control"]
     private static let timeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "30s")
 
     private static let shortTimeout = Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")

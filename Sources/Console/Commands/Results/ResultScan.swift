@@ -48,6 +48,18 @@ struct ResultScan {
         }
     }
 
+    /// The same; nil when there is no such topic.
+    ///
+    /// - Throws: The topic cannot be read.
+    func openIfThere(_ start: TopicReader.Start, _ stop: TopicReader.Stop) throws(CommandFailure) -> TopicReader? {
+        do throws(KafkaError) {
+            return try TopicReader(configuration, topic: topic, start: start, stop: stop, timeout: timeout)
+        } catch {
+            if error.isUnknownTopicOrPartition { return nil }
+            throw failure(error)
+        }
+    }
+
     /// A reader of what comes from now on; topics that were just made are waited for.
     ///
     /// - Throws: The topic cannot be read.

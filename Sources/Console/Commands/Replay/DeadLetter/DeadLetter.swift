@@ -17,6 +17,9 @@ struct DeadLetter {
     let key: [UInt8]?
     /// Its value.
     let value: [UInt8]?
+    /// It holds the record byte for byte. One that was too large for a dead letter does not, nor one of which only the place is known, and
+    /// a record without a value can be no request.
+    let isWhole: Bool
 
     /// Reads a record; nil for one that does not say where it came from.
     init?(_ record: FetchedRecord) {
@@ -36,7 +39,11 @@ struct DeadLetter {
         headers = own
         key = record.key
         value = record.value
+        isWhole = value != nil && said["pushfan-dlq-cut-bytes"] == nil && reason != Self.notTaken
     }
+
+    /// The reason of a letter that stands for a result which brokers do not take.
+    private static let notTaken = "not_taken"
 
     /// The value with changes.
     ///

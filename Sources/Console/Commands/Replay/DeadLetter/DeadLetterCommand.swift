@@ -33,7 +33,14 @@ enum DeadLetterCommand {
         if arguments.has("dry-run") || plan.header.counts.requests == 0 { return try show(plan, path, invocation) }
         invocation.streams.note(
             "\(plan.header.counts.requests) of \(plan.header.counts.matched) records; the plan is \(Sanitised.line(path))")
+        sayWhatIsLeft(plan.header.counts, invocation)
         return try RunCommand.run(plan.header, path, invocation)
+    }
+
+    private static func sayWhatIsLeft(_ counts: ReplayCounts, _ invocation: Invocation) {
+        for reason in Leftover.allCases {
+            if let count = counts.left[reason] { invocation.streams.note("left out: \(count), \(reason.explanation)") }
+        }
     }
 
     /// When the dead letters were written.
@@ -59,6 +66,7 @@ enum DeadLetterCommand {
         object.add("file", path)
         object.add("counts", raw: counts.json)
         try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
+        sayWhatIsLeft(counts, invocation)
         guard counts.requests > 0 else {
             throw CommandFailure(.nothingMatched, "there is nothing to replay: \(counts.matched) records match")
         }
@@ -145,6 +153,7 @@ struct DeadLetterPlan {
     private func reason(_ letter: DeadLetter?, _ place: RecordPlace) -> Leftover? {
         guard let letter else { return .invalid }
         guard history.replayed(place).isEmpty else { return .replayed }
-        return letter.value != nil && letter.edited(edits) == nil ? .invalid : nil
+        guard letter.isWhole else { return .cut }
+        return letter.edited(edits) == nil ? .invalid : nil
     }
 }

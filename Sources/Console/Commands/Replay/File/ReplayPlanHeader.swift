@@ -16,6 +16,25 @@ struct ReplayPlanHeader: Sendable, Equatable {
         case deadletter
     }
 
+    /// What is left out unless whoever plans names it.
+    struct Exceptions: Sendable, Equatable {
+        /// What was cancelled.
+        var cancelled = false
+        /// What found no registered device.
+        var untargeted = false
+
+        /// None is named.
+        init() {}
+
+        /// What a filter names, before any term is added to it.
+        init(of filter: ResultFilter) {
+            cancelled =
+                filter.names(.state, "cancelled")
+                || ["cancelled", "hub_canceled"].contains { filter.names(.error, $0) || filter.names(.outcome, $0) }
+            untargeted = filter.names(.error, "no_target") || filter.names(.outcome, "no_target")
+        }
+    }
+
     /// The job; running the plan again goes on with the same one.
     var jobID: String
     /// What is replayed.
@@ -30,6 +49,8 @@ struct ReplayPlanHeader: Sendable, Equatable {
     var actor: String
     /// Sends of unknown outcome are repeated, too.
     var includesAmbiguous = false
+    /// What is repeated because the filter names it.
+    var exceptions = Exceptions()
     /// Until when the new requests are of use.
     var expiry: NewExpiry?
     /// What is changed, as it was typed.
@@ -51,6 +72,8 @@ struct ReplayPlanHeader: Sendable, Equatable {
         object.add("reason", reason)
         object.add("actor", actor)
         object.add("include_ambiguous", includesAmbiguous)
+        object.add("include_cancelled", exceptions.cancelled)
+        object.add("include_no_target", exceptions.untargeted)
         switch expiry {
         case .life(let seconds): object.add("ttl_seconds", Int(seconds))
         case .moment(let moment): object.add("expires_at", moment.text)
@@ -83,8 +106,12 @@ struct ReplayPlanHeader: Sendable, Equatable {
         filter = text("filter") ?? ""
         reason = text("reason") ?? ""
         actor = text("actor") ?? ""
-        includesAmbiguous =
-            document.member("include_ambiguous", of: document.root).map { document.kind(of: $0) == .true } ?? false
+        func isTrue(_ name: StaticString) -> Bool {
+            document.member(name, of: document.root).map { document.kind(of: $0) == .true } ?? false
+        }
+        includesAmbiguous = isTrue("include_ambiguous")
+        exceptions.cancelled = isTrue("include_cancelled")
+        exceptions.untargeted = isTrue("include_no_target")
         if let seconds = document.integer("ttl_seconds", of: document.root) { expiry = .life(seconds: seconds) }
         if let moment = text("expires_at").flatMap({ Timestamp(Array($0.utf8).span) }) { expiry = .moment(moment) }
         if let list = document.member("set", of: document.root) {
@@ -131,6 +158,13 @@ struct ReplayCounts: Sendable, Equatable {
     var calls = 0
     /// The results of which nothing is replayed, by the reason.
     var left: [Leftover: Int] = [:]
+    /// The requests whose cause must be repaired before they are replayed, by that cause.
+    var repairs: [ErrorCode: Int] = [:]
+
+    /// The causes to repair, and how many requests need it, the most frequent first.
+    var repairsByCount: [(code: ErrorCode, count: Int)] {
+        repairs.map { ($0.key, $0.value) }.sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
+    }
 
     /// As a JSON object, every reason included.
     var json: [UInt8] {
@@ -140,6 +174,9 @@ struct ReplayCounts: Sendable, Equatable {
         object.add("requests", requests)
         object.add("calls", calls)
         for reason in Leftover.allCases { object.add(reason.rawValue, left[reason] ?? 0) }
+        var needed = JSONObject()
+        for (code, count) in repairsByCount { needed.add(code.rawValue, count) }
+        object.add("repairs", raw: needed.bytes)
         return object.bytes
     }
 
@@ -161,6 +198,13 @@ struct ReplayCounts: Sendable, Equatable {
         for reason in Leftover.allCases {
             let count = number(reason.rawValue)
             if count > 0 { left[reason] = count }
+        }
+        guard let needed = document.member("repairs", of: node) else { return }
+        for code in ErrorCode.allCases {
+            document.forEachMember(of: needed) { key, value in
+                guard document.equals(key, code.rawValue) else { return }
+                repairs[code] = Int(min(max(document.integer(at: value) ?? 0, 0), 1 << 53))
+            }
         }
     }
 }

@@ -14,6 +14,8 @@ struct PlanCandidates {
         let plannedCount: Int32
         let platforms: PlatformSequence
         let requestID: String
+        /// What must be repaired first.
+        let repair: ErrorCode?
         /// What would be repeated if no replay had done so before.
         var sends: SendSet
     }
@@ -75,7 +77,7 @@ struct PlanCandidates {
             Candidate(
                 topic: number(of: result.place.topic), partition: result.place.partition, offset: result.place.offset,
                 isOutcome: result.isOutcome, plannedCount: Int32(clamping: result.plannedCount), platforms: result.platforms,
-                requestID: result.requestID, sends: open))
+                requestID: result.requestID, repair: eligibility.repair, sends: open))
     }
 
     /// Results of which nothing can be replayed, by the reason.

@@ -46,7 +46,7 @@ enum PlanCommand {
         let timeout = try arguments.duration("timeout") ?? .seconds(30)
         let limit = try arguments.integer("limit", in: 1...100_000_000) ?? 1_000_000
         let now = invocation.surroundings.now()
-        let filter = try filter(invocation, now: now)
+        let (filter, exceptions) = try filter(invocation, now: now)
         var generator = SystemRandomNumberGenerator()
         var identifiers = RequestIdentifier()
         var header = ReplayPlanHeader(
@@ -55,6 +55,7 @@ enum PlanCommand {
         header.reason = try reason(invocation) ?? ""
         if needsReason { try RunCommand.requireReason(header) }
         header.includesAmbiguous = arguments.has("include-ambiguous")
+        header.exceptions = exceptions
         header.expiry = try expiry(arguments, now: now)
         header.edits = arguments.values("set")
         _ = try header.manner()
@@ -64,9 +65,12 @@ enum PlanCommand {
         return (maker.header, path, maker.samples)
     }
 
-    /// The filter of the command line, or that of a plan whose leftovers are meant.
-    private static func filter(_ invocation: Invocation, now: Int64) throws(CommandFailure) -> ResultFilter {
+    /// The filter of the command line, or that of a plan whose leftovers are meant, and what its author named that is else left out.
+    private static func filter(
+        _ invocation: Invocation, now: Int64
+    ) throws(CommandFailure) -> (ResultFilter, ReplayPlanHeader.Exceptions) {
         var filter: ResultFilter
+        let exceptions: ReplayPlanHeader.Exceptions
         if let path = invocation.arguments.value("leftovers") {
             guard invocation.arguments.operands.isEmpty else {
                 throw .usage("--leftovers takes the filter of the plan; give one of the two")
@@ -77,12 +81,14 @@ enum PlanCommand {
             }
             let moment = earlier.createdAt.text
             filter = try invocation.filter([earlier.filter] + (earlier.filter.contains("until:") ? [] : ["until:\(moment)"]))
+            exceptions = earlier.exceptions
         } else {
             filter = try invocation.filter(invocation.arguments.operands)
+            exceptions = ReplayPlanHeader.Exceptions(of: filter)
         }
         if !filter.mentions(.state) { filter.require(.state, states.map(\.rawValue)) }
         if !filter.mentions(.kind) { filter.require(.kind, ["final", "outcome"]) }
-        return filter
+        return (filter, exceptions)
     }
 
     /// Who replays: the flag, else the person that the environment names.

@@ -1,3 +1,4 @@
+import Delivery
 import FanOut
 import Kafka
 import PushModel
@@ -21,6 +22,9 @@ struct PlanMaker {
     /// Some of what is replayed, evenly spread.
     private(set) var samples: [ReplayItem] = []
     private var number = 0
+    private var stopped = Cancellations()
+    /// The changes name the hub, so whatever was wrong with the one before does not matter.
+    private let namesHub: Bool
 
     /// - Parameters:
     ///   - invocation: The command.
@@ -36,6 +40,7 @@ struct PlanMaker {
         self.settings = settings
         self.header = header
         self.timeout = timeout
+        namesHub = try header.manner().edits.contains { $0.path == ["hub"] && $0.json != nil }
         file = try LineFile(path)
     }
 
@@ -46,8 +51,11 @@ struct PlanMaker {
     ///   - limit: The most requests to replay.
     /// - Throws: The topics cannot be read, there is too much, or the file cannot be written.
     mutating func plan(_ filter: ResultFilter, limit: Int) throws(CommandFailure) {
-        let policy = ReplayPolicy(includesAmbiguous: header.includesAmbiguous, renewsExpiry: header.expiry != nil)
+        let policy = ReplayPolicy(
+            includesAmbiguous: header.includesAmbiguous, renewsExpiry: header.expiry != nil,
+            includesCancelled: header.exceptions.cancelled, includesUntargeted: header.exceptions.untargeted)
         let log = try invocation.jobLog(settings, timeout: timeout)
+        if !header.exceptions.cancelled { stopped = try invocation.cancellations(settings, timeout: timeout) }
         header.jobsOffset = log.end
         var candidates = PlanCandidates(filter, policy, log.history, limit: limit)
         try gather(filter, into: &candidates)
@@ -122,12 +130,17 @@ struct PlanMaker {
             value.span, record.knownHeaders, at: place, time: Timestamp(milliseconds: record.timestamp ?? 0),
             calls: shape.map { ($0.count, $0.platforms) }, now: now)
         if let reason { return leave(candidate, place, reason) }
+        let published = Timestamp(milliseconds: record.timestamp ?? 0)
+        if stopped.cancellation(of: writer.original, published: published) != nil { return leave(candidate, place, .cancelled) }
         let parts = writer.requests(for: sends)
         var json = ByteWriter()
         for part in parts where !writer.write(part, id: "\(header.jobID):\(number)", into: &json) {
             return leave(candidate, place, .invalid)
         }
         header.counts.eligible += 1
+        if let repair = candidate.repair, !namesHub || ![.unknownHub, .hubNotFound].contains(repair) {
+            header.counts.repairs[repair, default: 0] += 1
+        }
         for part in parts {
             let calls = writer.calls(of: part)
             var item = ReplayItem(number: number, requestID: candidate.requestID, place: place, sends: part, calls: shape)

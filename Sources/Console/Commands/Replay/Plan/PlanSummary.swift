@@ -67,6 +67,9 @@ struct PlanSummary {
             }
         }
         lines.append("requests    \(counts.requests), which become \(counts.calls) hub calls")
+        for (code, count) in counts.repairsByCount {
+            lines.append("repair      \(count) \(code.rawValue): \(code.repair ?? "")")
+        }
         lines.append(
             "time        about \(TimeText.length(milliseconds: time)) at \(Int(pace.rate)) requests a second, for one worker with"
                 + " \(pace.callsAtOnce) calls at once of \(TimeText.length(milliseconds: pace.callTime.wholeMilliseconds)) each")

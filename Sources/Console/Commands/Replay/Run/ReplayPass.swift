@@ -1,3 +1,4 @@
+import Delivery
 import FanOut
 import Kafka
 import PushModel
@@ -28,6 +29,7 @@ struct ReplayPass {
     private let progress: ReplayProgress
     private let originals: OriginalReader
     private let history: ReplayHistory
+    private let stopped: Cancellations
     private var writer: ReplayWriter
     private var json = ByteWriter()
     private var batch: JobBatch
@@ -53,6 +55,10 @@ struct ReplayPass {
         let manner = try ReplayTrouble.ending { () throws(CommandFailure) in try runner.header.manner() }
         writer = ReplayWriter(manner, FanOutPlanner(runner.settings.planning()))
         history = session.log.history
+        let isLeftOut = runner.header.source == .results && !runner.header.exceptions.cancelled
+        stopped = try ReplayTrouble.ending { () throws(CommandFailure) in
+            isLeftOut ? try runner.invocation.cancellations(runner.settings, timeout: timeout) : Cancellations()
+        }
         batch = JobBatch(jobID: session.record.jobID, first: session.record.next)
         skipped = session.job?.skipped ?? [:]
         nextHeartbeat = .now + Self.heartbeat
@@ -151,11 +157,12 @@ struct ReplayPass {
         if runner.header.source == .deadletter { return try giveBack(record) }
         guard let value = record.value else { return .gone }
         let headers = record.knownHeaders
+        let published = Timestamp(milliseconds: record.timestamp ?? 0)
         let reason = writer.read(
-            value.span, headers, at: item.place, time: Timestamp(milliseconds: record.timestamp ?? 0),
-            calls: item.calls.map { ($0.count, $0.platforms) },
+            value.span, headers, at: item.place, time: published, calls: item.calls.map { ($0.count, $0.platforms) },
             now: Timestamp(milliseconds: runner.invocation.surroundings.now()))
         if let reason { return reason }
+        if stopped.cancellation(of: writer.original, published: published) != nil { return .cancelled }
         guard writer.write(item.sends, id: "\(session.record.jobID):\(item.number)", into: &json) else { return .invalid }
         try produce(record, headers)
         return nil
@@ -185,6 +192,7 @@ struct ReplayPass {
     /// Writes a dead letter to the topic that it came from: the same key and headers, and the same value but for the edits.
     private mutating func giveBack(_ record: FetchedRecord) throws(ReplayTrouble) -> Leftover? {
         guard let letter = DeadLetter(record) else { return .invalid }
+        guard letter.isWhole else { return .cut }
         let value = letter.edited(writer.manner.edits)
         guard value != nil || letter.value == nil else { return .invalid }
         do throws(KafkaError) {

@@ -1,0 +1,26 @@
+import Delivery
+import Kafka
+import PushModel
+import Settings
+
+extension Invocation {
+    /// What was cancelled until now, as the control topic tells it; nothing where there is no such topic.
+    ///
+    /// - Throws: The topic cannot be read, so it is unknown what was stopped.
+    func cancellations(_ settings: Settings, timeout: Duration) throws(CommandFailure) -> Cancellations {
+        let scan = ResultScan(self, settings, timeout: timeout).of(settings.kafka.topics.control)
+        let now = Timestamp(milliseconds: surroundings.now())
+        // More than one worker remembers, because a plan is made once.
+        var cancellations = Cancellations(capacity: 10 * Cancellations.capacity)
+        guard let reader = try scan.openIfThere(.beginning, .end) else { return cancellations }
+        defer { reader.close() }
+        try scan.read(reader) { record in
+            guard record.partition == CancelRecord.partition, let key = record.key, let value = record.value,
+                let cancel = CancelRecord(key: key, value: value)
+            else { return }
+            let moment = record.timestamp.map { Timestamp(milliseconds: $0) } ?? now
+            cancellations.add(cancel.requestID, at: moment, reason: cancel.reason, now: now)
+        }
+        return cancellations
+    }
+}

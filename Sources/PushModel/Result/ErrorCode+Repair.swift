@@ -1,0 +1,51 @@
+extension ErrorCode {
+    /// The change that a replay needs first, as an instruction to a person: the cause lies in settings, routes or rights. Nil where a
+    /// replay needs none, and where none helps.
+    public var repair: String? {
+        switch self {
+        case .unknownHub: "name the hub with --set hub=NAME, or add it to the workers' settings"
+        case .notConfigured: "allow it in the workers' settings: the error names the key"
+        case .hubNotFound: "name the hub with --set hub=NAME, or mend hub.name and hub.connection_string"
+        case .hubUnauthorized: "give the workers the hub's key (hub.connection_string)"
+        case .hubForbidden: "give the policy the right Send, or the workers another policy"
+        case .hubQuota: "raise the hub's tier, or wait for its next period"
+        case .tlsFailed: "mend the certificate, hub.ca_file or the clock"
+        case .dnsFailed: "mend the endpoint's name or the resolver"
+        case .responseInvalid: "mend the endpoint, or the proxy in front of it"
+        case .schemaInvalid, .recordTooLarge, .expiredInQueue, .duplicate, .tagExpressionInvalid, .tagLimitExceeded,
+            .payloadTooLarge, .payloadRejected, .hubThrottled, .hubUnavailable, .hubTimeout, .connectFailed, .circuitOpen,
+            .cancelled, .workerShutdown, .internal, .devicesRefused, .nothingCounted, .noTarget, .hubAbandoned, .hubCanceled,
+            .hubStateUnknown, .telemetryUnfinished, .telemetryMissing, .telemetryUnanswered, .telemetryUnavailable:
+            nil
+        }
+    }
+
+    /// What a person must say for a plan to take what ended so; nil where nothing special.
+    public var replayCondition: String? {
+        switch self {
+        case .expiredInQueue: "with --ttl or --expires-at"
+        case .cancelled, .hubCanceled: "if the filter names it: state:cancelled"
+        case .noTarget: "if the filter names it: error:no_target"
+        default: nil
+        }
+    }
+}
+
+extension ReplaySafety {
+    /// What a replay of a request or call can do that ended this way.
+    ///
+    /// - Parameters:
+    ///   - outcome: Its class.
+    ///   - code: The reason. One that can be repaired makes `safe` of what would be `pointless`.
+    public init(of outcome: Outcome, _ code: ErrorCode?) {
+        let safety = outcome.replaySafety
+        self = safety == .pointless && code?.repair != nil ? .safe : safety
+    }
+
+    /// What a replay of a rejected request can do: every fault must be one that can be repaired.
+    ///
+    /// - Parameter faults: The codes of its faults, one at least.
+    public init(ofFaults faults: some Collection<ErrorCode>) {
+        self = faults.allSatisfy { ReplaySafety(of: $0.outcome, $0) == .safe } ? .safe : .pointless
+    }
+}
