@@ -1,3 +1,5 @@
+import Basics
+
 /// Where a proxy is and how it is reached, as libcurl reads its URL (CURLOPT_PROXY(3)).
 ///
 /// The login of the URL is in no description of it.

@@ -1,3 +1,5 @@
+import Basics
+
 /// The hosts that are called without a proxy, as `no_proxy` lists them (CURLOPT_NOPROXY(3)).
 ///
 /// As in libcurl 7.88, but for ranges of IPv6 addresses: that version documents them and compares the text only.

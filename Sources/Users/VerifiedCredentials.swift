@@ -1,24 +1,28 @@
 public import Basics
 import Crypto
 
-/// Whose password was right a moment ago, so that it need not be hashed for each call of an app.
+/// Whose password was right lately, so that it need not be hashed for each call of an app.
 ///
+/// A header counts until the users file changes. Its times only bound how long an app that has gone can be known again.
 /// Neither passwords nor headers are kept: a header is known again by its HMAC under a key of this process. It reads no clock.
 /// One owner, not thread-safe.
 public struct VerifiedCredentials: Sendable {
-    /// How long a header is remembered from the moment at which it was verified.
-    public static let lifetime: Duration = .seconds(60)
+    /// How long a header is remembered without being used.
+    public static let idleLifetime: Duration = .seconds(3600)
+    /// How long a header is remembered from when it was verified, however often it is used.
+    public static let lifetime: Duration = .seconds(24 * 3600)
 
     private struct Entry: Sendable {
         let name: String
         let until: MonotonicTime
+        var idleUntil: MonotonicTime
     }
 
     private let key: [UInt8]
     private let limit: Int
     private var generation = 0
     private var entries: [[UInt8]: Entry] = [:]
-    /// The codes of `entries`, the oldest first.
+    /// The codes of `entries`, the one first that was verified first of all.
     private var order = FIFO<[UInt8]>()
 
     /// Remembers no credentials.
@@ -34,7 +38,7 @@ public struct VerifiedCredentials: Sendable {
     /// How many headers are remembered.
     public var count: Int { entries.count }
 
-    /// Whose header this is, if it was verified less than 60 s ago against the users that count now.
+    /// Whose header this is, if it was verified less than 24 h ago against the users that count now, and used in the last hour.
     ///
     /// - Parameters:
     ///   - authorization: The header's value.
@@ -44,7 +48,9 @@ public struct VerifiedCredentials: Sendable {
     public mutating func name(of authorization: String, generation: Int, now: MonotonicTime) -> String? {
         forget(before: now, generation)
         guard generation == self.generation, !entries.isEmpty, let code = code(of: authorization) else { return nil }
-        return entries[code]?.name
+        guard let entry = entries[code], now < entry.until, now < entry.idleUntil else { return nil }
+        entries[code]?.idleUntil = now.advanced(by: Self.idleLifetime)
+        return entry.name
     }
 
     /// Remembers a header whose password was right.
@@ -56,10 +62,13 @@ public struct VerifiedCredentials: Sendable {
     ///   - now: The present moment.
     public mutating func remember(_ authorization: String, name: String, generation: Int, now: MonotonicTime) {
         forget(before: now, generation)
-        guard generation == self.generation, let code = code(of: authorization), entries[code] == nil else { return }
-        if entries.count >= limit { forgetOldest() }
-        entries[code] = Entry(name: name, until: now.advanced(by: Self.lifetime))
-        order.append(code)
+        guard generation == self.generation, let code = code(of: authorization) else { return }
+        if entries[code] == nil {
+            if entries.count >= limit { forgetOldest() }
+            order.append(code)
+        }
+        entries[code] = Entry(
+            name: name, until: now.advanced(by: Self.lifetime), idleUntil: now.advanced(by: Self.idleLifetime))
     }
 
     private mutating func forget(before now: MonotonicTime, _ generation: Int) {

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import HTTPServing
 import TestSupport
@@ -36,6 +37,8 @@ import Users
             [basic("carol", "one")],
         ]
         for (method, path) in routes {
+            // The failures of the route before count no more.
+            gateway.services.clock.advance(seconds: 3600)
             for fields in wrong {
                 let answer = try gateway.ask(request(method, path, fields))
                 let isChallenge = answer.head.contains("WWW-Authenticate: Basic realm=\"pushfan\"")
@@ -88,48 +91,135 @@ import Users
         #expect(gateway.services.log.text.contains("the users file was read again"))
     }
 
-    /// The thread that checks passwords is not started before the bound is reached, so that nothing goes by its pace.
-    @Test func aStormOfPasswordsIsBounded() throws {
+    /// A sign-in whose thread is not started, so that nothing goes by its pace.
+    private func signIn(_ users: UsersOnDisk, _ test: TestServices) throws -> SignIn {
+        try SignIn(try UsersSource(users.path, now: test.clock.now) { _ in }, allowsDemo: false, test.services)
+    }
+
+    @Test func oneAddressHoldsHalfOfThePlacesAndTheOthersAreBoundedToo() throws {
         let users = try UsersOnDisk([("alice", "one")])
         let test = TestServices()
-        let source = try UsersSource(users.path, now: test.clock.now) { _ in }
-        let signIn = try SignIn(source, allowsDemo: false, test.services)
-        let routes = Routes(signIn: signIn, endpoints: NamingEndpoints(), services: test.services)
-        let server = HTTPServer { request, responder in routes.answer(request, responder) }
-        let port = try server.start().port
-        let text = request(Self.call, Self.path, [basic("alice", "one")])
-        let clients = try (0..<CheckAdmission.limit).map { _ in try RawClient(port: port) }
-        for client in clients { client.send(text) }
-        #expect(eventually { server.waitingCount == clients.count })
-        let late = try RawClient(port: port)
-        late.send(text)
-        let refused = late.answer()
-        #expect(refused.status == 503)
-        #expect(refused.head.contains("Retry-After: 1\r\n"))
-        #expect(String(decoding: refused.body, as: UTF8.self).contains(#""code":"overloaded""#))
+        let signIn = try signIn(users, test)
+        let outcomes = Outcomes()
+        let limit = CheckTurns<Int>.limit(of: .expected)
+        for _ in 0...(limit / 2) { signIn.check(value("alice", "one"), from: NumericAddress("10.0.0.1")) { outcomes.add($0) } }
+        #expect(outcomes.all == [.held(1000)])
+        for host in 0...(limit / 2) {
+            signIn.check(value("alice", "one"), from: NumericAddress("10.0.1.\(host)")) { outcomes.add($0) }
+        }
+        #expect(outcomes.all == [.held(1000), .overloaded])
         // Bad credentials need no check.
-        late.send(request(Self.call, Self.path))
-        #expect(late.answer().status == 401)
+        signIn.check("Basic", from: nil) { outcomes.add($0) }
+        #expect(outcomes.all.last == .refused)
         signIn.start()
-        #expect(clients.allSatisfy { $0.answer().status == 200 })
-        late.send(text)
-        #expect(late.answer().status == 200)
+        #expect(eventually { outcomes.all.count == limit + 3 })
+        #expect(outcomes.all.count { $0 == .signedIn(Caller(name: "alice")) } == limit)
         // One of them was checked; the others had the same header.
         #expect(test.metrics.contains("pushfan_gateway_sign_ins_total{outcome=\"verified\"} 1\n"))
-        server.stop(within: .zero)
+        #expect(test.metrics.contains("pushfan_gateway_sign_ins_total{outcome=\"held\"} 1\n"))
         signIn.stop()
     }
 
     @Test func afterAStopNoPasswordIsChecked() throws {
         let users = try UsersOnDisk([("alice", "one")])
-        let test = TestServices()
-        let source = try UsersSource(users.path, now: test.clock.now) { _ in }
-        let signIn = try SignIn(source, allowsDemo: false, test.services)
+        let signIn = try signIn(users, TestServices())
         signIn.start()
         signIn.stop()
         let outcomes = Outcomes()
-        signIn.check(String(basic("alice", "one").dropFirst("Authorization: ".count))) { outcomes.add($0) }
+        signIn.check(value("alice", "one"), from: nil) { outcomes.add($0) }
         #expect(outcomes.all == [.overloaded])
+    }
+
+    /// A check takes some 50 ms, so 24 of them take 1.2 s.
+    @Test(arguments: [1, 64], [true, false])
+    func beside64StrangersTwentyUsersAreAmongTheFirst24Checks(addresses: Int, areUsersAmongThem: Bool) throws {
+        let users = try UsersOnDisk((1...20).map { ("user\($0)", "user\($0)-password") })
+        let signIn = try signIn(users, TestServices())
+        let outcomes = Outcomes()
+        for number in 0..<640 {
+            let address = NumericAddress("10.0.0.\(number % addresses)")
+            signIn.check(value("stranger\(number)", "x"), from: address) { if $0 == .refused { outcomes.add($0) } }
+        }
+        for number in 1...20 {
+            let address = NumericAddress(areUsersAmongThem ? "10.0.0.0" : "192.0.2.\(number)")
+            signIn.check(value("user\(number)", "user\(number)-password"), from: address) { outcomes.add($0) }
+        }
+        signIn.start()
+        #expect(eventually { outcomes.all.count { $0 != .refused } == 20 })
+        let first = outcomes.all.prefix(24)
+        #expect((1...20).allSatisfy { first.contains(.signedIn(Caller(name: "user\($0)"))) })
+        signIn.stop()
+    }
+
+    @Test func whoFailsTooOftenIsHeldAndThePasswordIsNotChecked() throws {
+        let gateway = try TestGateway(users: try UsersOnDisk([("alice", "one")]))
+        func answer(_ name: String, _ password: String = "x") throws -> (status: Int, head: String, body: [UInt8]) {
+            try gateway.ask(request(Self.call, Self.path, [basic(name, password)]))
+        }
+        for number in 0..<4 { #expect(try answer("name\(number)").status == 401) }
+        let held = try answer("name5")
+        #expect(held.status == 429 && held.head.contains("Retry-After: 1\r\n"))
+        #expect(held.head.contains("Content-Type: application/problem+json\r\n"))
+        #expect(String(decoding: held.body, as: UTF8.self).contains(#""code":"too_many_sign_ins""#))
+        #expect(gateway.services.metrics.contains("pushfan_gateway_sign_ins_total{outcome=\"refused\"} 4\n"))
+        #expect(gateway.services.metrics.contains("pushfan_gateway_sign_ins_total{outcome=\"held\"} 1\n"))
+        // A user of the same address gets in all the same.
+        #expect(try answer("alice", "one").status == 200)
+        gateway.services.clock.advance(seconds: 1)
+        #expect(try answer("name6").status == 401)
+        #expect(try answer("name6").head.contains("Retry-After: 2\r\n"))
+    }
+
+    @Test(
+        arguments: [
+            ("POST", "/api/register"), ("PUT", "/api/register/a"), ("DELETE", "/api/register/a"), ("POST", "/api/notifications"),
+            ("GET", "/api/notifications/a"),
+        ])
+    func whoIsHeldIsHeldOnEveryRoute(method: String, path: String) throws {
+        let gateway = try TestGateway(users: try UsersOnDisk([("alice", "one")]))
+        for _ in 0..<4 { #expect(try gateway.ask(request(method, path, [basic("bob", "x")])).status == 401) }
+        #expect(try gateway.ask(request(method, path, [basic("bob", "x")])).status == 429)
+    }
+
+    @Test func failuresAreThoseOfTheAddressThatATrustedProxyNames() throws {
+        let gateway = try TestGateway(users: try UsersOnDisk([("alice", "one")]), proxies: ["127.0.0.1"])
+        func status(_ name: String, _ password: String, from forwarded: String) throws -> Int {
+            try gateway.ask(request(Self.call, Self.path, [basic(name, password), "X-Forwarded-For: \(forwarded)"])).status
+        }
+        for host in 0..<4 { #expect(try status("alice", "x", from: "10.9.9.\(host), 203.0.113.1") == 401) }
+        #expect(try status("alice", "one", from: "10.9.9.9, 203.0.113.1") == 429)
+        // Guesses at a name do not hold its owner elsewhere, and from there the owner has a way.
+        #expect(try status("alice", "one", from: "203.0.113.2") == 200)
+        for _ in 0..<4 { #expect(try status("alice", "x", from: "203.0.113.1") == 429) }
+    }
+
+    @Test func whatAStrangerWritesIntoTheHeaderCountsForNothing() throws {
+        let gateway = try TestGateway(users: try UsersOnDisk([("alice", "one")]), proxies: ["10.0.0.1"])
+        func status(_ host: Int) throws -> Int {
+            try gateway.ask(request(Self.call, Self.path, [basic("bob", "x"), "X-Forwarded-For: 203.0.113.\(host)"])).status
+        }
+        for host in 0..<4 { #expect(try status(host) == 401) }
+        #expect(try status(4) == 429)
+    }
+
+    @Test func aPasswordIsRememberedWhileItIsUsedEachHourAndTheFileStays() throws {
+        let users = try UsersOnDisk([("alice", "one"), ("bob", "two")])
+        let gateway = try TestGateway(users: users)
+        func status() throws -> Int { try gateway.ask(request(Self.call, Self.path, [basic("alice", "one")])).status }
+        func count(_ outcome: String, _ count: Int) -> Bool {
+            gateway.services.metrics.contains("pushfan_gateway_sign_ins_total{outcome=\"\(outcome)\"} \(count)\n")
+        }
+        for _ in 0..<3 {
+            #expect(try status() == 200)
+            gateway.services.clock.advance(seconds: 3599)
+        }
+        #expect(count("verified", 1) && count("remembered", 2))
+        gateway.services.clock.advance(seconds: 1)
+        #expect(try status() == 200)
+        #expect(count("verified", 2) && count("remembered", 2))
+        try users.put([("bob", "two")])
+        gateway.services.clock.advance(seconds: 2)
+        #expect(try status() == 401, "a user who was removed is forgotten at once")
     }
 
     @Test func noNameAndNoPasswordIsToldToLogsMetricsOrOthers() throws {
@@ -157,4 +247,9 @@ import Users
             for field in fields { #expect(!text.contains(field.dropFirst("Authorization: Basic ".count))) }
         }
     }
+}
+
+/// The value of the header of somebody who signs in.
+private func value(_ name: String, _ password: String) -> String {
+    String(basic(name, password).dropFirst("Authorization: ".count))
 }

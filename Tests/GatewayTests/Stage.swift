@@ -94,11 +94,12 @@ final class TestGateway {
 
     /// Starts it.
     init(
-        users: UsersOnDisk? = nil, demo: Bool = false, hub: String = TestGateway.hubThatIsAway,
+        users: UsersOnDisk? = nil, demo: Bool = false, hub: String = TestGateway.hubThatIsAway, proxies: [String] = [],
         endpoints: any Endpoints = NamingEndpoints()
     ) throws {
         let services = TestServices()
-        let configuration = try TestGateway.configuration(users, demo: demo, hub: hub)
+        var configuration = try TestGateway.configuration(users, demo: demo, hub: hub)
+        configuration.trustedProxies = proxies
         let service = try GatewayService(configuration, services.services) { _ in endpoints }
         port = try service.start().port
         self.services = services

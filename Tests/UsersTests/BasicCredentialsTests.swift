@@ -107,16 +107,4 @@ import Testing
         try file.set("alice", hashed("one"))
         #expect(try KnownUsers(file).costOfNobody == cheap)
     }
-
-    @Test func onlySoManyMayWait() {
-        var admission = CheckAdmission()
-        for _ in 0..<CheckAdmission.limit { #expect(admission.enter() == true) }
-        #expect(CheckAdmission.limit == 64 && admission.count == 64)
-        #expect(admission.enter() == false)
-        admission.leave()
-        #expect(admission.enter() == true)
-        #expect(admission.enter() == false)
-        for _ in 0..<100 { admission.leave() }
-        #expect(admission.count == 0)
-    }
 }

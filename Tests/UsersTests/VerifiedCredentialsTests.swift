@@ -8,19 +8,26 @@ import Users
     private let alice = header("alice", "secret")
     private let bob = header("bob", "secret")
 
-    @Test func aHeaderIsRememberedForAMinute() {
+    @Test func aHeaderIsRememberedWhileItIsUsedEachHour() {
         var verified = VerifiedCredentials(key: Self.key)
         #expect(verified.name(of: alice, generation: 1, now: second(0)) == nil)
         verified.remember(alice, name: "alice", generation: 1, now: second(0))
-        // Asking makes it no longer.
-        for moment in [0, 30, 59] as [Int64] {
-            #expect(verified.name(of: alice, generation: 1, now: second(moment)) == "alice")
+        for moment in [0, 30, 3600, 7199] as [Int64] {
+            #expect(verified.name(of: alice, generation: 1, now: second(moment)) == (moment == 3600 ? nil : "alice"))
             #expect(verified.name(of: bob, generation: 1, now: second(moment)) == nil)
+            if moment == 3600 { verified.remember(alice, name: "alice", generation: 1, now: second(moment)) }
         }
-        #expect(verified.name(of: alice, generation: 1, now: second(60)) == nil)
+        #expect(verified.name(of: alice, generation: 1, now: second(7199 + 3600)) == nil)
+    }
+
+    @Test func aHeaderIsRememberedForADayHoweverOftenItIsUsed() {
+        var verified = VerifiedCredentials(key: Self.key)
+        verified.remember(alice, name: "alice", generation: 1, now: second(0))
+        for moment in stride(from: 3000, to: 86_400, by: 3000) as StrideTo<Int64> {
+            #expect(verified.name(of: alice, generation: 1, now: second(moment)) == "alice")
+        }
+        #expect(verified.name(of: alice, generation: 1, now: second(86_400)) == nil)
         #expect(verified.count == 0)
-        verified.remember(alice, name: "alice", generation: 1, now: second(70))
-        #expect(verified.name(of: alice, generation: 1, now: second(129)) == "alice")
     }
 
     @Test func onlyTheSameHeaderIsKnown() {
@@ -62,25 +69,27 @@ import Users
         }
     }
 
-    @Test(arguments: [1, 2, 3]) func whatIsKnownIsWhatWasVerifiedAMinuteAgo(seed: Int) {
+    @Test(arguments: [1, 2, 3]) func whatIsKnownIsWhatWasVerifiedThatDayAndUsedThatHour(seed: Int) {
         var random = SeededRandom(seed)
         var verified = VerifiedCredentials(key: Self.key)
-        var moments: [String: Int64] = [:]
+        var moments: [String: (verified: Int64, used: Int64)] = [:]
         var generation = 1
-        for now in 0..<Int64(3000) {
+        for step in 0..<Int64(10_000) {
+            let now = step * 60
             let name = "user-\(random.below(40))"
-            if random.below(200) == 0 {
+            if random.below(2000) == 0 {
                 generation += 1
                 moments = [:]
             }
-            let moment = moments[name]
-            let isKnown = moment.map { now - $0 < 60 } ?? false
+            let isKnown = moments[name].map { now - $0.used < 3600 && now - $0.verified < 86_400 } ?? false
             let found = verified.name(of: header(name, "x"), generation: generation, now: second(now))
             #expect(found == (isKnown ? name : nil))
+            if isKnown { moments[name]?.used = now }
             if !isKnown, random.below(2) == 0 {
                 verified.remember(header(name, "x"), name: name, generation: generation, now: second(now))
-                moments[name] = now
+                moments[name] = (now, now)
             }
+            #expect(verified.count <= 40)
         }
     }
 

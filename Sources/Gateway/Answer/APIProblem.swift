@@ -26,6 +26,8 @@ public struct APIProblem: Error, Sendable, Equatable {
         case headerTooLarge = "header_too_large"
         /// 429: this caller makes too many calls.
         case tooManyRequests = "too_many_requests"
+        /// 429: sign-ins from this address or with this name failed too often, or too many wait; the password was not checked.
+        case tooManySignIns = "too_many_sign_ins"
         /// 503: the gateway as a whole has too much to do.
         case overloaded
         /// 503: the gateway is about to stop.
@@ -136,6 +138,16 @@ extension APIProblem {
     /// - Returns: The problem.
     public static func tooManyRequests(after wait: Int64) -> APIProblem {
         APIProblem(429, .tooManyRequests, "You make too many calls.", retry: .safe, retryAfter: wait)
+    }
+
+    /// 429: the password was not checked.
+    ///
+    /// - Parameter wait: When to try again, in milliseconds.
+    /// - Returns: The problem.
+    public static func tooManySignIns(after wait: Int64) -> APIProblem {
+        APIProblem(
+            429, .tooManySignIns, "Too many sign-ins failed, or wait; this password was not checked.", retry: .safe,
+            retryAfter: wait)
     }
 
     /// 503: more is waiting than can be done soon.

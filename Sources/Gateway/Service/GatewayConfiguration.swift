@@ -12,7 +12,7 @@ public struct GatewayConfiguration: Sendable {
     public var usersFile: String?
     /// Whether everybody may sign in whose password is the name, default no.
     public var allowsDemoSignIn = false
-    /// Addresses, and ranges of them, of the proxies in front.
+    /// Addresses, and ranges of them such as `10.0.0.0/8`, of the proxies in front; their `X-Forwarded-For` is believed.
     public var trustedProxies: [String] = []
     /// How long a notification of an app waits for its result, default 10 s.
     public var sendWait = Duration.seconds(10)

@@ -45,6 +45,7 @@ public final class GatewayService: Sendable {
         _ makeEndpoints: (HubLanes) throws(GatewayFailure) -> any Endpoints
     ) throws(GatewayFailure) {
         let watch = HubWatch(services)
+        let proxies = try TrustedProxies(configuration.trustedProxies)
         let users = try Self.users(configuration, services)
         let signIn: SignIn
         do throws(CryptoError) {
@@ -64,7 +65,7 @@ public final class GatewayService: Sendable {
             throw GatewayFailure.configuration("the hub cannot be called with these settings: \(error)")
         }
         let endpoints = try makeEndpoints(lanes)
-        let routes = Routes(signIn: signIn, endpoints: endpoints, services: services)
+        let routes = Routes(signIn: signIn, endpoints: endpoints, services: services, proxies: proxies)
         let server = HTTPServer(Self.serving(configuration.listen)) { request, responder in
             routes.answer(request, responder)
         }

@@ -8,6 +8,8 @@ struct Routes: Sendable {
     let signIn: SignIn
     let endpoints: any Endpoints
     let services: GatewayServices
+    /// Who is believed about where a request comes from.
+    var proxies = TrustedProxies()
 
     /// Answers a request, now or later; waits for nothing.
     func answer(_ request: HTTPServerRequest, _ responder: Responder) {
@@ -20,11 +22,12 @@ struct Routes: Sendable {
         case .route(let route):
             // Of two headers nobody could say which one counts.
             let authorization = request.headers.count(of: "Authorization") == 1 ? request.headers["Authorization"] : nil
-            signIn.check(authorization) { [endpoints] outcome in
+            signIn.check(authorization, from: proxies.client(of: request)) { [endpoints] outcome in
                 switch outcome {
                 case .signedIn(let caller):
                     endpoints.answer(APICall(route: route, request: request, caller: caller, reply: reply))
                 case .refused: reply.answer(APIProblem.unauthorized)
+                case .held(let wait): reply.answer(APIProblem.tooManySignIns(after: wait))
                 case .overloaded: reply.answer(APIProblem.overloaded(after: 1000))
                 }
             }

@@ -1,3 +1,4 @@
+import Basics
 import Crypto
 import Dispatch
 import EventLoop
@@ -8,8 +9,8 @@ import Users
 
 /// Tells who a client is from name and password (RFC 7617).
 ///
-/// A password takes a processor for some 50 ms. So one thread checks them, a right one is remembered for 60 s, and no more than 64 may
-/// wait. Any thread may ask, and none waits.
+/// A password takes a processor for some 50 ms. So one thread checks them, a right one is remembered, those who failed wait before they
+/// are checked again, and those who wait take turns. Any thread may ask, and none waits.
 final class SignIn: Sendable {
     /// What came of it.
     enum Outcome: Sendable, Equatable {
@@ -17,6 +18,8 @@ final class SignIn: Sendable {
         case signedIn(Caller)
         /// There are no credentials, or they are wrong.
         case refused
+        /// The credentials were not looked at, because others failed or wait; another try makes sense after so many milliseconds.
+        case held(Int64)
         /// Too many wait; the credentials were not looked at.
         case overloaded
     }
@@ -25,7 +28,19 @@ final class SignIn: Sendable {
     private struct Check: Sendable {
         let authorization: String
         let credentials: BasicCredentials
+        let network: ClientNetwork
         let then: @Sendable (Outcome) -> Void
+
+        func attempt(_ users: KnownUsers) -> SignInLimits.Attempt {
+            SignInLimits.Attempt(from: network, as: credentials.name, isUser: users.file.user(named: credentials.name) != nil)
+        }
+    }
+
+    /// What waits, and who has to.
+    private struct Waiting {
+        var limits = SignInLimits()
+        var turns = CheckTurns<Check>()
+        var isClosed = false
     }
 
     private let users: UsersSource?
@@ -33,8 +48,9 @@ final class SignIn: Sendable {
     private let services: GatewayServices
     /// Nothing else is locked while one of these two is held.
     private let verified: Mutex<VerifiedCredentials>
-    private let admission = Mutex(CheckAdmission())
-    private let checks = BoundedQueue<Check>(limit: CheckAdmission.limit)
+    private let waiting = Mutex(Waiting())
+    /// Counts what waits, and one for the end.
+    private let arrivals = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
     /// Makes one whose thread does not run yet; passwords wait until it does.
@@ -54,11 +70,7 @@ final class SignIn: Sendable {
     /// Starts the thread that checks passwords; it holds `self` until ``stop()``.
     func start() {
         let thread = Thread { [self] in
-            while let check = checks.take() {
-                let result = outcome(of: check)
-                admission.withLock { $0.leave() }
-                check.then(result)
-            }
+            while let check = take() { check.then(outcome(of: check)) }
             ended.signal()
         }
         thread.name = "pushfan-sign-in"
@@ -67,7 +79,13 @@ final class SignIn: Sendable {
 
     /// Ends the thread, and waits up to 1 s for the check that is running; those that wait hear nothing any more.
     func stop() {
-        checks.close()
+        // Returned, so that what it holds ends outside the lock.
+        _ = waiting.withLock { waiting -> CheckTurns<Check> in
+            defer { waiting.turns = CheckTurns() }
+            waiting.isClosed = true
+            return waiting.turns
+        }
+        arrivals.signal()
         _ = ended.wait(timeout: .now() + .seconds(1))
     }
 
@@ -75,8 +93,9 @@ final class SignIn: Sendable {
     ///
     /// - Parameters:
     ///   - authorization: The value; nil when there is none.
+    ///   - address: The client's address; nil when it is not known.
     ///   - then: Gets what came of it, once: before this returns where no password has to be checked, else on the thread that checks.
-    func check(_ authorization: String?, then: @escaping @Sendable (Outcome) -> Void) {
+    func check(_ authorization: String?, from address: NumericAddress?, then: @escaping @Sendable (Outcome) -> Void) {
         guard let authorization, let credentials = BasicCredentials(authorization: authorization) else {
             return then(count(.refused, "refused"))
         }
@@ -84,24 +103,54 @@ final class SignIn: Sendable {
             return then(count(.signedIn(Caller(name: credentials.name)), "demonstration"))
         }
         guard let users else { return then(count(.refused, "refused")) }
-        if let caller = remembered(authorization, users.users(now: services.now())) {
-            return then(count(.signedIn(caller), "remembered"))
+        let known = users.users(now: services.now())
+        if let caller = remembered(authorization, known) { return then(count(.signedIn(caller), "remembered")) }
+        let network = ClientNetwork(address)
+        if let refusal = put(Check(authorization: authorization, credentials: credentials, network: network, then: then), known) {
+            return then(count(refusal, refusal == .overloaded ? "overloaded" : "held"))
         }
-        guard admission.withLock({ $0.enter() }) else { return then(count(.overloaded, "overloaded")) }
-        guard checks.put(Check(authorization: authorization, credentials: credentials, then: then)) else {
-            admission.withLock { $0.leave() }
-            return then(count(.overloaded, "overloaded"))
+        arrivals.signal()
+    }
+
+    /// Lets a check wait for its turn.
+    ///
+    /// - Returns: Nil, or why it must not wait.
+    private func put(_ check: Check, _ users: KnownUsers) -> Outcome? {
+        let (attempt, now) = (check.attempt(users), services.now())
+        return waiting.withLock { waiting -> Outcome? in
+            guard !waiting.isClosed else { return .overloaded }
+            switch waiting.limits.decision(on: attempt, now: now) {
+            case .wait(let milliseconds): return .held(milliseconds)
+            case .check(let rank):
+                switch waiting.turns.put(check, from: check.network, rank) {
+                case .waits: return nil
+                case .addressIsFull: return .held(1000)
+                case .isFull: return .overloaded
+                }
+            }
         }
     }
 
-    /// Checks a password, unless the same header was verified while it waited.
+    /// Waits for a check; nil after the end.
+    private func take() -> Check? {
+        arrivals.wait()
+        return waiting.withLock { $0.isClosed ? nil : $0.turns.take() }
+    }
+
+    /// Checks a password, unless the same header was verified while it waited, or others of its address or name failed.
     private func outcome(of check: Check) -> Outcome {
         guard let users else { return count(.refused, "refused") }
         let known = users.users(now: services.now())
         if let caller = remembered(check.authorization, known) { return count(.signedIn(caller), "remembered") }
+        let (attempt, begun) = (check.attempt(known), services.now())
+        if case .wait(let milliseconds) = waiting.withLock({ $0.limits.decision(on: attempt, now: begun) }) {
+            return count(.held(milliseconds), "held")
+        }
         do throws(CryptoError) {
-            guard let name = try known.name(for: check.credentials) else { return count(.refused, "refused") }
+            let name = try known.name(for: check.credentials)
             let now = services.now()
+            waiting.withLock { name == nil ? $0.limits.noteFailure(of: attempt, now: now) : $0.limits.noteSuccess(of: attempt) }
+            guard let name else { return count(.refused, "refused") }
             verified.withLock { $0.remember(check.authorization, name: name, generation: known.generation, now: now) }
             return count(.signedIn(Caller(name: name)), "verified")
         } catch {

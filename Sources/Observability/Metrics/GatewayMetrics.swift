@@ -13,7 +13,7 @@ public struct GatewayMetrics: Sendable {
     /// From giving a record to Kafka's client to its delivery report, by what that says (`persisted`, `not_persisted`,
     /// `possibly_persisted`).
     public let ack: Family<Histogram, 1>
-    /// Credentials looked at, by outcome: `remembered`, `verified`, `demonstration`, `refused`, `overloaded`.
+    /// Credentials looked at, by outcome: `remembered`, `verified`, `demonstration`, `refused`, `held`, `overloaded`.
     public let signIns: Family<Counter, 1>
     /// Hub calls, by operation and code: `ok`, the status of a refusal, or why there is no answer.
     public let hubCalls: Family<Counter, 2>

@@ -172,7 +172,8 @@ public enum SettingsSchema {
         "Whether everybody may sign in whose password is the name; on a loopback address only, for demonstrations.")
     static let trustProxy = SettingKey(
         "gateway.trust_proxy", .list(of: .peerAddress),
-        "The proxies that end TLS in front of the gateway; without one it listens on a loopback address only.")
+        "The proxies in front, which end TLS and whose X-Forwarded-For counts; without one it listens on a loopback address only."
+    )
     static let sendWait = SettingKey(
         "gateway.send_wait", .duration(.seconds(1) ... .seconds(300)),
         "How long a notification of an app waits for its result; 10s by default, 45s with gateway.track_outcome.")

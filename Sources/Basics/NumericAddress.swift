@@ -1,11 +1,16 @@
 /// An IPv4 or IPv6 address as numbers (inet_pton(3)).
-struct NumericAddress: Equatable {
+public struct NumericAddress: Hashable, Sendable {
     /// Bits of an address of its kind: 32 or 128.
-    let width: Int
+    public let width: Int
     private let bits: UInt128
 
+    private init(width: Int, bits: UInt128) {
+        self.width = width
+        self.bits = bits
+    }
+
     /// Reads four decimal numbers, or RFC 4291, section 2.2; nil for anything else, a zone included.
-    init?(_ text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         let text = String(text)
         if let short = Self.short(text[...]) {
             (width, bits) = (32, UInt128(short))
@@ -22,10 +27,25 @@ struct NumericAddress: Equatable {
     ///   - other: An address of the same kind; one of the other never agrees.
     ///   - count: How many bits, 0 to `width`.
     /// - Returns: Whether they do; false for a count beyond the width.
-    func agrees(with other: NumericAddress, inFirst count: Int) -> Bool {
+    public func agrees(with other: NumericAddress, inFirst count: Int) -> Bool {
         guard width == other.width, (0...width).contains(count) else { return false }
         // A shift by as much as the number is wide gives 0.
         return (bits ^ other.bits) >> (width - count) == 0
+    }
+
+    /// The IPv4 address that an IPv6 address maps (RFC 4291, section 2.5.5.2); any other address stays as it is.
+    public var unmapped: NumericAddress {
+        guard width == 128, bits >> 32 == 0xFFFF else { return self }
+        return NumericAddress(width: 32, bits: bits & 0xFFFF_FFFF)
+    }
+
+    /// The network that it is in.
+    ///
+    /// - Parameter count: How many bits the network's number has; beyond 0 to `width` the nearest of them counts.
+    /// - Returns: The address with 0 in all later bits.
+    public func network(ofBits count: Int) -> NumericAddress {
+        let rest = width - min(max(count, 0), width)
+        return NumericAddress(width: width, bits: (bits >> rest) << rest)
     }
 
     private static func short(_ text: Substring) -> UInt32? {

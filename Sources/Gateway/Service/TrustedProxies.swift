@@ -1,0 +1,95 @@
+import Basics
+import HTTPServing
+
+/// The proxies that are believed about where a request comes from.
+///
+/// Each proxy adds the address of its own client at the end of `X-Forwarded-For`. So the list is read from its end as long as those
+/// who wrote it are trusted, and what a stranger wrote before that counts for nothing.
+struct TrustedProxies: Sendable {
+    private struct Range: Sendable {
+        let start: NumericAddress
+        let bitCount: Int
+    }
+
+    private let ranges: [Range]
+
+    /// Trusts no one.
+    init() { ranges = [] }
+
+    /// Reads addresses, and ranges of them (RFC 4632, section 3.1).
+    ///
+    /// - Throws: ``GatewayFailure/configuration(_:)``: one of them is neither.
+    init(_ texts: [String]) throws(GatewayFailure) {
+        var ranges: [Range] = []
+        for text in texts {
+            guard let range = Self.range(text) else {
+                throw GatewayFailure.configuration("gateway.trust_proxy: '\(text)' is no address and no range of them")
+            }
+            ranges.append(range)
+        }
+        self.ranges = ranges
+    }
+
+    /// The client's address.
+    ///
+    /// - Parameter request: Its peer is the client, unless that is a trusted proxy. The client is then the last address in
+    ///   `X-Forwarded-For` that is not trusted, or the first of all where each is. What is no address ends the reading: the trusted
+    ///   proxy that wrote it counts as the client.
+    /// - Returns: The address; nil where even the peer has none.
+    func client(of request: HTTPServerRequest) -> NumericAddress? {
+        guard var client = Self.address(request.remoteAddress[...]) else { return nil }
+        guard contains(client) else { return client }
+        let fields = request.headers.all.filter { $0.name.equalsIgnoringCase("X-Forwarded-For") }
+        for field in fields.reversed() {
+            for entry in field.value.split(separator: ",", omittingEmptySubsequences: false).reversed() {
+                guard let address = Self.address(Self.trimmed(entry)) else { return client }
+                client = address
+                guard contains(client) else { return client }
+            }
+        }
+        return client
+    }
+
+    private func contains(_ address: NumericAddress) -> Bool {
+        ranges.contains { $0.start.agrees(with: address, inFirst: $0.bitCount) }
+    }
+
+    private static func range(_ text: String) -> Range? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard let first = parts.first, let start = NumericAddress(first), parts.count <= 2 else { return nil }
+        guard parts.count == 2 else { return Range(start: start.unmapped, bitCount: start.unmapped.width) }
+        guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(parts[1]), count <= start.width else {
+            return nil
+        }
+        // A range of mapped addresses is one of IPv4.
+        let isMapped = start.unmapped.width < start.width && count >= 96
+        return isMapped ? Range(start: start.unmapped, bitCount: count - 96) : Range(start: start, bitCount: count)
+    }
+
+    /// Reads `a.b.c.d` or `a.b.c.d:port`, an IPv6 address, or one in brackets with or without a port.
+    private static func address(_ text: Substring) -> NumericAddress? {
+        let (host, port) = split(text)
+        guard let address = NumericAddress(host) else { return nil }
+        if let port {
+            guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), UInt16(port) != nil else { return nil }
+            guard text.first == "[" || address.width == 32 else { return nil }
+        }
+        return text.first == "[" && address.width == 32 ? nil : address.unmapped
+    }
+
+    private static func split(_ text: Substring) -> (host: Substring, port: Substring?) {
+        if text.first == "[", let end = text.firstIndex(of: "]") {
+            let (host, rest) = (text[text.index(after: text.startIndex)..<end], text[text.index(after: end)...])
+            return rest.isEmpty ? (host, nil) : rest.first == ":" ? (host, rest.dropFirst()) : ("", nil)
+        }
+        guard let colon = text.firstIndex(of: ":"), text.lastIndex(of: ":") == colon else { return (text, nil) }
+        return (text[..<colon], text[text.index(after: colon)...])
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
+        var rest = text.drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
+        return rest
+    }
+}

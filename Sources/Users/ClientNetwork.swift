@@ -1,0 +1,22 @@
+public import Basics
+
+/// Who has to answer for a sign-in that fails: an IPv4 address, or the 64 bits of an IPv6 network, whose hosts are often one machine's.
+public struct ClientNetwork: Hashable, Sendable {
+    private let network: NumericAddress?
+
+    /// The network of a client.
+    ///
+    /// - Parameter address: The client's address; all whose address is not known are one.
+    public init(_ address: NumericAddress?) {
+        network = address.map { $0.unmapped.network(ofBits: 64) }
+    }
+}
+
+extension ClientNetwork: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Says what it is; whose it is belongs into no log.
+    public var description: String { "ClientNetwork(redacted)" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// A mirror without children, so that a dump cannot show the address.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
