@@ -6,6 +6,8 @@ import PushModel
 import Testing
 
 struct SendOutcomeTests {
+    private static let written = SendOutcome.Record.written(topic: "q", partition: 3, offset: 12)
+
     private func text(_ answer: APIAnswer) -> String { String(decoding: answer.body, as: UTF8.self) }
 
     private func send(_ index: Int, _ outcome: String = "success", _ code: String? = nil, id: String? = nil) -> String {
@@ -27,17 +29,21 @@ struct SendOutcomeTests {
     }
 
     /// What is to be done once these results came.
-    private func outcome(of results: [[UInt8]], _ goal: Awaited.Goal = .finalResult) throws -> SendOutcome {
+    private func outcome(
+        of results: [[UInt8]], _ goal: Awaited.Goal = .finalResult, _ record: SendOutcome.Record = Self.written
+    ) throws -> SendOutcome {
         var awaited = Awaited(goal)
         for json in results {
             awaited.take(try #require(ResultRecord(json: json, partition: 0, offset: 0, timestamp: 0)))
         }
-        return SendOutcome(requestID: "r-1", awaited)
+        return SendOutcome(requestID: "r-1", record, awaited)
     }
 
     /// The answer once these results came.
-    private func answer(to results: [[UInt8]], _ goal: Awaited.Goal = .finalResult) throws -> APIAnswer {
-        let step = try outcome(of: results, goal).step
+    private func answer(
+        to results: [[UInt8]], _ goal: Awaited.Goal = .finalResult, _ record: SendOutcome.Record = Self.written
+    ) throws -> APIAnswer {
+        let step = try outcome(of: results, goal, record).step
         guard case .answer(let answer) = step else {
             Issue.record("the hub is asked: \(step)")
             return APIAnswer(status: 599)
@@ -79,6 +85,29 @@ struct SendOutcomeTests {
         #expect(answer.status == 504 && answer.headers["Location"] == nil)
         #expect(text(answer).contains(#""code":"result_pending""#) && text(answer).contains("pushfan results show r-1"))
         #expect(text(answer).contains(#""request_id":"r-1""#))
+    }
+
+    @Test(
+        arguments: [
+            (written, "result_pending", "The request is written to q, partition 3, offset 12, and"),
+            (.written(topic: "q", partition: 0, offset: nil), "result_pending", "The request is written to q, partition 0, and"),
+            (.unreported, "kafka_unanswered", "It is not known whether the request was written:"),
+        ] as [(SendOutcome.Record, String, String)])
+    func withoutAResultItSaysWhatIsKnownOfTheRecord(_ record: SendOutcome.Record, code: String, detail: String) throws {
+        let answer = try self.answer(to: [], .finalResult, record)
+        #expect(answer.status == 504)
+        for part in ["\"code\":\"\(code)\"", "\"detail\":\"\(detail)", #""retry":"ambiguous""#, #""request_id":"r-1""#] {
+            #expect(text(answer).contains(part), "\(text(answer))")
+        }
+    }
+
+    @Test func aRequestWithAnOutcomeIsWritten() throws {
+        let answer = try self.answer(to: [outcome(0, "sent")], .outcomes, .unreported)
+        #expect(answer.status == 504 && text(answer).contains("The request is written, and its result did not come in time."))
+    }
+
+    @Test func aResultThatCameCountsWhateverIsKnownOfTheRecord() throws {
+        #expect(try answer(to: [ended("sent")], .finalResult, .unreported).status == 200)
     }
 
     // MARK: Outcomes

@@ -42,6 +42,29 @@ import Testing
         #expect(try readToEnd(reader).map(\.text) == (0..<100).map { "\($0)" })
     }
 
+    @Test func aFetcherSaysWhereAPartitionBeginsAndEndsBeforeAndBetweenItsRecords() throws {
+        let mock = try Mock(partitions: 3)
+        defer { mock.close() }
+        let fetcher = try RecordFetcher(mock.cluster.configuration, readAhead: 1 << 20)
+        for count in 1...3 {
+            try mock.producer.write("\(count)", to: mock.topic, partition: 1)
+            try mock.producer.flush(timeout: farDeadline)
+            #expect(try fetcher.endOffset(of: mock.partition(1), timeout: farDeadline) == Int64(count))
+            guard case .record(let record) = try fetcher.record(at: 0, of: mock.partition(1), timeout: farDeadline) else {
+                Issue.record("the record is gone")
+                return
+            }
+            #expect(record.offset == 0)
+            fetcher.stop()
+        }
+        #expect(try fetcher.startOffset(of: mock.partition(1), timeout: farDeadline) == 0)
+        #expect(try fetcher.endOffset(of: mock.partition(2), timeout: farDeadline) == 0)
+        #expect(try fetcher.partitionCount(of: "t", timeout: farDeadline) == 3)
+        mock.cluster.setTopic("t", isMissing: true)
+        let error = #expect(throws: KafkaError.self) { try fetcher.partitionCount(of: "t", timeout: farDeadline) }
+        #expect(error?.isUnknownTopicOrPartition == true)
+    }
+
     @Test func aReaderAtTheEndSeesOnlyWhatComes() throws {
         let mock = try Mock()
         defer { mock.close() }

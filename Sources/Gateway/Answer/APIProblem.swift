@@ -34,7 +34,7 @@ public struct APIProblem: Error, Sendable, Equatable {
         case stopping
         /// 503: Kafka did not take the request; it is certainly not written.
         case kafkaUnavailable = "kafka_unavailable"
-        /// 504: Kafka may have taken the request.
+        /// 504: whether the request was written is not known.
         case kafkaUnanswered = "kafka_unanswered"
         /// 504: the request was written, and its result did not come in time.
         case resultPending = "result_pending"

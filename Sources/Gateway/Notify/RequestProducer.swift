@@ -116,18 +116,6 @@ final class RequestProducer: Sendable {
         }
     }
 
-    /// How many partitions a topic has, as the brokers know it now. Waits for their answer.
-    ///
-    /// - Parameters:
-    ///   - topic: The topic's name.
-    ///   - timeout: How long to wait.
-    /// - Returns: The count.
-    /// - Throws: No broker answered in time, or the topic is missing or not allowed.
-    func partitionCount(of topic: String, timeout: Duration) throws(KafkaError) -> Int32 {
-        let producer = current
-        return try producer.partitionCount(of: producer.topic(named: topic), timeout: timeout)
-    }
-
     /// Ends the thread, and waits for records that are on their way, together up to 3 s; what is left then is reported as it is known.
     func stop() {
         let (producer, isToWait) = state.withLock { state -> (Producer, Bool) in

@@ -17,6 +17,14 @@ public struct SendOutcome: Sendable {
         case ask([String])
     }
 
+    /// What Kafka has said of the request's record.
+    public enum Record: Sendable, Equatable {
+        /// Nothing yet: it may be written, or may never be.
+        case unreported
+        /// It is written there; the offset is nil where Kafka does not say it.
+        case written(topic: String, partition: Int32, offset: Int64?)
+    }
+
     /// How much an end matters; the greatest of several decides.
     private enum Gravity: Int, Comparable {
         case done, pending, failed
@@ -31,6 +39,7 @@ public struct SendOutcome: Sendable {
     }
 
     private let requestID: String
+    private let record: Record
     private let tracksOutcome: Bool
     private let conclusion: SendResult?
     /// The outcomes by the index of their calls.
@@ -40,9 +49,11 @@ public struct SendOutcome: Sendable {
     ///
     /// - Parameters:
     ///   - requestID: The request's id.
-    ///   - awaited: What is known of it, now that nothing more is waited for.
-    public init(requestID: String, _ awaited: Awaited) {
+    ///   - record: What is known of its record.
+    ///   - awaited: What is known of its results, now that nothing more is waited for.
+    public init(requestID: String, _ record: Record, _ awaited: Awaited) {
         self.requestID = requestID
+        self.record = record
         tracksOutcome = awaited.goal == .outcomes
         conclusion = awaited.finalResult.flatMap { SendResult(reading: $0.json) }
         for record in awaited.outcomes {
@@ -167,11 +178,17 @@ public struct SendOutcome: Sendable {
         return APIAnswer(APIProblem(500, code, "\(code.explanation.cause) \(hint)", retry: retry, requestID: requestID))
     }
 
+    /// 504 that says what is known of the record. A request with an outcome is written, whether or not Kafka has said so.
     private var resultPending: APIAnswer {
-        APIAnswer(
-            APIProblem(
-                504, .resultPending, "The request is written, and its result did not come in time. \(hint)", retry: .ambiguous,
-                requestID: requestID))
+        let place: String
+        switch record {
+        case .unreported where outcomes.isEmpty: return APIAnswer(APIProblem.perhapsWritten(requestID))
+        case .unreported: place = ""
+        case .written(let topic, let partition, let offset):
+            place = " to \(topic), partition \(partition)" + (offset.map { ", offset \($0)" } ?? "")
+        }
+        let detail = "The request is written\(place), and its result did not come in time. \(hint)"
+        return APIAnswer(APIProblem(504, .resultPending, detail, retry: .ambiguous, requestID: requestID))
     }
 
     private func outcomePending(_ code: ErrorCode?) -> APIAnswer {
@@ -212,7 +229,8 @@ extension APIProblem {
     public static func perhapsWritten(_ requestID: String) -> APIProblem {
         APIProblem(
             504, .kafkaUnanswered,
-            "Kafka did not say whether it has the request. `pushfan results show \(requestID)` tells what became of it.",
+            "It is not known whether the request was written: Kafka did not say so in time. "
+                + "`pushfan results show \(requestID)` tells what became of it, if it was.",
             retry: .ambiguous, requestID: requestID)
     }
 }

@@ -16,6 +16,7 @@ final class Sending: Sendable {
 
     /// Writes the requests.
     let producer: RequestProducer
+    private let topic: String
     private let results: ResultFollower.Configuration
     private let follower = Mutex<ResultFollower?>(nil)
     private let writer: Mutex<RequestWriter>
@@ -36,6 +37,7 @@ final class Sending: Sendable {
     /// - Throws: A configuration that Kafka's client refuses.
     init(_ configuration: GatewayConfiguration, _ lanes: HubLanes, _ services: GatewayServices) throws(KafkaError) {
         producer = try RequestProducer(configuration.kafka, topic: configuration.requestsTopic)
+        topic = configuration.requestsTopic
         results = ResultFollower.Configuration(configuration.kafka, topic: configuration.resultsTopic)
         writer = Mutex(RequestWriter(topic: configuration.requestsTopic, source: Self.source))
         self.lanes = lanes
@@ -79,10 +81,11 @@ final class Sending: Sendable {
         let id = writer.withLock { $0.newID(at: moment) }
         let request = OutgoingRequest(json: makeRequest(id, moment).json, id: id)
         let record = writer.withLock { $0.record(of: request, at: moment) }
+        let report = RecordReport()
         let ticket: ResultFollower.Ticket
         do throws(ResultFollower.Refusal) {
             ticket = try follower.expect(id, Awaited(goal), until: deadline) { [lanes] ending in
-                Sending.conclude(id, ending, lanes, reply)
+                Sending.conclude(id, report.record, ending, lanes, reply)
             }
         } catch {
             switch error {
@@ -91,14 +94,19 @@ final class Sending: Sendable {
             case .closed: return reply.answer(APIProblem.stopping)
             }
         }
-        write(record, reply) { follower.forget(ticket) }
+        write(record, report, reply) { follower.forget(ticket) }
     }
 
     /// Writes a record, and answers unless it is written.
-    private func write(_ record: RequestRecord, _ reply: Reply, forget: @escaping @Sendable () -> Void) {
+    private func write(
+        _ record: RequestRecord, _ report: RecordReport, _ reply: Reply, forget: @escaping @Sendable () -> Void
+    ) {
         let (id, started) = (record.id, services.now())
         do throws(KafkaError) {
-            try producer.write(record) { [services] delivery in
+            try producer.write(record) { [services, topic] delivery in
+                if case .persisted(let partition, let offset) = delivery {
+                    report.note(.written(topic: topic, partition: partition, offset: offset))
+                }
                 let taken = services.now().nanoseconds(since: started)
                 services.metrics.ack.series([delivery.label]).observe(nanoseconds: taken)
                 guard let problem = delivery.problem(id) else { return }
@@ -112,9 +120,11 @@ final class Sending: Sendable {
     }
 
     /// Answers what is known at the end of a wait; where outcomes are missing, the hub is asked first.
-    static func conclude(_ id: String, _ ending: ResultFollower.Ending, _ lanes: HubLanes, _ reply: Reply) {
+    static func conclude(
+        _ id: String, _ record: SendOutcome.Record, _ ending: ResultFollower.Ending, _ lanes: HubLanes, _ reply: Reply
+    ) {
         if ending.reason == .closed { return reply.answer(APIProblem.stopping) }
-        let outcome = SendOutcome(requestID: id, ending.awaited)
+        let outcome = SendOutcome(requestID: id, record, ending.awaited)
         switch outcome.step {
         case .answer(let answer): reply.answer(answer)
         case .ask(let notifications):
@@ -154,6 +164,15 @@ final class Sending: Sendable {
         let isOneBroker = problem.isUnreachable && !problem.isAllBrokersDown && !problem.isTimeout
         return isOneBroker && follower.isReading ? nil : problem
     }
+}
+
+/// What is known of one request's record: noted by the thread that writes, read by the one that reads results.
+private final class RecordReport: Sendable {
+    private let state = Mutex(SendOutcome.Record.unreported)
+
+    var record: SendOutcome.Record { state.withLock { $0 } }
+
+    func note(_ record: SendOutcome.Record) { state.withLock { $0 = record } }
 }
 
 extension Producer.Delivery {

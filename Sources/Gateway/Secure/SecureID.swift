@@ -2,7 +2,7 @@ import Crypto
 
 /// The id by which an app fetches the text of a secure push: 128 random bits, and the place of the record that has the text.
 ///
-/// The random bits open that record, so the id is a secret: no description shows it.
+/// The random bits open that record, so the id is a secret: no description shows it. Whether they are right shows the record alone.
 struct SecureID: Sendable, Equatable {
     /// How many random bytes an id has.
     static let secretByteCount = 16

@@ -2,8 +2,16 @@ import Basics
 import Dispatch
 import Synchronization
 
-/// What many threads put in and one takes out, in order.
+/// What many threads put in and take out, in order.
 final class BoundedQueue<Element: Sendable>: Sendable {
+    /// What a wait for an element ends with.
+    enum Taken: Sendable {
+        case element(Element)
+        /// None came in time.
+        case nothing
+        case closed
+    }
+
     private struct State {
         var elements = FIFO<Element>()
         var isClosed = false
@@ -38,10 +46,25 @@ final class BoundedQueue<Element: Sendable>: Sendable {
 
     /// Takes the oldest, and waits until there is one; nil once the queue is closed.
     func take() -> Element? {
-        arrivals.wait()
-        return state.withLock { state -> Element? in
+        guard case .element(let element) = take(until: .distantFuture) else { return nil }
+        return element
+    }
+
+    /// Takes the oldest, and waits for one.
+    ///
+    /// - Parameter deadline: How long to wait.
+    /// - Returns: What there was.
+    func take(until deadline: DispatchTime) -> Taken {
+        guard arrivals.wait(timeout: deadline) == .success else { return .nothing }
+        let element = state.withLock { state -> Element? in
             state.isClosed ? nil : state.elements.popFirst()
         }
+        guard let element else {
+            // The end is for everybody who waits.
+            arrivals.signal()
+            return .closed
+        }
+        return .element(element)
     }
 
     /// Drops what was not taken; from now on there is nothing.

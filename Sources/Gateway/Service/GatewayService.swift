@@ -8,13 +8,13 @@ import Users
 
 /// Serves apps: signs their users in, and answers the routes of `/api`.
 ///
-/// Two server threads read requests; one thread checks passwords, four call the hub, one writes to Kafka, one reads results and one the
+/// Two server threads read requests; one thread checks passwords, four call the hub, one writes to Kafka, one reads results and four the
 /// texts of secure push. Whatever waits is a suspended connection and no thread.
 public final class GatewayService: Sendable {
     /// Connections at a time; each has a pool of 20 KiB, and most of them wait for an answer.
     private static let maximumConnections = 8192
-    /// File descriptors that it may need at most: those of connections and of the lanes, and 128 for everything else.
-    public static let descriptorsNeeded = maximumConnections + 256
+    /// File descriptors that it may need at most: those of connections and of the lanes, and 256 for everything else.
+    public static let descriptorsNeeded = maximumConnections + 384
     /// An id that no device has, for asking the hub how it is.
     private static let nobody = "pushfan-gateway-readiness"
 

@@ -24,6 +24,8 @@ public final class RecordFetcher {
     private var position: Int64 = 0
     /// The partition's end, once reading came there; it is reported only once.
     private var end: Int64?
+    /// The topics whose partitions the client has asked for.
+    private var knownTopics: Set<String> = []
     /// A record that was read when an earlier one was looked for.
     private var ahead: FetchedRecord?
 
@@ -90,6 +92,54 @@ public final class RecordFetcher {
             guard ContinuousClock.now < deadline else { throw timedOut(offset) }
             try readOn(to: offset)
         }
+    }
+
+    /// How many partitions a topic has, as the brokers know it now.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic's name.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Returns: The number of partitions.
+    /// - Throws: As `record` does.
+    public func partitionCount(of topic: String, timeout: Duration) throws(KafkaError) -> Int {
+        _ = try client.addTopic(topic)
+        let snapshot = try ClusterSnapshot(of: client, timeout: timeout) { events.drainErrors() }
+        guard let found = snapshot.topic(topic) else { throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) }
+        if let error = found.error { throw error }
+        knownTopics.insert(topic)
+        return found.partitionCount
+    }
+
+    /// The offset of the oldest record that a partition may have, as its leader knows it now.
+    ///
+    /// - Parameters:
+    ///   - partition: The partition.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Returns: The offset.
+    /// - Throws: As `record` does.
+    public func startOffset(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
+        try edge(of: partition, LogicalOffset.beginning, timeout)
+    }
+
+    /// The offset behind the last record of a partition that can be read, as its leader knows it now.
+    ///
+    /// - Parameters:
+    ///   - partition: The partition.
+    ///   - timeout: How long to wait for the brokers.
+    /// - Returns: The offset.
+    /// - Throws: As `record` does.
+    public func endOffset(of partition: TopicPartition, timeout: Duration) throws(KafkaError) -> Int64 {
+        try edge(of: partition, LogicalOffset.end, timeout)
+    }
+
+    private func edge(of partition: TopicPartition, _ logical: Int64, _ timeout: Duration) throws(KafkaError) -> Int64 {
+        let deadline = ContinuousClock.now + timeout
+        // A client that has not found its brokers asks for a leader too early, and then only now and then.
+        if !knownTopics.contains(partition.topic) { _ = try partitionCount(of: partition.topic, timeout: timeout) }
+        let found = try client.offsets(
+            of: CollectionOfOne(partition.partition), in: partition.topic, at: logical, timeout: deadline - .now)
+        guard let offset = found.first, offset >= 0 else { throw KafkaError(RD_KAFKA_RESP_ERR__NO_OFFSET) }
+        return offset
     }
 
     /// Stops reading; the next question starts again.
