@@ -99,7 +99,7 @@ final class TestGateway {
     ) throws {
         let services = TestServices()
         let configuration = try TestGateway.configuration(users, demo: demo, hub: hub)
-        let service = try GatewayService(configuration, services.services) { _ in endpoints }
+        let service = try GatewayService(configuration, services.services) { _, _ in endpoints }
         port = try service.start().port
         self.services = services
         self.service = service
