@@ -74,9 +74,9 @@ let package = Package(
 
         // pure
         pure("Basics"),
-        pure("PushModel"),
+        pure("PushModel", ["Basics"]),
         pure("Payloads", ["PushModel"]),
-        pure("FanOut", ["PushModel"]),
+        pure("FanOut", ["Basics", "PushModel"]),
         pure("Delivery", ["Basics", "PushModel"]),
         pure("HTTP1"),
         pure("Observability"),

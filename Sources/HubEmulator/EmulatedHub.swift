@@ -204,7 +204,10 @@ public final class EmulatedHub: Sendable {
             format: request.headers["ServiceBusNotification-Format"], tags: request.headers["ServiceBusNotification-Tags"],
             handle: request.headers["ServiceBusNotification-DeviceHandle"], client: request.remoteAddress,
             headers: [:], body: [])
-        if case .operation(let operation) = route { call.operation = operation.name }
+        if case .operation(let operation) = route {
+            call.operation = operation.name
+            call.isSend = operation.isSend
+        }
         call.status = status
         call.notificationID = performed?.notificationID
         call.rungCount = performed?.rungCount ?? 0

@@ -1,3 +1,4 @@
+import Basics
 public import Crypto
 
 /// The people who may sign in: one line `name:hash` for each, the hash as `PasswordHash` writes it.

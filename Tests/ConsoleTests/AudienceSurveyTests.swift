@@ -58,7 +58,7 @@ struct AudienceSurveyTests {
     }
 
     @Test func linesAtFaultAreTold() throws {
-        let survey = try Self.survey("user\nalice\nb b\nbob\n" + String(repeating: "x", count: 200) + "\n")
+        let survey = try Self.survey("user\nalice\nb\tb\nbob\n" + String(repeating: "x", count: 256) + "\n")
         try #require(survey.names == 2 && survey.faultCount == 2 && survey.faults.count == 2)
         #expect(survey.faults[0].place.hasSuffix(":3") && survey.faults[1].place.hasSuffix(":5"))
     }
@@ -67,6 +67,17 @@ struct AudienceSurveyTests {
         #expect(throws: CommandFailure.self) { _ = try Self.survey("a\n" + String(repeating: "x", count: 70_000)) }
         #expect(throws: CommandFailure.self) { _ = try AudienceReader("/dev/null") }
         #expect(throws: CommandFailure.self) { _ = try AudienceReader("/nowhere/at/all") }
+    }
+
+    /// Case counts in a name that is no tag, as it does in the tag that is made of it.
+    @Test func namesThatAreNoTagsAreTheSameByteForByteOnceTheyAreComposed() throws {
+        let long = String(repeating: "n", count: 112)
+        let lines = [
+            "Jürgen", "jürgen", "Ju\u{308}rgen", "Anna Meier", "anna meier", "Anna Meier", long, long.uppercased(), long,
+        ]
+        let survey = try Self.survey("user\n" + lines.joined(separator: "\n"))
+        #expect(survey.faultCount == 0 && survey.names == 6 && survey.duplicates == 3)
+        #expect((2...10).filter { survey.skips($0) } == [4, 7, 10])
     }
 
     @Test(arguments: 0..<10) func aLongFileIsReadWithoutLosingOrRepeatingALine(seed: Int) throws {
@@ -83,7 +94,7 @@ struct AudienceSurveyTests {
     }
 
     @Test func whatIsLookedUpTogetherHasItsFaultsAndRepetitionsInTheOrderOfLines() throws {
-        let survey = try Self.survey("ann\nANN\nb b\nbob\n\"\"\nann\nc c\nbob")
+        let survey = try Self.survey("ann\nANN\nb\tb\nbob\n\"\"\nann\nc\tc\nbob")
         #expect(survey.names == 2 && survey.duplicates == 3 && survey.faultCount == 3)
         #expect(survey.faults.map { $0.place.split(separator: ":").last } == ["3", "5", "7"])
         #expect((1...8).filter { survey.skips($0) } == [2, 3, 5, 6, 7, 8])

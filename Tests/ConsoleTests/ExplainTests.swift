@@ -25,6 +25,12 @@ struct ExplainTests {
         #expect(!outcome.output.contains("in all:"))
     }
 
+    /// The tag is the one with which a gateway registers the user's devices.
+    @Test func aNameThatIsNoTagIsShownByTheTagThatIsMadeOfIt() {
+        let outcome = explain([request(#"{"users":["Jürgen"]}"#, "r1")])
+        #expect(outcome.code == .done && outcome.output.contains("username:x.4ac3bc7267656e"), "\(outcome.output)")
+    }
+
     @Test func theLimitOfTheWorkerAndTheTimeOfACallAreTheCallers() throws {
         let outcome = explain([request(#"{"users":\#(users)}"#, "r1")], "--max-in-flight 2 --call-time 300ms")
         #expect(try #require(outcome.lines.first).hasSuffix("about 1.5 s (2 at once, 300 ms each)"))

@@ -51,6 +51,7 @@ import Testing
 
     @Test(arguments: [
         ("--user a --user b --title x", #""audience":{"users":["a","b"]}"#),
+        ("--user Jürgen --user a+b@example.com --title x", #""audience":{"users":["Jürgen","a+b@example.com"]}"#),
         ("--category World --body x", #""audience":{"categories":["World"]}"#),
         ("--tag-expression a&&b --title x", #""audience":{"tag_expression":"a&&b"}"#),
         ("--installation i --title x", #""audience":{"installations":["i"]}"#),

@@ -73,11 +73,29 @@ struct PlannedTagsTests {
         try planning.plan(#""audience":{"users":["\#(name)"]}"#)
         #expect(try planning.tags() == [prefix + name + suffix])
         #expect(try HubTag(prefix + name + suffix).text == prefix + name + suffix)
-        guard longest < 120 else { return }
-        let fault = try planning.fault(#""audience":{"users":["a","\#(name)n"]}"#)
-        #expect(fault.code == .tagExpressionInvalid)
-        #expect(fault.pointer == "/audience/users/1")
-        #expect(fault.message.contains("121"))
+        // One that is longer has a digest.
+        try planning.plan(#""audience":{"users":["\#(name)n"]}"#)
+        let tag = try #require(try planning.tags().first)
+        #expect(tag.hasPrefix(prefix + "h.") && tag.utf8.count == prefix.utf8.count + 66 + suffix.utf8.count)
+    }
+
+    @Test func aPatternWithoutRoomForADigestTakesNoLongName() throws {
+        var configuration = FanOutPlanner.Configuration()
+        configuration.userTag = (String(repeating: "p", count: 94), "")
+        var planning = Planning(configuration)
+        try planning.plan(#""audience":{"users":["\#(String(repeating: "n", count: 26))","é"]}"#)
+        let fault = try planning.fault(#""audience":{"users":["a","\#(String(repeating: "n", count: 27))"]}"#)
+        #expect(fault.code == .tagExpressionInvalid && fault.pointer == "/audience/users/1")
+        #expect(fault.message.contains("160"))
+    }
+
+    /// Case counts in a name that is encoded, so neither is taken for the other.
+    @Test func namesThatDifferInCaseAreOneUserOnlyWhereTheyAreTags() throws {
+        var planning = Planning.forApple
+        let others = (0..<20).map { "u\($0)" }
+        try planning.plan(#""audience":{"users":\#(list(others + ["U3", "jürgen", "Jürgen"]))}"#)
+        let tags = try planning.tags().flatMap { try TagExpression(parsing: $0).tags.map(\.text) }
+        #expect(tags.dropFirst(20) == ["username:x.6ac3bc7267656e", "username:x.4ac3bc7267656e"])
     }
 
     @Test(arguments: [

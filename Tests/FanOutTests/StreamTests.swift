@@ -37,14 +37,25 @@ struct StreamTests {
         }
     }
 
-    @Test(arguments: ["", "a b", "a) || everyone", "a\r\nX: y", "é", "$UserId:{x}", "a=b", String(repeating: "x", count: 112)])
-    func whatMakesNoTagIsRefusedAndTheCallStaysAsItWas(name: String) throws {
-        var stream = planner.stream(of: .users)
+    @Test(
+        arguments: [
+            (.categories, ""), (.categories, "a b"), (.categories, "a) || everyone"), (.categories, "a\r\nX: y"),
+            (.categories, "é"),
+            (.categories, "$UserId:{x}"), (.categories, "a=b"), (.categories, String(repeating: "x", count: 121)), (.users, ""),
+            (.users, "a\r\nX: y"), (.users, " a"), (.users, "a "), (.users, String(repeating: "x", count: 256)),
+        ] as [(FanOutPlanner.NameKind, String)])
+    func whatMakesNoTagIsRefusedAndTheCallStaysAsItWas(kind: FanOutPlanner.NameKind, name: String) throws {
+        var stream = planner.stream(of: kind)
         _ = try stream.add(Array("alice".utf8).span)
         #expect(throws: RequestFault.self) { _ = try stream.add(Array(name.utf8).span) }
         let isComplete = stream.finish()
         #expect(isComplete)
-        #expect(text(stream.tags) == "username:alice")
+        #expect(text(stream.tags) == (kind == .users ? "username:alice" : "alice"))
+    }
+
+    @Test func bytesThatAreNoTextAreNoName() {
+        var stream = planner.stream(of: .users)
+        #expect(throws: RequestFault.self) { _ = try stream.add([0x61, 0xFF].span) }
     }
 
     @Test func handlesAreBatchedByThousandsForEachPlatform() throws {

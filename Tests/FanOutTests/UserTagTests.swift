@@ -1,18 +1,12 @@
-import FanOut
 import PushModel
 import TestSupport
 import Testing
 
-struct UserTagTests {
-    /// Sixty-four digits that say what they were made of.
-    private static func digest(_ bytes: [UInt8]) -> [UInt8] {
-        let sum = bytes.reduce(UInt64(5381)) { $0 &* 33 &+ UInt64($1) }
-        let digits = String(sum, radix: 16)
-        return Array((String(repeating: "0", count: 64 - digits.count) + digits).utf8)
-    }
+@testable import FanOut
 
+struct UserTagTests {
     private func tag(_ name: String, _ pattern: String = "username:{user}") throws -> UserTag {
-        try UserTag.Pattern(pattern).tag(of: name, hexadecimalDigest: Self.digest)
+        try UserTag.Pattern(pattern).tag(of: name)
     }
 
     @Test(arguments: [
@@ -32,11 +26,20 @@ struct UserTagTests {
         #expect(try tag(name).form == form)
     }
 
+    @Test func aNameHasOneTagHoweverItsLettersAreComposed() throws {
+        #expect(try tag("Jose\u{301}").form == "x.4a6f73c3a9")
+        #expect(try tag("Jos\u{E9}") == tag("Jose\u{301}"))
+        #expect(try tag("\u{212A}im").form == "Kim")
+        let long = String(repeating: "e\u{301}", count: 60)
+        #expect(try tag(long) == tag(String(repeating: "\u{E9}", count: 60)))
+    }
+
     @Test func aLongNameBecomesItsDigest() throws {
         #expect(try tag(String(repeating: "é", count: 27)).form.hasPrefix("x."))
         for name in [String(repeating: "é", count: 28), String(repeating: "n", count: 112), String(repeating: "n", count: 255)] {
             let tag = try tag(name)
-            #expect(tag.form == "h." + String(decoding: Self.digest(Array(name.utf8)), as: UTF8.self))
+            let digits = SHA256.digest(of: Array(name.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            #expect(tag.form == "h." + digits.joined())
             #expect(throws: Never.self) { try HubTag(tag.text) }
         }
     }
@@ -57,7 +60,7 @@ struct UserTagTests {
             let pattern = try UserTag.Pattern(pattern)
             for _ in 0..<500 {
                 let scalars = (0..<random.below(130)).map { _ in Character(Unicode.Scalar(UInt8(32 + random.below(200)))) }
-                let tag = pattern.tag(of: String(scalars), hexadecimalDigest: Self.digest)
+                let tag = pattern.tag(of: String(scalars))
                 #expect((1...120).contains(tag.form.utf8.count))
                 #expect(try HubTag(tag.text).folded == tag.folded)
                 #expect(pattern.fits(tag.text) && pattern.fits(tag.text.uppercased()))
@@ -81,15 +84,39 @@ struct UserTagTests {
         #expect(try tag(String(repeating: "é", count: 100), pattern).text.utf8.count == 120)
     }
 
-    /// What a worker plans for the form is the tag that a device registers with.
-    @Test(arguments: ["alice", "Bob", "é", String(repeating: "한", count: 60)])
+    /// What a worker plans for the name, or for the form, is the tag that a device registers with.
+    @Test(arguments: [
+        "alice", "Bob", "é", "e\u{301}", "Jürgen", "Anna Meier", "a+b@example.com", "a\\\"b", String(repeating: "한", count: 60),
+        String(repeating: "n", count: 112), String(repeating: "n", count: 255),
+    ])
     func registeringAndSendingMeanTheSameTag(_ name: String) throws {
         var configuration = FanOutPlanner.Configuration()
         configuration.userTag = ("u:", "@app")
         let tag = try tag(name, "u:{user}@app")
         var planning = Planning(configuration)
-        try planning.plan(#""platforms":["apple"],"audience":{"users":["\#(tag.form)"]}"#)
-        #expect(try planning.tags() == [tag.text])
+        for given in [tag.form, name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")] {
+            try planning.plan(#""platforms":["apple"],"audience":{"users":["\#(given)"]}"#)
+            #expect(try planning.tags() == [tag.text])
+        }
+    }
+
+    /// FIPS 180-4, with the examples of NIST.
+    @Test(arguments: [
+        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+        ),
+        (
+            "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+            "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
+        ),
+        (String(repeating: "a", count: 1_000_000), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
+    ])
+    func thePublishedDigestsAreReproduced(_ text: String, expected: String) {
+        let digits = SHA256.digest(of: Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        #expect(digits.joined() == expected)
     }
 }
 
@@ -100,7 +127,7 @@ struct TagRulesTests {
     init() throws {
         let pattern = try UserTag.Pattern("username:{user}")
         rules = TagRules(users: pattern, reserved: ["Admins", "beta:internal"])
-        alice = pattern.tag(of: "alice") { $0 }
+        alice = pattern.tag(of: "alice")
     }
 
     private func pointers(_ tags: [String]) -> [String] {

@@ -97,6 +97,13 @@ import Testing
         #expect(gateway.services.metrics.contains("hub_calls_total{operation=\"installation.get\",code="))
     }
 
+    /// The emulator lists it as what it is, and not as a device that was not found.
+    @Test func theLookAtTheHubIsAProbe() throws {
+        let gateway = try ServedGateway(hasKafka: false)
+        defer { gateway.stop() }
+        #expect(gateway.calls(after: 0).first == "probe")
+    }
+
     @Test func aHubThatComesBackMakesItReady() throws {
         try serving(faults: ["status=500,count=1"]) { _, gateway in
             #expect(eventually { gateway.services.readiness.contains("the hub answers 500") })

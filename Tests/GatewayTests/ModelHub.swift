@@ -68,7 +68,7 @@ struct People {
     init(_ pattern: String = "username:{user}") throws {
         users = try UserTag.Pattern(pattern)
         rules = TagRules(users: users, reserved: ["staff"])
-        alice = try users.tag(of: "alice")
-        bob = try users.tag(of: "bob")
+        alice = users.tag(of: "alice")
+        bob = users.tag(of: "bob")
     }
 }

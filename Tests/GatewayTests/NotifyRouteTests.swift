@@ -68,6 +68,26 @@ import Testing
         #expect(client.answer().status == 200)
     }
 
+    /// Names are unique without regard to case and composition, so they are found so.
+    @Test(
+        arguments: [
+            ("jose%CC%81", "x.4a6f73c3a9"), ("JOS%C3%89", "x.4a6f73c3a9"), ("anna%20meier", "x.416e6e61204d65696572"),
+            ("BOB", "Bob"), ("nobody", "nobody"),
+        ])
+    func aNameReachesTheUserWhomItNames(written: String, form: String) throws {
+        let users = try UsersOnDisk(["José", "Anna Meier", "Bob"].map { ($0, "a password") })
+        let gateway = try ServedGateway { $0.usersFile = users.path }
+        defer { gateway.stop() }
+        let worker = try ScriptedWorker(gateway)
+        let path = "/api/notifications?pns=apns&to_tag=\(written)"
+        let client = try gateway.begin("POST", path, as: "anna meier", body: #""Hi""#)
+        let request = try worker.next()
+        #expect(request.json.contains(#""users":["\#(form)"]"#), "\(request.json)")
+        #expect(request.json.contains(#""labels":{"from":"x.416e6e61204d65696572"}"#))
+        try worker.write(Self.sent, of: request.id)
+        #expect(client.answer().status == 200)
+    }
+
     @Test(
         arguments: [
             ("/api/notifications?pns=apns", #""Hi""#, 400), ("/api/notifications?to_tag=bob", #""Hi""#, 400),

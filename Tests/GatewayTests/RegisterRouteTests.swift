@@ -172,7 +172,7 @@ import Testing
         let people = try People()
         let configuration = try TestGateway.configuration(nil, demo: true, hub: TestGateway.hubThatIsAway)
         let lanes = try hubLanes(of: configuration, gateway.services.services, limit: 1)
-        let route = RegisterRoute(users: people.users, rules: people.rules, lanes: lanes)
+        let route = RegisterRoute(users: UserTags(people.users), rules: people.rules, lanes: lanes)
         let clients = try (0..<2).map { _ in try RawClient(port: gateway.port) }
         for client in clients {
             client.send(request("DELETE", "/api/register/a", [basic("alice", "alice")]))

@@ -1,4 +1,7 @@
 import HTTPServing
+import HubAuth
+import HubREST
+import PushModel
 import Testing
 
 @testable import HubEmulator
@@ -247,6 +250,25 @@ struct TelemetryTests {
     @Test func nothingIsKeptForMeasurements() throws {
         let hub = try hub { $0.recording = .off }
         #expect(try hub.telemetry(try TestHub.id(try hub.send("apple", to: "World"))).status == 404)
+    }
+
+    /// Workers ask for a notification that there never was, to see whether the hub works. Nobody is to take it for a send that failed.
+    @Test func aProbeIsRecordedAsOneAndIsNoSend() throws {
+        let hub = try hub()
+        let connection = try ConnectionString(parsing: hub.hub.connectionString)
+        let configuration = HubConfiguration(
+            endpoint: connection.endpoint, hub: try HubName("newshub"), credential: connection.credential)
+        var client = try HubClient(configuration, userAgent: "pushfan/test")
+        var writer = ByteWriter()
+        _ = try client.writeQuestion(now: TestHub.start / 1000, into: &writer)
+        let target = String(try #require(writer.text.split(separator: " ").dropFirst().first))
+        #expect(try hub.call("GET", target).status == 404)
+        _ = try hub.call("GET", "installations/pushfan-gateway-readiness")
+        _ = try hub.call("GET", "installations/somebody")
+        _ = try hub.send("apple", to: "World")
+        let calls = hub.hub.calls()
+        #expect(calls.map { "\($0.operation)" } == ["probe", "probe", "installation.get", "send"])
+        #expect(calls.map(\.isSend) == [false, false, false, true])
     }
 
     @Test func aQuestionIsRecordedAsOneAndRingsNothing() throws {

@@ -11,6 +11,7 @@ import Testing
     }
 
     private static let longest = String(repeating: "a", count: 120)
+    private static let longestName = String(repeating: "a", count: 255)
 
     static let refused: [RefusedField] = [
         .init(#""audience":{}"#, "/audience", "exactly one of: broadcast, users"),
@@ -32,13 +33,18 @@ import Testing
         .init(#""audience":{"users":"alice"}"#, "/audience/users", "an array"),
         .init(#""audience":{"users":null}"#, "/audience/users", "an array"),
         .init(#""audience":{"users":{}}"#, "/audience/users", "an array"),
-        .init(#""audience":{"users":["a",""]}"#, "/audience/users/1", "has 0"),
+        .init(#""audience":{"users":["a",""]}"#, "/audience/users/1", "1 to 255 bytes"),
         .init(#""audience":{"users":[7]}"#, "/audience/users/0", "a string"),
         .init(#""audience":{"users":[null]}"#, "/audience/users/0", "a string"),
         .init(#""audience":{"users":["a","b","a"]}"#, "/audience/users/2", "once"),
-        .init(#""audience":{"users":["a\r\nb"]}"#, "/audience/users/0", "letters"),
-        .init(#""audience":{"users":["a||b"]}"#, "/audience/users/0", "letters"),
-        .init("\"audience\":{\"users\":[\"\(longest)a\"]}", "/audience/users/0", "has 121"),
+        .init(#""audience":{"users":["Jos\u00e9","Jose\u0301"]}"#, "/audience/users/1", "once"),
+        .init(#""audience":{"users":["a\r\nb"]}"#, "/audience/users/0", "no control character"),
+        .init(#""audience":{"users":["a","\u00e9\u2028"]}"#, "/audience/users/1", "no control character"),
+        .init(#""audience":{"users":["a\u0000"]}"#, "/audience/users/0", "no control character"),
+        .init(#""audience":{"users":[" alice"]}"#, "/audience/users/0", "no blank in front"),
+        .init(#""audience":{"users":["alice\u00a0"]}"#, "/audience/users/0", "no blank in front"),
+        .init("\"audience\":{\"users\":[\"\(longestName)a\"]}", "/audience/users/0", "1 to 255 bytes"),
+        .init("\"audience\":{\"users\":[\"\(longestName.dropLast())é\"]}", "/audience/users/0", "1 to 255 bytes"),
         .init("\"audience\":{\"users\":[\(names(10_001))]}", "/audience/users", "1 to 10000"),
         .init(#""audience":{"installations":[]}"#, "/audience/installations", "1 to 10000"),
         .init(#""audience":{"installations":["a}"]}"#, "/audience/installations/0", "letters"),
@@ -79,6 +85,19 @@ import Testing
         #expect(faults.map(\.pointer) == [row.pointer])
         #expect(faults.first?.message.contains(row.piece) == true, "\(faults)")
         #expect(reading.request.audience == PushRequest.Audience.none)
+    }
+
+    /// Gateways register users of any such name.
+    @Test(arguments: ["Jürgen", "a+b@example.com", "Anna Meier", "지은", "a||b", "o'hara", "x.c3a9", "a:b", longestName])
+    func aUserHasAnyNameThatAGatewayRegisters(_ name: String) {
+        var reading = Reading([], .strict)
+        #expect(reading.read(record("\"audience\":{\"users\":[\"\(name)\"]}")) == .request)
+        var names: [String] = []
+        if case .users(let list) = reading.request.audience {
+            let document = reading.request.document
+            document.forEachElement(of: list) { names.append(document.string(document.text(of: $0))) }
+        }
+        #expect(names == [name])
     }
 
     @Test func aMissingAudienceIsRejected() {

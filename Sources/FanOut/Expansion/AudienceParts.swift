@@ -76,21 +76,28 @@ public struct AudienceParts: Sendable {
 
     /// Adds a name.
     ///
-    /// - Parameter name: A user, an installation's id or a category: letters, digits and `_ @ # . : -`.
+    /// - Parameter name: A user's name, which a part has in its form for tags, or an installation's id or a category, which is letters,
+    ///   digits and `_ @ # . : -`.
     /// - Returns: Whether a part is complete with it.
     /// - Throws: The fault of a name that makes no tag; nothing is added.
     public mutating func add(_ name: Span<UInt8>) throws(RequestFault) -> Bool {
         guard let pattern else { throw RequestFault(.schemaInvalid, "", "A handle needs its platform.") }
-        try pattern.check(name)
+        let form = try pattern.form(of: name)
         let index = spread?.hub(of: name) ?? 0
         filling[index].json.append(filling[index].count == 0 ? "\"" : ",\"")
-        filling[index].json.append(name)
+        if let form { filling[index].json.append(form.span) } else { filling[index].json.append(name) }
         filling[index].json.append("\"")
         filling[index].count += 1
         guard filling[index].count == maximumCount else { return false }
         take(index)
         return true
     }
+
+    /// Whether a name stands in its tag as it is, so that its case does not count: tags are compared without regard to it.
+    ///
+    /// - Parameter name: A name's bytes, whatever they are.
+    /// - Returns: Whether it does. No for handles.
+    public func isOwnForm(_ name: Span<UInt8>) -> Bool { UserForm.isOwn(name, longest: pattern?.longestName ?? 0) }
 
     /// Adds a device.
     ///

@@ -25,8 +25,14 @@ struct DistinctTexts: Sendable {
 
     /// Adds a text.
     ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - document: Where it stands.
+    ///   - isExact: Whether its case counts although the list ignores case. Texts that differ in case alone must have the same.
     /// - Returns: Whether it is new.
-    mutating func insert(_ text: JSONDocument.Text, in document: borrowing JSONDocument) -> Bool {
+    mutating func insert(
+        _ text: JSONDocument.Text, in document: borrowing JSONDocument, exactly isExact: Bool = false
+    ) -> Bool {
         if texts.count * 2 >= slots.count { grow() }
         let bytes = document.span(text)
         let hash = Self.hash(bytes)
@@ -34,7 +40,9 @@ struct DistinctTexts: Sendable {
         while slots[slot] != 0 {
             let other = slots[slot]
             if UInt32(truncatingIfNeeded: other >> 32) == hash,
-                equals(bytes, document.span(texts[Int(truncatingIfNeeded: other & 0xFFFF_FFFF) - 1]))
+                equals(
+                    bytes, document.span(texts[Int(truncatingIfNeeded: other & 0xFFFF_FFFF) - 1]),
+                    ignoringCase: ignoresCase && !isExact)
             {
                 return false
             }
@@ -67,7 +75,7 @@ struct DistinctTexts: Sendable {
         return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 
-    private func equals(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    private func equals(_ left: Span<UInt8>, _ right: Span<UInt8>, ignoringCase ignoresCase: Bool) -> Bool {
         guard left.count == right.count else { return false }
         for index in left.indices where left[index] != right[index] {
             guard ignoresCase, left[index] ^ right[index] == 0x20, (0x61...0x7A).contains(left[index] | 0x20) else {

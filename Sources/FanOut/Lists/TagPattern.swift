@@ -7,14 +7,17 @@ struct TagPattern: Sendable {
     let longestName: Int
     /// Whether a device can have the tags of two names; an installation has one id, and one user's.
     let mayRepeatOnDevice: Bool
+    /// Whether names are those of users, which have forms (`UserForm`).
+    let areUsers: Bool
     fileprivate let opening: [UInt8]
     fileprivate let joint: [UInt8]
     fileprivate let suffix: [UInt8]
 
-    init(prefix: String = "", suffix: String = "") {
+    init(prefix: String = "", suffix: String = "", areUsers: Bool = false) {
         let isReserved = prefix.utf8.first == UInt8(ascii: "$")
         longestName = HubTag.maxLength - (isReserved ? 0 : prefix.utf8.count + suffix.utf8.count)
         mayRepeatOnDevice = !isReserved
+        self.areUsers = areUsers
         opening = Array("(\(prefix)".utf8)
         joint = Array("\(suffix) || \(prefix)".utf8)
         self.suffix = Array(suffix.utf8)
@@ -23,10 +26,10 @@ struct TagPattern: Sendable {
     /// The length of the tag of a name with `count` characters, as the hub counts it.
     func tagLength(_ count: Int) -> Int { HubTag.maxLength - longestName + count }
 
-    /// The fault of a name that makes too long a tag.
-    func tooLong(_ count: Int, at pointer: String) -> RequestFault {
+    /// The fault of a name that makes too long a tag, without a pointer.
+    func tooLong(_ count: Int) -> RequestFault {
         RequestFault(
-            .tagExpressionInvalid, pointer,
+            .tagExpressionInvalid, "",
             "The tag would have \(tagLength(count)) characters; \(HubTag.maxLength) are allowed.")
     }
 }

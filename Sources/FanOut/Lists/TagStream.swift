@@ -27,13 +27,13 @@ public struct TagStream: Sendable {
 
     /// Adds a name to the call, which is another one after a call that was complete.
     ///
-    /// - Parameter name: A user, an installation's id or a category: letters, digits and `_ @ # . : -`.
+    /// - Parameter name: A user's name, or an installation's id or a category, which is letters, digits and `_ @ # . : -`.
     /// - Returns: Whether the call is complete with it.
     /// - Throws: The fault of a name that makes no tag; the call is as it was.
     public mutating func add(_ name: Span<UInt8>) throws(RequestFault) -> Bool {
-        try pattern.check(name)
+        let form = try pattern.form(of: name)
         if complete != nil { begin() }
-        joiner.add(name, pattern, to: &bytes)
+        if let form { joiner.add(form.span, pattern, to: &bytes) } else { joiner.add(name, pattern, to: &bytes) }
         guard joiner.isFull else { return false }
         complete = joiner.close(pattern, &bytes)
         return true
@@ -70,7 +70,7 @@ extension TagPattern {
         for index in name.indices where !name[index].isTagCharacter {
             throw RequestFault(.tagExpressionInvalid, "", HubTag.Problem.invalidCharacter(offset: index).sentence)
         }
-        guard name.count <= longestName else { throw tooLong(name.count, at: "") }
+        guard name.count <= longestName else { throw tooLong(name.count) }
     }
 }
 

@@ -12,12 +12,19 @@ extension FanOutPlanner {
         var elements = request.document.children(of: list)
         while let (_, element) = elements.next(in: request.document) {
             let name = request.document.text(of: element)
-            guard name.count <= pattern.longestName else {
-                throw pattern.tooLong(name.count, at: request.document.pointer(to: element))
+            let form: [UInt8]?
+            do throws(RequestFault) {
+                form = try pattern.form(of: request.document.span(name))
+            } catch {
+                throw RequestFault(error.code, request.document.pointer(to: element), error.message)
             }
-            if isLong, !plan.names.insert(name, in: request.document) { continue }
+            if isLong, !plan.names.insert(name, in: request.document, exactly: form != nil) { continue }
             if joiner.isFull, let tags = joiner.close(pattern, &plan.bytes) { plan.targets.append(.tags(tags)) }
-            joiner.add(request.document.span(name), pattern, to: &plan.bytes)
+            if let form {
+                joiner.add(form.span, pattern, to: &plan.bytes)
+            } else {
+                joiner.add(request.document.span(name), pattern, to: &plan.bytes)
+            }
         }
         if let tags = joiner.close(pattern, &plan.bytes) { plan.targets.append(.tags(tags)) }
         plan.mayReachTwice = plan.targets.count > 1 && pattern.mayRepeatOnDevice

@@ -47,7 +47,7 @@ public struct FanOutPlanner: Sendable {
     /// A planner.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        users = TagPattern(prefix: configuration.userTag.prefix, suffix: configuration.userTag.suffix)
+        users = TagPattern(prefix: configuration.userTag.prefix, suffix: configuration.userTag.suffix, areUsers: true)
     }
 
     /// The calls of a list that is too long to be held, with their tags as `plan` would make them.

@@ -1,10 +1,12 @@
+import Basics
+
 /// Several hubs that share their users: which hub a user's devices are registered with, and so are sent through.
 ///
 /// Rendezvous hashing (Thaler and Ravishankar, "Using name-based mappings to increase hit rates", 1998): of all hubs the one with the
 /// highest weight for the name has it. So a hub that is added takes its part evenly from all others, and no name moves between those.
 /// Whoever registers devices has to choose the same hub, so this is a contract:
 ///
-/// - `h(text)` is the 64-bit FNV-1a hash of the text's UTF-8, of which ASCII letters count as small ones;
+/// - `h(text)` is the 64-bit FNV-1a hash of the text's composed UTF-8 (Unicode NFC), of which ASCII letters count as small ones;
 /// - the weight of a hub for a name is `mix(h(name) xor mix(h(hub)))`, an unsigned number, and of equal ones the hub with the smaller
 ///   name in the order of its bytes wins;
 /// - `mix` is the finalizer of SplitMix64: `z ^= z >> 30; z *= 0xbf58476d1ce4e5b9; z ^= z >> 27; z *= 0x94d049bb133111eb; z ^= z >> 31`.
@@ -36,9 +38,18 @@ public struct HubSpread: Sendable, Equatable {
     }
 
     private static func hash(_ text: Span<UInt8>) -> UInt64 {
+        var seen: UInt8 = 0
+        let hash = hash(text, &seen)
+        guard seen >= 0x80, let name = String(validating: text.indices.map { text[$0] }, as: UTF8.self) else { return hash }
+        return self.hash(Array(UserName.composed(name).utf8).span, &seen)
+    }
+
+    /// Hashes bytes, and notes in `seen` the bits that they have.
+    private static func hash(_ text: Span<UInt8>, _ seen: inout UInt8) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for index in text.indices {
             let byte = text[index]
+            seen |= byte
             let isCapital = byte >= 0x41 && byte <= 0x5A
             hash = (hash ^ UInt64(isCapital ? byte | 0x20 : byte)) &* 0x100_0000_01b3
         }

@@ -64,24 +64,17 @@ extension UserTag {
             guard longestName >= Self.leastNameLength else { throw .tooLong }
         }
 
-        /// The tag of a user.
+        /// The tag of a user who registers devices, or is sent to by another.
         ///
         /// A name that is legal as it stands is its own tag form. Any other, and one that looks like the form of another, becomes `x.` and
-        /// the hexadecimal digits of its UTF-8, and `h.` and its SHA-256 where that is too long. So no two names share a tag.
+        /// the hexadecimal digits of its composed UTF-8, and `h.` and its SHA-256 where that is too long. So no two names share a tag. A
+        /// request that names the user as registered reaches the same tag.
         ///
-        /// - Parameters:
-        ///   - name: The user's name.
-        ///   - hexadecimalDigest: The SHA-256 as 64 small hexadecimal digits.
+        /// - Parameter name: The user's name.
         /// - Returns: The tag.
-        /// - Throws: What the digest throws.
-        public func tag<Failure: Error>(
-            of name: String, hexadecimalDigest: ([UInt8]) throws(Failure) -> [UInt8]
-        ) throws(Failure) -> UserTag {
-            let bytes = Array(name.utf8)
-            let isLegal = (1...longestName).contains(bytes.count) && bytes.allSatisfy { $0.isTagCharacter }
-            if isLegal && !Self.isEncoded(bytes) { return tag(ofForm: name) }
-            if 2 + 2 * bytes.count <= longestName { return tag(ofForm: "x." + Self.hexadecimal(bytes)) }
-            return tag(ofForm: "h." + String(decoding: try hexadecimalDigest(bytes), as: UTF8.self))
+        public func tag(of name: String) -> UserTag {
+            let form = String(decoding: UserForm.registered(name, longest: longestName), as: UTF8.self)
+            return UserTag(form: form, text: prefix + form + suffix)
         }
 
         /// Whether a tag is a user's, whoever that is; case does not matter.
@@ -89,27 +82,6 @@ extension UserTag {
             let tag = UserTag.folded(tag)
             return tag.utf8.count >= prefix.utf8.count + suffix.utf8.count && tag.hasPrefix(UserTag.folded(prefix))
                 && tag.hasSuffix(UserTag.folded(suffix))
-        }
-
-        private func tag(ofForm form: String) -> UserTag {
-            UserTag(form: form, text: prefix + form + suffix)
-        }
-
-        /// Whether a name has the shape of an encoded form: `x.` and bytes, or `h.` and a digest, in any case.
-        private static func isEncoded(_ name: [UInt8]) -> Bool {
-            guard name.count >= 2, name[1] == UInt8(ascii: ".") else { return false }
-            let digits = name[2...]
-            let isHexadecimal = digits.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }
-            switch name[0] | 0x20 {
-            case UInt8(ascii: "x"): return isHexadecimal && digits.count.isMultiple(of: 2)
-            case UInt8(ascii: "h"): return isHexadecimal && digits.count == 64
-            default: return false
-            }
-        }
-
-        private static func hexadecimal(_ bytes: [UInt8]) -> String {
-            let digits = Array("0123456789abcdef".utf8)
-            return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
         }
     }
 }

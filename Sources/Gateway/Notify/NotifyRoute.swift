@@ -5,7 +5,7 @@ import PushModel
 
 /// Serves `/api/notifications`: reads a call and has its request sent, or gives the text of a secure push.
 struct NotifyRoute: Sendable {
-    private let users: UserTag.Pattern
+    private let users: UserTags
     private let sending: Sending
     private let messages: SecureMessages
     private let isAlwaysSecure: Bool
@@ -13,7 +13,7 @@ struct NotifyRoute: Sendable {
     /// Milliseconds.
     private let timeToLive: Int64
 
-    init(_ configuration: GatewayConfiguration, users: UserTag.Pattern, _ sending: Sending, _ messages: SecureMessages) {
+    init(_ configuration: GatewayConfiguration, users: UserTags, _ sending: Sending, _ messages: SecureMessages) {
         self.users = users
         self.sending = sending
         self.messages = messages
@@ -30,9 +30,8 @@ struct NotifyRoute: Sendable {
             let query = try NotifyQuery(call.request.percentDecodedQuery, isAlwaysSecure: isAlwaysSecure)
             let body = try NotifyBody.text(call.request.body, contentType: call.request.headers["Content-Type"])
             let text = try Self.text(body, query, from: call.caller)
-            let sender = try users.tag(of: call.caller.name)
-            let recipient: UserTag
-            if let name = query.recipient { recipient = try users.tag(of: name) } else { recipient = sender }
+            let sender = users.tag(of: call.caller.name)
+            let recipient = query.recipient.map { users.tag(of: $0) } ?? sender
             let (reply, platform, deadline) = (call.reply, query.platform, sending.deadline)
             guard query.isSecure else {
                 return send(text, to: recipient, from: sender, on: platform, for: timeToLive, until: deadline, reply)
@@ -49,12 +48,7 @@ struct NotifyRoute: Sendable {
 
     /// Answers a call of `GET /api/notifications/{id}`, now or later; waits for nothing.
     func answer(_ call: APICall, textOf id: String) {
-        do throws(APIProblem) {
-            let user = try users.tag(of: call.caller.name)
-            messages.read(id, for: user, call.reply)
-        } catch {
-            call.reply.answer(error)
-        }
+        messages.read(id, for: users.tag(of: call.caller.name), call.reply)
     }
 
     private func send(

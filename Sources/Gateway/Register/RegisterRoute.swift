@@ -4,7 +4,7 @@ import HTTPServing
 
 /// Serves `/api/register`: a registrar decides, and its calls are made on a lane of the hub.
 struct RegisterRoute: Sendable {
-    let users: UserTag.Pattern
+    let users: UserTags
     let rules: TagRules
     let lanes: HubLanes
 
@@ -23,19 +23,19 @@ struct RegisterRoute: Sendable {
 
     /// What decides about a call, and what its lane is chosen by: calls on one id, and calls for one handle, keep their order.
     private func registrar(for call: APICall) throws(APIProblem) -> (Registrar, key: String) {
-        let user = try users.tag(of: call.caller.name)
+        let user = users.tag(of: call.caller.name)
         let request = call.request
         switch call.route {
         case .newRegistration:
             let handle = try LookUpHandle.read(request.percentDecodedQuery)
             let newID = UUID().uuidString.lowercased()
-            return (Registrar.creating(for: handle, newID: newID, user: user, users: users), key: handle?.text ?? newID)
+            return (Registrar.creating(for: handle, newID: newID, user: user, users: users.pattern), key: handle?.text ?? newID)
         case .putRegistration(let id):
             let type = request.headers["Content-Type"]
             let body = try RegisterBody(reading: request.body, contentType: type, of: user, by: rules)
-            return (Registrar.writing(id, body, user: user, users: users), key: id)
+            return (Registrar.writing(id, body, user: user, users: users.pattern), key: id)
         case .deleteRegistration(let id):
-            return (Registrar.removing(id, user: user, users: users), key: id)
+            return (Registrar.removing(id, user: user, users: users.pattern), key: id)
         case .welcome, .notify, .secureText:
             throw APIProblem.notFound
         }

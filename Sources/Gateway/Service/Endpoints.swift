@@ -1,6 +1,7 @@
 import FanOut
 import HTTPServing
 import Kafka
+import Users
 
 /// A request of `/api` whose caller has signed in.
 struct APICall: Sendable {
@@ -39,10 +40,12 @@ struct APIEndpoints: Endpoints {
     /// Makes endpoints that send nothing yet.
     ///
     /// - Throws: ``GatewayFailure/configuration(_:)``: settings with which no device can be registered, or Kafka's client refuses.
-    init(_ configuration: GatewayConfiguration, _ lanes: HubLanes, _ services: GatewayServices) throws(GatewayFailure) {
-        let users: UserTag.Pattern
+    init(
+        _ configuration: GatewayConfiguration, _ lanes: HubLanes, _ users: UsersSource?, _ services: GatewayServices
+    ) throws(GatewayFailure) {
+        let pattern: UserTag.Pattern
         do throws(UserTag.Pattern.Problem) {
-            users = try UserTag.Pattern(configuration.userTag)
+            pattern = try UserTag.Pattern(configuration.userTag)
         } catch {
             throw GatewayFailure.configuration("hub.user_tag: \(error)")
         }
@@ -51,10 +54,11 @@ struct APIEndpoints: Endpoints {
         } catch {
             throw GatewayFailure.configuration("the Kafka client cannot work with these settings: \(error)")
         }
-        let rules = TagRules(users: users, reserved: configuration.reservedTags)
-        register = RegisterRoute(users: users, rules: rules, lanes: lanes)
+        let tags = UserTags(pattern, of: users, allowsDemo: configuration.allowsDemoSignIn, now: services.now)
+        let rules = TagRules(users: pattern, reserved: configuration.reservedTags)
+        register = RegisterRoute(users: tags, rules: rules, lanes: lanes)
         messages = SecureMessages(configuration, sending.producer, services.log)
-        notify = NotifyRoute(configuration, users: users, sending, messages)
+        notify = NotifyRoute(configuration, users: tags, sending, messages)
     }
 
     func answer(_ call: APICall) {

@@ -34,15 +34,15 @@ public final class GatewayService: Sendable {
     ///   - services: What it reports to.
     /// - Throws: ``GatewayFailure``: it cannot work with the settings, or the system refuses a descriptor.
     public convenience init(_ configuration: GatewayConfiguration, _ services: GatewayServices) throws(GatewayFailure) {
-        try self.init(configuration, services) { (lanes) throws(GatewayFailure) -> any Endpoints in
-            try APIEndpoints(configuration, lanes, services)
+        try self.init(configuration, services) { (lanes, users) throws(GatewayFailure) -> any Endpoints in
+            try APIEndpoints(configuration, lanes, users, services)
         }
     }
 
     /// Makes one whose routes of `/api` answer what `makeEndpoints` makes.
     init(
         _ configuration: GatewayConfiguration, _ services: GatewayServices,
-        _ makeEndpoints: (HubLanes) throws(GatewayFailure) -> any Endpoints
+        _ makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
     ) throws(GatewayFailure) {
         let watch = HubWatch(services)
         let proxies = try TrustedProxies(configuration.trustedProxies)
@@ -64,7 +64,7 @@ public final class GatewayService: Sendable {
         } catch {
             throw GatewayFailure.configuration("the hub cannot be called with these settings: \(error)")
         }
-        let endpoints = try makeEndpoints(lanes)
+        let endpoints = try makeEndpoints(lanes, users)
         let routes = Routes(signIn: signIn, endpoints: endpoints, services: services, proxies: proxies)
         let server = HTTPServer(Self.serving(configuration.listen)) { request, responder in
             routes.answer(request, responder)

@@ -10,8 +10,11 @@ public struct RecordedCall: Sendable {
     public let method: String
     /// Path and query as sent.
     public let target: String
-    /// `send`, `send.batch`, `schedule`, `installation.put`, …; `unknown` for what is no operation.
+    /// `send`, `send.batch`, `schedule`, `installation.put` and so on, `probe` for a question whether the hub works, and `unknown` for
+    /// what is no operation.
     public internal(set) var operation: StaticString
+    /// Whether it was to send a notification.
+    public internal(set) var isSend = false
     /// The format header.
     public let format: String?
     /// The tags header; `nil` for a broadcast.

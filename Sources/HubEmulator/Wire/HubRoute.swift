@@ -21,9 +21,27 @@ enum HubOperation: Sendable, Equatable {
     case patchInstallation(id: String)
     case deleteInstallation(id: String)
 
+    /// Whether it is a notification that is to be sent, now or later.
+    var isSend: Bool {
+        switch self {
+        case .send, .sendBatch, .schedule: true
+        default: false
+        }
+    }
+
+    /// Whether it asks for something that there never was, as workers, gateways and `doctor` do to see whether the hub works.
+    var isProbe: Bool {
+        switch self {
+        case .telemetry(let id): id.hasSuffix("-pushfan-question")
+        case .getInstallation(let id): id == "pushfan-gateway-readiness"
+        default: false
+        }
+    }
+
     /// The name in the records.
     var name: StaticString {
-        switch self {
+        if isProbe { return "probe" }
+        return switch self {
         case .send: "send"
         case .sendBatch: "send.batch"
         case .schedule: "schedule"

@@ -80,9 +80,11 @@ struct DemoPlay {
         throw CommandFailure(.temporary, "there was no result for \(scene.id) within 30 s")
     }
 
+    /// Shows the sends among the calls; the worker's probes of the hub belong to no request.
     private func showCalls(_ scene: DemoScene, _ shown: inout Int) throws {
         for call in stage.hub.calls(after: shown) {
             shown = call.id
+            guard call.isSend else { continue }
             let id = call.notificationID.map { ", notification \($0.prefix(8))…" } ?? ""
             let tags = call.tags.map { " to \($0)" } ?? ""
             try say(scene, "sent", "\(call.format ?? "?")\(tags): \(call.status)\(id)")

@@ -1,3 +1,5 @@
+import Basics
+
 /// Reads the values of a request's fields, and collects what is wrong with them instead of stopping at the first fault.
 struct FieldReader {
     typealias Node = JSONDocument.Node
@@ -80,6 +82,16 @@ struct FieldReader {
         return text
     }
 
+    /// A user's name: what a tag may have, or any other that is addressable (`UserName`).
+    mutating func userName(_ node: Node, _ document: borrowing JSONDocument) -> Text? {
+        guard let text = text(node, document, 0...Int.max) else { return nil }
+        let bytes = document.span(text)
+        let isShort = (1...UserName.maximumByteCount).contains(bytes.count)
+        if isShort && CharacterClass.tag.matches(bytes) || UserName.isAddressable(document.string(text)) { return text }
+        fault(at: node, in: document, "This is no user's name; one has \(UserName.addressableRule).")
+        return nil
+    }
+
     mutating func integer(_ node: Node, _ document: borrowing JSONDocument, _ range: ClosedRange<Int64>) -> Int64? {
         guard let value = document.integer(at: node), range.contains(value) else {
             fault(at: node, in: document, "This must be a whole number from \(range.lowerBound) to \(range.upperBound).")
@@ -149,15 +161,32 @@ struct FieldReader {
         _ node: Node, _ document: borrowing JSONDocument, _ range: ClosedRange<Int>, length: ClosedRange<Int>,
         _ allowed: CharacterClass? = nil
     ) -> Node? {
+        distinct(node, document, range) { reader, element, document in
+            if let allowed {
+                _ = reader.text(element, document, length, allowed)
+            } else {
+                _ = reader.text(element, document, length)
+            }
+        }
+    }
+
+    /// An array of `range` distinct users' names.
+    mutating func distinctUserNames(_ node: Node, _ document: borrowing JSONDocument, _ range: ClosedRange<Int>) -> Node? {
+        distinct(node, document, range) { reader, element, document in _ = reader.userName(element, document) }
+    }
+
+    /// An array of `range` distinct strings, each of which `read` looks at.
+    @inline(__always) private mutating func distinct(
+        _ node: Node, _ document: borrowing JSONDocument, _ range: ClosedRange<Int>,
+        _ read: (inout Self, Node, borrowing JSONDocument) -> Void
+    ) -> Node? {
         guard document.kind(of: node) == .array, range.contains(document.childCount(of: node)) else {
             fault(at: node, in: document, "This must be an array of \(range.lowerBound) to \(range.upperBound) strings.")
             return nil
         }
         let before = faultCount
         var elements = document.children(of: node)
-        while let (_, element) = elements.next(in: document) {
-            if let allowed { _ = text(element, document, length, allowed) } else { _ = text(element, document, length) }
-        }
+        while let (_, element) = elements.next(in: document) { read(&self, element, document) }
         guard faultCount == before else { return nil }
         noteRepeats(in: node, document)
         return faultCount == before ? node : nil

@@ -32,7 +32,7 @@ extension RequestReader {
             fields.fault(at: value, in: document, "A broadcast is written {\"broadcast\": true}.")
             return nil
         case .users:
-            return fields.distinctStrings(value, document, 1...10_000, length: 1...120, .tag).map { .users($0) }
+            return fields.distinctUserNames(value, document, 1...10_000).map { .users($0) }
         case .installations:
             return fields.distinctStrings(value, document, 1...10_000, length: 1...120, .tag).map { .installations($0) }
         case .categories:

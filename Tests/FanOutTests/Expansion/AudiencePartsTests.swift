@@ -147,10 +147,15 @@ struct AudiencePartsTests {
         #expect(sizes.count == 3 && sizes.allSatisfy { $0 < 70 })
     }
 
-    @Test(arguments: ["", "a b", "a\"b", "é", String(repeating: "x", count: 121)])
-    func aNameThatMakesNoTagIsRefusedAndTheRestGoesOn(_ name: String) throws {
+    @Test(
+        arguments: [
+            (.installations, ""), (.installations, "a b"), (.installations, "a\"b"), (.installations, "é"),
+            (.installations, String(repeating: "x", count: 121)), (.users, ""), (.users, "a\nb"), (.users, "a "),
+            (.users, String(repeating: "x", count: 256)),
+        ] as [(FanOutPlanner.NameKind, String)])
+    func aNameThatMakesNoTagIsRefusedAndTheRestGoesOn(_ kind: FanOutPlanner.NameKind, _ name: String) throws {
         let planning = try Self.planning("")
-        var parts = planning.planner.parts(of: .users, for: planning.request)
+        var parts = planning.planner.parts(of: kind, for: planning.request)
         #expect(throws: RequestFault.self) { _ = try parts.add(Array(name.utf8).span) }
         #expect(throws: RequestFault.self) { _ = try parts.add(Array("h".utf8).span, of: .apple) }
         _ = try parts.add(Array("good".utf8).span)
@@ -158,5 +163,21 @@ struct AudiencePartsTests {
         #expect(hasRest && parts.count == 1)
         var handles = planning.planner.partsOfHandles()
         #expect(throws: RequestFault.self) { _ = try handles.add(Array("good".utf8).span) }
+    }
+
+    /// Parts are no longer than of plain names then, and the hub of a user is that of the name.
+    @Test func usersStandInPartsByTheirForms() throws {
+        let spread = HubSpread(["a", "b", "c"])
+        let planning = try Self.planning("")
+        for name in ["Jürgen", "say \"hi\"", "a+b@example.com", String(repeating: "한", count: 80)] {
+            var parts = planning.planner.parts(of: .users, for: planning.request, over: spread)
+            _ = try parts.add(Array(name.utf8).span)
+            let hasRest = parts.finish()
+            var json = ByteWriter()
+            parts.appendAudience(to: &json)
+            let form = try UserTag.Pattern("username:{user}").tag(of: name).form
+            #expect(hasRest && json.text == "{\"users\":[\"\(form)\"]}")
+            #expect(parts.hub == spread.hubs[spread.hub(of: Array(name.utf8).span)])
+        }
     }
 }

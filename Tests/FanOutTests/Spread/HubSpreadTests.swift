@@ -36,6 +36,11 @@ struct HubSpreadTests {
         for number in 0..<200 { #expect(Self.hub("User-\(number)É", spread) == Self.hub("uSER-\(number)É", spread)) }
     }
 
+    @Test func aLetterIsTheSameHoweverItIsComposed() {
+        let spread = HubSpread(["a", "b", "c", "d"])
+        for number in 0..<200 { #expect(Self.hub("É\(number)", spread) == Self.hub("E\u{301}\(number)", spread)) }
+    }
+
     @Test(arguments: [2, 3, 5, 16]) func everyHubHasItsPart(_ count: Int) {
         let spread = HubSpread((0..<count).map { "hub-\($0)" })
         var counts: [String: Int] = [:]

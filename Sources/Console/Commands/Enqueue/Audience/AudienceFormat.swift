@@ -1,3 +1,4 @@
+import Basics
 import FanOut
 import PushModel
 
@@ -10,7 +11,7 @@ import PushModel
 /// | CSV without | one column of users, or a platform and a handle |
 /// | JSON | `"alice"`, `{"user":"alice"}`, `{"installation":"…"}`, `{"platform":"apple","handle":"…"}` |
 ///
-/// What the first line is, all are.
+/// What the first line is, all are. Users' names are composed (Unicode NFC), so that one name is the same bytes in every line.
 struct AudienceFormat {
     /// What an audience is made of.
     enum Kind: Equatable {
@@ -46,6 +47,20 @@ struct AudienceFormat {
     /// - Returns: Whether it holds a name or a handle; a header and a blank line do not.
     /// - Throws: `Fault`.
     mutating func read(_ line: Span<UInt8>) throws(Fault) -> Bool {
+        guard try readContent(line) else { return false }
+        if kind == .names(.users), !Self.isASCII(text.span), let name = String(validating: text.bytes, as: UTF8.self) {
+            text.removeAll()
+            text.append(UserName.composed(name))
+        }
+        return true
+    }
+
+    private static func isASCII(_ text: Span<UInt8>) -> Bool {
+        for index in text.indices where text[index] >= 0x80 { return false }
+        return true
+    }
+
+    private mutating func readContent(_ line: Span<UInt8>) throws(Fault) -> Bool {
         guard !Self.isBlank(line) else { return false }
         if form == .json || form == nil && Self.looksLikeJSON(line) {
             form = .json

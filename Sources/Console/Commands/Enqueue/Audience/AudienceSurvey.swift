@@ -89,8 +89,9 @@ struct AudienceSurvey {
         distinct.load(batch.hashes)
         for (index, hash) in batch.hashes.enumerated() {
             let entry = batch.entries[index]
+            let isExact = kind == .names(.users) && parts?.isOwnForm(batch.text(of: entry)) == false
             let isNew = distinct.insert(hash, at: entry.offset) { offset in
-                isSame(reader.line(at: offset), batch.text(of: entry), entry.platform)
+                isSame(reader.line(at: offset), batch.text(of: entry), entry.platform, exactly: isExact)
             }
             guard isNew else {
                 duplicates += 1
@@ -126,11 +127,12 @@ struct AudienceSurvey {
         kind == .handles ? format.platform.rawValue : .max
     }
 
-    /// Whether an earlier line holds the same: tags and Apple's handles in whatever case, others byte for byte.
-    private func isSame(_ line: [UInt8], _ left: Span<UInt8>, _ platform: Platform) -> Bool {
+    /// Whether an earlier line holds the same: tags and Apple's handles in whatever case, others byte for byte. Users' names that
+    /// are no tags are among the others.
+    private func isSame(_ line: [UInt8], _ left: Span<UInt8>, _ platform: Platform, exactly isExact: Bool) -> Bool {
         var other = format
         guard (try? other.read(line.span)) == true, kind != .handles || other.platform == platform else { return false }
-        let ignoresCase = kind != .handles || platform == .apple
+        let ignoresCase = kind == .handles ? platform == .apple : !isExact
         let right = other.text.span
         guard left.count == right.count else { return false }
         for index in left.indices where left[index] != right[index] {

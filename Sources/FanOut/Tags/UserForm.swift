@@ -1,0 +1,83 @@
+import Basics
+import PushModel
+
+/// The text that stands for a user's name in a tag: the one rule for gateways, which register devices, and for requests, which
+/// reach them.
+///
+/// - A name of characters that a tag may have, and no longer than fits, is its own form, byte for byte.
+/// - Any other is composed first (Unicode NFC), so that one name has one form however its letters are written. Its form is `x.`
+///   and the hexadecimal digits of its UTF-8, or `h.` and those of its SHA-256 where that would be too long.
+///
+/// The case of a name counts in the second, so a name is given as it was registered.
+enum UserForm {
+    /// Whether a name is its own form.
+    ///
+    /// - Parameters:
+    ///   - name: The name's UTF-8.
+    ///   - longest: The most characters that the tag has room for.
+    /// - Returns: Whether it fits, and has the characters of a tag alone.
+    static func isOwn(_ name: Span<UInt8>, longest: Int) -> Bool {
+        guard (1...max(1, longest)).contains(name.count) else { return false }
+        for index in name.indices where !name[index].isTagCharacter { return false }
+        return true
+    }
+
+    /// The form of a name that is registered.
+    ///
+    /// A name that looks like a form is encoded, too. So nobody gets another one's tag by the choice of a name.
+    static func registered(_ name: String, longest: Int) -> [UInt8] {
+        let bytes = Array(UserName.composed(name).utf8)
+        return isOwn(bytes.span, longest: longest) && !isEncoded(bytes) ? bytes : encoded(bytes, longest: longest)
+    }
+
+    /// The form of a name in a request that is not its own.
+    ///
+    /// A name that looks like a form is one there, because gateways and parts of large requests name users by their forms.
+    static func requested(_ name: String, longest: Int) -> [UInt8] {
+        let bytes = Array(UserName.composed(name).utf8)
+        return isOwn(bytes.span, longest: longest) ? bytes : encoded(bytes, longest: longest)
+    }
+
+    private static func encoded(_ name: [UInt8], longest: Int) -> [UInt8] {
+        let fits = 2 + 2 * name.count <= longest
+        return Array((fits ? "x." : "h.").utf8) + hexadecimal(fits ? name : SHA256.digest(of: name))
+    }
+
+    /// Whether a name has the shape of an encoded form: `x.` and bytes, or `h.` and a digest, in any case.
+    private static func isEncoded(_ name: [UInt8]) -> Bool {
+        guard name.count >= 2, name[1] == UInt8(ascii: ".") else { return false }
+        let digits = name[2...]
+        let isHexadecimal = digits.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 6 }
+        switch name[0] | 0x20 {
+        case UInt8(ascii: "x"): return isHexadecimal && digits.count.isMultiple(of: 2)
+        case UInt8(ascii: "h"): return isHexadecimal && digits.count == 64
+        default: return false
+        }
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
+        let digits = Array("0123456789abcdef".utf8)
+        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    }
+}
+
+extension TagPattern {
+    /// The form of a name in its tag.
+    ///
+    /// - Parameter name: The name's bytes, whatever they are.
+    /// - Returns: The form of a user that is not the name itself; nil where the name stands in the tag as it is.
+    /// - Throws: The fault of a name that makes no tag, without a pointer. It does not repeat the name.
+    func form(of name: Span<UInt8>) throws(RequestFault) -> [UInt8]? {
+        if UserForm.isOwn(name, longest: longestName) { return nil }
+        guard areUsers else {
+            try check(name)
+            return nil
+        }
+        guard let text = String(validating: name.indices.map { name[$0] }, as: UTF8.self), UserName.isAddressable(text) else {
+            throw RequestFault(.tagExpressionInvalid, "", "This is no user's name; one has \(UserName.addressableRule).")
+        }
+        let form = UserForm.requested(text, longest: longestName)
+        guard form.count <= longestName else { throw tooLong(form.count) }
+        return form
+    }
+}
