@@ -98,6 +98,15 @@ import Testing
             ])
     }
 
+    @Test func aPartitionWhoseRecordsSayWhereToBeginIsNamedWithHowFarTheyAreRead() throws {
+        let reading = #"{"topic":"t","partition":1,"reading":{"records":40000,"of":120000,"bytes":40500000}}"#
+        let page = #"{"loops":[{"worker":"w1","mode":"running","partitions":[\#(reading)]}]}"#
+        let report = try Self.report([Self.partition(), Self.partition(1)], page: page)
+        let text =
+            "t[1]: its worker reads records that say where to begin (40000 of 120000 records, 40 MB), and begins by itself"
+        #expect(report.reasons == [.init(text: text, isStuck: false)])
+    }
+
     @Test func whatAWorkerDoesNotHeedIsSaidInItsWords() throws {
         let trouble = "no leader of the control topic c answers; requests go on, and cancellations are not seen"
         let page = #"{"loops":[{"worker":"w1","mode":"running","trouble":"\#(trouble)","partitions":[]}]}"#

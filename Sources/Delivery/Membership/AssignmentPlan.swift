@@ -51,13 +51,18 @@ public struct AssignmentPlan: Sendable {
         public var end: Int64?
         /// What was decided of it; nil if it can begin at the group's position, or with all that is retained if there is none.
         public var ruling: Ruling?
+        /// Whether records of it are still being read that may lead to another ruling.
+        public var isUnanswered: Bool
 
         /// A partition with what was learnt of it.
-        public init(_ kind: Kind, committed: LedgerCommit? = nil, end: Int64? = nil, ruling: Ruling? = nil) {
+        public init(
+            _ kind: Kind, committed: LedgerCommit? = nil, end: Int64? = nil, ruling: Ruling? = nil, isUnanswered: Bool = false
+        ) {
             self.kind = kind
             self.committed = committed
             self.end = end
             self.ruling = ruling
+            self.isUnanswered = isUnanswered
         }
     }
 
@@ -85,6 +90,14 @@ public struct AssignmentPlan: Sendable {
         public let counts: [Int64]
         /// Why the first of them is not read.
         public let cause: StartRule.Cause
+
+        /// Some partitions, ascending by slot; nil when there are none.
+        public init?(_ refused: [(slot: Int, count: Int64, cause: StartRule.Cause)]) {
+            guard let first = refused.first else { return nil }
+            slots = refused.map(\.slot)
+            counts = refused.map(\.count)
+            cause = first.cause
+        }
     }
 
     /// The partitions, by slot.
@@ -136,6 +149,7 @@ public struct AssignmentPlan: Sendable {
                     partition.leave(because: LeaveCause(error), known.kind, at: position)
                 }
             }
+            if known.isUnanswered, partition.left == nil { partition.wait() }
             partitions.append(partition)
         }
     }
@@ -166,9 +180,10 @@ public struct AssignmentPlan: Sendable {
 
     /// What is not read; nil when all is.
     public var refusal: Refusal? {
-        let slots = partitions.indices.filter { partitions[$0].refusal != nil }
-        guard let first = slots.first, let cause = partitions[first].refusal else { return nil }
-        return Refusal(slots: slots, counts: slots.map { partitions[$0].refusedCount }, cause: cause)
+        Refusal(
+            partitions.indices.compactMap { slot in
+                partitions[slot].refusal.map { (slot: slot, count: partitions[slot].refusedCount, cause: $0) }
+            })
     }
 }
 
@@ -232,6 +247,16 @@ extension AssignmentPlan {
             start = .end
             // The others of its kind are counted by their places, so that it needs one as well.
             if kind == .parents { parents = OpenParents(start: position.offset, position: position.offset) }
+        }
+
+        /// Leaves it as it is until its records have said where it begins. What is likely is where its reading starts already.
+        fileprivate mutating func wait() {
+            left = .unanswered
+            ledger = nil
+            recent = nil
+            isClosed = false
+            isDirty = false
+            begun = BegunReach()
         }
 
         /// Begins where it was decided, or not at all.

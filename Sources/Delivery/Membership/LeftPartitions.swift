@@ -1,5 +1,5 @@
 /// Why a worker leaves a partition as it is, without an operator's decision that could change that: another version has to go on with it,
-/// or a broker has to come back.
+/// or a broker has to come back or to answer.
 ///
 /// What the worker has begun there it finishes. It reads no further, and commits nothing beyond.
 public enum LeaveCause: Sendable, Equatable {
@@ -12,9 +12,11 @@ public enum LeaveCause: Sendable, Equatable {
     /// The group has no position, and where the partition begins cannot be decided: its leader is away, or that of one it depends on. The
     /// worker asks again.
     case leaderAway
+    /// Where the partition begins depends on records in it that have not come yet. They are read in the background.
+    case unanswered
 
     /// Whether another version has to go on with it.
-    public var isVersion: Bool { self != .leaderAway }
+    public var isVersion: Bool { self != .leaderAway && self != .unanswered }
 
     /// What is in the way of a position.
     init(_ error: FinishedOffsets.DecodingError) {
@@ -28,7 +30,8 @@ public enum LeaveCause: Sendable, Equatable {
 /// The partitions that a worker leaves as they are.
 public struct LeftPartitions: Sendable, Equatable {
     private let names: [String]
-    private let cause: LeaveCause
+    /// Why the first of them is left.
+    public let cause: LeaveCause
 
     /// Some partitions; nil when there are none.
     ///
@@ -58,6 +61,8 @@ public struct LeftPartitions: Sendable, Equatable {
             "a newer version wrote offset \(offset) of \(name): this worker leaves it; start the newer version"
         case .leaderAway:
             "the group has no position in \(name), and no leader answers that says where to begin: it waits for that broker"
+        case .unanswered:
+            "where \(name) begins depends on records that are still being read: it waits for them"
         }
     }
 }

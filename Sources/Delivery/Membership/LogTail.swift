@@ -6,7 +6,7 @@
 public struct LogTail: Sendable, Equatable {
     /// What there is at the offset of a record that was read.
     public enum Look: Sendable, Equatable {
-        /// It is unknown: no mark names such a record, no broker answered, or reading ends before it.
+        /// It is unknown: no mark names such a record, or reading ends before it.
         case unknown
         /// That record.
         case same

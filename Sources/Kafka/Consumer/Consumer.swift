@@ -152,6 +152,20 @@ public final class Consumer {
         return try partitionQueues[slot].read(body)
     }
 
+    /// Goes to another place in a partition that is read: as `PartitionReader.goBack`.
+    ///
+    /// - Parameters:
+    ///   - slot: The partition's index in `assignment`; for one that is not assigned, nothing is done.
+    ///   - offset: The offset of the record that is to come next.
+    /// - Throws: The library refused; the partition is read on as before then.
+    public func goBack(slot: Int, to offset: Int64) throws(KafkaError) {
+        guard assignment.indices.contains(slot) else { return }
+        let client = try client()
+        let topic = client.topic(try client.addTopic(assignment[slot].topic))
+        let code = rd_kafka_seek(topic, assignment[slot].partition, offset, 0)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code) }
+    }
+
     /// Has records fetched on before a partition's queue is empty. To be called every 10 ms or so while records are read.
     public func keepFetching() {
         refill?.look(at: partitionQueues)

@@ -27,6 +27,13 @@ struct ParentPartitions {
         mayHaveRecords = flags.contains(true)
     }
 
+    /// Begins a partition later than the others.
+    mutating func begin(_ slot: Int, _ planned: AssignmentPlan.Partition) {
+        partitions[slot - slots.lowerBound] = planned.parents ?? OpenParents()
+        isLeft[slot - slots.lowerBound] = planned.left != nil
+        noteArrivals()
+    }
+
     /// Notes that records may have arrived.
     mutating func noteArrivals() {
         for index in flags.indices { flags[index] = !isLeft[index] }

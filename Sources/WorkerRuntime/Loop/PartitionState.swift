@@ -77,9 +77,13 @@ struct LanePartitions {
 struct PartitionState {
     let id: TopicPartition
     let role: PartitionRole
+    /// Where its reading started.
+    let start: AssignmentPlan.Start
     /// Why it is not read, if an operator has to decide where it begins.
     var refusal: StartRule.Cause?
-    /// Why it is left as it is: to another version, or until a leader is back.
+    /// How many records wait in it then, at most; 0 if it is read.
+    let refusedCount: Int64
+    /// Why it is left as it is: to another version, or until a leader is back, or records are read that say where it begins.
     var left: LeaveCause?
     /// The first and the last record that were read, by this owner or one before it.
     private(set) var marks: ReadMarks?
@@ -131,7 +135,9 @@ struct PartitionState {
         self.role = role
         self.committed = committed
         recorded = plan.isDirty ? nil : committed
+        start = plan.start
         refusal = plan.refusal
+        refusedCount = plan.refusedCount
         left = plan.left
         marks = plan.marks
         ledger = plan.ledger
@@ -257,9 +263,14 @@ extension StartOffset {
 }
 
 extension LeftPartitions {
-    /// Those of an assignment that are left.
+    /// Those of an assignment that are left. A delay lane of which records are still being read holds up no request that could be sent
+    /// now, so that it is no trouble.
     init?(of partitions: [PartitionState]) {
-        self.init(partitions.compactMap { partition in partition.left.map { (name: "\(partition.id)", cause: $0) } })
+        self.init(
+            partitions.compactMap { partition in
+                guard let cause = partition.left, cause != .unanswered || partition.role.kind != .delayed else { return nil }
+                return (name: "\(partition.id)", cause: cause)
+            })
     }
 }
 

@@ -20,7 +20,9 @@ extension WorkerLoop {
             case .prepare: committer.submit(.prepare)
             case .ask(let list, let behindCommit, let epoch):
                 let behind = Set(behindCommit.map { TopicPartition($0) })
-                committer.submit(.positions(list.map { TopicPartition($0) }, partitionsBehindCommit: behind, epoch: epoch))
+                committer.submit(
+                    .positions(
+                        list.map { TopicPartition($0) }, partitionsBehindCommit: behind, progress: startProgress, epoch: epoch))
             case .reportUnreadablePositions: reportUnreadablePositions()
             case .begin: begin(known.positions, known.ends)
             case .drain: drain()
@@ -106,8 +108,10 @@ extension WorkerLoop {
         let plan = AssignmentPlan(
             positions.map { known(of: $0, ends) }, window: configuration.window, heldWindow: configuration.heldWindow,
             reach: repetitions?.reach)
-        let states = plan.partitions.map { partitionState($0, at: positions[$0.index]) }
-        for message in plan.messages { note(message, of: positions) }
+        let states = plan.partitions.map {
+            partitionState($0, of: positions[$0.index].partition, at: LedgerCommit(positions[$0.index]))
+        }
+        for message in plan.messages { note(message, of: positions.map(\.partition)) }
         guard startReading(plan, states, ends.control) else { return }
         partitions = states
         noteKnown(offered.begin(&partitions))
@@ -118,6 +122,7 @@ extension WorkerLoop {
         beginControl(slot: plan.controlSlot, end: ends.control)
         metrics.assignedPartitions.set(plan.held.lowerBound)
         noteRefused(plan.refusal)
+        lookOn(Array(ends.unanswered.values))
     }
 
     /// What the plan has to know of a partition.
@@ -126,7 +131,9 @@ extension WorkerLoop {
         let kind = role(of: partition).kind
         var committed = LedgerCommit(position)
         if Sabotage.isOn(.forgetBitmap), kind != .parents { committed?.metadata = "" }
-        return AssignmentPlan.Assigned(kind, committed: committed, end: ends.requests[partition], ruling: ends.starts[partition])
+        return AssignmentPlan.Assigned(
+            kind, committed: committed, end: ends.requests[partition], ruling: ends.starts[partition],
+            isUnanswered: ends.unanswered[partition] != nil)
     }
 
     /// Lets the consumer read the partitions of requests, and the reader of delay lanes the others.
@@ -166,10 +173,10 @@ extension WorkerLoop {
     }
 
     /// Says what is missing of a partition.
-    private func note(_ message: AssignmentPlan.Message, of positions: [CommittedOffset]) {
+    func note(_ message: AssignmentPlan.Message, of assigned: [TopicPartition]) {
         switch message {
         case .endsBeforePosition(let index, let committed, let end, let cause):
-            let partition = positions[index].partition
+            let partition = assigned[index]
             log.error(
                 .kafkaError, cause.meaning,
                 [
@@ -180,10 +187,10 @@ extension WorkerLoop {
     }
 
     /// Says which partitions are not read because no one has said where they begin, and how to say it; and that the group is joined.
-    private func noteRefused(_ refusal: AssignmentPlan.Refusal?) {
+    func noteRefused(_ refusal: AssignmentPlan.Refusal?) {
         let reason = refusal?.reason(of: partitions, group: configuration.groupID)
         health.refused(reason)
-        health.left(LeftPartitions(of: partitions))
+        noteLeft()
         health.joined()
         guard let refusal, let reason else { return }
         // The last of a worker's first lines.
@@ -194,11 +201,12 @@ extension WorkerLoop {
 
     private func role(of partition: TopicPartition) -> PartitionRole { PartitionRole(of: partition, in: configuration.topics) }
 
-    private func partitionState(_ partition: AssignmentPlan.Partition, at position: CommittedOffset) -> PartitionState {
-        let id = position.partition
-        return PartitionState(
-            id, role(of: id), partition, committed: LedgerCommit(position), lag: metrics.lag(of: id),
-            consumed: metrics.consumed(from: id.topic))
+    func partitionState(
+        _ partition: AssignmentPlan.Partition, of id: TopicPartition, at position: LedgerCommit?
+    ) -> PartitionState {
+        PartitionState(
+            id, role(of: id), partition, committed: position, lag: metrics.lag(of: id), consumed: metrics.consumed(from: id.topic)
+        )
     }
 
     /// Resets the assignment to the group's committed offsets; what was in flight is dropped.
@@ -228,6 +236,7 @@ extension WorkerLoop {
 
     /// Stops reading and starting; requests that no device can have heard of are left to the partition's next owner.
     private func drain() {
+        endStartLook()
         if mode == .stopping {
             health.beginDraining()
             log.info(.draining, "stopping; the worker finishes what is in flight")
@@ -270,13 +279,14 @@ extension WorkerLoop {
     }
 
     /// Says that what is read again is not all called again.
-    private func noteKnown(_ count: Int) {
+    func noteKnown(_ count: Int) {
         guard count > 0 else { return }
         log.info(.rebalanced, "partitions are back as they were left; known results are recorded now", [.count: LogValue(count)])
     }
 
     /// Forgets the assignment and everything that belongs to it, but for outcomes that count if it comes back as it was.
     private func forgetAssignment() {
+        endStartLook()
         offered.keep(outbox, of: partitions)
         for flight in flights.flights where flight.isActive { abandon(flight) }
         for state in partitions { metrics.forgetLag(of: state.id) }

@@ -108,8 +108,8 @@ extension WorkerLoop {
     /// reader up to 1.5 s.
     func beginWithoutReading(_ ends: [Int32: Int64]) {
         for slot in ordered.slots {
-            guard let requests = ordered.requests(of: slot), let end = ends[partitions[slot].id.partition],
-                end == partitions[slot].committed?.offset ?? 0
+            guard partitions[slot].left == nil, let requests = ordered.requests(of: slot),
+                let end = ends[partitions[slot].id.partition], end == partitions[slot].committed?.offset ?? 0
             else { continue }
             ordered.queues[requests].complete()
         }

@@ -44,7 +44,8 @@ extension WorkerLoop {
             var oldest = wallClock
             for slot in lanes[lane.rawValue].slots {
                 guard let marks = consumer.watermarks(slot: slot) else { continue }
-                let count = max(0, marks.high - (partitions[slot].ledger?.position ?? marks.low))
+                let start = partitions[slot].left == .unanswered ? partitions[slot].firstOffset : marks.low
+                let count = max(0, marks.high - (partitions[slot].ledger?.position ?? start))
                 partitions[slot].lag.set(Int(count))
                 let since = partitions[slot].backlog.oldest(
                     unreadCount: count, lastTaken: partitions[slot].lastTimestamp, now: wallClock)
@@ -109,6 +110,7 @@ extension WorkerLoop {
             if flight.offset < oldest[flight.slot]?.offset ?? .max { oldest[flight.slot] = flight }
         }
         let held = oldest.compactMap { flight in flight.map { ($0.index, $0.generation) } }
+        let open = startLook?.open ?? [:]
         let due = timers.firstDue(of: Dictionary(held) { first, _ in first })
         return partitions.indices.map { slot in
             LoopStatus.Partition(
@@ -117,7 +119,7 @@ extension WorkerLoop {
                 inWork: inWork[slot],
                 oldest: oldest[slot].map { oldestStatus($0, due: due[$0.index]) }
                     ?? partitions[slot].unread?.status(at: wallClock),
-                left: partitions[slot].left)
+                left: partitions[slot].left, reading: open[partitions[slot].id].map { LoopStatus.Reading($0) })
         }
     }
 

@@ -65,6 +65,11 @@ final class WorkerLoop {
     /// The partitions of the topic of parents, which is there when the producer is ready.
     var parentPartitionCount: Int32 = 0
 
+    /// Reads in the background what says where partitions begin; nil while that is known of all.
+    var startLook: StartLook?
+    /// How far partitions without a position were read when that was ended.
+    var startProgress: [TopicPartition: Int64] = [:]
+
     // Requests in work.
     var flights = FlightPool()
     /// By monotonic nanoseconds.
@@ -157,6 +162,7 @@ final class WorkerLoop {
             health.turned(at: now)
             try handleEvents()
             handleReplies()
+            beginAnswered()
             watchCommitter()
             handleControl()
             handleKafka()
@@ -184,6 +190,7 @@ final class WorkerLoop {
     /// Ends what the loop has outside of its memory, in the order in which one part needs another: the committer has its last say to the
     /// group before the consumer leaves it. To be called once, when `run()` has returned or thrown.
     func close() {
+        endStartLook()
         committer.stop(within: .seconds(10))
         consumer.close(timeout: .seconds(5))
         // Before its descriptor is closed: the library would write to whatever has the number next, a connection of another loop.
@@ -207,7 +214,7 @@ final class WorkerLoop {
                 port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
             }
             perform(membership.secondPassed(isBrokerDoubtful: health.isBrokerDoubtful, now: now))
-            health.left(LeftPartitions(of: partitions))
+            noteLeft()
             if !membership.mayOverlap(at: wallClock) { partitions.indices.forEach { partitions[$0].begun.overlapEnded() } }
             postStatus()
         }

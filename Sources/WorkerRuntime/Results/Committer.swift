@@ -15,8 +15,10 @@ final class Committer: Sendable {
     enum Job: Sendable {
         /// Get the producer ready.
         case prepare
-        /// Ask for the committed positions of an assignment; some partitions were seen to end before theirs.
-        case positions([TopicPartition], partitionsBehindCommit: Set<TopicPartition>, epoch: Int)
+        /// Ask for the committed positions of an assignment; some partitions were seen to end before theirs, and some without a position were
+        /// read up to an offset before.
+        case positions(
+            [TopicPartition], partitionsBehindCommit: Set<TopicPartition>, progress: [TopicPartition: Int64], epoch: Int)
         /// Ask the group for anything, to learn whether it answers again.
         case probe([TopicPartition])
         /// Look for partitions without a consumer, and whether a leader is back for which partitions of this worker wait.
@@ -62,6 +64,8 @@ final class Committer: Sendable {
         var requests: [TopicPartition: Int64] = [:]
         /// The partitions of held requests that were assigned, open transactions included; empty if that could not be learnt.
         var held: [Int32: Int64] = [:]
+        /// The questions that have no answer yet, without which it is not known where their partitions begin.
+        var unanswered: [TopicPartition: StartQuestion] = [:]
     }
 
     private struct State {

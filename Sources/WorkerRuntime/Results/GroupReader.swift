@@ -9,6 +9,8 @@ struct GroupReader {
     private let configuration: WorkerConfiguration
     private let group: ConsumerGroup
     private let clock: WorkerClock
+    private var questions: QuestionReader
+    private let rulings: StartRulings
     /// The numbers of partitions of which every one had a consumer, so that the group need not be asked again.
     private var surveyed: [Int] = []
     /// The partitions without a position whose leaders were away when an assignment began, of this worker and of others.
@@ -18,6 +20,8 @@ struct GroupReader {
         self.configuration = configuration
         self.group = group
         self.clock = clock
+        questions = QuestionReader(configuration, clock: clock)
+        rulings = StartRulings(configuration, clock: clock)
     }
 
     /// The committed positions.
@@ -97,24 +101,26 @@ struct GroupReader {
     ///   - positions: The group's positions.
     ///   - partitionsBehindCommit: Partitions that were seen to end before their position, whatever they end at now.
     ///   - held: The partitions of held requests among them.
+    ///   - progress: How far partitions without a position were read before.
     ///   - producer: Tells whether the control topic is there.
-    /// - Returns: The ends, and what to do with partitions that begin elsewhere.
+    /// - Returns: The ends, what to do with partitions that begin elsewhere, and what is to be read before that is known.
     /// - Throws: It could not be learnt, of a partition that cannot be read before.
     mutating func ends(
         of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, held: [TopicPartition],
-        _ producer: Producer
+        progress: [TopicPartition: Int64], _ producer: Producer
     ) throws(KafkaError) -> Committer.PartitionEnds {
         let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
         var ends = Committer.PartitionEnds()
         try findStarts(of: positions, partitionsBehindCommit, admin, into: &ends)
-        try findOwnStarts(of: positions, admin, into: &ends)
+        try findOwnStarts(of: positions, progress, admin, into: &ends)
         ends.control = try controlEnd(producer)
         ends.held = heldEnds(held, admin)
         return ends
     }
 
     /// Finds out where partitions begin that cannot begin at the group's position: a partition of requests has none, or one has lost what
-    /// was read of it. One without a position whose leader is away holds up no other: it stays undecided.
+    /// was read of it. One without a position whose leader is away holds up no other: it stays undecided. Nor does one whose records do not
+    /// come soon: they are read further in the background.
     ///
     /// - Parameters:
     ///   - positions: The group's positions.
@@ -126,21 +132,25 @@ struct GroupReader {
         of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, _ admin: TopicAdmin,
         into found: inout Committer.PartitionEnds
     ) throws(KafkaError) {
-        var questions = EndQuestions(admin)
+        var endQuestions = EndQuestions(admin)
         let topics = configuration.topics
         let ofRequests = Lane.allCases.map { topics.requests(of: $0) }
-        let looks = try RecordLooks(
-            of: positions.filter { $0.partition.topic != topics.parents }, partitionsBehindCommit,
-            RecordLook(configuration.kafka, limit: .seconds(3)))
+        let looks = try readMarks(of: positions.filter { $0.partition.topic != topics.parents }, partitionsBehindCommit)
+        found.unanswered = looks.filter { !$0.value.isAnswered }
+        func isDoubtful(_ partition: TopicPartition) -> Bool {
+            partitionsBehindCommit.contains(partition) || looks[partition]?.isDoubtful ?? false
+        }
         for topic in ofRequests + topics.delays + [topics.held] {
             let hasRequests = ofRequests.contains(topic)
-            let asked = positions.filter { $0.partition.topic == topic && (hasRequests || looks.isDoubtful($0.partition)) }
+            let asked = positions.filter {
+                $0.partition.topic == topic && (hasRequests || isDoubtful($0.partition)) && found.unanswered[$0.partition] == nil
+            }
             guard !asked.isEmpty else { continue }
             let numbers = asked.map(\.partition.partition)
-            let mustKnow = asked.contains { $0.offset == nil || looks.isDoubtful($0.partition) }
+            let mustKnow = asked.contains { $0.offset == nil || isDoubtful($0.partition) }
             let ends: [Int64?]
             if mustKnow {
-                ends = try questions.ends(of: numbers, in: topic)
+                ends = try endQuestions.ends(of: numbers, in: topic)
             } else {
                 // Of one that is away nothing is known; when it is back, what is read of it tells.
                 guard let known = try? admin.ends(of: numbers, in: topic, timeout: .seconds(1)) else { continue }
@@ -148,21 +158,26 @@ struct GroupReader {
             }
             let unplaced = asked.filter { $0.offset == nil }.map(\.partition.partition)
             let decisions =
-                try configuration.start == .safe ? safeDecisions(in: topic, of: unplaced, &questions, admin) : []
+                try configuration.start == .safe ? safeDecisions(in: topic, of: unplaced, &endQuestions, admin) : []
             for (position, end) in zip(asked, ends) {
                 let partition = position.partition
                 guard let end else {
-                    // What is read of it does not tell that it has ended before its position.
-                    if looks.isDoubtful(partition), let failure = questions.failure { throw failure }
+                    // What is read of it does not say that it has ended before its position.
+                    if isDoubtful(partition), let failure = endQuestions.failure {
+                        guard let question = looks[partition] else { throw failure }
+                        found.unanswered[partition] = question
+                    }
                     guard position.offset == nil else { continue }
                     found.starts[partition] = AssignmentPlan.Ruling(.undecided, .noPosition, end: 0)
                     away.append(partition)
                     continue
                 }
                 if hasRequests { found.requests[partition] = end }
-                let isBeyond = position.offset.map { $0 > end || looks.isDoubtful(partition) }
+                let isBeyond = position.offset.map { $0 > end || isDoubtful(partition) }
                 guard isBeyond ?? true else { continue }
-                found.starts[partition] = try start(of: position, end: end, decisions, looks, admin)
+                found.starts[partition] = try start(
+                    of: position, end: end, decisions, looks[partition],
+                    wasBeyondEnd: partitionsBehindCommit.contains(partition), admin)
             }
         }
     }
@@ -170,36 +185,64 @@ struct GroupReader {
     /// Finds out where partitions without a position begin whose records workers wrote. It is committed before anything is begun, so that
     /// the next owner knows of it. One whose leader is away stays undecided; a topic that is not there has nothing that could be sent.
     private mutating func findOwnStarts(
-        of positions: [CommittedOffset], _ admin: TopicAdmin, into found: inout Committer.PartitionEnds
+        of positions: [CommittedOffset], _ progress: [TopicPartition: Int64], _ admin: TopicAdmin,
+        into found: inout Committer.PartitionEnds
     ) throws(KafkaError) {
-        let rule = configuration.start
-        let now = Timestamp(milliseconds: clock.millisecondsSince1970)
         let (places, unanswered) = try ownPlaces(of: positions, admin)
         for partition in unanswered {
             found.starts[partition] = AssignmentPlan.Ruling(.undecided, .noPosition, end: 0)
             away.append(partition)
         }
-        var doubtful: Set<TopicPartition> = []
-        if rule != .beginning { doubtful = try WaitingLook(configuration, limit: .seconds(5)).doubtful(among: places, now: now) }
-        for place in places {
-            let mayBeFinished = doubtful.contains(place.partition)
-            var since: Int64?
-            if mayBeFinished, let time = rule.time(now: now) {
-                since = try admin.offset(since: time.milliseconds, in: place.partition, timeout: .seconds(5))
-            }
-            let decision = rule.decision(
-                low: place.low, high: place.end, since: since, by: .workers(mayBeFinished: mayBeFinished))
-            found.starts[place.partition] = AssignmentPlan.Ruling(
-                decision, .noPosition, end: place.end, waiting: max(0, place.end - place.low))
+        var waiting = places.map { place in
+            StartQuestion(place.partition, low: place.low, end: place.end, next: progress[place.partition])
         }
+        let isRead = configuration.start != .beginning
+        if isRead { try questions.read(&waiting, within: Self.waitingLimit) }
+        for (place, question) in zip(places, waiting) {
+            let mayBeFinished = isRead && question.mayHaveGoneOn ?? false
+            // As long as that is not known, its reading starts where it most likely begins.
+            if isRead, !question.isAnswered { found.unanswered[place.partition] = question }
+            found.starts[place.partition] = try rulings.ruling(
+                of: place.partition, low: place.low, end: place.end, mayBeFinished: mayBeFinished)
+        }
+    }
+
+    /// How long an assignment waits for records of partitions without a position; those that take longer are read in the background.
+    private static let waitingLimit = Duration.seconds(1)
+    /// How long an assignment waits for records that were read before; those that take longer are read in the background.
+    private static let marksLimit = Duration.seconds(3)
+
+    /// Looks whether the records are there that positions name; of a partition without its last one, what has the place of its first.
+    private mutating func readMarks(
+        of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>
+    ) throws(KafkaError) -> [TopicPartition: StartQuestion] {
+        var asked = positions.compactMap { position -> StartQuestion? in
+            guard let offset = position.offset, let marks = (try? FinishedOffsets(decoding: position.metadata))?.marks else {
+                return nil
+            }
+            return StartQuestion(
+                position.partition, position: offset, marks: marks,
+                wasBeyondEnd: partitionsBehindCommit.contains(position.partition))
+        }
+        try questions.read(&asked, within: Self.marksLimit)
+        return Dictionary(asked.map { ($0.partition, $0) }) { first, _ in first }
+    }
+
+    /// A partition and what it retains.
+    private struct Place {
+        let partition: TopicPartition
+        /// The first offset that is retained.
+        let low: Int64
+        /// The next offset.
+        let end: Int64
     }
 
     /// What partitions without a position retain whose records workers wrote, and those whose leaders are away.
     private func ownPlaces(
         of positions: [CommittedOffset], _ admin: TopicAdmin
-    ) throws(KafkaError) -> (known: [WaitingLook.Place], away: [TopicPartition]) {
+    ) throws(KafkaError) -> (known: [Place], away: [TopicPartition]) {
         var questions = EndQuestions(admin)
-        var known: [WaitingLook.Place] = []
+        var known: [Place] = []
         var away: [TopicPartition] = []
         for topic in configuration.topics.delays + [configuration.topics.held] {
             let unplaced = positions.filter { $0.partition.topic == topic && $0.offset == nil }.map(\.partition)
@@ -254,7 +297,8 @@ struct GroupReader {
 
     /// Where a partition begins; nil if that is the group's position after all.
     private func start(
-        of position: CommittedOffset, end: Int64, _ decisions: [StartRule.Decision?], _ looks: RecordLooks, _ admin: TopicAdmin
+        of position: CommittedOffset, end: Int64, _ decisions: [StartRule.Decision?], _ question: StartQuestion?,
+        wasBeyondEnd: Bool, _ admin: TopicAdmin
     ) throws(KafkaError) -> AssignmentPlan.Ruling? {
         let (partition, limit) = (position.partition, Duration.seconds(5))
         let rule = configuration.start
@@ -266,14 +310,17 @@ struct GroupReader {
         }
         var since: Int64?
         let now = Timestamp(milliseconds: clock.millisecondsSince1970)
-        if let time = rule.time(now: now), low < end, looks.marks[partition] == nil {
+        if let time = rule.time(now: now), low < end, question == nil {
             since = try admin.offset(since: time.milliseconds, in: partition, timeout: limit)
         }
         guard let committed = position.offset else {
             let decision = rule.decision(low: low, high: end, since: since)
             return AssignmentPlan.Ruling(decision, .noPosition, end: end, waiting: waiting)
         }
-        return looks.tail(of: partition, position: committed, low: low, high: end).ruling(rule, since: since)
+        let tail =
+            question?.tail(low: low, high: end)
+            ?? LogTail(position: committed, marks: nil, low: low, high: end, wasBeyondEnd: wasBeyondEnd)
+        return tail.ruling(rule, since: since)
     }
 
     /// Where partitions of held requests end, behind all that was written. Where that cannot be learnt soon, it is when they are read.

@@ -22,9 +22,9 @@ struct JobDispatcher {
             } catch {
                 return publisher.isTakenOver(error) ? .fenced(error) : .failed(error)
             }
-        case .positions(let partitions, let partitionsBehindCommit, let epoch):
+        case .positions(let partitions, let partitionsBehindCommit, let progress, let epoch):
             do throws(KafkaError) {
-                let (positions, ends) = try findPositions(of: partitions, partitionsBehindCommit)
+                let (positions, ends) = try findPositions(of: partitions, partitionsBehindCommit, progress)
                 return .positions(positions, ends, epoch: epoch)
             } catch {
                 return publisher.isTakenOver(error) ? .fenced(error) : .positionsFailed(error, epoch: epoch)
@@ -40,14 +40,15 @@ struct JobDispatcher {
 
     /// What an assignment begins with: the positions of its partitions, and where topics ended after that.
     private mutating func findPositions(
-        of partitions: [TopicPartition], _ partitionsBehindCommit: Set<TopicPartition>
+        of partitions: [TopicPartition], _ partitionsBehindCommit: Set<TopicPartition>, _ progress: [TopicPartition: Int64]
     ) throws(KafkaError) -> ([CommittedOffset], Committer.PartitionEnds) {
         reader.forgetSurvey()
         // A transaction that was left open holds the positions back until a producer of the same name settles it.
         let writer = try publisher.prepare()
         let held = reader.heldPartitions(of: partitions, count: writer.heldPartitions)
         let positions = try committedPositions(of: partitions + held, writer)
-        return (positions, try reader.ends(of: positions, partitionsBehindCommit, held: held, writer.producer))
+        let ends = try reader.ends(of: positions, partitionsBehindCommit, held: held, progress: progress, writer.producer)
+        return (positions, ends)
     }
 
     /// The committed positions. When a transaction holds them back that is this worker's own, it is ended, and they can be asked for again.

@@ -24,13 +24,17 @@ extension OfferedBatch {
     ///
     /// - Returns: How many are.
     mutating func begin(_ partitions: inout [PartitionState]) -> Int {
-        var count = 0
-        for slot in partitions.indices where known.count > 0 && partitions[slot].role.hasRequests {
-            let found = known.began(Membership.Partition(partitions[slot].id), at: partitions[slot].recorded)
-            partitions[slot].knownEnd = found.end
-            count += found.count
-        }
-        return count
+        partitions.indices.reduce(0) { $0 + begin(&partitions[$1]) }
+    }
+
+    /// Says of one partition that begins up to where outcomes are known; of one that waits for its records, when it begins.
+    ///
+    /// - Returns: How many are.
+    mutating func begin(_ partition: inout PartitionState) -> Int {
+        guard known.count > 0, partition.role.hasRequests, partition.left != .unanswered else { return 0 }
+        let found = known.began(Membership.Partition(partition.id), at: partition.recorded)
+        partition.knownEnd = found.end
+        return found.count
     }
 }
 

@@ -17,6 +17,19 @@ public struct LoopStatus: Sendable, Equatable {
         public var nextDue: Timestamp?
     }
 
+    /// How far the records of a partition are read that say where it begins.
+    public struct Reading: Sendable, Equatable {
+        /// The offsets that were passed.
+        public var count: Int64
+        /// How many there are.
+        public var total: Int64
+        /// The bytes of keys and values that were read.
+        public var byteCount: Int64
+
+        /// In words.
+        var text: String { "\(count) of \(total) records read, \(byteCount / 1_000_000) MB" }
+    }
+
     /// A partition that the loop reads.
     public struct Partition: Sendable, Equatable {
         /// The topic's name.
@@ -33,6 +46,9 @@ public struct LoopStatus: Sendable, Equatable {
         public var oldest: Oldest?
         /// Why the loop leaves it as it is, if it does.
         public var left: LeaveCause?
+
+        /// How far the records are read that say where it begins; nil if that is known.
+        public var reading: Reading?
 
         /// Whether the loop leaves it to another version, which wrote what comes next.
         public var isLeft: Bool { left?.isVersion ?? false }
@@ -121,4 +137,12 @@ public struct LoopStatus: Sendable, Equatable {
     public var throttledMilliseconds: Int64 { hubs.reduce(0) { $0 + $1.throttledMilliseconds } }
     /// Until when the last of them asks to wait now.
     public var throttledUntil: Timestamp? { hubs.compactMap(\.throttledUntil).max() }
+}
+
+extension LoopStatus.Reading {
+    /// That of a question without an answer.
+    init(_ question: StartQuestion) {
+        let (count, total) = question.progress
+        self.init(count: count, total: total, byteCount: question.byteCount)
+    }
 }

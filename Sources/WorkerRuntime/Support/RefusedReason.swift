@@ -3,6 +3,14 @@ import Kafka
 import PushModel
 
 extension AssignmentPlan.Refusal {
+    /// Those of an assignment that are not read; nil when there are none.
+    init?(of partitions: [PartitionState]) {
+        self.init(
+            partitions.indices.compactMap { slot in
+                partitions[slot].refusal.map { (slot: slot, count: partitions[slot].refusedCount, cause: $0) }
+            })
+    }
+
     /// What an operator has to know and to do.
     func reason(of partitions: [PartitionState], group: String) -> String {
         let waiting = zip(slots, counts).filter { $0.1 > 0 }

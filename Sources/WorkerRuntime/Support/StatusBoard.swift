@@ -108,6 +108,13 @@ extension ByteWriter {
         }
         if partition.isLeft { append(",\"left\":true") }
         if partition.waitsForLeader { append(",\"waits_for_leader\":true") }
+        if let reading = partition.reading {
+            append(",\"reading\":{\"records\":")
+            append(decimal: reading.count)
+            add("of", reading.total)
+            add("bytes", reading.byteCount)
+            append("}")
+        }
         append("}")
     }
 

@@ -16,6 +16,8 @@ final class WorkerHealth {
     private var hubs: [HubHealth] = []
     private var refusal: String?
     private var leaving: String?
+    /// How far the records are read that say where partitions begin; nil where none are.
+    private var progress: String?
     /// Why cancellations are not seen, or hold requests up; nil where they do neither.
     private(set) var controlTrouble: String?
     /// Whether the broker failed and has not answered since; only asking it again can tell.
@@ -37,19 +39,30 @@ final class WorkerHealth {
     /// The group has answered: its positions are known, or were committed.
     func joined() {
         isBrokerDoubtful = false
-        let reasons = [refusal, leaving, controlTrouble].compactMap { $0 }
+        let left = leaving.map { [$0, progress].compactMap { $0 }.joined(separator: ": ") }
+        let reasons = [refusal, left, controlTrouble].compactMap { $0 }
         if reasons.isEmpty { pass(group, "group") } else { fail(group, "group", reasons.joined(separator: "; ")) }
     }
 
-    /// These partitions are left as they are, as long as the assignment lasts; nil when none is. Said when it has changed.
-    func left(_ partitions: LeftPartitions?) {
-        guard partitions?.reason != leaving else { return }
+    /// These partitions are left as they are; nil when none is. Logged when it has changed.
+    ///
+    /// - Parameters:
+    ///   - partitions: The partitions.
+    ///   - progress: How far the records are read that say where some of them begin; nil where none are.
+    func left(_ partitions: LeftPartitions?, progress: String? = nil) {
+        let isNew = partitions?.reason != leaving
+        guard isNew || progress != self.progress else { return }
         leaving = partitions?.reason
+        self.progress = progress
         guard let partitions else { return }
         if !isBrokerDoubtful { joined() }
+        guard isNew else { return }
         let what: StaticString =
-            partitions.isVersion
-            ? "partitions are left to another version; the others go on" : "partitions wait for their leader; the others go on"
+            switch partitions.cause {
+            case .newerPosition, .foreignPosition, .newerRecord: "partitions are left to another version; the others go on"
+            case .leaderAway: "partitions wait for their leader; the others go on"
+            case .unanswered: "partitions wait for records that say where they begin; the others go on"
+            }
         log.error(
             .kafkaError, what,
             [.count: LogValue(partitions.count), .reason: .string(partitions.reason)])

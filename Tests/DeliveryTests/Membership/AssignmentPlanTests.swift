@@ -398,6 +398,29 @@ struct AssignmentPlanTests {
         #expect(!Self.plan([Plan.Assigned(.requests)]).awaitsLeader)
     }
 
+    /// Where its reading starts is where it most likely begins.
+    @Test(
+        arguments: [
+            (.requests, position(100, finished: [2], last: 99, begun: 0), nil, .offset(90)),
+            (.held, position(100), nil, .offset(100)),
+            (.delayed, nil, .offset(4), .offset(4)), (.delayed, position(7), nil, .offset(7)),
+        ] as [(Plan.Kind, LedgerCommit?, StartRule.Decision?, Plan.Start)])
+    func aPartitionWhoseRecordsAreStillReadCommitsNothingAndHoldsUpNoOther(
+        kind: Plan.Kind, position: LedgerCommit?, decision: StartRule.Decision?, start: Plan.Start
+    ) {
+        let ruling = decision.map { Plan.Ruling($0, .noPosition, end: 9) }
+        let plan = Self.plan(
+            [
+                Plan.Assigned(kind, committed: position, end: 200, ruling: ruling, isUnanswered: true),
+                Plan.Assigned(kind, committed: Self.position(3)),
+            ], reach: 10)
+        let (waiting, other) = (plan.partitions[0], plan.partitions[1])
+        #expect(waiting.left == .unanswered && waiting.start == start && waiting.refusal == nil)
+        #expect(waiting.ledger == nil && !waiting.isDirty && !waiting.isClosed)
+        #expect(other.left == nil && other.ledger?.lowWaterMark == 3)
+        #expect(!plan.isOpening && !plan.movesPositions && !plan.awaitsLeader && plan.messages.isEmpty)
+    }
+
     @Test func whatIsSaidFollowsTheSlots() {
         let lost = Plan.Ruling(.offset(4), .lostEnd, end: 4)
         let plan = Self.plan([

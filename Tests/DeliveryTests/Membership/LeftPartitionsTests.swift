@@ -24,6 +24,12 @@ struct LeftPartitionsTests {
         #expect(!left.isVersion && LeftPartitions([(name: "t[0]", cause: .newerPosition)])?.isVersion == true)
     }
 
+    @Test func oneWhoseRecordsAreReadSaysSo() throws {
+        let left = try #require(LeftPartitions([(name: "t[0]", cause: .unanswered)]))
+        #expect(left.reason == "where t[0] begins depends on records that are still being read: it waits for them")
+        #expect(!left.isVersion && left.cause == .unanswered)
+    }
+
     @Test func oneAloneIsNamedAlone() {
         #expect(LeftPartitions([(name: "t[0]", cause: .newerPosition)])?.reason.contains("more") == false)
     }

@@ -151,6 +151,22 @@ struct MembershipTests {
         #expect(desk.answer.isEmpty)
     }
 
+    @Test func aPartitionThatBeginsLaterHasItsPositionCommittedFirst() {
+        var desk = MembershipDesk()
+        desk.assign(3)
+        desk.learn()
+        desk.membership.beganLater(isOpening: false)
+        #expect(!desk.membership.isOpening)
+        desk.membership.beganLater(isOpening: true)
+        desk.membership.beganLater(isOpening: false)
+        #expect(desk.membership.isOpening)
+        desk.membership.settled(hasClosed: false)
+        #expect(!desk.membership.isOpening)
+        desk.revoke()
+        desk.membership.beganLater(isOpening: true)
+        #expect(!desk.membership.isOpening, "none begins while partitions are given up")
+    }
+
     @Test func positionsThatSayThatNoOneIsAtWorkAreCommittedFirst() {
         var desk = MembershipDesk()
         desk.isClosed = true

@@ -107,13 +107,23 @@ extension StatusReport {
     /// Why requests wait, in plain words, the gravest first; empty when nothing waits for long.
     var reasons: [Reason] { (startReasons + groupReasons + loopReasons + partitionReasons).sorted { $0.isStuck && !$1.isStuck } }
 
-    private var startReasons: [Reason] { leftReasons + awaitingReasons + refusedReasons + lostReasons }
+    private var startReasons: [Reason] { leftReasons + awaitingReasons + readingReasons + refusedReasons + lostReasons }
 
     /// The partitions that begin as soon as a broker is back.
     private var awaitingReasons: [Reason] {
         loops.flatMap(\.partitions).filter(\.waitsForLeader).map {
             Reason(
                 text: "\($0.id): the group has no position there, and its worker waits for a leader to begin", isStuck: false)
+        }
+    }
+
+    /// The partitions that begin as soon as records in them are read.
+    private var readingReasons: [Reason] {
+        loops.flatMap(\.partitions).compactMap { partition in
+            guard let reading = partition.reading else { return nil }
+            let amount = "\(reading.count) of \(reading.total) records, \(reading.byteCount / 1_000_000) MB"
+            let text = "\(partition.id): its worker reads records that say where to begin (\(amount)), and begins by itself"
+            return Reason(text: text, isStuck: false)
         }
     }
 

@@ -48,8 +48,17 @@ struct WorkerPage: Equatable {
         var isLeft = false
         /// Whether the worker waits until its leader is back.
         var waitsForLeader = false
+        /// How far the records are read that say where it begins; nil if that is known.
+        var reading: Reading?
 
         var id: TopicPartition { TopicPartition(topic: topic, partition: Int32(clamping: partition)) }
+    }
+
+    /// How far the records of a partition are read that say where it begins.
+    struct Reading: Equatable {
+        var count = 0
+        var total = 0
+        var byteCount = 0
     }
 
     /// The oldest request in work of a partition.
@@ -154,6 +163,11 @@ private struct PageReader {
         partition.inWork = number("in_work", node)
         partition.isLeft = isTrue("left", node)
         partition.waitsForLeader = isTrue("waits_for_leader", node)
+        if let reading = document.member("reading", of: node) {
+            partition.reading = WorkerPage.Reading(
+                count: number("records", reading) ?? 0, total: number("of", reading) ?? 0,
+                byteCount: number("bytes", reading) ?? 0)
+        }
         if let oldest = document.member("oldest", of: node) {
             partition.oldest = WorkerPage.Oldest(
                 offset: number("offset", oldest), attempt: number("attempt", oldest), waitsFor: text("waits_for", oldest) ?? "",

@@ -1,0 +1,101 @@
+import Basics
+import Delivery
+import EventLoop
+import Foundation
+import Kafka
+import PushModel
+import Synchronization
+
+/// Reads on, on a thread of its own, in partitions whose questions had no answer when their assignment began, until each has one.
+///
+/// No time without an answer is taken for one. It ends with its last answer, or when it is cancelled, and writes nothing.
+final class StartLook: Sendable {
+    /// What a partition's records have led to.
+    struct Finding: Sendable {
+        let partition: TopicPartition
+        /// Where it begins; nil if that is the group's position.
+        let ruling: AssignmentPlan.Ruling?
+        /// Where it ends now; nil if that was not asked, or not learnt.
+        let end: Int64?
+    }
+
+    private struct State {
+        var findings = FIFO<Finding>()
+        /// Those without an answer, as they stood a short while ago.
+        var open: [TopicPartition: StartQuestion]
+        var isCancelled = false
+    }
+
+    /// Protects what the threads share; held for no longer than a copy.
+    private let state: Mutex<State>
+    private let wakeUp: WakeUp
+
+    /// A look whose thread runs; it signals `wakeUp` when a finding is there.
+    init(_ questions: [StartQuestion], _ configuration: WorkerConfiguration, clock: WorkerClock, wakeUp: WakeUp) {
+        state = Mutex(State(open: Dictionary(uniqueKeysWithValues: questions.map { ($0.partition, $0) })))
+        self.wakeUp = wakeUp
+        let thread = Thread { [self] in work(questions, configuration, clock) }
+        thread.name = "pushfan-look"
+        thread.start()
+    }
+
+    /// Takes the oldest finding; nil if there is none.
+    func nextFinding() -> Finding? { state.withLock { $0.findings.popFirst() } }
+
+    /// The questions without an answer, with how far they were read.
+    var open: [TopicPartition: StartQuestion] { state.withLock { $0.open } }
+
+    /// Whether each question has its answer, and all findings were taken.
+    var isDone: Bool { state.withLock { $0.open.isEmpty && $0.findings.isEmpty } }
+
+    /// Ends the reading; what it comes to is not said any more.
+    func cancel() {
+        state.withLock { state in
+            state.isCancelled = true
+            state.findings = FIFO()
+        }
+    }
+
+    private var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    private func work(_ questions: [StartQuestion], _ configuration: WorkerConfiguration, _ clock: WorkerClock) {
+        var questions = questions
+        var reader = QuestionReader(configuration, clock: clock)
+        let places = Array(questions.indices)
+        var turns = LookTurns(count: questions.count)
+        let rulings = StartRulings(configuration, clock: clock)
+        while !turns.isDone, !isCancelled {
+            turns.begin(.now())
+            // What is answered, and could not be made a ruling of, is not read again.
+            for turn in turns.present where questions[turn].isAnswered {
+                if take(questions[turn], rulings) { turns.answered(turn, at: .now()) } else { turns.postponed(turn) }
+            }
+            do throws(KafkaError) {
+                try reader.readTurn(&turns, places, &questions, until: { isCancelled }) { take($0, rulings) }
+            } catch {
+                for turn in turns.present { turns.postponed(turn) }
+            }
+            while !turns.isDone, !turns.isOver(.now()), !isCancelled { Thread.sleep(forTimeInterval: Self.pause) }
+        }
+    }
+
+    /// Between two looks at whether to go on after a failure: 50 ms in seconds.
+    private static let pause = 0.05
+
+    /// Takes in how far a question is, and what its answer leads to.
+    ///
+    /// - Returns: Whether that could be learnt, if there is an answer.
+    private func take(_ question: StartQuestion, _ rulings: StartRulings) -> Bool {
+        guard question.isAnswered else {
+            state.withLock { $0.open[question.partition] = question }
+            return true
+        }
+        guard let finding = try? rulings.finding(of: question) else { return false }
+        state.withLock { state in
+            state.open[question.partition] = nil
+            if !state.isCancelled { state.findings.append(finding) }
+        }
+        wakeUp.signal()
+        return true
+    }
+}
