@@ -130,9 +130,8 @@ struct GroupReader {
         let topics = configuration.topics
         let ofRequests = Lane.allCases.map { topics.requests(of: $0) }
         let looks = try RecordLooks(
-            of: positions.filter { $0.partition.topic != topics.parents }, partitionsBehindCommit,
-            RecordLook(configuration.kafka, limit: .seconds(3)))
-        for topic in ofRequests + topics.delays + [topics.held] {
+            of: positions, partitionsBehindCommit, RecordLook(configuration.kafka, limit: .seconds(3)))
+        for topic in ofRequests + topics.delays + [topics.held, topics.parents] {
             let hasRequests = ofRequests.contains(topic)
             let asked = positions.filter { $0.partition.topic == topic && (hasRequests || looks.isDoubtful($0.partition)) }
             guard !asked.isEmpty else { continue }
@@ -180,7 +179,11 @@ struct GroupReader {
             away.append(partition)
         }
         var doubtful: Set<TopicPartition> = []
-        if rule != .beginning { doubtful = try WaitingLook(configuration, limit: .seconds(5)).doubtful(among: places, now: now) }
+        if rule != .beginning {
+            // What is finished of large requests, their records say when they are read.
+            let waiting = places.filter { $0.partition.topic != configuration.topics.parents }
+            doubtful = try WaitingLook(configuration, limit: .seconds(5)).doubtful(among: waiting, now: now)
+        }
         for place in places {
             let mayBeFinished = doubtful.contains(place.partition)
             var since: Int64?
@@ -201,7 +204,7 @@ struct GroupReader {
         var questions = EndQuestions(admin)
         var known: [WaitingLook.Place] = []
         var away: [TopicPartition] = []
-        for topic in configuration.topics.delays + [configuration.topics.held] {
+        for topic in configuration.topics.delays + [configuration.topics.held, configuration.topics.parents] {
             let unplaced = positions.filter { $0.partition.topic == topic && $0.offset == nil }.map(\.partition)
             guard !unplaced.isEmpty else { continue }
             do throws(KafkaError) {

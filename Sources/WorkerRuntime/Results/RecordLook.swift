@@ -60,7 +60,7 @@ struct RecordLooks {
     /// Looks at the last record that was read of each partition; where it is not there, at the first one too.
     ///
     /// - Parameters:
-    ///   - positions: The group's positions, without those of large requests.
+    ///   - positions: The group's positions.
     ///   - partitionsBehindCommit: Partitions that were seen to end before their position.
     ///   - look: Looks at records.
     /// - Throws: The library refused.
@@ -69,7 +69,7 @@ struct RecordLooks {
     ) throws(KafkaError) {
         self.partitionsBehindCommit = partitionsBehindCommit
         for position in positions where position.offset != nil {
-            marks[position.partition] = (try? FinishedOffsets(decoding: position.metadata))?.marks
+            marks[position.partition] = ReadMarks(metadata: position.metadata)
         }
         last = try look.look(at: marks.mapValues(\.last))
         let missing = marks.filter { isDoubtful($0.key) && last[$0.key] != .same }
