@@ -97,6 +97,19 @@ import Testing
         #expect(GroupFindings.of(facts, Self.tool).allSatisfy { $0.state != .failed }, "all of it is new, or nothing is lost")
     }
 
+    /// A partition of large requests that ends before its position, which says what was read or does not.
+    @Test(arguments: [true, false])
+    func whereLargeRequestsHaveLostTheirEndTheCommandIsNamed(isKnown: Bool) {
+        let marks = ReadMarks(RecordMark(offset: 29, time: 1000, key: nil, value: nil))
+        let metadata = OpenParents(start: 30).commit(marks: isKnown ? marks : nil).metadata
+        var facts = Self.facts([Self.position(1)], beside: [TopicPartition(topic: "t", partition: 1)])
+        facts.parents = [Self.position(high: 20, committed: 30, metadata: metadata)]
+        facts.lost = isKnown ? [TopicPartition(topic: "t", partition: 0)] : []
+        let failed = GroupFindings.of(facts, Self.tool).filter { $0.state == .failed }
+        #expect(failed.count == 1, "\(failed)")
+        #expect(failed.first?.remedy?.contains("pushfan group start --at finished --replace t:0") == true)
+    }
+
     @Test func theRightToTransactionsIsAskedForUnderTheWorkersNames() throws {
         func settings(_ environment: [String: String]) throws -> Settings {
             let own = ["PUSHFAN_KAFKA_GROUP_ID": "g", "PUSHFAN_WORKER_ID": "w"]

@@ -90,6 +90,14 @@ struct GroupStartTests {
         try producer.flush(timeout: farDeadline)
     }
 
+    private func delete(_ role: String, key: String) throws {
+        let producer = try Producer(kafka, transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try #require(try producer.warmUp(topics: ["\(stage.name).\(role)"], timeout: farDeadline).first)
+        try producer.produce(to: topic, partition: 0, key: Array(key.utf8).span, value: nil)
+        try producer.flush(timeout: farDeadline)
+    }
+
     /// The record of a large request that was divided.
     private func writeParent(of offset: Int, publishedAt time: Int64) throws {
         let origin = #"{"topic":"\#(stage.requests)","partition":0,"offset":"\#(offset)","timestamp_ms":\#(time)}"#
@@ -169,6 +177,52 @@ struct GroupStartTests {
         let position = try #require(try committed(in: lane))
         let finished = try FinishedOffsets(decoding: position.metadata)
         #expect(position.offset == 1 && (0..<finished.bitCount).filter { finished.contains($0) } == [1, 2, 6])
+    }
+
+    /// Of four large requests that have ended one has a result, one a dead letter, and one was deleted. Another has a part to go. One came
+    /// as a file, and its result names its own record.
+    @Test func largeRequestsGoOnWithTheFirstThatHasNoResult() throws {
+        let time = stage.harness.now() - 60_000
+        func part(_ offset: Int, _ chunk: Int) throws {
+            try write("parents", key: "\(stage.requests):0:\(offset)/\(chunk)", #"{"v":1,"state":"sent","outcome":"success"}"#)
+        }
+        for offset in [1, 2, 3, 4] {
+            try writeParent(of: offset, publishedAt: time)
+            for chunk in 0..<2 { try part(offset, chunk) }
+        }
+        try writeParent(of: 5, publishedAt: time)
+        try part(5, 1)
+        try write("parents", key: ":file:f", #"{"schema_version":1,"id":"f","chunks":1,"calls":1}"#, at: time)
+        try write("parents", key: ":file:f/0", #"{"v":1,"state":"sent","outcome":"success"}"#)
+        try delete("parents", key: "\(stage.requests):0:2")
+        let own = #""origin":{"topic":"\#(stage.name).parents","partition":0,"offset":"14"}}"#
+        let told = Timestamp(milliseconds: time).text
+        try stage.write(
+            "results",
+            [
+                (0, result(1, publishedAt: told)), (0, result(4, publishedAt: "2020-01-01T00:00:00.000Z")),
+                (1, #"{"schema_version":1,"request_id":"f","kind":"final","state":"sent","outcome":"success",\#(own)"#),
+            ])
+        try stage.write(
+            "deadletter", [(0, "{}")],
+            headers: [
+                ("pushfan-dlq-group", group), ("pushfan-dlq-topic", "\(stage.name).parents"), ("pushfan-dlq-partition", "0"),
+                ("pushfan-dlq-offset", "8"), ("pushfan-dlq-reason", "not_taken"), ("pushfan-dlq-timestamp-ms", "9"),
+            ])
+        let partition = TopicPartition(topic: "\(stage.name).parents", partition: 0)
+        let expected = line(of: "parents", position: 9, before: 3, after: 2, finished: 1)
+        let dry = start("--at", "finished", "--dry-run")
+        #expect(dry.code == .done && dry.output.contains(expected), "\(dry.output) \(dry.messages)")
+        #expect(try committed(in: partition)?.offset == nil)
+        let outcome = start("--at", "finished", "\(stage.name).parents:0")
+        #expect(outcome.code == .done && outcome.output.contains(expected), "\(outcome.output) \(outcome.messages)")
+        #expect(outcome.messages.contains("1 position was written: 2 large requests will get a result, and 3 lie before"))
+        let digest = String(ParentKey("\(stage.requests):0:4").digest, radix: 16)
+        #expect(try committed(in: partition)?.offset == 9)
+        #expect(try committed(in: partition)?.metadata == "17 \(digest)")
+        let again = start("--at", "beginning", "--replace", "\(stage.name).parents:0")
+        #expect(again.messages.contains("17 records of large requests will be read, and 0 lie before"), "\(again.messages)")
+        #expect(try committed(in: partition)?.metadata == "0 u17")
     }
 
     /// As workers see it: what may have been sent, in lanes and in the topic of held requests. Another group's request says nothing, and

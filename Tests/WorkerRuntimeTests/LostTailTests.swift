@@ -26,15 +26,17 @@ struct LostTailTests {
 
     /// Puts the group where it stood when it had read a first and a last record; or where it says nothing of them.
     private static func stand(
-        _ bench: Bench, in topic: String? = nil, at offset: Int64, read marks: (first: RecordMark, last: RecordMark)? = nil
+        _ bench: Bench, in topic: String? = nil, at offset: Int64, read marks: (first: RecordMark, last: RecordMark)? = nil,
+        isOfParents: Bool = false
     ) throws {
         var finished = FinishedOffsets()
         finished.marks = marks.map { ReadMarks($0.first) }
         if let marks { finished.marks?.read(marks.last) }
+        let parents = OpenParents(start: offset).commit(marks: finished.marks).metadata
         let consumer = try Consumer(bench.kafka, groupID: bench.name, wakeUpFileDescriptor: -1)
         defer { consumer.close(timeout: .seconds(2)) }
         let partition = TopicPartition(topic: topic ?? bench.topics.requests, partition: 0)
-        let commit = OffsetCommit(partition, offset: offset, metadata: finished.encoded())
+        let commit = OffsetCommit(partition, offset: offset, metadata: isOfParents ? parents : finished.encoded())
         // A worker that has stopped is a member until its session ends.
         #expect(eventually { (try? consumer.group.commit([commit])) != nil })
     }
@@ -229,5 +231,73 @@ struct LostTailTests {
             })
         #expect(bench.passTime(by: .milliseconds(500)) { bench.hub.calls().count == 10 })
         try second.stop()
+    }
+
+    private static func large(_ id: String) -> String {
+        let names = (0..<300).map { "\"\(id)-u\($0)\"" }.joined(separator: ",")
+        return #"{"id":"\#(id)","audience":{"users":[\#(names)]},"message":{"title":"T"}}"#
+    }
+
+    /// Lets a worker send two large requests, and makes a topic with what it wrote of them, in which the group has no position: with the
+    /// records that delete them, or without.
+    private static func finishLarge(_ bench: Bench, keepsEnd: Bool) throws -> String {
+        let first = try bench.startWorker(change: Bench.takeover)
+        try bench.publish(all: [large("a"), large("b")])
+        try bench.results(8)
+        try first.stop()
+        let name = bench.name + ".parents-copy"
+        try bench.create(name)
+        let producer = try Producer(bench.kafka, transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try #require(try producer.warmUp(topics: [name], timeout: farDeadline).first)
+        for record in try bench.readAll(bench.topics.parents) {
+            let key = record.key ?? []
+            if let value = record.value {
+                try producer.produce(to: topic, partition: 0, key: key.span, value: value.span, timestamp: record.mark.time)
+            } else if keepsEnd {
+                try producer.produce(to: topic, partition: 0, key: key.span, value: nil, timestamp: record.mark.time)
+            }
+        }
+        try producer.flush(timeout: farDeadline)
+        return name
+    }
+
+    /// The group's position in a topic of parents is gone: what was deleted there was finished, and the next request is counted.
+    @Test(arguments: [StartRule.safe, .beginning, .end])
+    func largeRequestsWithoutAPositionHaveNoSecondResult(rule: StartRule) throws {
+        let bench = try Bench(.real, partitions: 1)
+        let copy = try Self.finishLarge(bench, keepsEnd: true)
+        let second = try bench.startWorker {
+            Bench.takeover(&$0)
+            $0.start = rule
+            $0.topics.parents = copy
+        }
+        try bench.publish(all: [Self.large("c")])
+        try bench.results(12)
+        try second.stop()
+        #expect(Set(try bench.resultsByRequest().keys).isSuperset(of: ["a", "b", "c", "c.2"]))
+        #expect(try bench.readAll(bench.topics.results).count == 12, "one result for each")
+    }
+
+    /// The records that deleted two large requests are gone, and the position names one of them; or it says nothing of what was read.
+    @Test(arguments: [true, false])
+    func largeRequestsThatHaveLostTheirEndWaitForAnOperator(isKnown: Bool) throws {
+        let bench = try Bench(.real, partitions: 1)
+        let copy = try Self.finishLarge(bench, keepsEnd: false)
+        let record = try #require(try bench.readAll(copy).first)
+        let lost = Self.lost(at: 999, time: bench.clock.millisecondsSince1970)
+        try Self.stand(bench, in: copy, at: 1_000, read: isKnown ? (record.mark, lost) : nil, isOfParents: true)
+        let second = try bench.startWorker {
+            Bench.takeover(&$0)
+            $0.start = .safe
+            $0.topics.parents = copy
+        }
+        #expect(eventually { Self.isRefused(second, "group start --at finished --replace \(copy):0") })
+        // Requests are sent meanwhile, and parts too.
+        try bench.publish(all: [Self.request("now"), Self.large("c")])
+        try bench.results(12)
+        try second.stop()
+        #expect(Set(try bench.resultsByRequest().keys).isSuperset(of: ["a", "b", "now", "c.0", "c.1", "c.2"]))
+        #expect(try bench.readAll(bench.topics.results).count == 12, "the whole of the last one waits")
     }
 }

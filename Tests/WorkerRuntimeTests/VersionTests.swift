@@ -44,6 +44,12 @@ struct VersionTests {
         return try consumer.group.committed([TopicPartition(topic: topic, partition: 0)], timeout: farDeadline).first?.offset
     }
 
+    private static func commit(_ position: OffsetCommit, _ bench: Bench) throws {
+        let consumer = try Consumer(bench.kafka, groupID: bench.name, wakeUpFileDescriptor: -1)
+        defer { consumer.close(timeout: .seconds(2)) }
+        #expect(eventually { (try? consumer.group.commit([position])) != nil })
+    }
+
     private static let request =
         #"{"id":"free","audience":{"categories":["free"]},"platforms":["apple"],"message":{"title":"T"}}"#
 
@@ -83,6 +89,8 @@ struct VersionTests {
                 Self.sample("delayed", "late", "late-0"), Self.sample("delayed", "late", "late-1", version: "2"),
                 Self.sample("delayed", "late", "late-2"),
             ], to: topics.delays[0], of: bench)
+        // Without a position what is finished there would be unknown up to its end, which is not read.
+        try Self.commit(OffsetCommit(TopicPartition(topic: topics.parents, partition: 0), offset: 0, metadata: "0"), bench)
         let held = try #require(OrderedPartitions.heldPartition(of: 0, .normal))
         try Self.write([Self.sample("held", version: "2")], to: topics.held, partition: held, of: bench)
         try bench.publish(Self.request)

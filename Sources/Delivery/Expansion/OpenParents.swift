@@ -10,6 +10,10 @@ public import PushModel
 /// the tombstones, must not finish it again. The exceptions are those that the transaction left out; the position names them by the digests
 /// of their keys.
 ///
+/// Where the group has no position, or lost what was read, nothing says what is finished but the records themselves: a request was finished
+/// by the transaction that deleted its record. So up to where the partition ended then, `unknownBefore`, a request whose parts have all
+/// ended is finished only when all of that was read and its record is still there.
+///
 /// For each open request it keeps its record and a bit for each of its parts.
 public struct OpenParents: Sendable {
     /// A request whose parts have all ended.
@@ -33,6 +37,8 @@ public struct OpenParents: Sendable {
         let offset: Int64
         let timestamp: Timestamp
         let chunks: Int
+        /// The offset of the record that ended it, while it is unknown whether it is finished.
+        var end: Int64?
         var totals = PartTotals()
         /// A bit for each part that was counted.
         var counted: [UInt64]
@@ -54,6 +60,10 @@ public struct OpenParents: Sendable {
     private var order = FIFO<(offset: Int64, key: ParentKey)>()
     /// Up to where requests were finished by whoever had the partition before, but for those that were left out and have not ended again.
     private let finishedBefore: Int64
+    /// Up to where it is unknown, from there on, which requests were finished.
+    private let unknownBefore: Int64
+    /// Those that have ended between the two, in the order of their last parts, and some whose records were deleted since; the first was not.
+    private(set) var doubtful = FIFO<(offset: Int64, key: ParentKey)>()
     private var leftOut: Set<UInt64> = []
     /// What has ended and is not committed, by the offset of the record that ended it: the digest of its key, and from where on it must be
     /// read again without a commit.
@@ -73,10 +83,12 @@ public struct OpenParents: Sendable {
     /// - Parameters:
     ///   - start: Where reading begins: the committed low-water mark.
     ///   - position: The committed position; `start` when none is known.
-    public init(start: Int64 = 0, position: Int64 = 0) {
+    ///   - unknownBefore: Where the partition ended when it was unknown what was finished from `position` on; 0 when that is known.
+    public init(start: Int64 = 0, position: Int64 = 0, unknownBefore: Int64 = 0) {
         self.start = start
         self.position = max(start, position)
         finishedBefore = max(start, position)
+        self.unknownBefore = max(start, position, unknownBefore)
         readTo = start
     }
 
@@ -96,9 +108,10 @@ public struct OpenParents: Sendable {
     ///   - metadata: The committed metadata, as `commit` writes it and `isKnown` knows it; the position is `start` where it is not that.
     public init(start: Int64, metadata: String) {
         let words = metadata.split(separator: " ")
-        self.init(start: start, position: words.first.flatMap { Int64($0) } ?? start)
-        guard words.count == 2 else { return }
-        leftOut = Set(words[1].split(separator: ",").compactMap { UInt64($0, radix: 16) })
+        let notes = words.count == 2 ? words[1].split(separator: ",") : []
+        let unknown = notes.first { $0.first == Self.unknownSign }.flatMap { Int64($0.dropFirst()) }
+        self.init(start: start, position: words.first.flatMap { Int64($0) } ?? start, unknownBefore: unknown ?? 0)
+        leftOut = Set(notes.compactMap { UInt64($0, radix: 16) })
     }
 
     /// The number of open requests.
@@ -139,8 +152,27 @@ public struct OpenParents: Sendable {
         read(offset)
         // In place: a copy of the bits for each part would be too many.
         guard open[key]?.count(tally) == true, let state = open[key], state.totals.count == state.chunks else { return nil }
+        if leftOut.remove(key.digest) != nil || offset >= unknownBefore { return finish(key, state, at: offset) }
+        guard offset >= finishedBefore else {
+            remove(key)
+            return nil
+        }
+        open[key]?.end = offset
+        doubtful.append((offset, key))
+        return nil
+    }
+
+    /// Takes the next request of those that have ended while it was unknown whether they are finished, once all of that was read: nobody
+    /// has deleted its record. To be asked for until there is none, before anything else is read.
+    ///
+    /// - Returns: The request, whose result must be written, and the offset of the record that ended it.
+    public mutating func takeUnfinished() -> (parent: Finished, offset: Int64)? {
+        guard readTo >= unknownBefore, let (offset, key) = doubtful.first, let state = open[key] else { return nil }
+        return (finish(key, state, at: offset), offset)
+    }
+
+    private mutating func finish(_ key: ParentKey, _ state: Open, at offset: Int64) -> Finished {
         remove(key)
-        guard leftOut.remove(key.digest) != nil || offset >= finishedBefore else { return nil }
         unrecorded[offset] = (key.digest, state.offset)
         return Finished(
             key: key, record: state.record, offset: state.offset, timestamp: state.timestamp, chunks: state.chunks,
@@ -156,7 +188,7 @@ public struct OpenParents: Sendable {
     ///   - offset: Where the record stands.
     /// - Returns: Whether to delete it.
     public func isStray(_ key: ParentKey, _ chunk: Int, at offset: Int64) -> Bool {
-        guard offset >= finishedBefore || leftOut.contains(key.digest) else { return false }
+        guard offset >= unknownBefore || leftOut.contains(key.digest) else { return false }
         guard let chunks = open[key]?.chunks else { return true }
         return !(0..<chunks).contains(chunk)
     }
@@ -167,26 +199,27 @@ public struct OpenParents: Sendable {
     }
 
     /// What a commit must name so that what has ended counts as finished, but for some that it leaves to a later one: the low-water mark,
-    /// and in the metadata the position, with the digests of the keys of what it leaves out before that.
+    /// and in the metadata the position, with the digests of the keys of what it leaves out before that, up to where it is unknown what
+    /// is finished behind it, and the marks.
     ///
-    /// - Parameter left: The offsets of the records that ended what is left out, ascending.
+    /// - Parameters:
+    ///   - left: The offsets of the records that ended what is left out, ascending.
+    ///   - marks: The first and the last record that were read; nil when they are not known.
     /// - Returns: The position with its metadata.
-    public func commit(leavingOut left: [Int64] = []) -> LedgerCommit {
+    public func commit(leavingOut left: [Int64] = [], marks: ReadMarks? = nil) -> LedgerCommit {
         let missing = Set(left)
         let taken = unrecorded.keys.filter { !missing.contains($0) }.max() ?? Int64.min
         // Before this there is something that is committed, so that the position cannot go back behind it.
         let settled = max(finishedBefore, recordedBefore, taken.addingSaturated(1))
         var mark = lowWaterMark
-        var reach = position
+        var reach = readTo >= unknownBefore ? min(position, doubtful.first?.offset ?? position) : finishedBefore
         var digests = leftOut
         for offset in left {
             guard let ended = unrecorded[offset] else { continue }
             mark = min(mark, ended.from)
             if offset < settled { digests.insert(ended.digest) } else { reach = min(reach, offset) }
         }
-        var metadata = String(reach)
-        if !digests.isEmpty { metadata += " " + digests.sorted().map { String($0, radix: 16) }.joined(separator: ",") }
-        return LedgerCommit(offset: mark, metadata: metadata)
+        return LedgerCommit(offset: mark, metadata: metadata(reach, digests, marks))
     }
 
     /// Notes that a commit is in flight which leaves something out.
@@ -227,5 +260,43 @@ public struct OpenParents: Sendable {
         guard open.removeValue(forKey: key) != nil else { return }
         // A request of the same key may have been opened again behind it.
         while let first = order.first, open[first.key]?.offset != first.offset { _ = order.popFirst() }
+        while let first = doubtful.first, open[first.key]?.end != first.offset { _ = doubtful.popFirst() }
+    }
+}
+
+/// The metadata of a position: where requests are finished before, and notes that commas divide. A note is the digest of a key, or it begins
+/// with a sign that no digest has, so that versions that do not know it pass over it.
+extension OpenParents {
+    /// Begins the note up to where it is unknown what is finished.
+    private static let unknownSign: Character = "u"
+    /// Begins the note of the marks.
+    private static let marksSign: Character = "m"
+
+    /// The metadata that says this.
+    func metadata(_ reach: Int64, _ digests: Set<UInt64>, _ marks: ReadMarks?) -> String {
+        var notes = digests.sorted().map { String($0, radix: 16) }
+        if reach < unknownBefore { notes.append("\(Self.unknownSign)\(unknownBefore)") }
+        if let marks { notes.append("\(Self.marksSign)\(marks.text.replacing(",", with: ":"))") }
+        return notes.isEmpty ? String(reach) : "\(reach) " + notes.joined(separator: ",")
+    }
+
+    /// What a position says of the records that were read.
+    ///
+    /// - Parameter metadata: The committed metadata.
+    /// - Returns: The first and the last record; nil when it does not say.
+    public static func marks(in metadata: String) -> ReadMarks? {
+        let words = metadata.split(separator: " ")
+        guard words.count == 2, let note = words[1].split(separator: ",").first(where: { $0.first == marksSign }) else {
+            return nil
+        }
+        return ReadMarks(note.dropFirst().replacing(":", with: ","))
+    }
+}
+
+extension ReadMarks {
+    /// What the metadata of a position says of the records that were read, in any topic; nil when it does not say.
+    public init?(metadata: String) {
+        guard let marks = (try? FinishedOffsets(decoding: metadata))?.marks ?? OpenParents.marks(in: metadata) else { return nil }
+        self = marks
     }
 }

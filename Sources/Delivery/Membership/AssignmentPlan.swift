@@ -134,19 +134,19 @@ public struct AssignmentPlan: Sendable {
             let size = known.kind == .held ? heldWindow : window
             var partition = Partition(index, known, reach: reach)
             if let position = known.committed, let cause = Self.obstacle(to: known, at: position) {
-                partition.leave(because: cause, known.kind, at: position)
-            } else if known.kind == .parents {
-                partition.beginParents(at: known.committed)
+                partition.leave(because: cause, known.kind)
             } else if let ruling = known.ruling {
                 if let position = known.committed?.offset {
                     messages.append(.endsBeforePosition(index: index, position: position, end: ruling.end, cause: ruling.cause))
                 }
-                partition.begin(by: ruling, window: size)
+                partition.begin(by: ruling, known.kind, window: size)
+            } else if known.kind == .parents {
+                partition.beginParents(at: known.committed)
             } else if let position = known.committed {
                 do throws(FinishedOffsets.DecodingError) {
                     try partition.begin(at: position, end: known.end, window: size)
                 } catch {
-                    partition.leave(because: LeaveCause(error), known.kind, at: position)
+                    partition.leave(because: LeaveCause(error), known.kind)
                 }
             }
             if known.isUnanswered, partition.left == nil { partition.wait() }
@@ -242,11 +242,15 @@ extension AssignmentPlan {
         }
 
         /// Leaves it as it is.
-        fileprivate mutating func leave(because cause: LeaveCause, _ kind: Kind, at position: LedgerCommit) {
+        fileprivate mutating func leave(because cause: LeaveCause, _ kind: Kind) {
             left = cause
             start = .end
-            // The others of its kind are counted by their places, so that it needs one as well.
-            if kind == .parents { parents = OpenParents(start: position.offset, position: position.offset) }
+            keepPlace(kind)
+        }
+
+        /// Gives it a place among those of its kind, of which nothing is committed.
+        private mutating func keepPlace(_ kind: Kind) {
+            if kind == .parents { parents = OpenParents(start: firstOffset, position: firstOffset) }
         }
 
         /// Leaves it as it is until its records have said where it begins. What is likely is where its reading starts already.
@@ -260,22 +264,29 @@ extension AssignmentPlan {
         }
 
         /// Begins where it was decided, or not at all.
-        fileprivate mutating func begin(by ruling: Ruling, window: Int) {
+        fileprivate mutating func begin(by ruling: Ruling, _ kind: Kind, window: Int) {
             switch ruling.decision {
             case .offset(let offset):
-                ledger = OffsetLedger(start: offset, window: window)
                 start = .offset(offset)
                 firstOffset = offset
-                recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
                 isDirty = true
+                guard kind != .parents else {
+                    // What is there may be finished.
+                    parents = OpenParents(start: offset, unknownBefore: ruling.end)
+                    return
+                }
+                ledger = OffsetLedger(start: offset, window: window)
+                recent = recent.map { RecentRequests(reach: Int($0.reach), start: offset) }
                 isClosed = true
             case .refused:
                 refusal = ruling.cause
                 refusedCount = ruling.waiting
                 start = .end
+                keepPlace(kind)
             case .undecided:
                 left = .leaderAway
                 start = .end
+                keepPlace(kind)
             }
         }
 
@@ -287,6 +298,7 @@ extension AssignmentPlan {
                 return
             }
             parents = OpenParents(start: position.offset, metadata: position.metadata)
+            marks = OpenParents.marks(in: position.metadata)
             start = .offset(position.offset)
         }
     }

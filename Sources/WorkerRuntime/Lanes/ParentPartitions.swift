@@ -7,7 +7,7 @@ struct ParentPartitions {
     private var partitions: [OpenParents] = []
     /// Whether a read may find a record, by partition.
     private var flags: [Bool] = []
-    /// Whether a partition is left to another version, and not read.
+    /// Whether a partition is not read: it is left to another version, or until it is decided where it begins.
     private var isLeft: [Bool] = []
     /// Whether a read may find a record in one of them.
     private(set) var mayHaveRecords = false
@@ -22,7 +22,7 @@ struct ParentPartitions {
     init(_ planned: ArraySlice<AssignmentPlan.Partition>, at slot: Int) {
         slots = slot..<slot + planned.count
         partitions = planned.map { $0.parents ?? OpenParents() }
-        isLeft = planned.map { $0.left != nil }
+        isLeft = planned.map { $0.left != nil || $0.refusal != nil }
         flags = isLeft.map { !$0 }
         mayHaveRecords = flags.contains(true)
     }

@@ -112,7 +112,7 @@ extension WorkerLoop {
     /// What to commit for a partition; nil when it has no position yet.
     private func position(of slot: Int, leavingOut left: [Int64], closes: Bool) -> OffsetCommit? {
         if parents.slots.contains(slot) {
-            let position = parents[slot].commit(leavingOut: left)
+            let position = parents[slot].commit(leavingOut: left, marks: partitions[slot].marks)
             return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
         }
         guard let ledger = partitions[slot].ledger else { return nil }

@@ -20,8 +20,12 @@ extension WorkerLoop {
         guard parents.mayHaveRecords else { return }
         for slot in parents.slots {
             var budget = Self.parentRecordsPerTurn
-            while budget > 0 && parents.mayHaveRecord(slot) && canReadParents {
+            while budget > 0 && parents.mayHaveRecord(slot) && canReadParents && membership.behindCommit.isEmpty {
                 budget -= 1
+                if let (parent, offset) = parents[slot].takeUnfinished() {
+                    finish(parent, slot, offset)
+                    continue
+                }
                 let result = delayReader.read(slot: slot - delayedPartitions.slots.lowerBound) { takeParent($0, slot) }
                 switch result {
                 case .record: break
@@ -34,9 +38,12 @@ extension WorkerLoop {
     }
 
     private func takeParent(_ record: borrowing ConsumedRecord, _ slot: Int) {
+        guard !parents[slot].begins(after: record.offset) else {
+            return membership.foundBehindCommit(Membership.Partition(partitions[slot].id))
+        }
         guard !partitions[slot].leaves(at: record, group: configuration.groupID) else { return parents.leave(slot) }
+        partitions[slot].noteRead(record)
         partitions[slot].consumed.increment()
-        if parents[slot].begins(after: record.offset) { beginParentsAgain(slot, at: record.offset) }
         guard let bytes = record.key, let (key, role) = ParentKey.read(bytes) else {
             noteUnknownParent(record.offset, slot)
             return
@@ -50,18 +57,6 @@ extension WorkerLoop {
         case .part(let chunk): end(key, chunk, value, record.offset, slot)
         case .progress, .claim: parents[slot].passed(record.offset + 1)
         }
-    }
-
-    /// Notes that the partition has records below the committed position: its topic was recreated or truncated.
-    private func beginParentsAgain(_ slot: Int, at offset: Int64) {
-        log.warning(
-            .kafkaError, "committed offset is beyond the log end (topic recreated or truncated); offset reset to earliest",
-            [
-                .topic: .string(partitions[slot].id.topic), .partition: LogValue(partitions[slot].id.partition),
-                .offset: LogValue(offset),
-            ])
-        parents[slot] = OpenParents(start: offset, position: offset)
-        partitions[slot].isDirty = true
     }
 
     private func open(_ key: ParentKey, _ value: Span<UInt8>, _ offset: Int64, at timestamp: Int64?, _ slot: Int) {

@@ -135,12 +135,12 @@ struct GroupReader {
         var endQuestions = EndQuestions(admin)
         let topics = configuration.topics
         let ofRequests = Lane.allCases.map { topics.requests(of: $0) }
-        let looks = try readMarks(of: positions.filter { $0.partition.topic != topics.parents }, partitionsBehindCommit)
+        let looks = try readMarks(of: positions, partitionsBehindCommit)
         found.unanswered = looks.filter { !$0.value.isAnswered }
         func isDoubtful(_ partition: TopicPartition) -> Bool {
             partitionsBehindCommit.contains(partition) || looks[partition]?.isDoubtful ?? false
         }
-        for topic in ofRequests + topics.delays + [topics.held] {
+        for topic in ofRequests + topics.delays + [topics.held, topics.parents] {
             let hasRequests = ofRequests.contains(topic)
             let asked = positions.filter {
                 $0.partition.topic == topic && (hasRequests || isDoubtful($0.partition)) && found.unanswered[$0.partition] == nil
@@ -193,12 +193,19 @@ struct GroupReader {
             found.starts[partition] = AssignmentPlan.Ruling(.undecided, .noPosition, end: 0)
             away.append(partition)
         }
-        var waiting = places.map { place in
+        // What is finished of large requests, their records say when they are read.
+        let parents = configuration.topics.parents
+        for place in places where place.partition.topic == parents {
+            found.starts[place.partition] = try rulings.ruling(
+                of: place.partition, low: place.low, end: place.end, mayBeFinished: false)
+        }
+        let others = places.filter { $0.partition.topic != parents }
+        var waiting = others.map { place in
             StartQuestion(place.partition, low: place.low, end: place.end, next: progress[place.partition])
         }
         let isRead = configuration.start != .beginning
         if isRead { try questions.read(&waiting, within: Self.waitingLimit) }
-        for (place, question) in zip(places, waiting) {
+        for (place, question) in zip(others, waiting) {
             let mayBeFinished = isRead && question.mayHaveGoneOn ?? false
             // As long as that is not known, its reading starts where it most likely begins.
             if isRead, !question.isAnswered { found.unanswered[place.partition] = question }
@@ -217,9 +224,7 @@ struct GroupReader {
         of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>
     ) throws(KafkaError) -> [TopicPartition: StartQuestion] {
         var asked = positions.compactMap { position -> StartQuestion? in
-            guard let offset = position.offset, let marks = (try? FinishedOffsets(decoding: position.metadata))?.marks else {
-                return nil
-            }
+            guard let offset = position.offset, let marks = ReadMarks(metadata: position.metadata) else { return nil }
             return StartQuestion(
                 position.partition, position: offset, marks: marks,
                 wasBeyondEnd: partitionsBehindCommit.contains(position.partition))
@@ -244,7 +249,7 @@ struct GroupReader {
         var questions = EndQuestions(admin)
         var known: [Place] = []
         var away: [TopicPartition] = []
-        for topic in configuration.topics.delays + [configuration.topics.held] {
+        for topic in configuration.topics.delays + [configuration.topics.held, configuration.topics.parents] {
             let unplaced = positions.filter { $0.partition.topic == topic && $0.offset == nil }.map(\.partition)
             guard !unplaced.isEmpty else { continue }
             do throws(KafkaError) {

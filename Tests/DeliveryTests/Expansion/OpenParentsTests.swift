@@ -126,21 +126,98 @@ struct OpenParentsTests {
         #expect(parents.commit() == LedgerCommit(offset: 9, metadata: "9"))
     }
 
-    /// A partition's log, read by one owner after another, each of whom dies anywhere: every request is finished by exactly one commit.
+    /// One request whose record was deleted behind its last part, one whose record is there, and one that has a part to go.
+    private static func readUnknown(_ parents: inout OpenParents) -> [ParentKey] {
+        var finished: [ParentKey] = []
+        for (number, name) in ["deleted", "there", "open"].enumerated() {
+            parents.opened(ParentKey(name), record, chunks: 2, at: Int64(number), timestamp: 99)
+        }
+        for (number, name) in ["deleted", "there"].enumerated() {
+            for chunk in 0..<2 {
+                let end = parents.ended(ParentKey(name), tally(chunk), at: Int64(3 + 2 * number + chunk))
+                if let end { finished.append(end.key) }
+            }
+        }
+        finished += [parents.ended(ParentKey("open"), tally(0), at: 7), parents.takeUnfinished()?.parent].compactMap { $0?.key }
+        parents.deleted(ParentKey("deleted"), at: 8)
+        return finished
+    }
+
+    @Test func withoutAPositionThatIsFinishedWhoseRecordIsThereWhenAllIsRead() throws {
+        var parents = OpenParents(start: 0, unknownBefore: 11)
+        #expect(parents.commit() == LedgerCommit(offset: 0, metadata: "0 u11"))
+        #expect(Self.readUnknown(&parents).isEmpty, "a deletion may come")
+        #expect(parents.commit() == LedgerCommit(offset: 1, metadata: "0 u11"), "whoever comes next must not guess either")
+        #expect(!parents.isStray(ParentKey("foreign"), 0, at: 9), "whose it was is unknown")
+        parents.passed(11)
+        #expect(parents.commit() == LedgerCommit(offset: 1, metadata: "6 u11"), "it is not taken yet")
+        let next = parents.takeUnfinished()
+        let (parent, offset) = try #require(next)
+        #expect(parent.key == ParentKey("there") && parent.totals.sent == 2 && parent.offset == 1 && offset == 6)
+        #expect(parents.takeUnfinished() == nil)
+        #expect(parents.commit() == LedgerCommit(offset: 2, metadata: "11"))
+        #expect(parents.commit(leavingOut: [6]) == LedgerCommit(offset: 1, metadata: "6 u11"))
+        #expect(parents.ended(ParentKey("open"), Self.tally(1), at: 11)?.key == ParentKey("open"), "what comes later is known")
+        #expect(parents.isStray(ParentKey("foreign"), 0, at: 12))
+    }
+
+    @Test func whoComesNextKnowsWhatIsUnknown() throws {
+        var parents = OpenParents(start: 0, metadata: "0 u11")
+        #expect(Self.readUnknown(&parents).isEmpty)
+        parents.passed(11)
+        #expect(parents.takeUnfinished()?.parent.key == ParentKey("there"))
+        // The one that stands there before the position was finished by whoever committed that.
+        var later = OpenParents(start: 0, metadata: "7 u11")
+        #expect(Self.readUnknown(&later).isEmpty)
+        later.passed(11)
+        #expect(later.takeUnfinished() == nil && later.count == 1)
+    }
+
+    /// Versions that do not know the notes read the digests, and nothing else.
+    @Test(arguments: [(nil, []), (7, [12]), (7, [])] as [(Int64?, [Int64])])
+    func aPositionNamesTheRecordsThatWereRead(time: Int64?, left: [Int64]) throws {
+        var parents = OpenParents(start: 5, metadata: "5")
+        for (number, key) in [Self.key, ParentKey("other")].enumerated() {
+            parents.opened(key, [], chunks: 1, at: Int64(10 + number), timestamp: 0)
+        }
+        #expect(parents.ended(Self.key, Self.tally(0), at: 12) != nil)
+        #expect(parents.ended(ParentKey("other"), Self.tally(0), at: 13) != nil)
+        var marks = ReadMarks(RecordMark(offset: 10, time: time, key: nil, value: Self.record.span))
+        marks.read(RecordMark(offset: 13, time: 8, key: nil, value: nil))
+        let position = parents.commit(leavingOut: left, marks: marks)
+        #expect(OpenParents.marks(in: position.metadata) == marks && ReadMarks(metadata: position.metadata) == marks)
+        #expect(OpenParents.isKnown(position.metadata))
+        let words = position.metadata.split(separator: " ")
+        #expect(words.count == 2 && words.first == "14")
+        let digests = left.isEmpty ? [] : [Self.key.digest]
+        #expect(words.last?.split(separator: ",").compactMap { UInt64($0, radix: 16) } == digests)
+        #expect(OpenParents(start: position.offset, metadata: position.metadata).commit(marks: marks) == position)
+    }
+
+    @Test(arguments: ["", "9", "9 a,ff", "9 m", "9 m1:2:3", "9 m2::a:1::b", "9 mx::a:1::b", "9 a m1::a:1::b"])
+    func metadataWithoutMarksNamesNone(_ metadata: String) {
+        #expect(OpenParents.marks(in: metadata) == nil && ReadMarks(metadata: metadata) == nil)
+    }
+
+    /// A partition's log, read by one owner after another, each of whom dies anywhere, and now and then the group forgets its position:
+    /// every request is finished by exactly one commit.
     @Test(arguments: 0..<300) func everyRequestIsFinishedOnceWhoeverDies(seed: Int) throws {
         var random = SeededRandom(seed)
         var log = Log(using: &random)
-        var mark = LedgerCommit(offset: 0, metadata: "0")
+        var mark: LedgerCommit?
         var finished: [ParentKey: PartTotals] = [:]
         for _ in 0..<200 where finished.count < log.requests.count {
-            var parents = OpenParents(start: mark.offset, metadata: mark.metadata)
+            if random.below(6) == 0 { mark = nil }
+            var parents = log.begin(at: mark)
             var pending: [Log.Ended] = []
-            var next = Int(mark.offset)
+            var next = Int(mark?.offset ?? 0)
             // How long this owner lives.
             var life = random.below(60)
             while life > 0 {
                 life -= 1
-                if next < log.records.count {
+                if let (parent, offset) = parents.takeUnfinished() {
+                    pending.append((offset, parent))
+                } else if next < log.records.count {
                     log.read(next, into: &parents, &pending)
                     next += 1
                 } else if random.below(3) == 0 {
@@ -159,16 +236,19 @@ struct OpenParentsTests {
                 parents.offered(leavingOut: leftOut)
                 let commit = parents.commit(leavingOut: leftOut)
                 parents.recorded()
-                try #require(commit.offset >= mark.offset && commit.offset <= Int64(log.records.count))
+                try #require(commit.offset >= mark?.offset ?? 0 && commit.offset <= Int64(log.records.count))
                 mark = commit
-                if random.below(4) == 0 { log.compact(before: Int(mark.offset)) }
+                if random.below(4) == 0 { log.compact(before: Int(commit.offset)) }
             }
         }
         // The last owner lives on.
-        var parents = OpenParents(start: mark.offset, metadata: mark.metadata)
+        var parents = log.begin(at: mark)
         var last: [Log.Ended] = []
         while log.write(using: &random) {}
-        for index in Int(mark.offset)..<log.records.count { log.read(index, into: &parents, &last) }
+        for index in Int(mark?.offset ?? 0)...log.records.count {
+            while let (parent, offset) = parents.takeUnfinished() { last.append((offset, parent)) }
+            if index < log.records.count { log.read(index, into: &parents, &last) }
+        }
         for (_, parent) in last { #expect(finished.updateValue(parent.totals, forKey: parent.key) == nil) }
         #expect(finished.count == log.requests.count)
         for (key, chunks) in log.requests {
@@ -213,6 +293,12 @@ private struct Log {
     }
 
     func failures(of key: ParentKey) -> Int { failed[key] ?? 0 }
+
+    /// What an owner begins with at a position of the group, or without one.
+    func begin(at position: LedgerCommit?) -> OpenParents {
+        position.map { OpenParents(start: $0.offset, metadata: $0.metadata) }
+            ?? OpenParents(start: 0, unknownBefore: Int64(records.count))
+    }
 
     @discardableResult mutating func write(using random: inout SeededRandom) -> Bool {
         guard !waiting.isEmpty else { return false }

@@ -338,6 +338,38 @@ struct AssignmentPlanTests {
         #expect(!partition.isClosed && !partition.isDirty)
     }
 
+    /// What was decided, where reading begins, and the position that is committed; nil when none is.
+    @Test(
+        arguments: [
+            (.offset(3), .offset(3), LedgerCommit(offset: 3, metadata: "3 u9")),
+            (.offset(9), .offset(9), LedgerCommit(offset: 9, metadata: "9")), (.refused, .end, nil), (.undecided, .end, nil),
+        ] as [(StartRule.Decision, AssignmentPlan.Start, LedgerCommit?)], [nil, 100] as [Int64?])
+    func largeRequestsBeginWhereItWasDecided(
+        decided: (decision: StartRule.Decision, start: AssignmentPlan.Start, commit: LedgerCommit?), position: Int64?
+    ) throws {
+        let cause: StartRule.Cause = position == nil ? .noPosition : .lostRecord
+        let ruling = Plan.Ruling(decided.decision, cause, end: 9, waiting: 6)
+        let committed = position.map { LedgerCommit(offset: $0, metadata: "120") }
+        let plan = Self.plan([Plan.Assigned(.parents, committed: committed, ruling: ruling)])
+        let partition = try #require(plan.partitions.first)
+        let parents = try #require(partition.parents)
+        #expect(partition.start == decided.start && partition.ledger == nil && partition.marks == nil)
+        #expect(partition.isDirty == (decided.commit != nil) && !partition.isClosed)
+        if let commit = decided.commit { #expect(parents.commit() == commit) }
+        if decided.commit == nil { #expect(parents.lowWaterMark == position ?? 0, "nothing is committed of it") }
+        let refusal: StartRule.Cause? = decided.decision == .refused ? cause : nil
+        let left: LeaveCause? = decided.decision == .undecided ? .leaderAway : nil
+        #expect(partition.refusal == refusal && partition.left == left)
+        #expect(plan.refusal?.slots == (refusal == nil ? nil : [0]) && plan.messages.count == (position == nil ? 0 : 1))
+    }
+
+    @Test func aPositionOfLargeRequestsSaysWhatWasRead() throws {
+        let marks = ReadMarks(RecordMark(offset: 99, time: 7, key: nil, value: nil))
+        let position = OpenParents(start: 100, position: 120).commit(marks: marks)
+        let partition = try Self.only(Plan.Assigned(.parents, committed: position))
+        #expect(partition.marks == marks && partition.parents?.position == 120)
+    }
+
     @Test func largeRequestsThatAPositionLeavesOutAreFinishedByWhoeverReadsThemAgain() throws {
         let (leftOut, finished) = (ParentKey("t:0:1"), ParentKey("t:0:2"))
         let position = LedgerCommit(offset: 100, metadata: "120 " + String(leftOut.digest, radix: 16))

@@ -20,6 +20,8 @@ struct GroupFacts {
     var newer: [TopicPartition] = []
     /// Partitions from which the last record that was read is gone; nil when that is unknown.
     var lost: [TopicPartition]?
+    /// Its positions in the topic of parents, as far as they are known.
+    var parents: [GroupPosition] = []
 
     /// The requests that wait for an outcome, without those in delay lanes; nil when that is unknown.
     var lag: Int64? { lag(isDelayed: false) }
@@ -93,7 +95,8 @@ enum GroupFindings {
         if let (text, command) = LostRecords.text(lostRecords) {
             findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(command)"))
         }
-        return findings + beyondEnd(positions.filter { $0.isBeyondEnd && !lostRecords.contains($0.partition) }, facts, tool)
+        let beyond = (positions + facts.parents).filter { $0.isBeyondEnd && !lostRecords.contains($0.partition) }
+        return findings + beyondEnd(beyond, facts, tool)
     }
 
     /// Of topics that were recreated or have lost their end: what workers do there (`LogTail.ruling`).
@@ -113,13 +116,13 @@ enum GroupFindings {
             findings.append(.failed("group", facts.id, text, mend: "stop the group's workers, then: \(command)"))
         }
         note(positions.filter { $0.low >= $0.high }, "nothing is left there, and what is published from now on is sent")
-        let known = filled.filter { $0.finished?.marks != nil }
+        let known = filled.filter { $0.marks != nil }
         if facts.lost == nil {
             note(known, "nothing is read there unless all of it is new, as it is unknown what was sent", isRefused: true)
         } else {
             note(known, "all that is there is new, and is sent")
         }
-        let unknown = filled.filter { $0.finished?.marks == nil }
+        let unknown = filled.filter { $0.marks == nil }
         switch facts.start {
         case .safe: note(unknown, "nothing is read there, as it is unknown what was sent", isRefused: true)
         case .beginning: note(unknown, "all that is there is sent (kafka.start)")

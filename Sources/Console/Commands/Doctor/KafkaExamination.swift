@@ -168,6 +168,9 @@ struct KafkaExamination {
                 try NewerRecords.ask(among: positions, settings.kafka, configuration, timeout: timeout)
             }.answer
         }
+        let parents = positions.answer.map { _ in
+            LostRecords.askOfParents(settings.kafka, admin, configuration, timeout: timeout)
+        }
         let lost = positions.answer.flatMap { positions in
             Result<[TopicPartition], Refusal> { () throws(KafkaError) in
                 try LostRecords.ask(among: positions, configuration, timeout: timeout)
@@ -179,7 +182,8 @@ struct KafkaExamination {
                 try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: id, timeout: timeout) }
             },
             delays: Set(settings.kafka.topics.delays), start: settings.kafka.start, refused: refused ?? [],
-            newer: newer ?? [], lost: lost)
+            newer: newer ?? [], lost: lost.map { $0 + (parents?.lost ?? []) },
+            parents: parents?.positions ?? [])
     }
 }
 

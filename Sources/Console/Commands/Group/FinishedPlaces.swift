@@ -19,6 +19,8 @@ struct FinishedPlaces {
     private let group: String
     /// What is known of requests that wait.
     private(set) var copies: WaitingCopies
+    /// What is known of large requests.
+    private(set) var wholes: WholeStarts
     private var places: [TopicPartition: [Place]] = [:]
     private var lows: [TopicPartition: Int64] = [:]
     private var document = JSONDocument()
@@ -39,8 +41,10 @@ struct FinishedPlaces {
     /// - Parameters:
     ///   - positions: The partitions that matter, and what they hold.
     ///   - group: The group that is to begin there.
-    init(of positions: [GroupPosition], group: String) {
+    ///   - parents: The topic of parents.
+    init(of positions: [GroupPosition], group: String, parents: String) {
         self.group = group
+        wholes = WholeStarts(of: positions, topic: parents)
         copies = WaitingCopies(of: group)
         for position in positions {
             places[position.partition] = []
@@ -63,7 +67,9 @@ struct FinishedPlaces {
         if role.role != "deadletter", RecordFormat.isNewer(record, of: isWaiting ? group : nil) { isNewer = true }
         switch role.kind {
         case .delayed, .held: takeWaiting(record, of: role.name)
-        case .parents: takeParent(record)
+        case .parents:
+            takeParent(record)
+            wholes.take(record, of: role.name)
         case .requests: takePart(record, of: role.name)
         default: if role.role == "results" { takeResult(record) } else { takeDeadLetter(record) }
         }
@@ -75,7 +81,7 @@ struct FinishedPlaces {
         guard document.text("kind", of: root) == "final", let origin = document.member("origin", of: root) else { return }
         let timings = document.member("timings", of: root)
         let time = timings.flatMap { document.text("published_at", of: $0) }.flatMap { Timestamp($0.utf8.span) }
-        add(
+        finish(
             document.text("topic", of: origin), document.integer("partition", of: origin),
             document.text("offset", of: origin).flatMap { Int64($0) }, time?.milliseconds)
     }
@@ -85,7 +91,9 @@ struct FinishedPlaces {
         guard headers["pushfan-dlq-group"] == group else { return }
         // One in place of a result tells when that was refused.
         let time = headers["pushfan-dlq-reason"] == "not_taken" ? nil : headers["pushfan-dlq-timestamp-ms"]
-        add(headers["pushfan-dlq-topic"], headers["pushfan-dlq-partition"], headers["pushfan-dlq-offset"], time)
+        finish(
+            headers["pushfan-dlq-topic"], headers["pushfan-dlq-partition"].flatMap { Int64($0) },
+            headers["pushfan-dlq-offset"].flatMap { Int64($0) }, time.flatMap { Int64($0) })
     }
 
     private mutating func takeWaiting(_ record: borrowing ConsumedRecord, of topic: String) {
@@ -121,8 +129,11 @@ struct FinishedPlaces {
         }
     }
 
-    private mutating func add(_ topic: String?, _ partition: String?, _ offset: String?, _ time: String?) {
-        add(topic, partition.flatMap { Int64($0) }, offset.flatMap { Int64($0) }, time.flatMap { Int64($0) })
+    /// Takes that a request has its result, or became a dead letter.
+    private mutating func finish(_ topic: String?, _ partition: Int64?, _ offset: Int64?, _ time: Int64?) {
+        add(topic, partition, offset, time)
+        guard let topic, let offset, let number = partition.flatMap({ Int32(exactly: $0) }) else { return }
+        wholes.finish(topic, number, offset, time)
     }
 
     private mutating func add(

@@ -34,7 +34,7 @@ enum StartPlace: Equatable {
     }
 }
 
-/// Says where a group begins in partitions of requests, and of requests that wait.
+/// Says where a group begins in partitions of requests, of requests that wait, and of large requests.
 ///
 /// The group must have no members, so nothing moves while it is looked for.
 struct GroupStart {
@@ -50,6 +50,8 @@ struct GroupStart {
         var finished: Int64 = 0
         /// The records behind it that are finished and will be repeated, because the position's metadata has no room for them.
         var repeated: Int64 = 0
+        /// Whether large requests are counted, whose one result is written or not.
+        var isOfParents = false
     }
 
     let invocation: Invocation
@@ -75,9 +77,10 @@ struct GroupStart {
         Set(TopicRole.all(settings.kafka.topics).filter { $0.kind == .requests }.map(\.name))
     }
 
-    /// Where the group stands in every partition of the topics of requests and of what waits, in the order of the topics.
+    /// Where the group stands in every partition of the topics of requests, of what waits and of large requests, in the order of the
+    /// topics.
     func positions() throws(CommandFailure) -> [GroupPosition] {
-        let topics = try existing { $0.kind == .requests || $0.kind == .delayed || $0.kind == .held }
+        let topics = try existing { $0.kind != .common && $0.kind != .other }
             .map { (topic: $0.role.name, partitionCount: $0.partitionCount) }
         return try asking("ask where the group stands") { () throws(KafkaError) -> [GroupPosition] in
             try GroupPosition.all(of: group, in: topics, TopicAdmin(configuration), configuration, timeout: timeout)
@@ -105,10 +108,16 @@ struct GroupStart {
 
     /// A row for a partition of which nothing more is known than where it begins.
     private func row(_ position: GroupPosition, at offset: Int64) -> Row {
-        Row(
-            partition: position.partition, commit: LedgerCommit(offset: offset, end: position.high),
-            before: offset - position.low, after: position.high - offset)
+        let isOfParents = isOfParents(position.partition)
+        let commit =
+            isOfParents
+            ? OpenParents(start: offset, unknownBefore: position.high).commit() : LedgerCommit(offset: offset, end: position.high)
+        return Row(
+            partition: position.partition, commit: commit, before: offset - position.low, after: position.high - offset,
+            isOfParents: isOfParents)
     }
+
+    private func isOfParents(_ partition: TopicPartition) -> Bool { partition.topic == settings.kafka.topics.parents }
 
     private func rows(since moment: Int64, for chosen: [GroupPosition]) throws(CommandFailure) -> [Row] {
         try asking("look for the first requests since then") { () throws(KafkaError) -> [Row] in
@@ -127,7 +136,8 @@ struct GroupStart {
         let places = try gather(chosen, scan)
         var starts: [TopicPartition: FinishedStart] = [:]
         for position in chosen { starts[position.partition] = FinishedStart() }
-        for role in TopicRole.all(settings.kafka.topics) where chosen.contains(where: { $0.partition.topic == role.name }) {
+        for role in TopicRole.all(settings.kafka.topics)
+        where role.kind != .parents && chosen.contains(where: { $0.partition.topic == role.name }) {
             let topic = all.filter { $0.partition.topic == role.name }
             // Of partitions that were not chosen nothing is read.
             let first = topic.map { ($0.partition.partition, starts[$0.partition] == nil ? $0.high : $0.low) }
@@ -142,6 +152,7 @@ struct GroupStart {
             }
         }
         return chosen.map { position in
+            if let outcome = places.wholes.outcome(of: position.partition) { return Row(position.partition, outcome) }
             let start = starts[position.partition] ?? FinishedStart()
             return Row(
                 partition: position.partition, commit: start.commit(end: position.high), before: Int64(start.passedCount),
@@ -164,7 +175,7 @@ struct GroupStart {
 
     /// Reads what workers have written: which requests they are done with.
     private func gather(_ chosen: [GroupPosition], _ scan: ResultScan) throws(CommandFailure) -> FinishedPlaces {
-        var places = FinishedPlaces(of: chosen, group: group)
+        var places = FinishedPlaces(of: chosen, group: group, parents: settings.kafka.topics.parents)
         let told = try existing { role in
             // Our own requests tell of themselves alone.
             FinishedPlaces.areTold(by: role)
@@ -232,5 +243,15 @@ struct GroupStart {
         } catch {
             throw invocation.failure(error, settings.kafka, to: action)
         }
+    }
+}
+
+extension GroupStart.Row {
+    /// A row for a partition of large requests.
+    init(_ partition: TopicPartition, _ outcome: ParentsStart.Outcome) {
+        self.init(
+            partition: partition, commit: outcome.commit, before: Int64(outcome.passedCount),
+            after: Int64(outcome.waitingCount + outcome.repeatedCount), finished: Int64(outcome.aheadCount),
+            repeated: Int64(outcome.repeatedCount), isOfParents: true)
     }
 }

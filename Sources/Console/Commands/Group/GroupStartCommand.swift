@@ -57,12 +57,12 @@ private enum GroupStartCommand {
         let rows = try start.rows(place, for: chosen, of: all)
         let isDry = arguments.has("dry-run")
         if !isDry && !rows.isEmpty {
-            try confirm(rows, invocation)
+            try confirm(rows, place, invocation)
             // Reading may have taken long.
             try requireNoMembers(of: start)
             try start.write(rows)
         }
-        try report(rows, isDry, invocation)
+        try report(rows, place, isDry, invocation)
         let names = Set(chosen.map(\.partition))
         let topics = Set(chosen.map(\.partition.topic)).intersection(start.requestTopics)
         let left = all.count { $0.committed == nil && topics.contains($0.partition.topic) && !names.contains($0.partition) }
@@ -84,7 +84,8 @@ private enum GroupStartCommand {
         }
     }
 
-    /// The partitions that operands name. Without operands all of requests; and of what waits, if results say what was sent of it.
+    /// The partitions that operands name. Without operands all of requests; and of what waits and of large requests, if results say what
+    /// is finished of it.
     private static func named(
         _ operands: [String], of all: [GroupPosition], _ requestTopics: Set<String>, _ settings: Settings, _ place: StartPlace
     ) throws(CommandFailure) -> [GroupPosition] {
@@ -106,7 +107,7 @@ private enum GroupStartCommand {
             }
             guard parts.count <= 2, !found.isEmpty else {
                 throw .usage(
-                    "\(Sanitised.quoted(operand)) is no topic of requests or of what waits, and no partition of one",
+                    "\(Sanitised.quoted(operand)) is no topic of requests, of what waits or of large requests, and no partition of one",
                     hint: "they are written as TOPIC or TOPIC:PARTITION; `pushfan status -o wide` lists them")
             }
             wanted.formUnion(found.map(\.partition))
@@ -115,26 +116,38 @@ private enum GroupStartCommand {
     }
 
     /// Asks a person who sits there.
-    private static func confirm(_ rows: [GroupStart.Row], _ invocation: Invocation) throws(CommandFailure) {
+    private static func confirm(
+        _ rows: [GroupStart.Row], _ place: StartPlace, _ invocation: Invocation
+    ) throws(CommandFailure) {
         let traits = invocation.streams.traits
         guard !invocation.arguments.has("yes"), traits.isInputTerminal, traits.isErrorTerminal else { return }
-        invocation.streams.note("\(summary(rows, isDry: true)). Type yes to write them:")
+        invocation.streams.note("\(summary(rows, place, isDry: true)). Type yes to write them:")
         guard try invocation.streams.inputLine() == "yes" else { throw CommandFailure(.refused, "nothing was written") }
     }
 
-    /// `3 positions were written: 12 requests will be sent, and 5 lie before`.
-    private static func summary(_ rows: [GroupStart.Row], isDry: Bool) -> String {
+    /// `3 positions were written: 12 requests will be sent, and 5 lie before`; the same of large requests and their results.
+    private static func summary(_ rows: [GroupStart.Row], _ place: StartPlace, isDry: Bool) -> String {
+        let were = isDry ? "would be" : rows.count == 1 ? "was" : "were"
+        let (parents, others) = (rows.filter(\.isOfParents), rows.filter { !$0.isOfParents })
+        var effects: [String] = []
+        if !others.isEmpty { effects.append(effect(others, ("request", "requests"), "will be sent")) }
+        if !parents.isEmpty, place == .finished {
+            effects.append(effect(parents, ("large request", "large requests"), "will get a result"))
+        } else if !parents.isEmpty {
+            effects.append(effect(parents, ("record of large requests", "records of large requests"), "will be read"))
+        }
+        return "\(Counted.text(rows.count, "position", "positions")) \(were) written: " + effects.joined(separator: "; ")
+    }
+
+    private static func effect(_ rows: [GroupStart.Row], _ noun: (String, String), _ verb: String) -> String {
         let (after, before) = (rows.reduce(Int64(0)) { $0 + $1.after }, rows.reduce(Int64(0)) { $0 + $1.before })
         let repeated = rows.reduce(Int64(0)) { $0 + $1.repeated }
         let again = repeated > 0 ? ", \(repeated) of them again" : ""
-        let were = isDry ? "would be" : rows.count == 1 ? "was" : "were"
-        return "\(Counted.text(rows.count, "position", "positions")) \(were) written: "
-            + "\(Counted.text(after, "request", "requests")) will be sent\(again), and "
-            + "\(Counted.text(before, "lies", "lie")) before"
+        return "\(Counted.text(after, noun.0, noun.1)) \(verb)\(again), and \(Counted.text(before, "lies", "lie")) before"
     }
 
     private static func report(
-        _ rows: [GroupStart.Row], _ isDry: Bool, _ invocation: Invocation
+        _ rows: [GroupStart.Row], _ place: StartPlace, _ isDry: Bool, _ invocation: Invocation
     ) throws(CommandFailure) {
         var table = Table([
             .init(title: "TOPIC"), .init(title: "PARTITION", isNumber: true), .init(title: "POSITION", isNumber: true),
@@ -160,6 +173,6 @@ private enum GroupStartCommand {
         invocation.streams.note(
             rows.isEmpty
                 ? "the group has a position in each of these partitions already"
-                : summary(rows, isDry: isDry))
+                : summary(rows, place, isDry: isDry))
     }
 }

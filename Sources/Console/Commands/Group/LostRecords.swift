@@ -1,5 +1,6 @@
 import Delivery
 import Kafka
+import Settings
 
 /// The partitions that workers do not read because the last record that the group had read is gone from there.
 enum LostRecords {
@@ -18,13 +19,25 @@ enum LostRecords {
         defer { fetcher.stop() }
         var lost: [TopicPartition] = []
         for position in positions {
-            guard let committed = position.committed, let marks = position.finished?.marks else { continue }
+            guard let committed = position.committed, let marks = position.marks else { continue }
             var tail = LogTail(position: committed, marks: marks, low: position.low, high: position.high)
             tail.last = try look(at: marks.last, position, fetcher, timeout: timeout)
             if tail.last != .same { tail.first = try look(at: marks.first, position, fetcher, timeout: timeout) }
             if tail.ruling(.safe, since: nil)?.decision == .refused { lost.append(position.partition) }
         }
         return lost
+    }
+
+    /// Asks the same of large requests; where that is not answered, the rest is worth knowing.
+    ///
+    /// - Returns: Where the group stands in the topic of parents, and the names of those partitions; nothing where it cannot be learnt.
+    static func askOfParents(
+        _ settings: KafkaSettings, _ admin: TopicAdmin, _ configuration: KafkaConfiguration, timeout: Duration
+    ) -> (positions: [GroupPosition], lost: [TopicPartition]) {
+        let positions = GroupPosition.known(
+            of: settings.groupID, in: settings.topics.parents, admin, configuration, timeout: timeout)
+        guard let lost = try? ask(among: positions, configuration, timeout: min(timeout, .seconds(5))) else { return ([], []) }
+        return (positions, lost)
     }
 
     private static func look(

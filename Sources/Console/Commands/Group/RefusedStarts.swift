@@ -43,18 +43,9 @@ enum RefusedStarts {
             }
             refused += Self.refused(of: topic, young: young)
         }
-        // Without it the rest is worth knowing.
-        let held = (try? heldPositions(settings, admin, configuration, timeout: min(timeout, .seconds(5)))) ?? []
+        // It has no consumer of its own. Without it the rest is worth knowing.
+        let held = GroupPosition.known(of: settings.groupID, in: settings.topics.held, admin, configuration, timeout: timeout)
         return try refused + waiting(among: positions + held, settings, now: now, configuration, timeout: timeout)
-    }
-
-    /// Where the group stands in the topic of held requests, which has no consumer of its own.
-    private static func heldPositions(
-        _ settings: KafkaSettings, _ admin: TopicAdmin, _ configuration: KafkaConfiguration, timeout: Duration
-    ) throws(KafkaError) -> [GroupPosition] {
-        let topic = settings.topics.held
-        guard case .existing(let count)? = try admin.describe(topics: [topic], timeout: timeout).topics.first else { return [] }
-        return try GroupPosition.all(of: settings.groupID, in: [(topic, count)], admin, configuration, timeout: timeout)
     }
 
     /// The partitions of requests that wait in which the group has no position, and may have sent something, as workers see it.

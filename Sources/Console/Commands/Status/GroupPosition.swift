@@ -12,8 +12,10 @@ struct GroupPosition: Equatable {
     let high: Int64
     /// The first offset without an outcome; nil when the group never committed one.
     let committed: Int64?
-    /// What is finished above it; nil when no version known here wrote that.
+    /// What is finished above it; nil when no version known here wrote that, and in the topic of parents.
     let finished: FinishedOffsets?
+    /// The first and the last record that were read; nil when they are not known.
+    let marks: ReadMarks?
 
     init(_ partition: TopicPartition, low: Int64, high: Int64, committed: Int64?, metadata: String = "") {
         self.partition = partition
@@ -21,6 +23,7 @@ struct GroupPosition: Equatable {
         self.high = high
         self.committed = committed
         finished = try? FinishedOffsets(decoding: metadata)
+        marks = ReadMarks(metadata: metadata)
     }
 
     /// Where the group goes on: its position, or the beginning; the end if the topic was recreated and is shorter.
@@ -100,6 +103,23 @@ extension GroupPosition {
         return zip(committed, marks).map {
             GroupPosition($0.partition, low: $1.low, high: $1.high, committed: $0.offset, metadata: $0.metadata)
         }
+    }
+
+    /// Asks where a group stands in a topic that it may do without.
+    ///
+    /// - Parameters:
+    ///   - group: The group's name.
+    ///   - topic: The topic's name.
+    ///   - admin: Asks for the offsets.
+    ///   - configuration: The brokers, for the group's coordinator.
+    ///   - timeout: How long each question may take, 5 s at most.
+    /// - Returns: One position for each partition; none where the topic is not there, or nobody answers.
+    static func known(
+        of group: String, in topic: String, _ admin: TopicAdmin, _ configuration: KafkaConfiguration, timeout: Duration
+    ) -> [GroupPosition] {
+        let limit = min(timeout, .seconds(5))
+        guard case .existing(let count)? = try? admin.describe(topics: [topic], timeout: limit).topics.first else { return [] }
+        return (try? all(of: group, in: [(topic, count)], admin, configuration, timeout: limit)) ?? []
     }
 
     /// The library asks for the coordinator until time is up even where that is not allowed; the reason stands in its events alone.

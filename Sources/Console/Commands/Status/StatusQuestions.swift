@@ -24,6 +24,7 @@ struct StatusQuestions {
             among: positions, settings.kafka, now: now.milliseconds, admin, configuration, timeout: timeout)
         let newer = try NewerRecords.ask(among: positions, settings.kafka, configuration, timeout: timeout)
         let lost = try LostRecords.ask(among: positions, configuration, timeout: timeout)
+        let parents = LostRecords.askOfParents(settings.kafka, admin, configuration, timeout: timeout)
         let description = Result<GroupDescription, Refusal> { () throws(KafkaError) in
             try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: group, timeout: timeout) }
         }
@@ -42,7 +43,7 @@ struct StatusQuestions {
         }
         return StatusReport(
             now: now, groupID: group, group: description, partitions: partitions, workers: asked, unknownTopics: unknown,
-            refused: refused, newer: newer, lost: lost)
+            refused: refused, newer: newer, lost: lost + parents.lost)
     }
 
     /// The topics that workers share, with their numbers of partitions, and why others cannot be asked about; nil when that of requests is

@@ -1,0 +1,74 @@
+import Delivery
+import Kafka
+import PushModel
+
+/// Where a group goes on with large requests in some partitions, as their records and results tell.
+///
+/// Every record of the topic of parents has to be taken before the first outcome, so that outcomes of other requests need no memory.
+struct WholeStarts {
+    /// A record by which outcomes name an open request: the one that it was published with, its own record in the topic of parents if it
+    /// came as a file, or that of its last part for a dead letter.
+    private struct Place: Hashable {
+        let topic: String
+        let partition: Int32
+        let offset: Int64
+    }
+
+    private struct Whole {
+        let partition: TopicPartition
+        let key: ParentKey
+        /// When the record was published, milliseconds since 1970; nil when that is not known.
+        let time: Int64?
+    }
+
+    private var starts: [TopicPartition: ParentsStart] = [:]
+    private var wholes: [Place: Whole] = [:]
+
+    /// Nothing was taken yet of the partitions of the topic of parents among some.
+    init(of positions: [GroupPosition], topic: String) {
+        for position in positions where position.partition.topic == topic {
+            starts[position.partition] = ParentsStart(low: position.low, high: position.high)
+        }
+    }
+
+    /// Takes a record of the topic of parents.
+    mutating func take(_ record: borrowing ConsumedRecord, of topic: String) {
+        let partition = TopicPartition(topic: topic, partition: record.partition)
+        guard starts[partition] != nil, let bytes = record.key, let (key, role) = ParentKey.read(bytes) else { return }
+        let own = Place(topic: topic, partition: record.partition, offset: record.offset)
+        switch role {
+        case .parent:
+            guard let value = record.value else { return starts[partition]?.deleted(key, at: record.offset) ?? () }
+            guard let parent = ParentRecord(value),
+                starts[partition]?.opened(key, chunks: parent.chunks, at: record.offset) == true
+            else { return }
+            let origin = parent.origin
+            let place = origin.map { Place(topic: $0.topic, partition: $0.partition, offset: $0.offset) } ?? own
+            let time = origin.map { $0.timestamp.milliseconds } ?? record.timestamp
+            wholes[place] = Whole(partition: partition, key: key, time: time)
+        case .part(let chunk):
+            guard let value = record.value, PartTally(value, chunk: chunk) != nil,
+                starts[partition]?.ended(key, chunk, at: record.offset) == true
+            else { return }
+            wholes[own] = Whole(partition: partition, key: key, time: nil)
+        case .progress, .claim: return
+        }
+    }
+
+    /// Takes that what was published at a place has its outcome.
+    ///
+    /// - Parameters:
+    ///   - topic: Its topic.
+    ///   - partition: The partition's number.
+    ///   - offset: Its offset.
+    ///   - time: When it was published, milliseconds since 1970; nil when that is not told.
+    mutating func finish(_ topic: String, _ partition: Int32, _ offset: Int64, _ time: Int64?) {
+        guard let whole = wholes[Place(topic: topic, partition: partition, offset: offset)],
+            time == nil || whole.time == nil || time == whole.time
+        else { return }
+        starts[whole.partition]?.finish(whole.key)
+    }
+
+    /// Where the group goes on in a partition, once all was taken; nil for one that is none of these.
+    func outcome(of partition: TopicPartition) -> ParentsStart.Outcome? { starts[partition]?.outcome() }
+}
