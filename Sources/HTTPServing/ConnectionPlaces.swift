@@ -41,7 +41,7 @@ struct ConnectionPlaces {
     }
 
     /// How many connections beyond `maximum` may be open: those that were ended keep their descriptors until their thread's next turn.
-    static func spare(for maximum: Int) -> Int { max(2, maximum / 128) }
+    static func spare(for maximum: Int) -> Int { max(4, maximum / 128) }
 
     /// Whether some may be late one day.
     var canBeLate: Bool { requests.first != nil || (idleLimit > 0 && idle.first != nil) }
