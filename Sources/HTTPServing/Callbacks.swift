@@ -6,11 +6,12 @@ import Synchronization
 // context would trap on a thread that Swift does not know. `context` is always the unretained `ServerCore`, which the
 // `HTTPServer` keeps until the library has stopped.
 
-/// Says whether a new connection is taken; else it is closed at once.
+/// Says whether a new connection is taken, for which another one may be ended; else it is closed at once.
 func peerArrived(_ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ byteCount: socklen_t) -> MHD_Result {
     guard let context, let address else { return .YES }
     let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
-    return core.hasPlace(isLocal: PeerName.isLocal(PeerName.read(address).host)) ? .YES : .NO
+    guard let deadlines = core.deadlines else { return .YES }
+    return deadlines.makeRoom(isLocal: PeerName.isLocal(PeerName.read(address).host)) ? .YES : .NO
 }
 
 /// Counts a new connection's requests, remembers its peer and begins its time; gives that back when the connection ends.
@@ -23,17 +24,15 @@ func connectionChanged(
     switch change {
     case .CONNECTION_NOTIFY_STARTED:
         let peer = pushfan_mhd_peer(connection).map(PeerName.read) ?? ("", 0)
-        let state = ConnectionState(remoteAddress: "\(peer.0):\(peer.1)", isLocal: PeerName.isLocal(peer.0))
-        if !state.isLocal { core.strangerCount.add(1, ordering: .relaxed) }
+        let state = ConnectionState(remoteAddress: "\(peer.0):\(peer.1)")
         slot.pointee = Unmanaged.passRetained(state).toOpaque()
-        core.deadlines?.enter(pushfan_mhd_socket(connection), isLocal: state.isLocal)
+        core.deadlines?.enter(pushfan_mhd_socket(connection), isLocal: PeerName.isLocal(peer.0))
     case .CONNECTION_NOTIFY_CLOSED:
         // The library closes the socket after this call.
         core.deadlines?.leave(pushfan_mhd_socket(connection))
         guard let kept = slot.pointee else { return }
         slot.pointee = nil
-        let state = Unmanaged<ConnectionState>.fromOpaque(kept).takeRetainedValue()
-        if !state.isLocal { core.strangerCount.subtract(1, ordering: .relaxed) }
+        Unmanaged<ConnectionState>.fromOpaque(kept).release()
     }
 }
 

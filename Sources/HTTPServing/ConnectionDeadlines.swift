@@ -1,89 +1,99 @@
 import Glibc
 import Synchronization
 
-/// By when the peer of each connection must have sent a whole request or taken a whole answer. A connection that is late is ended,
-/// however often a byte has come or gone: libmicrohttpd knows only a limit for silence.
+/// By when the peer of each connection must have sent a whole request or taken a whole answer, and who goes when all places are taken. A
+/// connection that is late is ended, however often a byte has come or gone: libmicrohttpd knows only a limit for silence.
 ///
 /// A socket is shut down under the same lock under which it is taken out before the library closes it (``leave(_:)``). So its number
 /// cannot be that of another one by then.
 final class ConnectionDeadlines: Sendable {
     private struct State {
-        /// By socket, as `DelayTimer.now()`. Not those whose client waits for us.
-        var moments: [Int32: UInt64] = [:]
-        /// The sockets of this machine's own connections, but for those that were ended.
-        var local: Set<Int32> = []
+        var others: ConnectionPlaces
+        /// The places of this machine's own connections, where they have some.
+        var local: ConnectionPlaces?
+        /// The sockets of those.
+        var locals: Set<Int32> = []
         /// Whether the timer is going to look.
         var isWatched = false
+
+        mutating func change<Result>(_ isLocal: Bool, _ change: (inout ConnectionPlaces) -> Result) -> Result {
+            guard isLocal, var changed = local.take() else { return change(&others) }
+            defer { local = changed }
+            return change(&changed)
+        }
     }
 
     private let timer: DelayTimer
-    /// Nanoseconds for a request, and for an answer.
-    private let requestLimit: UInt64
-    /// Nanoseconds from an answer to the next request's first line; 0 for any time.
-    private let idleLimit: UInt64
     /// Nanoseconds between two looks.
     private let interval: UInt64
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// - Parameters:
+    ///   - configuration: The places, and how long nothing may come between two requests.
     ///   - request: How long a request may take, and an answer.
-    ///   - idle: How long nothing may come between two requests; 0 for any time.
     ///   - timer: Looks when a connection is late.
-    init(request: Duration, idle: Duration, _ timer: DelayTimer) {
+    init(_ configuration: HTTPServerConfiguration, request: Duration, _ timer: DelayTimer) {
         self.timer = timer
-        requestLimit = request.nanoseconds
-        idleLimit = idle.nanoseconds
+        let (requestLimit, idleLimit) = (request.nanoseconds, configuration.idleTimeout.nanoseconds)
         let shortest = idleLimit == 0 ? requestLimit : min(requestLimit, idleLimit)
         interval = max(1_000_000, shortest / 8)
+        func places(_ maximum: Int) -> ConnectionPlaces {
+            ConnectionPlaces(maximum: maximum, request: requestLimit, idle: idleLimit)
+        }
+        let reserved = configuration.reservedForLoopback
+        state = Mutex(
+            State(others: places(max(1, configuration.maximumConnections)), local: reserved > 0 ? places(reserved) : nil))
     }
 
     /// A connection has come, and its first request begins to come.
     func enter(_ socket: Int32, isLocal: Bool) {
-        if isLocal { state.withLock { _ = $0.local.insert(socket) } }
-        begin(socket)
+        watch { state in
+            if isLocal, state.local != nil { state.locals.insert(socket) }
+            state.change(state.locals.contains(socket)) { $0.enter(socket, at: DelayTimer.now()) }
+        }
     }
 
     /// The connection has ended. Called before the library closes the socket.
     func leave(_ socket: Int32) {
         state.withLock { state in
-            state.moments[socket] = nil
-            state.local.remove(socket)
+            state.change(state.locals.remove(socket) != nil) { $0.leave(socket) }
         }
     }
 
     /// A request begins to come, or an answer to go.
-    func begin(_ socket: Int32) { set(requestLimit, for: socket) }
+    func begin(_ socket: Int32) { change(socket) { $0.begin(socket, at: DelayTimer.now()) } }
+
+    /// The whole head of a request has come.
+    func speak(_ socket: Int32) { change(socket) { $0.speak(socket) } }
+
+    /// The request was answered before its body came, which is only read past.
+    func decline(_ socket: Int32) { change(socket) { $0.decline(socket) } }
 
     /// The answer has gone; the next request may come.
-    func beginIdle(_ socket: Int32) {
-        if idleLimit == 0 { end(socket) } else { set(idleLimit, for: socket) }
-    }
+    func beginIdle(_ socket: Int32) { change(socket) { $0.rest(socket, at: DelayTimer.now()) } }
 
     /// The client waits for us.
-    func end(_ socket: Int32) { state.withLock { $0.moments[socket] = nil } }
+    func end(_ socket: Int32) { change(socket) { $0.work(socket) } }
 
-    /// Makes room for one more connection of this machine: where they have all their places, the one of them is ended that would be
-    /// late first. So whoever sends at once is answered, however many slow ones came before.
+    /// Makes room for one more connection, for which another one may be ended (``ConnectionPlaces/makeRoom(at:)``). So whoever sends at
+    /// once is answered, however many slow ones came before.
     ///
-    /// - Parameter maximum: How many there may be.
-    /// - Returns: Whether there is room; not if they have all places and each of them waits for us.
-    func makeRoom(within maximum: Int) -> Bool {
+    /// - Parameter isLocal: Whether it is one of this machine.
+    /// - Returns: Whether there is room.
+    func makeRoom(isLocal: Bool) -> Bool {
         state.withLock { state -> Bool in
-            guard state.local.count >= maximum else { return true }
-            let (moments, local) = (state.moments, state.local)
-            let slow = moments.filter { local.contains($0.key) }
-            guard let first = slow.min(by: { $0.value < $1.value })?.key else { return false }
-            Self.end(first, in: &state)
-            return true
+            switch state.change(isLocal, { $0.makeRoom(at: DelayTimer.now()) }) {
+            case .free: return true
+            case .none: return false
+            case .inPlaceOf(let socket):
+                Self.end(socket)
+                return true
+            }
         }
     }
 
     /// Ends a connection. Its own thread reads the end then, and closes it.
-    private static func end(_ socket: Int32, in state: inout State) {
-        _ = shutdown(socket, Int32(SHUT_RDWR))
-        state.moments[socket] = nil
-        state.local.remove(socket)
-    }
+    private static func end(_ socket: Int32) { _ = shutdown(socket, Int32(SHUT_RDWR)) }
 
     /// Ends the connections that are late. Called by the timer.
     ///
@@ -91,18 +101,29 @@ final class ConnectionDeadlines: Sendable {
     func endLate() -> Bool {
         state.withLock { state -> Bool in
             let now = DelayTimer.now()
-            for (socket, _) in state.moments.filter({ $0.value <= now }) { Self.end(socket, in: &state) }
-            state.isWatched = !state.moments.isEmpty
+            state.isWatched = false
+            for isLocal in state.local == nil ? [false] : [false, true] {
+                let canBeLate = state.change(isLocal) { places in
+                    while let socket = places.removeLate(at: now) { Self.end(socket) }
+                    return places.canBeLate
+                }
+                if canBeLate { state.isWatched = true }
+            }
             return state.isWatched
         }
     }
 
-    private func set(_ limit: UInt64, for socket: Int32) {
+    private func change(_ socket: Int32, _ change: (inout ConnectionPlaces) -> Void) {
+        watch { state in state.change(state.locals.contains(socket), change) }
+    }
+
+    /// Has the timer look from now on, where something can be late after the change.
+    private func watch(_ change: (inout State) -> Void) {
         let isFirst = state.withLock { state -> Bool in
-            state.moments[socket] = DelayTimer.now() &+ limit
-            let isFirst = !state.isWatched
+            change(&state)
+            guard !state.isWatched, state.others.canBeLate || state.local?.canBeLate == true else { return false }
             state.isWatched = true
-            return isFirst
+            return true
         }
         if isFirst { timer.look(after: self, every: interval) }
     }

@@ -11,6 +11,8 @@ final class Exchange {
         case head
         /// The body is coming.
         case body
+        /// The answer was given before the body had come; what comes of it is read past.
+        case declined
         /// The answer is not there yet.
         case deferred(PendingAnswer)
         /// The answer waits for the timer.
@@ -27,15 +29,19 @@ final class Exchange {
     /// Whether the request is among `waitingCount`.
     private(set) var isDeferred = false
     private var phase = Phase.head
-    private var headers = HTTPFields()
-    private var body: [UInt8] = []
-    private var receivedByteCount = 0
+    /// The request from its head until the handler has it.
+    private var request: HTTPServerRequest?
+    private var announcesBody = false
+    private var body: IncomingBody
+    /// The answer that stands before the handler is asked; given when the body has ended.
+    private var earlyAnswer: HTTPServerResponse?
     private var response = HTTPServerResponse(status: 500)
 
     init(core: ServerCore, connection: OpaquePointer, state: ConnectionState?, target: String) {
         self.core = core
         self.connection = connection
         self.target = target
+        body = IncomingBody(limit: core.maximumBodyByteCount, core.bodies)
         state?.requestCount += 1
         remoteAddress = state?.remoteAddress ?? ""
         ordinal = state?.requestCount ?? 1
@@ -50,11 +56,14 @@ final class Exchange {
     func advanced(method: UnsafePointer<CChar>, piece: UnsafeRawBufferPointer) -> Bool {
         switch phase {
         case .head:
-            return readHead()
-        case .body where !piece.isEmpty:
+            return readHead(method: String(cString: method))
+        case .body where !piece.isEmpty, .declined where !piece.isEmpty:
             return receive(piece)
         case .body:
-            return answer(method: String(cString: method))
+            return answer()
+        case .declined:
+            // The client has its answer, and nothing of its body is left that would reset the connection.
+            return false
         case .deferred(let pending):
             // The connection is resumed only after the answer has come.
             guard let given = pending.take() else { return false }
@@ -66,31 +75,40 @@ final class Exchange {
         }
     }
 
-    private func readHead() -> Bool {
+    private func readHead(method: String) -> Bool {
+        if ordinal == 1 { core.deadlines?.speak(pushfan_mhd_socket(connection)) }
         var reader = HeadReader()
         withUnsafeMutablePointer(to: &reader) { pointer in
             _ = MHD_get_connection_values_n(connection, .HEADER_KIND, headerFound, pointer)
         }
         if reader.isUnsafe { return refuse(400) }
         if reader.byteCount > core.maximumHeaderByteCount { return refuse(431) }
-        if let length = reader.contentLength {
-            if length > core.maximumBodyByteCount { return refuse(413) }
-            body.reserveCapacity(max(0, length))
-        }
-        headers = reader.fields
+        let head = HTTPServerRequest(
+            method: method, target: HTTPServerRequest.originForm(target), headers: reader.fields, remoteAddress: remoteAddress,
+            ordinalOnConnection: ordinal, isSecure: core.isSecure)
+        request = head
+        announcesBody = reader.announcesBody
         phase = .body
-        return true
+        let length = reader.contentLength ?? 0
+        if length > body.limit { return decline(core.refusal(413)) }
+        switch core.admission?(head) ?? .read(atMost: body.limit) {
+        case .read(let limit): body.restrict(to: limit)
+        case .skip: body.readPast()
+        case .answer(let given): return decline(given)
+        }
+        return length > body.limit ? decline(core.refusal(413)) : true
     }
 
     private func receive(_ piece: UnsafeRawBufferPointer) -> Bool {
-        receivedByteCount += piece.count
-        if receivedByteCount <= core.maximumBodyByteCount {
-            body.append(contentsOf: piece)
-            return true
+        let fault = body.take(piece)
+        if case .endless = fault { return false }
+        // Whoever has an answer already gets no other.
+        guard case .body = phase, earlyAnswer == nil else { return true }
+        switch fault {
+        case .tooLarge: return decline(core.refusal(413))
+        case .noRoom: return decline(request.map(core.overload) ?? core.refusal(500))
+        case .endless, nil: return true
         }
-        body = []
-        // A chunked body has no declared end: what is far over the limit is not worth reading for the sake of an answer.
-        return receivedByteCount < 8 * max(core.maximumBodyByteCount, 1 << 16)
     }
 
     private func refuse(_ status: Int) -> Bool {
@@ -99,13 +117,40 @@ final class Exchange {
         return queue(body: response.body)
     }
 
-    private func answer(method: String) -> Bool {
-        if receivedByteCount > core.maximumBodyByteCount { return refuse(413) }
-        let request = HTTPServerRequest(
-            method: method, target: HTTPServerRequest.originForm(target), headers: headers, body: body,
-            remoteAddress: remoteAddress, ordinalOnConnection: ordinal, isSecure: core.isSecure)
+    /// Answers before the body is there, of which nothing is kept. Without one the answer takes the usual way, and the connection stays.
+    private func decline(_ given: HTTPServerResponse) -> Bool {
+        body.readPast()
+        earlyAnswer = given
+        guard announcesBody else { return true }
+        earlyAnswer?.closesConnection = true
+        guard core.isSecure else { return write(given) }
+        // Only the library can encrypt. It takes an answer before the body or after it.
+        return body.byteCount > 0 ? true : answer()
+    }
+
+    /// Writes an answer past the library, which would not read the body then: a connection that is closed with unread bytes is reset, and
+    /// the client may lose its answer. The library's own 100 (Continue) fails behind it.
+    private func write(_ given: HTTPServerResponse) -> Bool {
+        let bytes = given.bytesOnTheWire(hasBody: request?.method != "HEAD")
+        let socket = pushfan_mhd_socket(connection)
+        let sent = bytes.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)) }
+        guard sent == bytes.count else { return false }
+        _ = shutdown(socket, Int32(SHUT_WR))
+        phase = .declined
+        core.deadlines?.decline(socket)
+        return true
+    }
+
+    private func answer() -> Bool {
         // From here on the client waits for us.
         core.deadlines?.end(pushfan_mhd_socket(connection))
+        if let earlyAnswer {
+            response = earlyAnswer
+            return queue(body: response.body)
+        }
+        // The request may wait for long; it has its own reference.
+        guard var request = request.take() else { return false }
+        request.body = body.giveBytes()
         switch core.handler {
         case .direct(let handler): return respond(handler(request))
         case .deferred(let handler): return ask(handler, request)
@@ -118,9 +163,6 @@ final class Exchange {
         isDeferred = true
         core.waitingCount.add(1, ordering: .relaxed)
         if let closingAnswer = core.suspended.closingAnswer { return respond(closingAnswer) }
-        // The request may wait for long; it has its own reference.
-        headers = HTTPFields()
-        body = []
         let pending = PendingAnswer(in: core.suspended)
         phase = .deferred(pending)
         handler(request, Responder(pending))
@@ -169,7 +211,7 @@ final class Exchange {
     }
 
     private func drip(_ byteCount: Int, every interval: Duration) -> Bool {
-        let bytes = rawAnswer()
+        let bytes = response.bytesOnTheWire()
         if core.isSecure {
             response.delivery = .whole
             response.closesConnection = true
@@ -182,13 +224,6 @@ final class Exchange {
             .zero,
             .drip(
                 socket: socket, bytes: bytes, written: 0, pieceByteCount: byteCount, interval: max(1, interval.nanoseconds)))
-    }
-
-    private func rawAnswer() -> [UInt8] {
-        let reason = MHD_get_reason_phrase_for(UInt32(clamping: response.status)).map { String(cString: $0) } ?? ""
-        var head = "HTTP/1.1 \(response.status) \(reason)\r\nContent-Length: \(response.body.count)\r\nConnection: close\r\n"
-        for field in response.headers.all { head += "\(field.name): \(field.value)\r\n" }
-        return Array((head + "\r\n").utf8) + response.body
     }
 
     private func queue(body: [UInt8]) -> Bool {

@@ -4,9 +4,9 @@ import Synchronization
 
 /// A small HTTP/1.1 server: one handler, a pool of threads, strict reading, bounded everything.
 ///
-/// Every request is given to the handler whole; the handler runs on a server thread and should not block. Where the answer has to
-/// be waited for, the handler takes a ``Responder`` and returns. HTTP is libmicrohttpd's in its strict mode. On top of that,
-/// requests with two lengths, with a length and a transfer coding, or with a control character in a header are refused. They get
+/// Every request is given to the handler whole, unless it was answered at its head (``HTTPServerConfiguration/admission``). The handler
+/// runs on a server thread and should not block. Where the answer has to be waited for, the handler takes a ``Responder`` and
+/// returns. HTTP is libmicrohttpd's in its strict mode. On top of that, requests with two lengths, with a length and a transfer coding, or with a control character in a header are refused. They get
 /// 400, and their connection ends.
 public final class HTTPServer: Sendable {
     /// Where a server listens.

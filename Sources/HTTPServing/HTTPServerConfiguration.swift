@@ -23,19 +23,28 @@ public struct HTTPServerConfiguration: Sendable {
     public var identity: Identity?
     /// Threads that serve connections. Default 1, range 1 to 64.
     public var threadCount = 1
-    /// Connections at a time; more wait in the backlog. Default 4,096.
-    public var maximumConnections = 4096
-    /// Connections of 127.0.0.1 and ::1 at a time, where they have places of their own; `maximumConnections` is for all others then.
-    /// Default 0, for no such places.
+    /// Connections at a time. Default 4,096. Without `requestTimeout` more wait in the backlog.
     ///
-    /// Connections of others that are beyond `maximumConnections` are ended as they come: in the backlog they would stand before those
-    /// that these places are for. With `requestTimeout`, a connection of this machine that is beyond its places ends the one of them whose
-    /// time would be up first. So a client that sends its request at once is answered, however many others are slow.
+    /// With `requestTimeout` one more ends another: the first to go is one that has said nothing yet, which is no whole head of a request;
+    /// then one between two requests; then one that has taken an eighth of its time and more to send a request or to take an answer. Of
+    /// each kind that one goes whose time would be up first. So a client that sends its request at once is answered, however many others
+    /// hold places. Whose request is being answered stays; where all do, one more is closed as it comes. `descriptorCount` includes those
+    /// few that were ended and are not closed yet.
+    public var maximumConnections = 4096
+    /// Connections of 127.0.0.1 and ::1 at a time, where they have places of their own; `maximumConnections` is for all others then, and
+    /// each of both kinds ends only its own. Counts only with `requestTimeout`. Default 0, for no such places.
     public var reservedForLoopback = 0
     /// Connections from one address at a time; more are ended as they come. Default 0, for no limit but the one above.
     public var maximumConnectionsPerPeer = 0
     /// Bytes of a request's body; a longer one is answered 413. Default 1 MiB.
     public var maximumBodyByteCount = 1 << 20
+    /// Bytes of all bodies together that the server keeps at a time, beyond the first `uncountedBodyByteCount` of each. Default: no limit.
+    ///
+    /// A body counts as its bytes come, whatever length it has announced, until its answer has gone. A request whose next bytes are beyond
+    /// the limit gets the answer `overload`.
+    public var maximumBodyByteCountInAll = Int.max
+    /// Bytes of each body that always find room, so that large bodies, however many and slow, keep no small one out. Default 4 KiB.
+    public var uncountedBodyByteCount = 4 << 10
     /// Bytes of a request's header fields; more are answered 431. Default 32 KiB.
     public var maximumHeaderByteCount = 32 << 10
     /// How long a connection may be idle. Default 120 s, whole seconds.
@@ -49,6 +58,17 @@ public struct HTTPServerConfiguration: Sendable {
     public var requestTimeout: Duration?
     /// Whether a connection may bring more than one request. Default true.
     public var keepsConnections = true
+    /// Decides about a request when its head is there, before a byte of its body is kept. Default `nil`: every body is read.
+    ///
+    /// Called once for each request that is valid HTTP and announces no body of more than `maximumBodyByteCount`, on a server thread, by
+    /// several at a time; it should not block. The request has no body yet.
+    public var admission: (@Sendable (_ head: HTTPServerRequest) -> HTTPAdmission)?
+    /// What a request is answered whose body is beyond `maximumBodyByteCountInAll`. Default: 503 with `Retry-After: 1` and an empty body.
+    ///
+    /// Called on any thread; it should not block. The request has no body. Delivery and delay do not count, and the connection ends.
+    public var overload: @Sendable (_ head: HTTPServerRequest) -> HTTPServerResponse = { _ in
+        HTTPServerResponse(status: 503, headers: ["Retry-After": "1"])
+    }
     /// What the server answers by itself, by status. Default: that status and an empty body.
     ///
     /// It is asked for 400, 413 and 431, where a request is refused and its connection ends; for 500, where a ``Responder`` was
@@ -79,11 +99,17 @@ public struct HTTPServerConfiguration: Sendable {
         return configuration
     }
 
-    /// How many connections the library takes. One that was ended to make room keeps its place until the server's next turn.
-    var connectionLimit: Int {
-        let others = max(1, maximumConnections)
-        return reservedForLoopback > 0 ? others + reservedForLoopback + 2 : others
+    /// File descriptors that its connections need at most: with `requestTimeout` those that were ended keep theirs until the next turn of
+    /// their thread.
+    public var descriptorCount: Int {
+        let kinds = [max(1, maximumConnections), reservedForLoopback].filter { $0 > 0 }
+        guard requestTimeout != nil else { return kinds[0] }
+        return kinds.reduce(0) { $0 + $1 + ConnectionPlaces.spare(for: $1) } + threadCount
     }
+
+    /// How many connections the library takes: with `requestTimeout` more than there are places on each of its threads, which share its limit
+    /// evenly, so that it never leaves one in the backlog by itself.
+    var connectionLimit: Int { requestTimeout == nil ? descriptorCount : descriptorCount * max(1, threadCount) + threadCount }
 
     /// The host of a listen address, brackets removed; `nil` when the text is no listen address.
     public static func host(of listen: String) -> String? { ListenSocket.split(listen)?.host }

@@ -1,4 +1,4 @@
-/// One complete request, as a handler sees it.
+/// One request: complete, as a handler sees it; without its body, as it is asked for at its head (``HTTPAdmission``).
 public struct HTTPServerRequest: Sendable {
     /// One `name=value` of a query; a bare name has no value.
     public struct QueryItem: Sendable, Equatable {
@@ -19,7 +19,7 @@ public struct HTTPServerRequest: Sendable {
     /// The header fields.
     public let headers: HTTPFields
     /// The complete body, chunks joined.
-    public let body: [UInt8]
+    public internal(set) var body: [UInt8]
     /// The peer, as `address:port`.
     public let remoteAddress: String
     /// Which request of its connection this is, from 1.

@@ -15,6 +15,9 @@ struct HeadReader {
         hasForbiddenCharacter || lengthCount > 1 || codingCount > 1 || (lengthCount > 0 && codingCount > 0)
     }
 
+    /// Whether a body follows.
+    var announcesBody: Bool { codingCount > 0 || lengthCount > 0 && contentLength != 0 }
+
     /// Takes one field as the library gives it.
     mutating func found(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         byteCount += name.count + value.count + 4

@@ -11,21 +11,19 @@ final class ServerCore: Sendable {
     }
 
     let handler: Handler
+    let admission: (@Sendable (HTTPServerRequest) -> HTTPAdmission)?
     let refusal: @Sendable (Int) -> HTTPServerResponse
+    let overload: @Sendable (HTTPServerRequest) -> HTTPServerResponse
+    /// What all bodies may have together.
+    let bodies: BodyBudget
     let maximumBodyByteCount: Int
     let maximumHeaderByteCount: Int
     let isSecure: Bool
     let keepsConnections: Bool
     let timer: DelayTimer
-    /// By when peers must have sent or taken something; nil where that does not count.
+    /// By when peers must have sent or taken something, and who goes for others; nil where that does not count.
     let deadlines: ConnectionDeadlines?
     let suspended: SuspendedAnswers
-    /// Connections that others than this machine may have; nil for as many as the library takes.
-    private let maximumStrangers: Int?
-    /// Connections of this machine, where those of others are counted.
-    private let maximumLocals: Int
-    /// Connections of others than this machine.
-    let strangerCount = Atomic<Int>(0)
     /// Requests whose answer has not left yet.
     let activeCount = Atomic<Int>(0)
     /// Those among them that were given to a deferred handler.
@@ -35,40 +33,32 @@ final class ServerCore: Sendable {
 
     init(_ configuration: HTTPServerConfiguration, handler: Handler) {
         self.handler = handler
+        admission = configuration.admission
         refusal = configuration.refusal
+        overload = configuration.overload
+        bodies = BodyBudget(
+            limit: configuration.maximumBodyByteCountInAll, uncounted: configuration.uncountedBodyByteCount)
         suspended = SuspendedAnswers(refusal: configuration.refusal)
         maximumBodyByteCount = configuration.maximumBodyByteCount
         maximumHeaderByteCount = configuration.maximumHeaderByteCount
         isSecure = configuration.identity != nil
         keepsConnections = configuration.keepsConnections
-        maximumStrangers = configuration.reservedForLoopback > 0 ? max(1, configuration.maximumConnections) : nil
-        maximumLocals = configuration.reservedForLoopback
         let timer = DelayTimer()
         self.timer = timer
         deadlines = configuration.requestTimeout.map {
-            ConnectionDeadlines(request: $0, idle: configuration.idleTimeout, timer)
+            ConnectionDeadlines(configuration, request: $0, timer)
         }
-    }
-
-    /// Whether there is a place for a new connection, for which a slow one of this machine may be ended. With several server threads a few
-    /// more may come in at the same moment.
-    func hasPlace(isLocal: Bool) -> Bool {
-        guard let maximumStrangers else { return true }
-        guard isLocal else { return strangerCount.load(ordering: .relaxed) < maximumStrangers }
-        return deadlines?.makeRoom(within: maximumLocals) ?? true
     }
 }
 
-/// What is kept for one connection: its peer's name, whether that is this machine, and how many requests it brought.
+/// What is kept for one connection: its peer's name, and how many requests it brought.
 ///
 /// Touched only by callbacks of its own connection, which the library never runs at the same time.
 final class ConnectionState {
     let remoteAddress: String
-    let isLocal: Bool
     var requestCount = 0
 
-    init(remoteAddress: String, isLocal: Bool) {
+    init(remoteAddress: String) {
         self.remoteAddress = remoteAddress
-        self.isLocal = isLocal
     }
 }

@@ -11,10 +11,10 @@ import Users
 /// Two server threads read requests; one thread checks passwords, four call the hub, one writes to Kafka, one reads results and four the
 /// texts of secure push. Whatever waits is a suspended connection and no thread.
 public final class GatewayService: Sendable {
-    /// Connections at a time; each has a pool of 20 KiB, and most of them wait for an answer.
-    private static let maximumConnections = 8192
-    /// File descriptors that it may need at most: those of connections and of the lanes, and 256 for everything else.
-    public static let descriptorsNeeded = maximumConnections + 384
+    /// File descriptors for all but its connections: those of the lanes and of the probes, Kafka's and the files.
+    private static let otherDescriptors = 384
+    /// File descriptors that it may need at most. With fewer it takes fewer connections.
+    public static let descriptorsNeeded = limits("").descriptorCount + otherDescriptors
     /// An id that no device has, for asking the hub how it is.
     private static let nobody = "pushfan-gateway-readiness"
 
@@ -66,9 +66,8 @@ public final class GatewayService: Sendable {
         }
         let endpoints = try makeEndpoints(lanes, users)
         let routes = Routes(signIn: signIn, endpoints: endpoints, services: services, proxies: proxies)
-        let server = HTTPServer(Self.serving(configuration.listen)) { request, responder in
-            routes.answer(request, responder)
-        }
+        let serving = Self.serving(configuration.listen, routes, descriptors: DescriptorLimit.current()?.soft ?? .max)
+        let server = HTTPServer(serving) { request, responder in routes.answer(request, responder) }
         services.metrics.readWaiting { [weak server] in server?.waitingCount }
         self.configuration = configuration
         self.services = services
@@ -129,13 +128,25 @@ public final class GatewayService: Sendable {
         if !isPut { watch.endLook() }
     }
 
-    private static func serving(_ listen: String) -> HTTPServerConfiguration {
+    /// What it serves with: as many connections as the descriptors allow.
+    static func serving(_ listen: String, _ routes: Routes, descriptors: Int = .max) -> HTTPServerConfiguration {
+        var serving = limits(listen)
+        serving.maximumConnections = max(16, serving.maximumConnections - max(0, descriptorsNeeded - descriptors))
+        serving.admission = { routes.admit($0) }
+        serving.overload = { routes.overload($0) }
+        return serving
+    }
+
+    private static func limits(_ listen: String) -> HTTPServerConfiguration {
         var serving = HTTPServerConfiguration(listen: listen)
         serving.threadCount = 2
-        serving.maximumConnections = maximumConnections
+        // Each has a pool of 20 KiB, and most of them wait for an answer.
+        serving.maximumConnections = 8192
         // A name and a password of the longest in base64 have 1.7 KiB.
         serving.maximumHeaderByteCount = 8 << 10
         serving.maximumBodyByteCount = JSONBody.maximumByteCount
+        // With the 4 KiB of each that do not count, 64 MiB at most.
+        serving.maximumBodyByteCountInAll = 32 << 20
         // Between requests connections may be idle for longer, as proxies keep them. The longest body needs 2.4 KiB/s to come in time.
         serving.requestTimeout = .seconds(30)
         serving.refusal = { APIProblem.ofServer($0).response }

@@ -29,8 +29,7 @@ final class Reply: Sendable {
     /// Answers; what comes after the first answer, or after the server's own, is ignored and not counted.
     func answer(_ response: HTTPServerResponse) {
         guard responder.answer(response) else { return }
-        services.metrics.requests.series([route, String(response.status)]).increment()
-        services.metrics.requestDuration.series([route]).observe(nanoseconds: services.now().nanoseconds(since: started))
+        services.count(response, on: route, since: started)
     }
 
     /// Answers; what comes after the first answer is ignored.
@@ -38,4 +37,17 @@ final class Reply: Sendable {
 
     /// Answers; what comes after the first answer is ignored.
     func answer(_ problem: APIProblem) { answer(problem.response) }
+}
+
+extension GatewayServices {
+    /// Counts an answer.
+    ///
+    /// - Parameters:
+    ///   - response: The answer.
+    ///   - route: The route's label.
+    ///   - started: The time of its request.
+    func count(_ response: HTTPServerResponse, on route: String, since started: MonotonicTime) {
+        metrics.requests.series([route, String(response.status)]).increment()
+        metrics.requestDuration.series([route]).observe(nanoseconds: now().nanoseconds(since: started))
+    }
 }

@@ -15,6 +15,14 @@ enum Route: Sendable, Equatable {
     /// `GET /api/notifications/{id}`; the id is decoded and not looked at.
     case secureText(id: String)
 
+    /// Whether a body says what to do; that of any other route is read past.
+    var takesBody: Bool {
+        switch self {
+        case .putRegistration, .notify: true
+        case .welcome, .newRegistration, .deleteRegistration, .secureText: false
+        }
+    }
+
     /// Where a request leads.
     enum Match: Sendable, Equatable {
         case route(Route)

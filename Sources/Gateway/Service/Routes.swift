@@ -1,4 +1,6 @@
 import HTTPServing
+import Observability
+import Users
 
 /// Finds the route of each request, has its caller sign in, and hands it on.
 struct Routes: Sendable {
@@ -11,6 +13,48 @@ struct Routes: Sendable {
     /// Who is believed about where a request comes from.
     var proxies = TrustedProxies()
 
+    /// Decides about a request by its head, so that no body is kept without a name and a password, or for a route that there is not.
+    /// Whether the password is right comes later.
+    func admit(_ head: HTTPServerRequest) -> HTTPAdmission {
+        let match = Route.match(head.method, head.rawPath)
+        if let problem = problem(of: head, match) { return .answer(counted(problem, match)) }
+        guard case .route(let route) = match, route.takesBody else { return .skip }
+        return .read(atMost: JSONBody.maximumByteCount)
+    }
+
+    /// The answer to a request for whose body there is no room.
+    func overload(_ head: HTTPServerRequest) -> HTTPServerResponse {
+        counted(.overloaded(after: 1000), Route.match(head.method, head.rawPath))
+    }
+
+    /// What can be said against a request without its body.
+    private func problem(of head: HTTPServerRequest, _ match: Route.Match) -> APIProblem? {
+        switch match {
+        case .nowhere: return .notFound
+        case .otherMethods(let methods): return .methodNotAllowed(methods)
+        case .route(.welcome): return nil
+        case .route(let route):
+            guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
+                services.metrics.signIns.series(["refused"]).increment()
+                return .unauthorized
+            }
+            // A text to send may be missing, and needs no type then. Of a chunked body that is known at its end.
+            let hasBody = route.takesBody && (route != .notify || Int(head.headers["Content-Length"] ?? "") ?? 0 > 0)
+            return hasBody && !JSONBody.isAdmitted(head.headers["Content-Type"]) ? .unsupportedMediaType : nil
+        }
+    }
+
+    private func counted(_ problem: APIProblem, _ match: Route.Match) -> HTTPServerResponse {
+        let response = problem.response
+        services.count(response, on: match.label, since: services.now())
+        return response
+    }
+
+    /// Nil for two headers: neither counts more than the other.
+    private static func authorization(of request: HTTPServerRequest) -> String? {
+        request.headers.count(of: "Authorization") == 1 ? request.headers["Authorization"] : nil
+    }
+
     /// Answers a request, now or later; waits for nothing.
     func answer(_ request: HTTPServerRequest, _ responder: Responder) {
         let match = Route.match(request.method, request.rawPath)
@@ -20,9 +64,7 @@ struct Routes: Sendable {
         case .otherMethods(let methods): reply.answer(APIProblem.methodNotAllowed(methods))
         case .route(.welcome): reply.answer(.text(Self.welcome))
         case .route(let route):
-            // Of two headers nobody could say which one counts.
-            let authorization = request.headers.count(of: "Authorization") == 1 ? request.headers["Authorization"] : nil
-            signIn.check(authorization, from: proxies.client(of: request)) { [endpoints] outcome in
+            signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in
                 switch outcome {
                 case .signedIn(let caller):
                     endpoints.answer(APICall(route: route, request: request, caller: caller, reply: reply))

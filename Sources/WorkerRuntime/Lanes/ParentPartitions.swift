@@ -30,7 +30,7 @@ struct ParentPartitions {
     /// Begins a partition later than the others.
     mutating func begin(_ slot: Int, _ planned: AssignmentPlan.Partition) {
         partitions[slot - slots.lowerBound] = planned.parents ?? OpenParents()
-        isLeft[slot - slots.lowerBound] = planned.left != nil
+        isLeft[slot - slots.lowerBound] = planned.left != nil || planned.refusal != nil
         noteArrivals()
     }
 

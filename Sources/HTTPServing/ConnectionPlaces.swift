@@ -1,0 +1,129 @@
+/// Who has a place among a bounded number of connections, since when the server waits for each of them, and which one goes when another
+/// needs its place. Nothing in it grows with time, and no operation's cost with the number of connections.
+///
+/// The server waits for a connection from its first byte to the end of its request, while its answer goes, and between two requests. It
+/// does not while the client waits for the server.
+struct ConnectionPlaces {
+    /// What becomes of one more connection.
+    enum Room: Equatable {
+        /// There is a place.
+        case free
+        /// There is one, for which this connection has to be ended.
+        case inPlaceOf(Int32)
+        /// There is none.
+        case none
+    }
+
+    private let maximum: Int
+    private let requestLimit: UInt64
+    private let idleLimit: UInt64
+    /// Those that have a place.
+    private var held: Set<Int32> = []
+    /// Those that were ended and not closed yet.
+    private var ending: Set<Int32> = []
+    /// Since when the server waits for each of them, in nanoseconds.
+    private var since: [Int32: UInt64] = [:]
+    /// Those whose request or answer is on its way, the first to be late first.
+    private var requests = SocketQueue()
+    /// Those among them that have not brought one whole head yet, or whose request was declined.
+    private var silent = SocketQueue()
+    /// Those between two requests, the first to be late first.
+    private var idle = SocketQueue()
+
+    /// - Parameters:
+    ///   - maximum: How many may have a place.
+    ///   - request: Nanoseconds for a request, and for an answer.
+    ///   - idle: Nanoseconds from an answer to the next request's first line; 0 for any time.
+    init(maximum: Int, request: UInt64, idle: UInt64) {
+        self.maximum = maximum
+        requestLimit = request
+        idleLimit = idle
+    }
+
+    /// How many connections beyond `maximum` may be open: those that were ended keep their descriptors until their thread's next turn.
+    static func spare(for maximum: Int) -> Int { max(4, maximum / 128) }
+
+    /// Whether some may be late one day.
+    var canBeLate: Bool { requests.first != nil || (idleLimit > 0 && idle.first != nil) }
+
+    /// A connection has come, and its first request begins to come.
+    mutating func enter(_ socket: Int32, at now: UInt64) {
+        held.insert(socket)
+        begin(socket, at: now)
+        silent.append(socket)
+    }
+
+    /// A connection is closed.
+    mutating func leave(_ socket: Int32) {
+        forget(socket)
+        held.remove(socket)
+        ending.remove(socket)
+    }
+
+    /// A request begins to come, or an answer to go.
+    mutating func begin(_ socket: Int32, at now: UInt64) {
+        if wait(for: socket, at: now) { requests.append(socket) }
+    }
+
+    /// A whole head has come.
+    mutating func speak(_ socket: Int32) { silent.remove(socket) }
+
+    /// The request was answered before its body came; only that is read past. It keeps its time.
+    mutating func decline(_ socket: Int32) {
+        if since[socket] != nil { silent.append(socket) }
+    }
+
+    /// The answer has gone; the next request may come.
+    mutating func rest(_ socket: Int32, at now: UInt64) {
+        if wait(for: socket, at: now) { idle.append(socket) }
+    }
+
+    /// The client waits for the server.
+    mutating func work(_ socket: Int32) { forget(socket) }
+
+    /// Makes room for one more: first goes one that has said nothing, then one between two requests, then one that has taken an eighth of
+    /// its time and more for its request or its answer; of each the one that is late first. Whoever waits for its answer stays.
+    mutating func makeRoom(at now: UInt64) -> Room {
+        guard held.count + ending.count < maximum + Self.spare(for: maximum) else { return .none }
+        guard held.count >= maximum else { return .free }
+        guard let socket = silent.first ?? idle.first ?? first(of: requests, after: requestLimit / 8, at: now) else {
+            return .none
+        }
+        end(socket)
+        return .inPlaceOf(socket)
+    }
+
+    /// Takes out one that is late; nil when none is.
+    mutating func removeLate(at now: UInt64) -> Int32? {
+        let restless = idleLimit > 0 ? first(of: idle, after: idleLimit, at: now) : nil
+        guard let socket = first(of: requests, after: requestLimit, at: now) ?? restless else { return nil }
+        end(socket)
+        return socket
+    }
+
+    private func first(of queue: SocketQueue, after limit: UInt64, at now: UInt64) -> Int32? {
+        guard let socket = queue.first, let start = since[socket], now >= start, now - start >= limit else { return nil }
+        return socket
+    }
+
+    /// Begins to wait for a connection, unless it was ended.
+    private mutating func wait(for socket: Int32, at now: UInt64) -> Bool {
+        forget(socket)
+        guard held.contains(socket) else { return false }
+        since[socket] = now
+        return true
+    }
+
+    private mutating func forget(_ socket: Int32) {
+        since[socket] = nil
+        requests.remove(socket)
+        silent.remove(socket)
+        idle.remove(socket)
+    }
+
+    private mutating func end(_ socket: Int32) {
+        forget(socket)
+        held.remove(socket)
+        ending.insert(socket)
+    }
+}

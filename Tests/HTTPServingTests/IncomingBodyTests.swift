@@ -1,0 +1,54 @@
+import Testing
+
+@testable import HTTPServing
+
+struct IncomingBodyTests {
+    private static func take(_ count: Int, by body: inout IncomingBody) -> IncomingBody.Fault? {
+        [UInt8](repeating: 0x61, count: count).withUnsafeBytes { body.take($0) }
+    }
+
+    @Test func bytesTakeRoomAsTheyComeAndGiveItBackAtTheEnd() {
+        let budget = BodyBudget(limit: 100, uncounted: 10)
+        do {
+            var body = IncomingBody(limit: 1000, budget)
+            for _ in 0..<2 { #expect(Self.take(50, by: &body) == nil) }
+            #expect(budget.take(10) && !budget.take(1))
+            #expect(Self.take(1, by: &body) == .noRoom)
+            // Whoever has its bytes still holds them.
+            #expect(body.giveBytes().count == 100 && !budget.take(1))
+        }
+        #expect(budget.take(90) && !budget.take(1))
+    }
+
+    @Test func theFirstBytesOfABodyAlwaysFindRoom() {
+        let budget = BodyBudget(limit: 0, uncounted: 10)
+        var body = IncomingBody(limit: 1000, budget)
+        #expect(Self.take(10, by: &body) == nil && Self.take(1, by: &body) == .noRoom)
+    }
+
+    @Test func whatIsReadPastTakesNoRoomAndCountsAllTheSame() {
+        let budget = BodyBudget(limit: 100, uncounted: 0)
+        var body = IncomingBody(limit: 300, budget)
+        #expect(Self.take(100, by: &body) == nil)
+        body.readPast()
+        #expect(budget.take(100))
+        #expect(Self.take(200, by: &body) == nil && Self.take(1, by: &body) == .tooLarge)
+        #expect(body.giveBytes().isEmpty)
+    }
+
+    /// For the sake of an answer eight times the limit, or 512 KiB, is read past.
+    @Test(arguments: [(0, 8 << 16), (1 << 17, 1 << 20)]) func aBodyWithoutEndIsNotReadForEver(limit: Int, end: Int) {
+        var body = IncomingBody(limit: limit, BodyBudget(limit: .max, uncounted: 0))
+        body.restrict(to: 10)
+        #expect(Self.take(11, by: &body) == .tooLarge)
+        #expect(Self.take(end - 12, by: &body) == .tooLarge && Self.take(1, by: &body) == .endless)
+    }
+
+    @Test func aLimitIsOnlyLowered() {
+        var body = IncomingBody(limit: 10, BodyBudget(limit: .max, uncounted: 0))
+        body.restrict(to: .max)
+        #expect(body.limit == 10)
+        body.restrict(to: 5)
+        #expect(body.limit == 5)
+    }
+}
