@@ -27,13 +27,11 @@ public struct HubRoutes: Sendable {
     public let router: HubRouter
     /// The spreads, by number.
     public let spreads: [Spread]
-    /// How long a name that is not known is taken for a mistake in new settings: 60 s in nanoseconds.
-    public static let settlingTime: Int64 = 60_000_000_000
-    /// When the routes began to count: at a worker's start or reload. Default long ago.
-    public var begunAt = MonotonicTime.past
+    /// Until when a name that is not known is taken for a mistake in new settings. Default long ago.
+    public var settledAt = MonotonicTime.past
 
     /// Whether the routes are so new that a name they lack may be there soon.
-    public func isSettling(_ now: MonotonicTime) -> Bool { now - begunAt < Self.settlingTime }
+    public func isSettling(_ now: MonotonicTime) -> Bool { now < settledAt }
 
     /// Routes by names.
     ///

@@ -57,7 +57,7 @@ extension WorkerConfiguration {
         var routes = HubRoutes(
             hubs: Array(zip(hubs.map(\.name), numbers ?? Array(hubs.indices))), spreads: spreads.map { ($0.name, $0.hubs) },
             tenants: tenantHubs, defaultName: defaultHub)
-        routes.begunAt = start
+        routes.settledAt = start.advanced(by: settlingTime)
         return routes
     }
 

@@ -85,6 +85,8 @@ public struct WorkerConfiguration: Sendable {
     public var checksHubs = true
     /// The hub, or the spread, of requests that name none and whose tenant has none either; nil to refuse them. Default the first hub.
     public var defaultHub: String?
+    /// How long after a start or a reload requests wait for a hub that the settings do not have; default 60 s.
+    public var settlingTime = Duration.seconds(60)
     /// The hub, or the spread, of a tenant's requests that name none.
     public var tenantHubs: [String: String] = [:]
     /// Loops in this process, each a thread and a member of the group, with calls and connections of its own; 1–64, default 1.

@@ -88,7 +88,7 @@ struct OutcomeReplayTests {
         #expect(shown.contains("state    partial") && shown.contains("replay   duplicate_risk"))
 
         let plan = stage.replay("plan --file PLAN -o json")
-        let expected = ["eligible": 2, "requests": 2, "calls": 2, "ambiguous": 1, "pointless": 1, "delivered": 1]
+        let expected = ["eligible": 2, "requests": 2, "calls": 2, "ambiguous": 1, "no_target": 1, "delivered": 1]
         for (name, count) in expected { #expect(stage.count(name, plan) == count, "\(name): \(plan.output)") }
         #expect(stage.count("requests", stage.replay("plan --include-ambiguous --file PLAN -o json")) == 3)
         #expect(stage.replay("plan --file PLAN").code == .done)

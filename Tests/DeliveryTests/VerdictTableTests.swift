@@ -65,7 +65,8 @@ struct VerdictTableTests {
     /// Numbers of `CURLcode` in curl/curl.h.
     @Test(
         arguments: [
-            (3, .transient, .connectFailed, .backoff), (5, .transient, .dnsFailed, .backoff), (6, .transient, .dnsFailed, .backoff),
+            (3, .transient, .connectFailed, .backoff), (5, .transient, .dnsFailed, .backoff),
+            (6, .transient, .dnsFailed, .backoff),
             (7, .transient, .connectFailed, .backoff), (18, .transient, .connectFailed, .backoff),
             (27, .transient, .internal, .backoff), (28, .transient, .connectFailed, .backoff),
             (35, .transient, .tlsFailed, .backoff),

@@ -45,7 +45,7 @@ struct RegistrationReplyTests {
     func aMissingHubIsNoMissingDevice(call: RegistrationCall) throws {
         let hub = "No service is hosted at the specified address..TrackingId:9-8,TimeStamp:1/1/2019"
         let failure = try failure(try answer(404, body: error(hub)), call)
-        #expect(failure.code == .hubNotFound && failure.trackingID == "9-8" && !failure.isWorthRetrying)
+        #expect(failure.code == .hubNotFound && failure.trackingID == "9-8" && failure.isWorthRetrying)
         for detail in ["", ".TrackingId:9-8,TimeStamp:1", "Installation not found.TrackingId:9-8,TimeStamp:1"] {
             let expected = call == Self.ask ? RegistrationReply.absent : .done
             #expect(try reply(try answer(404, body: error(detail)), to: call) == expected)
@@ -121,7 +121,7 @@ struct RegistrationReplyTests {
     @Test(
         arguments: [
             (400, "", .payloadRejected, false), (401, "", .hubUnauthorized, false), (403, "", .hubForbidden, false),
-            (403, "Retry-After: 2\r\n", .hubThrottled, true), (404, "", .hubNotFound, false), (408, "", .hubTimeout, true),
+            (403, "Retry-After: 2\r\n", .hubThrottled, true), (404, "", .hubNotFound, true), (408, "", .hubTimeout, true),
             (409, "", .hubThrottled, true), (410, "", .hubNotFound, false), (412, "", .payloadRejected, false),
             (413, "", .payloadTooLarge, false), (429, "", .hubThrottled, true), (429, "Retry-After: 2\r\n", .hubThrottled, true),
             (500, "", .hubUnavailable, true), (502, "", .hubUnavailable, true),

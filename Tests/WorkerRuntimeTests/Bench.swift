@@ -141,6 +141,8 @@ final class Bench {
         configuration.requestTimeout = .seconds(86_400)
         // Tests count all that a hub gets, and script its answers one by one: those of the question turn it on.
         configuration.checksHubs = false
+        // A hub that there is not is refused at once, except in tests of the wait for it.
+        configuration.settlingTime = .zero
         try change(&configuration)
         return configuration
     }

@@ -108,7 +108,7 @@ struct DedupeTests {
 
     @Test func oneThatFailedExpiredOrIsCancelledIsRepeatedInVain() throws {
         let bench = try Bench(.quickest, partitions: 1)
-        bench.hub.arm([try Fault(parsing: "status=404")])
+        bench.hub.arm([try Fault(parsing: "status=403")])
         // What is cancelled waits in memory, and its time does not come: nobody moves the clock on.
         let worker = try bench.startWorker { $0.topics.delays = [] }
         try bench.publish(all: [

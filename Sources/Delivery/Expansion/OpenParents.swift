@@ -162,8 +162,8 @@ public struct OpenParents: Sendable {
         return nil
     }
 
-    /// Takes the next request of those that have ended while it was unknown whether they are finished, once all of that was read: nobody
-    /// has deleted its record. To be asked for until there is none, before anything else is read.
+    /// Takes the next request of those that have ended while it was unknown whether they are finished, once all of that was read and its
+    /// record was not deleted. To be asked for until there is none, before anything else is read.
     ///
     /// - Returns: The request, whose result must be written, and the offset of the record that ended it.
     public mutating func takeUnfinished() -> (parent: Finished, offset: Int64)? {

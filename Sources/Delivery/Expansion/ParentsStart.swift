@@ -17,7 +17,7 @@ public struct ParentsStart: Sendable {
     ///
     /// - Parameters:
     ///   - low: The first offset that is retained.
-    ///   - high: Where the partition ends; what stands there and behind is not taken.
+    ///   - high: Where the partition ends; no record at this offset or behind it is taken.
     public init(low: Int64, high: Int64) {
         end = max(low, high)
         open = OpenParents(start: low, unknownBefore: high)

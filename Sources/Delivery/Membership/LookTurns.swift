@@ -5,7 +5,7 @@ public import Basics
 ///
 /// Some have their turn at once, and the others wait in a queue. Those that have no answer at the end of a turn go to the end of the queue,
 /// and are read on from where they were. A turn ends when all of it are answered. While others wait, it ends when none was answered for a
-/// while; else when nothing was read for a while, so that a client that is stuck is made anew. That while is twice as long in each round of
+/// while; else when nothing was read for a while, so that a stuck client is replaced. That while is twice as long in each round of
 /// the queue, up to a bound, so that errors are met with growing waits.
 ///
 /// Partitions are named by their indices. Times are nanoseconds.

@@ -24,7 +24,7 @@ enum UserForm {
 
     /// The form of a name that is registered.
     ///
-    /// A name that looks like a form is encoded, too. So nobody gets another one's tag by the choice of a name.
+    /// A name that looks like a form is encoded, too. So no choice of a name gives the tag of another user.
     static func registered(_ name: String, longest: Int) -> [UInt8] {
         let bytes = Array(UserName.composed(name).utf8)
         return isOwn(bytes.span, longest: longest) && !isEncoded(bytes) ? bytes : encoded(bytes, longest: longest)

@@ -21,7 +21,7 @@ enum HubOperation: Sendable, Equatable {
     case patchInstallation(id: String)
     case deleteInstallation(id: String)
 
-    /// Whether it is a notification that is to be sent, now or later.
+    /// Whether it sends a notification, now or later.
     var isSend: Bool {
         switch self {
         case .send, .sendBatch, .schedule: true

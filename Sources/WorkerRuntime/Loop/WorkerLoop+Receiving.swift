@@ -231,10 +231,7 @@ extension WorkerLoop {
             reject(flight)
             return
         }
-        if flight.routeFault != nil, flight.cancellation == nil {
-            startUnrouted(flight)
-            return
-        }
+        if flight.routeFault != nil, flight.cancellation == nil { return startUnrouted(flight) }
         if flight.calls.isEmpty {
             startLarge(flight)
             return

@@ -103,7 +103,7 @@ struct GroupReader {
     ///   - held: The partitions of held requests among them.
     ///   - progress: How far partitions without a position were read before.
     ///   - producer: Tells whether the control topic is there.
-    /// - Returns: The ends, what to do with partitions that begin elsewhere, and what is to be read before that is known.
+    /// - Returns: The ends, what to do with partitions that begin elsewhere, and what must be read before that is known.
     /// - Throws: It could not be learnt, of a partition that cannot be read before.
     mutating func ends(
         of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>, held: [TopicPartition],

@@ -122,7 +122,7 @@ struct StartQuestion: Sendable {
         }
     }
 
-    /// Takes in that there is no record at `next`, nor behind it.
+    /// Notes that there is no record at `next`, nor behind it.
     ///
     /// - Returns: Whether reading has to go back to `next`.
     mutating func reachedEnd() -> Bool {

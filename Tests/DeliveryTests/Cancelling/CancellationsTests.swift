@@ -39,6 +39,9 @@ import Testing
         #expect(found?.moment == (isNew ? min(at, Self.now) : nil))
     }
 
+    private static let lineage =
+        #","replay":{"root_request_id":"first","parent_request_id":"second","parent_origin":"t:0:1","generation":2,"job_id":"j"}"#
+
     /// Of a part, the whole counts; of a replay, what it repeats does, so that a new id escapes no cancellation.
     @Test(
         arguments: [
@@ -47,9 +50,9 @@ import Testing
                 #","parent":{"id":"w","key":"k","partition":0,"chunk":0,"chunks":2,"published_at":"2026-01-01T00:00:00Z"}"#, "w",
                 true
             ),
-            (#","replay":{"root_request_id":"first","parent_request_id":"second","generation":2}"#, "first", true),
-            (#","replay":{"root_request_id":"first","parent_request_id":"second","generation":2}"#, "second", true),
-            (#","replay":{"root_request_id":"first","parent_request_id":"second","generation":2}"#, "third", false),
+            (Self.lineage, "first", true),
+            (Self.lineage, "second", true),
+            (Self.lineage, "third", false),
         ])
     func aCancellationConcernsPartsAndReplaysToo(_ members: String, _ id: String, _ isCancelled: Bool) throws {
         var cancellations = Cancellations()

@@ -113,7 +113,7 @@ extension GroupPosition {
     ///   - admin: Asks for the offsets.
     ///   - configuration: The brokers, for the group's coordinator.
     ///   - timeout: How long each question may take, 5 s at most.
-    /// - Returns: One position for each partition; none where the topic is not there, or nobody answers.
+    /// - Returns: One position for each partition; none where the topic is not there, or no broker answers.
     static func known(
         of group: String, in topic: String, _ admin: TopicAdmin, _ configuration: KafkaConfiguration, timeout: Duration
     ) -> [GroupPosition] {
