@@ -40,6 +40,8 @@ public struct Membership: Sendable {
     public private(set) var begunAt = Timestamp(milliseconds: 0)
 
     private let terms: Terms
+    /// Whether the worker has asked to be a member of the group.
+    private var hasJoined = false
     private var stage = Stage.nothing
     /// What the group assigned.
     private var assignment: [Partition] = []
@@ -134,6 +136,17 @@ public struct Membership: Sendable {
 
 // The group.
 extension Membership {
+    /// Decides whether it is time to join the group, which a worker does once. One that has never been able to send leaves the requests to
+    /// others.
+    ///
+    /// - Parameter isWanted: Whether the worker can take requests. It is asked for only until then.
+    /// - Returns: Whether to join now.
+    public mutating func joins(isWanted: @autoclosure () -> Bool) -> Bool {
+        guard !hasJoined, mode == .running, isWanted() else { return false }
+        hasJoined = true
+        return true
+    }
+
     /// The group has assigned partitions, and perhaps none. A failed rebalance takes partitions away without a revocation: whatever was
     /// theirs is the next owner's now.
     ///

@@ -156,7 +156,6 @@ final class WorkerLoop {
     func run() throws {
         committer.submit(.prepare)
         for port in ports { joinFleet(of: port) }
-        try consumer.subscribe(configuration.topics.shared)
         while mode != .stopped {
             readClocks()
             health.turned(at: now)
@@ -169,6 +168,7 @@ final class WorkerLoop {
             everySecond()
             handleFleet()
             handleCompletions()
+            if membership.joins(isWanted: hasUsefulHub) { try consumer.subscribe(configuration.topics.shared) }
             handleDetails()
             handleTimers()
             readControl()

@@ -182,6 +182,16 @@ struct MembershipTests {
         #expect(!desk.membership.isOpening, "they are closed, and stay so")
     }
 
+    @Test func aWorkerJoinsOnceAndNotBeforeItCanTakeRequests() {
+        var membership = MembershipDesk().membership
+        let joins = [false, false, true, true, false].map { membership.joins(isWanted: $0) }
+        #expect(joins == [false, false, true, false, false])
+        var stopping = MembershipDesk()
+        stopping.stop()
+        let joinsLate = stopping.membership.joins(isWanted: true)
+        #expect(!joinsLate, "it is about to end")
+    }
+
     /// An owner of whose end nobody knows may go on for a session beside the next one, and no longer.
     @Test func anOwnerBeforeMayGoOnForASession() {
         var desk = MembershipDesk()
