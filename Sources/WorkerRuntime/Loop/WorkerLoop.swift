@@ -182,6 +182,7 @@ final class WorkerLoop {
             sendCalls()
             startBufferedRecords()
             tickMembership()
+            watchWork()
             offerCommit()
             endTurnOfPorts()
         }
@@ -285,7 +286,7 @@ final class WorkerLoop {
     ///
     /// Where results wait for all before them, what these wait for must begin however many there are.
     var canProceed: Bool {
-        guard mode == .running, !partitions.isEmpty, membership.isProducerReady, !membership.isOpening,
+        guard mode == .running, !partitions.isEmpty, membership.isProducerReady, membership.mayBegin,
             controlReading.allowsRequests
         else { return false }
         guard !isCommitOverdue, hasRoomForOutcomes || cycle.isInOrder else { return false }
