@@ -72,6 +72,60 @@ struct HubStandingTests {
             standing.isDue(isClosed: true, isIdle: true, now: Self.moment(now + 1)), "a new trouble begins with the first wait")
     }
 
+    /// What the first question comes to, why calls are held then, and whether a worker may take requests for the hub.
+    @Test(
+        arguments: [
+            (good, nil, true), (HubFinding(status: 429, detail: "", asksToWait: true), nil, true),
+            (HubFinding(status: 403, detail: "", asksToWait: false), nil, true),
+            (HubFinding(status: 405, detail: "", asksToWait: false), nil, true), (out, nil, true),
+            (refused, .keyRefused, false), (HubFinding(unanswered: "", isTrust: false), .away, true),
+            (HubFinding(unanswered: "", isTrust: true), .away, true),
+            (HubFinding(status: 404, detail: "No service is hosted here", asksToWait: false), .away, true),
+        ] as [(HubFinding, HubStanding.Hold?, Bool)])
+    func callsAreHeldUntilAQuestionHasShownThatTheyCanSucceed(
+        finding: HubFinding, hold: HubStanding.Hold?, allowsJoining: Bool
+    ) {
+        let fresh = HubStanding(of: "h", isAsked: true)
+        #expect(fresh.hold == .unasked && fresh.hold?.allowsJoining == false)
+        var standing = Self.asked(finding)
+        #expect(standing.hold == hold && standing.hold?.allowsJoining ?? true == allowsJoining)
+        standing.asked()
+        standing.found(Self.good, now: Self.moment(1))
+        #expect(standing.hold == nil)
+    }
+
+    @Test func aHubThatIsNeverAskedHoldsNoCalls() {
+        #expect(HubStanding(of: "h", isAsked: false).hold == nil)
+    }
+
+    @Test(arguments: [true, false]) func aKeyThatIsRefusedAfterItOnceWorkedHoldsNoCalls(byCall: Bool) {
+        var standing = byCall ? Self.asked(Self.out) : Self.asked(Self.good)
+        if byCall { standing.answered() }
+        standing.asked()
+        standing.found(Self.refused, now: Self.moment(1))
+        #expect(standing.hold == nil && !standing.isWell(isClosed: true))
+    }
+
+    @Test func aHubThatWasOutAndThenRefusesTheKeyHoldsCalls() {
+        var standing = Self.asked(Self.out)
+        standing.asked()
+        standing.found(Self.refused, now: Self.moment(1))
+        #expect(standing.hold == .keyRefused)
+        #expect(standing.isDue(isClosed: false, isIdle: false, now: Self.moment(100)), "no call can be the circuit's probe")
+    }
+
+    @Test(arguments: [true, false]) func whileCallsAreHeldQuestionsAreTheProbes(isIdle: Bool) {
+        var standing = Self.asked(Self.refused)
+        var now: Int64 = 0
+        for wait: Int64 in [1, 2, 4, 5, 5] {
+            #expect(!standing.isDue(isClosed: true, isIdle: isIdle, now: Self.moment(now + wait) + -1))
+            now += wait
+            #expect(standing.isDue(isClosed: true, isIdle: isIdle, now: Self.moment(now)))
+            standing.asked()
+            standing.found(Self.refused, now: Self.moment(now))
+        }
+    }
+
     @Test(arguments: [(true, true), (false, false)])
     func aHubWhoseCircuitIsOpenIsNotWellAndIsAskedInPlaceOfCalls(isIdle: Bool, isDue: Bool) {
         let standing = Self.asked(Self.good)

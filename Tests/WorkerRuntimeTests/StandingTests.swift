@@ -13,6 +13,13 @@ import WorkerRuntime
 struct StandingTests {
     private static func asks(_ configuration: inout WorkerConfiguration) { configuration.checksHubs = true }
 
+    /// The same with a key that the hub does not know.
+    private static func asksWithAWrongKey(_ configuration: inout WorkerConfiguration) {
+        asks(&configuration)
+        let policy = configuration.hub.credential.policy
+        configuration.hub.credential = SASCredential(policy: policy, key: SecretKey("d3JvbmcgY2FuYXJ5IGtleQ=="))
+    }
+
     private static func reason(_ worker: RunningWorker) -> String? {
         worker.report(.ready).checks.first { $0.name == "hub" }?.reason
     }
@@ -37,11 +44,7 @@ struct StandingTests {
 
     @Test func aWrongKeyIsToldWithoutACallAndAReloadWithAGoodOneMends() throws {
         let bench = try Bench(.quickest, partitions: 1)
-        let worker = try bench.startWorker { configuration in
-            Self.asks(&configuration)
-            let policy = configuration.hub.credential.policy
-            configuration.hub.credential = SASCredential(policy: policy, key: SecretKey("d3JvbmcgY2FuYXJ5IGtleQ=="))
-        }
+        let worker = try bench.startWorker(change: Self.asksWithAWrongKey)
         let sentence = "the hub demo refuses the key: 401"
         #expect(eventually { Self.reason(worker)?.hasPrefix(sentence) == true })
         #expect(eventually { Self.trouble(bench)?.hasPrefix(sentence) == true })
@@ -53,6 +56,76 @@ struct StandingTests {
         #expect(eventually { bench.status.statuses.first?.hubs.count == 1 && Self.trouble(bench) == nil })
         try worker.stop()
         #expect(bench.tags.isEmpty)
+    }
+
+    private static let names = (0..<6).map { "r\($0)" }
+
+    /// Whether each of the requests was sent, by its first call.
+    private static func areSentAtOnce(_ bench: Bench) throws -> Bool {
+        let results = try bench.resultsByRequest()
+        return Set(results.keys) == Set(names) && results.values.allSatisfy { $0.summary == "sent success - 1" }
+    }
+
+    @Test func aWorkerWithAWrongKeyLeavesRequestsToOneWithAGoodKey() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        let bad = try bench.startWorker("bad", change: Self.asksWithAWrongKey)
+        #expect(eventually { Self.reason(bad)?.contains("refuses the key: 401") == true })
+        let good = try bench.startWorker("good", change: Self.asks)
+        try bench.publish(all: Self.names.map(Self.request))
+        try bench.results(Self.names.count)
+        #expect(!bad.report(.ready).passes && good.report(.ready).passes)
+        try bad.stop()
+        try good.stop()
+        #expect(try Self.areSentAtOnce(bench))
+    }
+
+    @Test func whereNoWorkerHasAGoodKeyRequestsWaitForOne() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        try bench.publish(all: Self.names.map(Self.request))
+        let worker = try bench.startWorker(change: Self.asksWithAWrongKey)
+        #expect(eventually { Self.reason(worker)?.contains("refuses the key: 401") == true })
+        try worker.reload(try bench.workerConfiguration(change: Self.asks))
+        try bench.results(Self.names.count)
+        try worker.stop()
+        #expect(try Self.areSentAtOnce(bench))
+    }
+
+    @Test func aReloadWithAWrongKeyEndsNoRequest() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        let worker = try bench.startWorker(change: Self.asks)
+        #expect(eventually { worker.report(.ready).passes })
+        try worker.reload(try bench.workerConfiguration(change: Self.asksWithAWrongKey))
+        #expect(eventually { Self.reason(worker)?.contains("refuses the key: 401") == true })
+        try bench.publish(all: Self.names.map(Self.request))
+        #expect(
+            eventually {
+                bench.status.statuses.first?.hubs.contains { $0.waitingForTurn == Self.names.count } == true
+            })
+        try worker.reload(try bench.workerConfiguration(change: Self.asks))
+        try bench.results(Self.names.count)
+        try worker.stop()
+        #expect(try Self.areSentAtOnce(bench))
+    }
+
+    @Test func ofSeveralHubsTheOneThatRefusesItsKeyHoldsUpNoOther() throws {
+        let bench = try Bench(.quickest, partitions: 2)
+        let other = try FurtherHub("other")
+        func settings(_ base: (inout WorkerConfiguration) -> Void) throws -> WorkerConfiguration {
+            try bench.workerConfiguration { configuration in
+                base(&configuration)
+                configuration.hubs.append(try other.settings())
+            }
+        }
+        let worker = try bench.startWorker { $0 = try settings(Self.asksWithAWrongKey) }
+        try bench.publish(all: Self.names.map(Self.request))
+        let others = Self.names.map { Self.request("o" + $0).replacing("{\"id\"", with: "{\"hub\":\"other\",\"id\"") }
+        try bench.publish(all: others)
+        try bench.results(others.count)
+        #expect(Set(other.tags) == Set(Self.names.map { "o" + $0 }) && bench.tags.isEmpty)
+        try worker.reload(try settings(Self.asks))
+        try bench.results(others.count + Self.names.count)
+        try worker.stop()
+        #expect(try bench.resultsByRequest().values.allSatisfy { $0.summary == "sent success - 1" })
     }
 
     @Test func aReloadWithAWrongKeyIsTold() throws {

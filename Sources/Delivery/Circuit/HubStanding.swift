@@ -3,10 +3,12 @@ public import Basics
 /// Whether a hub counts as one that works, and when it is asked a question that sends nothing.
 ///
 ///     unknown  asked at once; it counts as not working, because nothing is known yet
+///     held     it has not worked yet, and calls would not help: asked after waits that double, whatever there is to send
 ///     good     not asked: calls tell; but while its circuit is not closed and there is nothing to send, it is asked, as a probe
 ///     bad      asked while there is nothing to send, after waits that double
 ///
-/// What tells first decides, a question or a call. Moments are nanoseconds of a monotonic clock that the owner reads.
+/// What tells first decides, a question or a call. Until the hub has worked once, calls are held and questions decide: the first calls
+/// with a wrong key would end their requests. Moments are nanoseconds of a monotonic clock that the owner reads.
 public struct HubStanding: Sendable, Equatable {
     private enum Knowledge: Sendable, Equatable {
         case unknown, good
@@ -14,17 +16,37 @@ public struct HubStanding: Sendable, Equatable {
         case bad(String)
     }
 
+    /// Why no call may be made to a hub that has not worked yet.
+    public enum Hold: Sendable, Equatable {
+        /// It has not answered its first question.
+        case unasked
+        /// It refuses the key.
+        case keyRefused
+        /// It is not there, or there is no connection to it that can be trusted.
+        case away
+
+        /// Whether a worker may take requests for it, which then wait as in an outage. While the key may be wrong, other workers have
+        /// better use for them.
+        public var allowsJoining: Bool { self == .away }
+    }
+
     /// Calls in a row that must fail before they tell something of the hub.
     private static let failureLimit = 3
     /// The wait after the first bad finding, and the longest, nanoseconds: 1 s and 30 s.
     private static let firstWait: Int64 = 1_000_000_000
     private static let longestWait: Int64 = 30_000_000_000
+    /// The longest wait while calls are held, nanoseconds: 5 s, as that of a circuit's probe.
+    private static let longestHeldWait: Int64 = 5_000_000_000
     /// The wait between the probes of a hub that works again, nanoseconds.
     private static let probeWait: Int64 = 100_000_000
 
     private let name: String
     private let isAsked: Bool
     private var knowledge: Knowledge
+    /// Why calls are held; nil when they may be made.
+    public private(set) var hold: Hold?
+    /// Whether it has ever worked, as far as is known.
+    private var hasWorked: Bool
     private var isAsking = false
     /// Whether a call was answered while the hub was being asked: the call is the better proof.
     private var hasAnswered = false
@@ -41,6 +63,8 @@ public struct HubStanding: Sendable, Equatable {
         self.name = name
         self.isAsked = isAsked
         knowledge = isAsked ? .unknown : .good
+        hold = isAsked ? .unasked : nil
+        hasWorked = !isAsked
     }
 
     /// Whether a question is due.
@@ -52,7 +76,7 @@ public struct HubStanding: Sendable, Equatable {
     /// - Returns: Whether to ask it now, unless its circuit forbids that at present.
     public func isDue(isClosed: Bool, isIdle: Bool, now: MonotonicTime) -> Bool {
         guard isAsked, !isAsking, now >= nextQuestion else { return false }
-        if knowledge == .unknown && isClosed { return true }
+        if hold != nil { return true }
         return isIdle && !isWell(isClosed: isClosed)
     }
 
@@ -75,13 +99,16 @@ public struct HubStanding: Sendable, Equatable {
         }
         guard !hasAnswered else { return }
         knowledge = .bad("the hub \(name) \(finding.words)")
+        hold = hasWorked ? nil : finding.hold
         nextQuestion = now + wait
-        wait = min(wait * 2, Self.longestWait)
+        wait = min(wait * 2, hold == nil ? Self.longestWait : Self.longestHeldWait)
     }
 
     /// Notes that a call was answered as by a hub that works.
     public mutating func answered() {
         hasAnswered = true
+        hasWorked = true
+        hold = nil
         failureCount = 0
         guard knowledge != .good else { return }
         knowledge = .good
@@ -117,6 +144,18 @@ public struct HubStanding: Sendable, Equatable {
         case (.bad(let sentence), true): sentence
         case (.unknown, false), (.good, false): circuit
         case (.bad(let sentence), false): "\(sentence); \(circuit)"
+        }
+    }
+}
+
+extension HubFinding {
+    /// Why calls to a hub that has not worked yet must wait after this; nil when they may be made. One that answers as if it were out gets
+    /// them, because something else than the hub may answer the question so.
+    fileprivate var hold: HubStanding.Hold? {
+        switch kind {
+        case .good, .throttled, .rightUnknown, .unclear, .failing: nil
+        case .keyRefused: .keyRefused
+        case .missing, .unreachable, .untrusted: .away
         }
     }
 }

@@ -1,11 +1,14 @@
 public import Basics
 
-/// Everything that limits the calls to one hub: what it asked for, whether it is out, how much it bears at once, and the rate.
+/// Everything that limits the calls to one hub: what it asked for, whether it has worked yet or is out, how much it bears at once, and the
+/// rate.
 ///
 /// Times are nanoseconds of a monotonic clock that the owner reads.
 public struct HubLimits: Sendable {
     /// The rest that the hub asked for.
     public var pause = HubPause()
+    /// Whether no call may start because the hub has not worked yet, whatever else allows it (`HubStanding.hold`).
+    public var isHeld = false
     /// Whether the hub is out.
     public var circuit = CircuitBreaker()
     /// How many calls may be in flight at once.
@@ -31,7 +34,7 @@ public struct HubLimits: Sendable {
 
     /// Whether a call may start at `now`; the first one after an outage is the circuit's probe.
     public mutating func mayStart(now: MonotonicTime) -> Bool {
-        inFlight < places(now: now) && pause.end(now: now) == nil && pace.hasCall(now: now)
+        !isHeld && inFlight < places(now: now) && pause.end(now: now) == nil && pace.hasCall(now: now)
             && rate?.hasCall(now: now) ?? true && circuit.mayStart(now: now)
     }
 
@@ -64,7 +67,7 @@ public struct HubLimits: Sendable {
     /// Until when a call would have to wait that wants to start at `now`; nil when it may, `never` when only something else than
     /// time can change it.
     public mutating func waitEnd(now: MonotonicTime) -> MonotonicTime? {
-        if inFlight >= places(now: now) { return .never }
+        if isHeld || inFlight >= places(now: now) { return .never }
         var end = pause.end(now: now)
         if let change = circuit.nextChange, change > now { end = max(end ?? change, change) }
         if let call = pace.nextCall(now: now) { end = max(end ?? call, call) }
@@ -90,7 +93,7 @@ public struct HubLimits: Sendable {
     /// Whether a telemetry poll may start at `now`: as a call, but never as a probe of a hub that is out, and while calls wait for the
     /// rate only one for three of them.
     public mutating func mayAsk(now: MonotonicTime, areCallsWaiting: Bool) -> Bool {
-        guard circuit.state == .closed, inFlight < places(now: now), pause.end(now: now) == nil else { return false }
+        guard !isHeld, circuit.state == .closed, inFlight < places(now: now), pause.end(now: now) == nil else { return false }
         guard let hasCall = rate?.hasCall(now: now) else { return true }
         return hasCall && (!areCallsWaiting || callsSincePoll >= Self.callsPerPoll)
     }
@@ -147,7 +150,8 @@ public struct HubLimits: Sendable {
     public mutating func noteWaiting(_ isWaiting: Bool, now: MonotonicTime) {
         guard rate != nil else { return }
         let isForRate =
-            isWaiting && inFlight < places(now: now) && pause.end(now: now) == nil && circuit.inFlightAllowance > inFlight
+            isWaiting && !isHeld && inFlight < places(now: now) && pause.end(now: now) == nil
+            && circuit.inFlightAllowance > inFlight
             && rate?.hasCall(now: now) == false
         rate?.noteWaiting(isForRate, now: now)
     }

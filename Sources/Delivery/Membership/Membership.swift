@@ -26,7 +26,12 @@ public struct Membership: Sendable {
     public private(set) var epoch = 0
     /// Whether positions of the group say that no worker is at work. They are committed again before anything is begun: if this worker
     /// died, the next one would otherwise not know that something was.
-    public var isOpening: Bool { hasClosed || isDoubtful }
+    public var isOpening: Bool { hasClosed && !isResting || isDoubtful }
+    /// Whether there has been nothing to do for a while, so that positions say, or soon will, that no worker is at work. If the worker dies
+    /// then, what is published later does not count as begun.
+    public private(set) var isResting = false
+    /// Whether requests may be begun as far as the positions go.
+    public var mayBegin: Bool { !isResting && !isOpening }
     /// Whether the worker stood still for so long that the group may have gone on without it. Then its positions are committed before
     /// anything is begun, which shows whether they are its own.
     public var isDoubtful: Bool { standstill.isDoubtful }
@@ -40,6 +45,10 @@ public struct Membership: Sendable {
     public private(set) var begunAt = Timestamp(milliseconds: 0)
 
     private let terms: Terms
+    /// Since when there is nothing to do; nil while there is something.
+    private var idleSince: MonotonicTime?
+    /// Whether the worker has asked to be a member of the group.
+    private var hasJoined = false
     private var stage = Stage.nothing
     /// What the group assigned.
     private var assignment: [Partition] = []
@@ -114,6 +123,26 @@ public struct Membership: Sendable {
         return actions
     }
 
+    /// Says whether there is something to do; once a turn. A worker rests when there was nothing for `restPatience`, and no longer than that.
+    ///
+    /// - Parameters:
+    ///   - isIdle: Whether no request is in work or could be read.
+    ///   - canClose: Whether a position could be closed, and there is nothing else to commit; asked for only where that is next.
+    ///   - now: The present moment.
+    public mutating func watchWork(isIdle: Bool, canClose: @autoclosure () -> Bool, now: MonotonicTime) {
+        guard mode == .running else { return }
+        guard isIdle, ownsPartitions, !isDoubtful else {
+            idleSince = nil
+            isResting = false
+            return
+        }
+        let since = idleSince ?? now
+        idleSince = since
+        guard !isResting, !isOpening, now - since >= Self.restPatience, canClose() else { return }
+        // Until a commit has shown otherwise, the positions may be closed.
+        (isResting, hasClosed) = (true, true)
+    }
+
     /// A second has passed.
     ///
     /// - Parameters:
@@ -134,6 +163,17 @@ public struct Membership: Sendable {
 
 // The group.
 extension Membership {
+    /// Decides whether it is time to join the group, which a worker does once. One that has never been able to send leaves the requests to
+    /// others.
+    ///
+    /// - Parameter isWanted: Whether the worker can take requests. It is asked for only until then.
+    /// - Returns: Whether to join now.
+    public mutating func joins(isWanted: @autoclosure () -> Bool) -> Bool {
+        guard !hasJoined, mode == .running, isWanted() else { return false }
+        hasJoined = true
+        return true
+    }
+
     /// The group has assigned partitions, and perhaps none. A failed rebalance takes partitions away without a revocation: whatever was
     /// theirs is the next owner's now.
     ///
@@ -268,6 +308,8 @@ extension Membership {
         askAt = nil
         drainedAt = nil
         hasClosed = false
+        isResting = false
+        idleSince = nil
         standstill.ended()
         survey.ended()
     }

@@ -113,7 +113,9 @@ extension HubPort {
         finding = new
         let members: KeyValuePairs<LogKey, LogValue> = [.hub: .string(name), .reason: .string(new.words)]
         if new.isBad {
-            log.error(new.kind == .keyRefused ? .hubUnauthorized : .hubConnection, "the hub does not work", members)
+            let what: StaticString =
+                standing.hold == nil ? "the hub does not work" : "the hub does not work; no request is sent to it until it does"
+            log.error(new.kind == .keyRefused ? .hubUnauthorized : .hubConnection, what, members)
         } else if new.kind != .good {
             log.warning(.hubConnection, "it is not known whether the hub works; it counts as one that does", members)
         } else if !isFirst {

@@ -32,7 +32,7 @@ final class HubPort {
     var waitingForRetry = 0
     var polls = OutcomePolling()
     /// Whether it counts as one that works.
-    var standing: HubStanding
+    var standing: HubStanding { didSet { limits.isHeld = standing.hold != nil } }
     /// The question that it is being asked, if it is.
     var question: Question?
     /// What came of the last one.
@@ -67,6 +67,7 @@ final class HubPort {
         places = LanePlaces(weights: configuration.laneWeights.all)
         limits = Self.limits(settings, now: now, &generator)
         standing = HubStanding(of: settings.name, isAsked: configuration.checksHubs)
+        limits.isHeld = standing.hold != nil
         tellHealth()
     }
 

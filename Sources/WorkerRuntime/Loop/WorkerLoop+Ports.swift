@@ -92,6 +92,9 @@ extension WorkerLoop {
     /// The hub of that name; nil when there is none.
     func port(named name: String) -> HubPort? { ports.first { !$0.isRetired && $0.name == name } }
 
+    /// Whether the worker can take requests: for a hub that takes its key, or is away. Until then others in the group have them.
+    var hasUsefulHub: Bool { ports.contains { !$0.isRetired && $0.standing.hold?.allowsJoining ?? true } }
+
     /// Whether requests of several hubs come together, so that those of one must not keep those of another from being read.
     var hasSeveralHubs: Bool { onlyPort == nil }
 

@@ -156,7 +156,6 @@ final class WorkerLoop {
     func run() throws {
         committer.submit(.prepare)
         for port in ports { joinFleet(of: port) }
-        try consumer.subscribe(configuration.topics.shared)
         while mode != .stopped {
             readClocks()
             health.turned(at: now)
@@ -169,6 +168,7 @@ final class WorkerLoop {
             everySecond()
             handleFleet()
             handleCompletions()
+            if membership.joins(isWanted: hasUsefulHub) { try consumer.subscribe(configuration.topics.shared) }
             handleDetails()
             handleTimers()
             readControl()
@@ -182,6 +182,7 @@ final class WorkerLoop {
             sendCalls()
             startBufferedRecords()
             tickMembership()
+            watchWork()
             offerCommit()
             endTurnOfPorts()
         }
@@ -285,7 +286,7 @@ final class WorkerLoop {
     ///
     /// Where results wait for all before them, what these wait for must begin however many there are.
     var canProceed: Bool {
-        guard mode == .running, !partitions.isEmpty, membership.isProducerReady, !membership.isOpening,
+        guard mode == .running, !partitions.isEmpty, membership.isProducerReady, membership.mayBegin,
             controlReading.allowsRequests
         else { return false }
         guard !isCommitOverdue, hasRoomForOutcomes || cycle.isInOrder else { return false }

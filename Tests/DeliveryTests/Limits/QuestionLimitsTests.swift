@@ -39,6 +39,18 @@ struct QuestionLimitsTests {
         }
     }
 
+    @Test func aHubThatHasNotWorkedYetGetsNoCallsAndNoQuestionsForOutcomes() {
+        var limits = HubLimits(concurrency: ConcurrencyLimit(most: 8, isAdaptive: false))
+        limits.isHeld = true
+        let starts = limits.mayStart(now: 0)
+        let asks = limits.mayAsk(now: 0, areCallsWaiting: false)
+        let end = limits.waitEnd(now: 0)
+        #expect(!starts && !asks && end == .never && limits.circuit.state == .closed)
+        limits.isHeld = false
+        let startsThen = limits.mayStart(now: 0)
+        #expect(startsThen)
+    }
+
     /// While both wait for the rate, three calls go for each question; without calls, questions may use all of it.
     @Test(arguments: [(true, 25), (false, 100)]) func aRateIsShared(_ areCallsWaiting: Bool, _ percent: Int) {
         var limits = HubLimits(
