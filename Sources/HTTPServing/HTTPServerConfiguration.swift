@@ -119,7 +119,7 @@ public struct HTTPServerConfiguration: Sendable {
 public enum HTTPServingError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The listen address is not `host:port`, or its host is unknown.
     case badListenAddress(String)
-    /// The system refused the address; the reason is its own text.
+    /// The system refused the address; the reason is its own text, and names the process that has the port where that can be seen.
     case cannotListen(address: String, reason: String)
     /// The HTTP library refused to start: a bad certificate or key, or no threads left.
     case cannotServe(reason: String)

@@ -12,7 +12,8 @@ struct ListenSocket {
     /// Binds `address` and listens.
     ///
     /// - Parameter address: `host:port` or `[ipv6]:port`.
-    /// - Throws: `badListenAddress` when it cannot be read or resolved, `cannotListen` with the system's reason.
+    /// - Throws: `badListenAddress` when it cannot be read or resolved, `cannotListen` with the system's reason, and the process that
+    ///   listens there already where it can be seen.
     init(_ address: String) throws(HTTPServingError) {
         guard let (name, service) = Self.split(address) else { throw .badListenAddress(address) }
         var hints = addrinfo()
@@ -25,7 +26,7 @@ struct ListenSocket {
         defer { freeaddrinfo(list) }
         isIPv6 = first.pointee.ai_family == AF_INET6
         let opened = Self.open(first.pointee)
-        guard opened >= 0 else { throw .cannotListen(address: address, reason: String(cString: strerror(errno))) }
+        guard opened >= 0 else { throw .cannotListen(address: address, reason: Self.reason(errno, first.pointee)) }
         descriptor = opened
         (host, port) = Self.boundName(opened)
     }
@@ -57,6 +58,12 @@ struct ListenSocket {
             return -1
         }
         return descriptor
+    }
+
+    private static func reason(_ code: Int32, _ info: addrinfo) -> String {
+        let text = String(cString: strerror(code))
+        guard code == EADDRINUSE, let address = info.ai_addr, let owner = PortOwner.of(address) else { return text }
+        return "\(text) by \(owner)"
     }
 
     private static func boundName(_ descriptor: Int32) -> (String, Int) {

@@ -54,7 +54,7 @@ public final class EmulatedHub: Sendable {
     /// Serves HTTP on the configured address.
     ///
     /// - Returns: The bound address, with the real port where 0 was asked for.
-    /// - Throws: ``HubEmulatorError``: `unreadableFile`, `noCertificate` or `cannotServe`.
+    /// - Throws: ``HubEmulatorError``: `unreadableFile`, `noCertificate`, `cannotListen` or `cannotServe`.
     @discardableResult
     public func start() throws(HubEmulatorError) -> HTTPServer.Address {
         var settings = HTTPServerConfiguration(listen: configuration.listen)
@@ -66,11 +66,12 @@ public final class EmulatedHub: Sendable {
         let server = HTTPServer(settings) { [weak self] request in
             self?.handle(request) ?? HTTPServerResponse(status: 503)
         }
-        do {
+        do throws(HTTPServingError) {
             let address = try server.start()
             self.server.withLock { $0 = server }
             return address
         } catch {
+            if case .cannotListen = error { throw .cannotListen(reason: error.description) }
             throw .cannotServe(reason: error.description)
         }
     }

@@ -127,6 +127,8 @@ public enum HubEmulatorError: Error, Equatable, Sendable, CustomStringConvertibl
     case invalidDevices(path: String, reason: String)
     /// The certificate could not be made.
     case noCertificate(reason: String)
+    /// Nothing can listen at its address; the reason names the address, and who has it where that can be seen.
+    case cannotListen(reason: String)
     /// The address, or TLS, could not be served.
     case cannotServe(reason: String)
 
@@ -138,7 +140,7 @@ public enum HubEmulatorError: Error, Equatable, Sendable, CustomStringConvertibl
         case .unwritableFile(let path, let reason): "the file '\(path)' cannot be written: \(reason)"
         case .invalidDevices(let path, let reason): "the devices file '\(path)' cannot be used: \(reason)"
         case .noCertificate(let reason): "no certificate could be made: \(reason)"
-        case .cannotServe(let reason): reason
+        case .cannotListen(let reason), .cannotServe(let reason): reason
         }
     }
 }

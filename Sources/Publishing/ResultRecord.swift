@@ -29,7 +29,7 @@ public struct ResultRecord: Sendable {
     public let errorMessage: String?
     /// What a replay can do.
     public let replaySafety: String?
-    /// The number of attempts.
+    /// The attempts of the call that had most; 0 when no call was made.
     public let attemptCount: Int64
     /// How long the request took, in milliseconds.
     public let totalMilliseconds: Int64?

@@ -98,7 +98,7 @@ struct GatewayProgram {
         do throws(GatewayFailure) {
             try service.start()
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure(error, hint: "give another address with --gateway.listen; port 0 takes a free one")
         }
         let timer = RepeatingTimer(every: .seconds(5)) { [log = services.log] in
             log.flushSuppressed()
@@ -114,9 +114,9 @@ struct GatewayProgram {
 }
 
 extension CommandFailure {
-    fileprivate init(_ failure: GatewayFailure) {
+    fileprivate init(_ failure: GatewayFailure, hint: String? = nil) {
         switch failure {
-        case .configuration(let reason): self.init(.configuration, reason)
+        case .configuration(let reason): self.init(.configuration, reason, hint: hint)
         case .system(let reason): self.init(.failed, reason)
         }
     }

@@ -82,7 +82,7 @@ public enum ResultField: String, Sendable, CaseIterable {
         case .safety: "whether it may be replayed"
         case .hub: "the hub's name"
         case .platform: "a platform that was called"
-        case .attempts: "attempts of all calls"
+        case .attempts: "attempts of the call that had most"
         case .took: "from publishing to the result"
         case .queued: "from publishing to the worker"
         case .kind: "what the result is"

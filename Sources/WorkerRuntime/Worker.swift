@@ -24,13 +24,17 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .fenced(let reason):
-            "another worker runs under the same name; give each its own PUSHFAN_WORKER_ID (\(reason))"
+            "another process works under this worker's name: stop it, or give this one its own PUSHFAN_WORKER_ID (\(reason))"
         case .takenOver(let reason):
-            "another process works under this worker's name; started again, this one waits until the other is gone (\(reason))"
+            "another process works under this worker's name: stop it, or give this one its own PUSHFAN_WORKER_ID; "
+                + "started again, it waits until the other is gone (\(reason))"
         case .kafka(let reason): "the Kafka client has failed for good: \(reason)"
         case .configuration(let reason): "the settings for Kafka cannot be used: \(reason)"
         case .uncommitted(let count):
-            "drain timeout: \(count) results not committed; their requests will be redelivered"
+            "drain timeout: "
+                + (count == 1
+                    ? "1 result not committed; its request will be redelivered"
+                    : "\(count) results not committed; their requests will be redelivered")
         case .system(let reason): reason
         }
     }

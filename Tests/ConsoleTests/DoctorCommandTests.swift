@@ -53,6 +53,11 @@ import Testing
         while try admin.describe(topics: ["\(name).results"], timeout: farDeadline).topics != [.existing(partitionCount: 3)] {
             try #require(ContinuousClock.now < deadline)
         }
+        let again = harness.run("topics create --partitions 4 --replication 1")
+        #expect(again.code == .done)
+        #expect(again.messages.contains("\(name).requests has 3 partitions, not 4: `kafka-topics.sh"), "\(again.messages)")
+        #expect(harness.run("topics create").messages.isEmpty, "no figures were asked for")
+        #expect(harness.run("topics check").output.contains(" 1 partition\n"))
         let good = harness.run("doctor --probe-writing")
         #expect(good.code == .done, "\(good.output)")
         #expect(!good.output.contains("failed") && !good.output.contains("rights"), "\(good.output)")

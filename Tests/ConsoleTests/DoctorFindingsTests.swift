@@ -98,11 +98,15 @@ import Testing
             settings: .success(settings.map { TopicSetting(name: $0.key, value: $0.value) }))
     }
 
-    @Test func aTopicAsItShouldBeIsOneLine() throws {
-        let facts = try Self.topic("requests", Self.good, ["cleanup.policy": "delete", "retention.ms": "604800000"])
+    /// A broker tells a retention of every topic; where nothing is deleted, it has no effect.
+    @Test(arguments: [
+        ("requests", "delete", "604800000", "delete, kept 7 days"), ("requests", "delete", "-1", "delete, kept for ever"),
+        ("parents", "compact", "604800000", "compact, kept for ever"),
+    ])
+    func aTopicAsItShouldBeIsOneLine(role: String, policy: String, retention: String, told: String) throws {
+        let facts = try Self.topic(role, Self.good, ["cleanup.policy": policy, "retention.ms": retention])
         let findings = TopicFindings.of(facts, brokerCount: 3, Self.tool)
-        #expect(
-            findings == [.ok("topic", "push.requests.v1", "12 partitions, replication 3, delete, kept 7 days")])
+        #expect(findings == [.ok("topic", "push.\(role).v1", "12 partitions, replication 3, \(told)")])
     }
 
     @Test(arguments: [

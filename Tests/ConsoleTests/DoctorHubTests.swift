@@ -41,6 +41,17 @@ import Testing
         #expect(findings.map(\.code) == [code])
     }
 
+    @Test(arguments: [
+        (nil, "curl -v https://ns.servicebus.windows.net/"),
+        ("http://127.0.0.1:1", "curl -v --proxy http://127.0.0.1:1 https://ns.servicebus.windows.net/"),
+    ])
+    func theCommandForAHubThatDoesNotAnswerCallsThatHub(proxy: String?, command: String) {
+        let facts = HubFacts(
+            hub: "ns.servicebus.windows.net/h", url: "https://ns.servicebus.windows.net/", ownProxy: proxy,
+            outcome: .failed(reason: "connect", detail: "d"))
+        #expect(HubFindings.of(facts).first?.remedy == command)
+    }
+
     @Test func theProxyIsNamedWithoutItsLogin() throws {
         let found = try Self.findings([
             "PUSHFAN_HUB_NAME": "demo", "PUSHFAN_HUB_PROXY": "http://user:CANARY@127.0.0.1:1",
@@ -49,6 +60,7 @@ import Testing
         ])
         #expect(found.map(\.state) == [.failed, .ok])
         #expect(found.first?.text.contains("through the proxy http://127.0.0.1:1: ") == true)
+        #expect(found.first?.remedy == "curl -v --proxy http://127.0.0.1:1 https://ns.servicebus.windows.net/")
         let hub = "ns.servicebus.windows.net/demo"
         #expect(found.last == Finding.ok("proxy", hub, "calls go through http://127.0.0.1:1 (hub.proxy)"))
         #expect(!"\(found)".contains("CANARY"))
@@ -106,6 +118,7 @@ import Testing
         let nobody = "Endpoint=http://127.0.0.1:1/;SharedAccessKeyName=p;SharedAccessKey=CANARYkey0123456789"
         let found = try Self.findings(["PUSHFAN_HUB_NAME": "demo", "PUSHFAN_HUB_CONNECTION_STRING": nobody])
         #expect(found.count == 1 && found.first?.text.contains("does not answer") == true)
+        #expect(found.first?.remedy == "curl -v http://127.0.0.1:1/")
         #expect(!"\(found)".contains("CANARY"))
     }
 }

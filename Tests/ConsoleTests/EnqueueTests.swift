@@ -1,4 +1,5 @@
 import Kafka
+import PushModel
 import TestSupport
 import Testing
 
@@ -17,6 +18,8 @@ import Testing
         #expect(outcome.lines.count == 2)
         #expect(outcome.lines.count { $0.contains(#""state":"sent""#) } == 1)
         #expect(outcome.lines.count { $0.contains(#""error":"hub_throttled""#) } == 1)
+        #expect(outcome.messages.contains("1 request failed (hub_throttled): m\n\(ErrorCode.hubThrottled.explanation.remedy)\n"))
+        #expect(outcome.messages.contains("`pushfan results show "))
         let records = try broker.read("push.requests.v1", count: 2)
         try #require(records.count == 2)
         for record in records {

@@ -45,6 +45,22 @@ import Testing
         #expect(failed.messages.hasPrefix("4 of 8 results; "))
     }
 
+    @Test(arguments: [
+        (60, "COUNT  ERROR             HUB   REPLAY"),
+        (80, "COUNT  ERROR             HUB   LAST SEEN                 REPLAY"),
+    ])
+    func aNarrowTerminalHasWhatMattersAndEveryLineFits(width: Int, heading: String) throws {
+        let broker = try broker()
+        var harness = broker.harness
+        harness.traits.width = width
+        let failed = harness.run("failed")
+        #expect(failed.lines.first == Substring(heading))
+        #expect(failed.lines.allSatisfy { DisplayWidth.of(String($0)) <= width }, "\(failed.output)")
+        #expect(failed.output.contains("hub_throttled ") && failed.output.contains("safe 1, ambiguous 1\n"))
+        #expect(!failed.output.contains("…"))
+        #expect(failed.output.contains("\nexpired_in_queue  "), "what to do")
+    }
+
     @Test func everyFormatHoldsTheSame() throws {
         let broker = try broker()
         let harness = broker.harness

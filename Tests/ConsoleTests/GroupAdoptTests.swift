@@ -89,6 +89,13 @@ struct GroupAdoptTests {
 
     @Test func nothingIsMovedWhileAWorkerIsThereOrNobodyKnowsWhatWasDone() throws {
         try stage.write("held", [(1, "{}")], headers: [("pushfan-group", old)])
+        for words in [["--dry-run"], []] {
+            let absent = stage.harness.run(["group", "adopt", old, "--group", new] + words)
+            #expect(absent.code == .nothingMatched && absent.output.isEmpty, "\(absent.messages)")
+            #expect(absent.messages.contains("the group '\(old)' is not there: it has no position in any topic of the settings"))
+            #expect(absent.messages.contains("`kafka-consumer-groups.sh --bootstrap-server "))
+        }
+        try place(old, [OffsetCommit(partition("requests"), offset: 0, metadata: finished([]))])
         let unknown = adopt("-o", "json")
         #expect(unknown.code == .partlyFailed)
         #expect(

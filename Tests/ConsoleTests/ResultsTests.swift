@@ -61,7 +61,7 @@ import Testing
     @Test func outcomesAndReplaysBelongToTheLife() {
         let story = story("p-1", [Self.retrying, Self.partial, Self.telemetry, Self.replay, Self.replay])
         let expected = """
-            2026-11-20T12:00:00.200Z  interim    retrying after 1 attempts
+            2026-11-20T12:00:00.200Z  interim    retrying after 1 attempt
             2026-11-20T12:01:31.000Z  result     partial after 2 attempts, 1 min 31 s after it was published
             2026-11-20T12:10:00.000Z  outcome    Abandoned; apple: Success 3, ExpiredChannel 1
             2026-11-20T13:00:00.000Z  replay     j-1:p-1 failed: hub_unauthorized (generation 1, job j-1, by ann, because outage)
@@ -88,7 +88,7 @@ import Testing
     @Test func aRepetitionIsToldAndDoesNotHideWhatBecameOfTheFirst() {
         let both = story("p-1", [Self.partial, Self.repetition])
         #expect(both.hasPrefix("request  p-1\nstate    partial (throttled)\n"))
-        #expect(both.contains("\n2026-11-20T12:30:00.100Z  result     duplicate"))
+        #expect(both.contains("\n2026-11-20T12:30:00.100Z  result     duplicate without an attempt"))
         #expect(story("p-1", [Self.repetition]).hasPrefix("request  p-1\nstate    duplicate (duplicate)\n"))
     }
 
@@ -103,6 +103,12 @@ import Testing
             life.take(Array(json.utf8).span, partition: 0, offset: Int64(index), timestamp: 0)
         }
         #expect(life.beginning == beginning)
+    }
+
+    @Test(arguments: [(0, "without an attempt"), (1, "after 1 attempt"), (3, "after 3 attempts")])
+    func aStoryCountsTheAttemptsOfACall(count: Int, words: String) {
+        let result = #"{"request_id":"p-1","kind":"final","state":"failed","attempt_count":\#(count),"at":"2026-11-20"}"#
+        #expect(story("p-1", [result]).hasSuffix("  result     failed \(words)"))
     }
 
     @Test func aReplayNamesWhatItRepeats() {

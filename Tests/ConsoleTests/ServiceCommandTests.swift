@@ -1,3 +1,4 @@
+import Glibc
 import HTTPServing
 import HubAuth
 import HubEmulator
@@ -38,6 +39,17 @@ import Testing
     @Test(arguments: ["https://a", "http://", "http://user:pw@host/", "http://host:99999/", "host:80"])
     func whatIsNoPlainUrlIsRefused(url: String) {
         #expect(HealthTarget(url: url) == nil)
+    }
+
+    @Test func anEmulatorWhoseAddressIsTakenNamesTheProcessAndAWayOut() throws {
+        let server = HTTPServer(HTTPServerConfiguration()) { _ in HTTPServerResponse(status: 200) }
+        let address = try server.start()
+        defer { server.stop() }
+        let outcome = Harness().run("emulator --listen \(address)")
+        #expect(outcome.code == .failed)
+        #expect(outcome.messages.contains("cannot listen on \(address): Address already in use by '"))
+        #expect(outcome.messages.contains("(pid \(getpid()))"))
+        #expect(outcome.messages.contains("give another address with --listen; port 0 takes a free one"))
     }
 
     @Test func emulatorTakesNameAndKeyFromTheEnvironment() throws {

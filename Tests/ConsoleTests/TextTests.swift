@@ -50,6 +50,21 @@ import Testing
         #expect(table.lines(Streams.Traits()).dropFirst().first == "one two three  7  some words that take more lines")
     }
 
+    @Test(arguments: [
+        (nil, ["A    FIRST  SECOND  LAST", "one  1      2       some more words"]),
+        (28, ["A    FIRST  LAST", "one  1      some more words"]), (20, ["A    LAST", "one  some more words"]),
+        (16, ["A    LAST", "one  some more", "     words"]),
+    ])
+    func spareColumnsGoBeforeAnythingIsWrapped(width: Int?, lines: [String]) {
+        var table = Table([
+            .init(title: "A"), .init(title: "FIRST", spare: 2), .init(title: "SECOND", spare: 1), .init(title: "LAST"),
+        ])
+        table.add("one", "1", "2", "some more words")
+        var traits = Streams.Traits()
+        traits.width = width
+        #expect(table.fitting(traits).lines(traits) == lines)
+    }
+
     @Test(arguments: [100, 120, 200])
     func theTableOfCodesFitsATerminal(width: Int) {
         var harness = Harness()

@@ -29,7 +29,7 @@ struct ResultWriterTests {
             {"schema_version":1,"result_id":"final.\(topicHash).7.181920","request_id":"r-1","source":"/orders",\
             "hub":"prod-shop","kind":"final","state":"partial","outcome":"throttled","hub_state":"Enqueued",\
             "replay_safety":"safe","error":{"code":"hub_throttled","message":"The hub answered 429 four times",\
-            "retryable":true,"http_status":429,"retry_after_ms":10000},"attempt_count":4,"sends":[\
+            "retryable":true,"http_status":429,"retry_after_ms":10000},"attempt_count":3,"sends":[\
             {"index":0,"platform":"apple","outcome":"success","notification_id":"8d6f","tracking_id":"a1b2",\
             "http_status":201,"payload_bytes":412},{"index":1,"platform":"fcmv1","outcome":"throttled","http_status":429,\
             "error_code":"hub_throttled","payload_bytes":398}],"attempts":[{"n":1,"send":0,\
@@ -127,6 +127,20 @@ struct ResultWriterTests {
         #expect(try #require(number("timings/total_ms", in: result)) >= 0)
     }
 
+    /// Three calls that each went through at once are not three attempts, and `max_attempts` bounds what the result counts.
+    @Test(arguments: [([1, 1, 1], 1, 3), ([1, 4, 2], 4, 7), ([], 0, 0)])
+    func aResultCountsTheAttemptsOfTheCallThatHadMost(attempts: [Int], most: Int, total: Int) throws {
+        var reporting = Reporting()
+        for (call, count) in attempts.enumerated() {
+            reporting.add(.apple, .success, status: 201)
+            for number in 0..<count {
+                reporting.report.add(DeliveryReport.Attempt(number: number + 1, call: call, startedAt: reporting.now))
+            }
+        }
+        #expect(number("attempt_count", in: try reporting.result()) == most)
+        #expect(reporting.report.attemptCount == most && reporting.report.attemptTotal == total)
+    }
+
     @Test func attemptsAndSendsStopAtTheContractsLimitsAndAreCountedBeyond() throws {
         var reporting = Reporting()
         for _ in 0..<230 { reporting.add(.apple, .transient, .hubUnavailable, status: 503) }
@@ -138,7 +152,7 @@ struct ResultWriterTests {
         let result = try reporting.result()
         #expect((result["attempts"] as? [Any])?.count == DeliveryReport.maximumAttempts)
         #expect((result["sends"] as? [Any])?.count == 200)
-        #expect(number("attempt_count", in: result) == 100)
+        #expect(number("attempt_count", in: result) == 20)
         #expect(number("targets/planned", in: result) == 230)
     }
 

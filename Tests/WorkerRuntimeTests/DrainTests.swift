@@ -147,7 +147,7 @@ struct DrainTests {
         try first.stop()
         try bench.results(1)
         let result = try bench.resultsByRequest()["both"]
-        #expect(result?.summary == "partial cancelled worker_shutdown 2")
+        #expect(result?.summary == "partial cancelled worker_shutdown 1")
         #expect(result?["sends.0.outcome"] == "success")
         #expect(result?["sends.1.outcome"] == "cancelled")
         #expect(result?["replay_safety"] == "safe", "the part that did not ring may be sent again")

@@ -51,7 +51,7 @@ struct ExpansionStepTests {
         try worker.stop()
         let results = try bench.resultsByRequest()
         let whole = try #require(results["news"])
-        #expect(results.count == 11 && whole.summary == "sent success - 160")
+        #expect(results.count == 11 && whole.summary == "sent success - 1")
         #expect(whole["parts.count"] == 10 && whole["parts.sent"] == 10 && whole["targets.accepted"] == 160)
         for chunk in 0..<10 { #expect(results["news.\(chunk)"]?["parent.chunk"] == chunk) }
         let reached = Self.reached(bench)

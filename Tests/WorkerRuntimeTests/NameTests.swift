@@ -11,7 +11,7 @@ import Testing
 /// Workers whose names others have, or have had.
 @Suite(.serialized, .tags(.waits, .threads))
 struct NameTests {
-    private static let waiting = "waiting until it is gone"
+    private static let waiting = "waiting until it is gone: stop it, or give this worker its own PUSHFAN_WORKER_ID"
     private static let rejoining = "no other process has this worker's name"
 
     private static func requests(_ range: Range<Int>) -> [String] {
@@ -137,6 +137,12 @@ struct NameTests {
         try bench.results(20)
         #expect(!Self.says(Self.waiting, bench))
         try second.stop()
+    }
+
+    @Test(arguments: [WorkerFailure.fenced("why"), .takenOver("why")])
+    func aWorkerThatEndsForItsNameSaysWhatToDo(failure: WorkerFailure) {
+        let remedy = "another process works under this worker's name: stop it, or give this one its own PUSHFAN_WORKER_ID"
+        #expect(failure.description.hasPrefix(remedy) && failure.description.hasSuffix("(why)"))
     }
 
     @Test func aProcessOfThisMachineIsKnownToHaveEnded() throws {

@@ -81,6 +81,8 @@ struct ShapeTests {
         let partition: Int? = anonymous?["origin.partition"]
         #expect(anonymous?.requestID == "\(bench.topics.requests):\(partition ?? -1):\(offset ?? "")")
         expectMetrics(bench, count: count)
+        let told = bench.logLines.all.first { $0.contains("final result") && $0.contains(#""request_id":"platforms""#) }
+        #expect(told?.contains(#""attempt":1,"#) == true, "\(told ?? "")")
         expectNoCanary(bench, results, health: health)
     }
 
@@ -96,7 +98,7 @@ struct ShapeTests {
             let notification: String? = results[id]?["sends.0.notification_id"]
             #expect((notification == nil) == (id == "test"), "\(id)")
         }
-        #expect(results["platforms"]?.summary == "sent success - 3")
+        #expect(results["platforms"]?.summary == "sent success - 1", "three calls of one attempt each")
         #expect(results["platforms"]?["targets.planned"] == 3)
         #expect(results["platforms"]?["targets.accepted"] == 3)
         #expect(results["dry"]?.summary == "cancelled cancelled cancelled 0")

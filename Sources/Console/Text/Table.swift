@@ -6,6 +6,8 @@ public struct Table {
         var isNumber = false
         /// Left out of a table that is not wide.
         var isWide = false
+        /// Left out where a terminal is too narrow for all columns; the smallest number goes first.
+        var spare: Int?
     }
 
     /// Columns of a terminal that a table with wrapping cells takes at most.
@@ -39,14 +41,46 @@ public struct Table {
     }
 
     /// The table without its wide columns.
-    var narrow: Table {
-        guard columns.contains(where: \.isWide) else { return self }
-        let kept = columns.indices.filter { !columns[$0].isWide }
+    var narrow: Table { columns.contains(where: \.isWide) ? without { columns[$0].isWide } : self }
+
+    /// The table without as many of its spare columns as the terminal has no room for.
+    ///
+    /// - Parameter traits: The terminal's width.
+    /// - Returns: A table that wraps its cells if it is too wide even so; one without spare columns is as before.
+    func fitting(_ traits: Streams.Traits) -> Table {
+        guard let width = traits.width, columns.contains(where: { $0.spare != nil }) else { return self }
+        var table = self
+        while table.totalWidth > width, let first = table.firstSpare { table = table.without { $0 == first } }
+        if table.totalWidth > width { table.wrapsCells = true }
+        return table
+    }
+
+    /// The place of the column that is left out first.
+    private var firstSpare: Int? {
+        columns.indices.filter { columns[$0].spare != nil }.min { columns[$0].spare ?? 0 < columns[$1].spare ?? 0 }
+    }
+
+    /// The table without those columns that `isLeftOut` names by their places.
+    private func without(_ isLeftOut: (Int) -> Bool) -> Table {
+        let kept = columns.indices.filter { !isLeftOut($0) }
         var table = Table(kept.map { columns[$0] })
         table.wrapsCells = wrapsCells
         table.rows = rows.map { row in kept.map { row[$0] } }
         return table
     }
+
+    /// How wide each column is where there is room for all.
+    private var widths: [Int] {
+        var widths = columns.map { DisplayWidth.of($0.title) }
+        for row in rows {
+            for (index, cell) in row.enumerated() where index < widths.count {
+                widths[index] = max(widths[index], DisplayWidth.of(cell))
+            }
+        }
+        return widths
+    }
+
+    private var totalWidth: Int { widths.reduce(-2) { $0 + $1 + 2 } }
 
     /// The lines of CSV, the columns' names first; where the table has `-`, there is nothing.
     var csv: [String] {
@@ -56,12 +90,7 @@ public struct Table {
 
     /// The lines, headings first; the last column is cut, or every long cell wrapped, where the terminal ends.
     public func lines(_ traits: Streams.Traits) -> [String] {
-        var widths = columns.map { DisplayWidth.of($0.title) }
-        for row in rows {
-            for (index, cell) in row.enumerated() where index < widths.count {
-                widths[index] = max(widths[index], DisplayWidth.of(cell))
-            }
-        }
+        var widths = self.widths
         if let width = traits.width { fit(&widths, to: width) }
         let heading = Colour.bold.paint(line(columns.map(\.title), widths, colours: nil), traits)
         let isWrapped = wrapsCells && traits.width != nil
@@ -117,7 +146,7 @@ extension Streams {
     /// - Throws: As `out` does.
     func out(_ format: OutputFormat, _ table: Table, _ objects: [[UInt8]]) throws(CommandFailure) {
         switch format {
-        case .table: for line in table.narrow.lines(traits) { try out(line) }
+        case .table: for line in table.narrow.fitting(traits).lines(traits) { try out(line) }
         case .wide: for line in table.lines(traits) { try out(line) }
         case .csv: for line in table.csv { try out(line) }
         case .ndjson:

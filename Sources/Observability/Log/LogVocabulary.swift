@@ -95,7 +95,7 @@ public enum LogKey: String, Sendable, CaseIterable {
     case hub
     /// The platform's hub word.
     case platform
-    /// The number of the attempt, from 1.
+    /// The number of the attempt of a call, from 1; with a final result, the attempts of the call that had most.
     case attempt
     /// The error code, or the answer's status.
     case code

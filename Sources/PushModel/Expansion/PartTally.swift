@@ -12,7 +12,7 @@ public struct PartTally: Sendable, Equatable {
     public var accepted = 0
     /// The calls of which it is unknown whether the hub took them.
     public var ambiguous = 0
-    /// The attempts of all calls.
+    /// The attempts of the call that had most.
     public var attempts = 0
     /// When its first call was made.
     public var firstAttemptAt: Timestamp?

@@ -21,7 +21,7 @@ public struct PartTotals: Sendable, Equatable {
     public private(set) var acceptedCalls = 0
     /// The calls of which it is unknown whether the hub took them.
     public private(set) var ambiguousCalls = 0
-    /// The attempts of all calls.
+    /// The attempts of the call that had most.
     public private(set) var attempts = 0
     /// When the first call was made.
     public private(set) var firstAttemptAt: Timestamp?
@@ -55,7 +55,7 @@ public struct PartTotals: Sendable, Equatable {
         }
         acceptedCalls = acceptedCalls.addingSaturated(tally.accepted)
         ambiguousCalls = ambiguousCalls.addingSaturated(tally.ambiguous)
-        attempts = attempts.addingSaturated(tally.attempts)
+        attempts = max(attempts, tally.attempts)
         hubTime = hubTime.addingSaturated(tally.hubTime)
         throttleWait = throttleWait.addingSaturated(tally.throttleWait)
         if let first = tally.firstAttemptAt { firstAttemptAt = min(firstAttemptAt ?? first, first) }

@@ -132,8 +132,11 @@ public struct DeliveryReport: Sendable {
         if attempts.count < Self.maximumAttempts { attempts.append(attempt) }
     }
 
-    /// The attempts of all calls, those not kept in detail included.
-    public var attemptCount: Int { calls.reduce(0) { $0 + $1.attemptCount } }
+    /// The attempts of the call that had most, those not kept in detail included; 0 when no call was made.
+    public var attemptCount: Int { calls.reduce(0) { max($0, $1.attemptCount) } }
+
+    /// The attempts of all calls together, which every attempt raises.
+    public var attemptTotal: Int { calls.reduce(0) { $0 + $1.attemptCount } }
 
     /// How the request ended as a whole, given how its calls did; a call without an outcome counts as cancelled.
     public var conclusion: Conclusion {

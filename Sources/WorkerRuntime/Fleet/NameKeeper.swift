@@ -54,9 +54,13 @@ struct NameKeeper {
             if let sighting, sighting != told {
                 told = sighting
                 log.warning(
-                    .fenced, "another process has this worker's name; waiting until it is gone", [.worker: .string(name)])
+                    .fenced,
+                    """
+                    another process has this worker's name; waiting until it is gone: stop it, or give this worker its own \
+                    PUSHFAN_WORKER_ID
+                    """, [.worker: .string(name)])
             }
-            health.brokerFailed(sighting == nil ? unanswered : "another process has the name '\(name)'; waiting until it is gone")
+            health.brokerFailed(sighting == nil ? unanswered : taken)
             guard pause(until: moment) else { return false }
         }
     }
@@ -112,6 +116,10 @@ struct NameKeeper {
     private func turn() { health.turned(at: clock.monotonic) }
 
     private mutating func jitter() -> Double { Double.random(in: 0...1, using: &generator) }
+
+    private var taken: String {
+        "another process has the name '\(name)'; waiting until it is gone: stop it, or give this worker its own PUSHFAN_WORKER_ID"
+    }
 
     private var unanswered: String { "brokers do not say who has the name '\(name)': \(lastError?.description ?? "")" }
 }

@@ -30,7 +30,7 @@ struct UnreadHead {
         due = flight.due
         waitingSince = flight.waitingSince
         publishedAt = flight.origin.timestamp
-        attempt = flight.delayed?.report.calls.map(\.attemptCount).max() ?? 0
+        attempt = flight.delayed?.report.attemptCount ?? 0
         guard flight.deadLetter == nil, flight.poll == nil else {
             names = []
             return

@@ -127,7 +127,7 @@ extension WorkerLoop {
         if let recheckTime = flight.recheckTime, partitions[flight.slot].head === flight {
             return LoopStatus.Oldest(
                 offset: flight.offset, publishedAt: flight.origin.timestamp,
-                attempt: flight.delayed?.report.calls.map(\.attemptCount).max() ?? 0,
+                attempt: flight.delayed?.report.attemptCount ?? 0,
                 waitsFor: recheckTime > wallClock ? "timer" : "turn", nextDue: flight.due)
         }
         let waitsFor =

@@ -32,8 +32,8 @@ struct DelayRecorder {
             record.addHeader("pushfan-origin-partition") { $0.append(decimal: Int64(flight.origin.partition)) }
             record.addHeader("pushfan-origin-offset") { $0.append(decimal: flight.origin.offset) }
             record.addHeader("pushfan-origin-timestamp-ms") { $0.append(decimal: flight.origin.timestamp.milliseconds) }
-            let attempts = flight.delayed?.report.attemptCount ?? 0
-            record.addHeader("pushfan-attempt") { $0.append(decimal: max(flight.report.attemptCount, attempts)) }
+            let attempts = flight.delayed?.report.attemptTotal ?? 0
+            record.addHeader("pushfan-attempt") { $0.append(decimal: max(flight.report.attemptTotal, attempts)) }
             record.addHeader("pushfan-history") { $0.append(history) }
         }
     }

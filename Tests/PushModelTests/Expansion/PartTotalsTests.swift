@@ -47,7 +47,7 @@ struct PartTotalsTests {
         }
         #expect(totals.sent == 1 && totals.failed == 2 && totals.expired == 1 && totals.cancelled == 1)
         #expect(totals.partial == 1 && totals.ambiguous == 1)
-        #expect(totals.acceptedCalls == 25 && totals.ambiguousCalls == 2 && totals.attempts == 7 * 17)
+        #expect(totals.acceptedCalls == 25 && totals.ambiguousCalls == 2 && totals.attempts == 17)
         #expect(totals.notSent == [1, 2, 3, 4, 5, 6])
     }
 
@@ -110,7 +110,7 @@ struct PartTotalsTests {
         tally.firstAttemptAt = Timestamp(milliseconds: .min)
         var totals = PartTotals()
         for _ in 0..<3 { totals.add(tally) }
-        #expect(totals.acceptedCalls == .max && totals.ambiguousCalls == .max && totals.attempts == .max)
+        #expect(totals.acceptedCalls == .max && totals.ambiguousCalls == .max && totals.attempts == number)
         #expect(totals.hubTime == .max && totals.throttleWait == .max && totals.sent == 3)
     }
 }

@@ -15,6 +15,10 @@ struct HubFacts: Equatable {
 
     /// Namespace and name.
     var hub = ""
+    /// Its namespace's address, such as `https://NAME.servicebus.windows.net/`.
+    var url = ""
+    /// The proxy that the settings name for it, without its login; nil when they name none.
+    var ownProxy: String?
     var outcome: Outcome
     /// The proxy that it is called through, and in brackets what names it; nil when there is none.
     var proxy: String?
@@ -68,11 +72,14 @@ enum HubFindings {
             .warning("hub", hub, finding.words, mend: "see that the policy has the Send right, or use one that has it")
         case .failing: .failed("hub", hub, finding.words, mend: "pushfan explain hub_unavailable", code: .unreachable)
         case .unclear: .warning("hub", hub, finding.words, mend: "see that hub.connection_string names the hub itself")
-        case .unreachable:
-            .failed(
-                "hub", hub, finding.words, mend: "curl -v https://NAMESPACE.servicebus.windows.net/", code: .unreachable)
+        case .unreachable: .failed("hub", hub, finding.words, mend: call(facts), code: .unreachable)
         case .untrusted: .failed("hub", hub, finding.words, mend: "name its authority: --hub.ca_file FILE", code: .notAllowed)
         }
+    }
+
+    /// The command that calls the namespace by the way that pushfan takes; it names a proxy that curl does not find by itself.
+    private static func call(_ facts: HubFacts) -> String {
+        "curl -v " + (facts.ownProxy.map { "--proxy \($0) " } ?? "") + facts.url
     }
 
     private static func clock(_ skew: Int64, _ facts: HubFacts) -> Finding {

@@ -26,7 +26,8 @@ enum HubProbe {
             return HubFacts(outcome: .misconfigured(error.problems.map(\.description).joined(separator: "; ")))
         }
         var facts = HubFacts(
-            hub: "\(hub.endpoint.authority)/\(hub.hub.text)", outcome: .failed(reason: "", detail: ""),
+            hub: "\(hub.endpoint.authority)/\(hub.hub.text)",
+            url: "\(hub.endpoint.scheme.rawValue)://\(hub.endpoint.authority)/", outcome: .failed(reason: "", detail: ""),
             tokenLifetime: hub.tokenLifetime.wholeMilliseconds)
         do {
             var client = try HubClient(hub, userAgent: "pushfan/\(Program.version)")
@@ -35,6 +36,7 @@ enum HubProbe {
             let connections = settings.connections(to: hub.endpoint, like: own)
             let choice = try connections.proxyChoice()
             facts.proxy = choice.proxy.map { "\($0) (\(choice.variable ?? own.path("proxy")))" }
+            facts.ownProxy = choice.variable == nil ? choice.proxy.map { "\($0)" } : nil
             let peer = try WebPeer("the hub", connections, timeout: timeout)
             switch try peer.ask(request.bytes) {
             case .answer(let answer): read(answer, now: now, &facts)

@@ -19,6 +19,14 @@ struct KafkaTool {
         return "kafka-acls.sh --bootstrap-server \(brokers) --add --allow-principal User:NAME\(list) \(resource)"
     }
 
+    /// Gives a topic more partitions.
+    func grow(_ topic: String, to count: Int) -> String {
+        "kafka-topics.sh --bootstrap-server \(brokers) --alter --topic \(topic) --partitions \(count)"
+    }
+
+    /// Moves partitions to other brokers, or to more or fewer of them, as a file says.
+    var reassign: String { "kafka-reassign-partitions.sh --bootstrap-server \(brokers) --reassignment-json-file FILE --execute" }
+
     /// Shows where a topic's partitions are.
     func describe(_ topic: String) -> String { "kafka-topics.sh --bootstrap-server \(brokers) --describe --topic \(topic)" }
 }

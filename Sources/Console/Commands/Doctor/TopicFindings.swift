@@ -66,13 +66,19 @@ struct TopicFindings {
             "replication \(partitions.map(\.count).min() ?? 0)",
         ]
         if let policy = facts.value("cleanup.policy") { parts.append(policy) }
-        if let kept = facts.number("retention.ms") { parts.append(kept < 0 ? "kept for ever" : "kept " + length(kept)) }
+        if let kept { parts.append("kept " + kept) }
         return parts.joined(separator: ", ")
+    }
+
+    /// How long records are kept, which `retention.ms` says only where the policy deletes (TopicConfig, `cleanup.policy`).
+    private var kept: String? {
+        if let policy = facts.value("cleanup.policy"), !policy.contains("delete") { return "for ever" }
+        return facts.number("retention.ms").map { $0 < 0 ? "for ever" : length($0) }
     }
 
     /// `1 of 4 partitions has`.
     private func of(_ partitions: [PartitionReplicas], _ count: Int, _ one: String, _ many: String) -> String {
-        Counted.text(count, "of \(partitions.count) partitions \(one)", "of \(partitions.count) partitions \(many)")
+        "\(count) of \(Counted.text(partitions.count, "partition", "partitions")) \(count == 1 ? one : many)"
     }
 
     /// How long records are kept: whole days as such.
@@ -111,8 +117,7 @@ struct TopicFindings {
         }
         if brokerCount > 1, partitions.contains(where: { $0.count == 1 }) {
             warn(
-                "has one replica: losing its broker loses records",
-                "kafka-reassign-partitions.sh --bootstrap-server \(tool.brokers) --reassignment-json-file FILE --execute")
+                "has one replica: losing its broker loses records", tool.reassign)
         }
         if facts.role.hasOnePartition, partitions.count != 1 {
             fail(
@@ -237,8 +242,7 @@ extension TopicFindings {
             .warning(
                 "topic", held.role.name,
                 "\(there) of \(needed) partitions; requests with ordering keys may cause head-of-line blocking",
-                mend: "kafka-topics.sh --bootstrap-server \(tool.brokers) --alter --topic \(held.role.name) "
-                    + "--partitions \(needed)")
+                mend: tool.grow(held.role.name, to: needed))
         ]
     }
 

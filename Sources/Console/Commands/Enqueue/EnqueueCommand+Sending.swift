@@ -67,14 +67,12 @@ extension EnqueueCommand {
         if published.count < planned { return .interrupted }
         guard invocation.arguments.has("wait") else { return .done }
         let missing = published.count { $0.result == nil }
-        let failed = published.count { $0.result.map { $0.state != "sent" } ?? false }
+        let unsent = UnsentRequests.lines(published.lazy.compactMap { request in request.result.map { (request.id, $0) } })
+        for line in unsent { invocation.streams.note(line) }
         if missing > 0 {
             invocation.streams.note("results that did not come in time: \(missing)")
             return Interruption.isRequested ? .interrupted : .temporary
         }
-        if failed > 0 {
-            invocation.streams.note("not sent everywhere: \(failed); `pushfan results show ID` says why")
-        }
-        return failed > 0 ? .partlyFailed : .done
+        return unsent.isEmpty ? .done : .partlyFailed
     }
 }

@@ -54,8 +54,19 @@ private enum GroupAdoptCommand {
             throw invocation.failure(
                 error, settings.kafka, to: "take over what \(Sanitised.line(old)) left; the same command goes on")
         }
+        guard adoption.hasPositions else { throw noGroup(old, settings.kafka) }
         try report(adoption.rows, isDry, invocation)
         return adoption.rows.contains { $0.unknown > 0 } ? .partlyFailed : .done
+    }
+
+    /// There is nothing of the old group.
+    private static func noGroup(_ old: String, _ settings: KafkaSettings) -> CommandFailure {
+        let brokers = settings.bootstrapServers.joined(separator: ",")
+        return CommandFailure(
+            .nothingMatched,
+            "the group \(Sanitised.quoted(old)) is not there: it has no position in any topic of the settings; nothing was taken over",
+            hint: "`kafka-consumer-groups.sh --bootstrap-server \(brokers) --list` lists the groups;"
+                + " brokers forget one without members after offsets.retention.minutes")
     }
 
     private static func report(_ rows: [GroupAdoption.Row], _ isDry: Bool, _ invocation: Invocation) throws(CommandFailure) {

@@ -27,6 +27,8 @@ final class GroupAdoption {
 
     /// What was done in each topic; or would be.
     private(set) var rows: [Row] = []
+    /// Whether the old group has a position anywhere; without one it is not there, or was forgotten, and nothing is taken over.
+    private(set) var hasPositions = false
 
     private let old: String
     private let new: String
@@ -77,6 +79,7 @@ final class GroupAdoption {
             let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: role.name, partition: $0) }
             let theirs = try committed(partitions, of: old)
             let ours = try committed(partitions, of: new)
+            if theirs.contains(where: { $0.offset != nil }) { hasPositions = true }
             var row = Row(topic: role.name)
             if role.kind == .delayed || role.kind == .held {
                 let marks = try admin.watermarks(ofTopic: role.name, partitionCount: count, timeout: timeout)

@@ -63,8 +63,9 @@ enum FailedCommand {
     private static func table(_ groups: [FailureTally.Group]) -> Table {
         var table = Table([
             Table.Column(title: "COUNT", isNumber: true), Table.Column(title: "ERROR"), Table.Column(title: "HUB"),
-            Table.Column(title: "PLATFORMS"), Table.Column(title: "FIRST SEEN"), Table.Column(title: "LAST SEEN"),
-            Table.Column(title: "REPLAY"), Table.Column(title: "LATEST REQUEST", isWide: true),
+            Table.Column(title: "PLATFORMS", spare: 2), Table.Column(title: "FIRST SEEN", spare: 1),
+            Table.Column(title: "LAST SEEN", spare: 3), Table.Column(title: "REPLAY"),
+            Table.Column(title: "LATEST REQUEST", isWide: true),
             Table.Column(title: "REMEDY", isWide: true),
         ])
         for group in groups {
@@ -114,6 +115,11 @@ enum FailedCommand {
         }
         let width = codes.map(\.rawValue.count).max() ?? 0
         if !codes.isEmpty { try streams.out("") }
-        for code in codes { try streams.out(code.rawValue.padding(to: width + 2) + code.explanation.remedy) }
+        for code in codes {
+            let room = streams.traits.width.map { max($0 - width - 2, 20) } ?? .max
+            for (index, line) in DisplayWidth.wrap(code.explanation.remedy, to: room).enumerated() {
+                try streams.out((index == 0 ? code.rawValue : "").padding(to: width + 2) + line)
+            }
+        }
     }
 }

@@ -30,12 +30,16 @@ struct ResultTelling {
         switch record.kind {
         case "outcome": return StoryEvent(at: record.at, what: "outcome", detail: telemetry)
         case "interim":
-            return StoryEvent(at: record.at, what: "interim", detail: "\(record.state) after \(record.attemptCount) attempts")
+            return StoryEvent(at: record.at, what: "interim", detail: record.state + attemptsOfACall)
         default:
             let after = record.totalMilliseconds.map { ", \(TimeText.length(milliseconds: $0)) after it was published" } ?? ""
-            return StoryEvent(
-                at: record.at, what: "result", detail: "\(record.state) after \(record.attemptCount) attempts\(after)")
+            return StoryEvent(at: record.at, what: "result", detail: record.state + attemptsOfACall + after)
         }
+    }
+
+    /// How often a call was attempted at most, with a blank before it.
+    private var attemptsOfACall: String {
+        record.attemptCount > 0 ? " after " + Counted.text(record.attemptCount, "attempt", "attempts") : " without an attempt"
     }
 
     /// The result of a replay, in the story of what it repeats.

@@ -167,6 +167,8 @@ enum EmulatorCommand {
         case .invalidConfiguration, .invalidDevices: CommandFailure(.configuration, error.description)
         case .unreadableFile, .unwritableFile: .usage(error.description)
         case .noCertificate, .cannotServe: CommandFailure(.failed, error.description)
+        case .cannotListen:
+            CommandFailure(.failed, error.description, hint: "give another address with --listen; port 0 takes a free one")
         }
     }
 }

@@ -45,10 +45,11 @@ private enum TopicsCommands {
         let all = try invocation.settings()
         let settings = all.kafka
         let roles = TopicRole.all(settings.topics)
+        let admin: TopicAdmin
         let created: [TopicCreation]
         let copies: Int
         do throws(KafkaError) {
-            let admin = try TopicAdmin(all.kafkaConfiguration())
+            admin = try TopicAdmin(all.kafkaConfiguration())
             let cluster = try admin.describe(topics: [], timeout: timeout)
             copies = replication ?? max(1, min(3, cluster.brokerCount))
             created = try admin.createTopics(
@@ -56,7 +57,24 @@ private enum TopicsCommands {
         } catch {
             throw invocation.failure(error, settings, to: "create the topics")
         }
-        return try report(invocation, zip(roles, created).map { ($0, $1) }, settings, partitions, copies)
+        let code = try report(invocation, zip(roles, created).map { ($0, $1) }, settings, partitions, copies)
+        let figures = TopicFigures(
+            partitions: invocation.arguments.has("partitions") ? partitions : nil, replication: replication,
+            KafkaTool(brokers: settings.bootstrapServers.joined(separator: ",")))
+        compare(zip(roles, created).filter { $1 == .alreadyExists }.map(\.0), figures, admin, timeout, invocation)
+        return code
+    }
+
+    /// Warns of topics that were there before with other figures than those that were asked for. They are usable, whatever these are.
+    private static func compare(
+        _ former: [TopicRole], _ figures: TopicFigures, _ admin: TopicAdmin, _ timeout: Duration, _ invocation: Invocation
+    ) {
+        guard !former.isEmpty, !figures.isEmpty,
+            let cluster = try? admin.describe(topics: former.map(\.name), timeout: timeout)
+        else { return }
+        for (role, there) in zip(former, cluster.partitions) {
+            for warning in figures.warnings(role, there) { invocation.streams.note(warning) }
+        }
     }
 
     private static func report(
@@ -69,7 +87,7 @@ private enum TopicsCommands {
             switch outcome {
             case .created:
                 let count = role.partitionCount(partitions)
-                report.add(role, "created", "\(count) partition\(count == 1 ? "" : "s"), replication \(replication)")
+                report.add(role, "created", "\(Counted.text(count, "partition", "partitions")), replication \(replication)")
             case .alreadyExists: report.add(role, "ok", "existed already, left as it is")
             case .failed(let error):
                 failures.append(error)
@@ -111,12 +129,13 @@ private enum TopicsCommands {
     private static func check(
         _ role: TopicRole, partitions: Int, _ admin: TopicAdmin, _ timeout: Duration, _ report: inout TopicReport
     ) {
+        let count = Counted.text(partitions, "partition", "partitions")
         do {
             let problems = role.problems(try admin.settings(ofTopic: role.name, timeout: timeout))
             guard problems.isEmpty else { return report.add(role, "problem", problems.joined(separator: "; ")) }
-            report.add(role, "ok", "\(partitions) partitions")
+            report.add(role, "ok", count)
         } catch {
-            report.add(role, "ok", "\(partitions) partitions; its settings cannot be read (\(error.name))")
+            report.add(role, "ok", "\(count); its settings cannot be read (\(error.name))")
         }
     }
 }

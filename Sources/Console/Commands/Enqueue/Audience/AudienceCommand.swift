@@ -143,7 +143,9 @@ enum AudienceCommand {
                     "the result did not come in time; `pushfan results show \(run.id)` shows it when it is there")
                 return Interruption.isRequested ? .interrupted : .temporary
             }
-            if result.state != "sent" { return .partlyFailed }
+            let unsent = UnsentRequests.lines(CollectionOfOne((run.id, result)))
+            for line in unsent { invocation.streams.note(line) }
+            if !unsent.isEmpty { return .partlyFailed }
         }
         return survey.faultCount > 0 ? .partlyFailed : .done
     }

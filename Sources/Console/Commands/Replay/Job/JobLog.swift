@@ -21,6 +21,9 @@ struct JobLog {
         /// What an operator wants it to do, and the offset of that.
         var wish: (wish: JobWish, offset: Int64)?
 
+        /// How many were passed over for each reason.
+        var skippedCounts: [Leftover: Int] { skipped.values.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
+
         /// Where the job stands, when what its runner said last may not be true any more: one that was killed says nothing.
         func state(at now: Int64) -> JobRecord.State {
             guard record.state != .done, record.state != .stopped, !isAlive(at: now) else { return record.state }

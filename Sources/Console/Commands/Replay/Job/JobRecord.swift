@@ -47,6 +47,17 @@ struct JobRecord: Sendable, Equatable {
     /// When this was written.
     var updatedAt = Timestamp(milliseconds: 0)
 
+    /// Checks that a plan is the one that the job was begun with.
+    ///
+    /// - Parameter digest: The digest of the plan's file.
+    /// - Throws: It is another one.
+    func requirePlan(_ digest: String) throws(CommandFailure) {
+        guard planDigest.isEmpty || planDigest == digest else {
+            throw CommandFailure(
+                .refused, "the job \(Sanitised.line(jobID)) was begun with another plan", hint: "make a new plan")
+        }
+    }
+
     /// As JSON.
     var json: [UInt8] {
         var object = JSONObject()

@@ -13,10 +13,12 @@ enum LeftoversCommand {
         let job = try invocation.jobLog(try invocation.settings(), timeout: timeout).jobs[plan.header.jobID]
         var table = Table("REQUEST", "ORIGIN", "SENDS", "LEFT", "WHY")
         var objects: [[UInt8]] = []
-        var count = 0
+        let standing = job?.state(at: invocation.surroundings.now())
+        var (count, openCount) = (0, 0)
         while let line = try plan.next() {
-            guard let (left, why) = left(line, job) else { continue }
+            guard let (left, why) = left(line, job, standing) else { continue }
             count += 1
+            if left.word == open { openCount += 1 }
             if invocation.arguments.format() == .table {
                 let sends = left.sends == .all ? "all" : left.sends.indices.map(String.init).joined(separator: ",")
                 table.add(left.requestID, left.place.description, sends, left.word, why)
@@ -26,9 +28,45 @@ enum LeftoversCommand {
         }
         guard count > 0 else { throw CommandFailure(.nothingMatched, "nothing was left") }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
-        invocation.streams.note(
-            "\(count) left; `pushfan replay plan --leftovers \(Sanitised.line(path))` plans them as a new job")
+        let run = "pushfan replay run \(Sanitised.line(path))" + (plan.header.reason.isEmpty ? " --reason TEXT" : "")
+        let rest = "pushfan replay plan --leftovers \(Sanitised.line(path))"
+        invocation.streams.note("\(count) left; " + advice(standing, openCount: openCount, run: run, rest: rest))
         return .done
+    }
+
+    /// The word for what no run has come to.
+    private static let open = "open"
+
+    /// Why a run has not come to a request.
+    ///
+    /// - Parameter standing: Where the job stands; nil if the plan was never run.
+    /// - Returns: The words for a person.
+    static func explanation(ofOpen standing: JobRecord.State?) -> String {
+        switch standing {
+        case nil: "the plan was not run so far"
+        case .running, .paused: "its turn has not come yet"
+        case .interrupted, .done: "the run was interrupted before it"
+        case .stopped: "the replay was stopped before it"
+        }
+    }
+
+    /// What to do about what is left.
+    ///
+    /// - Parameters:
+    ///   - standing: Where the job stands; nil if the plan was never run.
+    ///   - openCount: How many requests no run has come to.
+    ///   - run: The command that runs the plan.
+    ///   - rest: The command that plans what is left.
+    /// - Returns: The words behind the number of what is left.
+    static func advice(_ standing: JobRecord.State?, openCount: Int, run: String, rest: String) -> String {
+        let open = Counted.text(openCount, "that is open", "that are open")
+        switch standing {
+        case nil where openCount > 0: return "`\(run)` replays the \(open)"
+        case .interrupted where openCount > 0: return "`\(run)` goes on with the \(open)"
+        case .running where openCount > 0, .paused where openCount > 0:
+            return "the replay is \(standing?.rawValue ?? ""), and goes on with the \(open)"
+        default: return "`\(rest)` plans them as a new job"
+        }
     }
 
     /// What is left, in a person's words.
@@ -48,7 +86,9 @@ enum LeftoversCommand {
         }
     }
 
-    private static func left(_ line: ReplayPlanReader.Line, _ job: JobLog.Job?) -> (left: Left, why: String)? {
+    private static func left(
+        _ line: ReplayPlanReader.Line, _ job: JobLog.Job?, _ standing: JobRecord.State?
+    ) -> (left: Left, why: String)? {
         switch line {
         case .left(let left):
             return (
@@ -64,8 +104,8 @@ enum LeftoversCommand {
             }
             guard item.number >= job?.next ?? 0 else { return nil }
             return (
-                Left(requestID: item.requestID, place: item.place, sends: item.sends, word: "open"),
-                "the plan was not run so far"
+                Left(requestID: item.requestID, place: item.place, sends: item.sends, word: open),
+                explanation(ofOpen: standing)
             )
         }
     }

@@ -107,11 +107,12 @@ final class JobSession {
                     .refused, "the replay \(record.jobID) was stopped",
                     hint: "`pushfan replay plan --leftovers FILE` plans what it left as a new job"))
         }
-        if let before, !before.planDigest.isEmpty, before.planDigest != planDigest {
+        guard let before else { return }
+        do throws(CommandFailure) {
+            try before.requirePlan(planDigest)
+        } catch {
             try withdraw(before.state)
-            throw .final(
-                CommandFailure(.refused, "the job \(record.jobID) was begun with another plan", hint: "make a new plan")
-            )
+            throw .final(error)
         }
     }
 

@@ -23,13 +23,30 @@ enum RunCommand {
         guard header.counts.requests > 0 else { throw CommandFailure(.nothingMatched, "there is nothing to replay in \(path)") }
         let settings = try invocation.settings()
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        try sayWhatIsGone(header.jobID, path, settings, timeout, invocation)
+        let digest = try digest(path)
+        let job = try invocation.jobLog(settings, timeout: timeout).jobs[header.jobID]
+        if let job, job.record.state == .done {
+            try job.record.requirePlan(digest)
+            return try reportFinished(job, path, invocation)
+        }
+        try sayWhatIsGone(from: job?.next ?? 0, path, settings, timeout, invocation)
         try confirm(header.counts.requests, invocation)
         let runner = ReplayRunner(
-            invocation: invocation, settings: settings, path: path, header: header, digest: try digest(path),
+            invocation: invocation, settings: settings, path: path, header: header, digest: digest,
             rate: try PlanCommand.rate(invocation), timeout: timeout)
         let ending = try runner.run()
         try report(ending, invocation)
+        return exitCode(ending, path, invocation)
+    }
+
+    /// Says of a job that is done when that was, and that this run has sent nothing.
+    private static func reportFinished(
+        _ job: JobLog.Job, _ path: String, _ invocation: Invocation
+    ) throws(CommandFailure) -> ExitCode {
+        let ending = ReplayRunner.Ending(record: job.record, skipped: job.skippedCounts)
+        try report(ending, invocation)
+        let id = Sanitised.line(job.record.jobID)
+        invocation.streams.note("the replay \(id) finished at \(job.record.updatedAt.text); nothing was sent now")
         return exitCode(ending, path, invocation)
     }
 
@@ -54,10 +71,9 @@ enum RunCommand {
 
     /// Says which originals retention has removed since the plan was made.
     private static func sayWhatIsGone(
-        _ jobID: String, _ path: String, _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+        from next: Int, _ path: String, _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
     ) throws(CommandFailure) {
-        let job = try invocation.jobLog(settings, timeout: timeout).jobs[jobID]
-        let gone = try GoneOriginals(try ReplayPlanReader(path), from: job?.next ?? 0) { topic throws(CommandFailure) in
+        let gone = try GoneOriginals(try ReplayPlanReader(path), from: next) { topic throws(CommandFailure) in
             try invocation.firstOffsets(of: topic, settings, timeout: timeout)
         }
         if gone.count > 0 { invocation.streams.note(gone.text) }

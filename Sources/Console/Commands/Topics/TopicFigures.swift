@@ -1,0 +1,46 @@
+import Kafka
+
+/// The partitions and replicas that were asked for, against those of topics that are there already.
+struct TopicFigures {
+    private static let keys = "; requests with an ordering key then go to other partitions than those before"
+
+    private let partitions: Int?
+    private let replication: Int?
+    private let tool: KafkaTool
+
+    /// - Parameters:
+    ///   - partitions: The partitions of a topic of requests; nil where none were asked for.
+    ///   - replication: The replicas of each partition; nil where none were asked for.
+    ///   - tool: Writes the commands.
+    init(partitions: Int?, replication: Int?, _ tool: KafkaTool) {
+        self.partitions = partitions
+        self.replication = replication
+        self.tool = tool
+    }
+
+    /// Whether nothing was asked for.
+    var isEmpty: Bool { partitions == nil && replication == nil }
+
+    /// What a topic has otherwise, and the command that changes it.
+    ///
+    /// - Parameters:
+    ///   - role: The topic.
+    ///   - there: Its partitions; empty where they are not known.
+    /// - Returns: Nothing where all is as it was asked for.
+    func warnings(_ role: TopicRole, _ there: [PartitionReplicas]) -> [String] {
+        guard !there.isEmpty else { return [] }
+        var warnings: [String] = []
+        if let wanted = partitions.map(role.partitionCount), wanted != there.count {
+            let text = "\(role.name) has \(Counted.text(there.count, "partition", "partitions")), not \(wanted): "
+            warnings.append(
+                wanted > there.count
+                    ? text + "`\(tool.grow(role.name, to: wanted))` adds them" + (role.kind == .requests ? Self.keys : "")
+                    : text + "Kafka takes none away, so they stay")
+        }
+        let copies = there.map(\.count).min() ?? 0
+        if let replication, replication != copies {
+            warnings.append("\(role.name) has replication \(copies), not \(replication): `\(tool.reassign)` changes it")
+        }
+        return warnings
+    }
+}
