@@ -108,7 +108,7 @@ private struct JSONOutline: ~Escapable {
         if previousByte == UInt8(ascii: ":") { return "A value is missing behind the colon." }
         let opening = open.last.map { source[$0] }
         if opening == UInt8(ascii: "{"), byte == UInt8(ascii: "}") { return "A name is without a colon and a value." }
-        return opening == UInt8(ascii: "{") ? "A { is to be closed by } first." : "A [ is to be closed by ] first."
+        return opening == UInt8(ascii: "{") ? "A { must be closed by } first." : "A [ must be closed by ] first."
     }
 
     /// A value or a name that stands where a comma, a colon or a quotation mark should.
@@ -140,7 +140,7 @@ private struct JSONOutline: ~Escapable {
     private var invalidString: String {
         switch byte {
         case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
-            "The line ends inside a text: its closing quotation mark is missing, or the line break is to be written \\n."
+            "The line ends inside a text: its closing quotation mark is missing, or the line break must be written \\n."
         case UInt8(ascii: "\\"):
             "There is no such escape: a backslash is written \\\\, and \\u has four digits, two such for a character beyond them."
         default: "A text must not hold a control character: a tab is written \\t."

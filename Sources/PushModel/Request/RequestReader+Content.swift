@@ -2,7 +2,7 @@ extension RequestReader {
     private enum AudienceKind: String, CaseIterable {
         case users, installations, categories, devices
         case tagExpression = "tag_expression"
-        // The last that a message names: who forgot an audience meant somebody.
+        // Named last, because few requests mean every device.
         case broadcast
         static let names = NameTable<AudienceKind>()
     }
@@ -29,7 +29,7 @@ extension RequestReader {
         if let audience = audience(kind, content, request.document, &fields) { request.audience = audience }
     }
 
-    /// A request without an audience; everybody is not offered to who forgot to name somebody.
+    /// The fault of a request without an audience. It offers no broadcast, because who forgot an audience did not mean every device.
     static let missingAudience = "An audience must be named, such as \"audience\": {\"users\": [\"alice\"]}."
 
     /// The member of a request whose object knows a name; nil for a name that none knows.
