@@ -10,6 +10,8 @@ public struct OutgoingRequest: Sendable {
     public var orderingKey: String?
     /// Of requests with one key only the first is sent.
     public var dedupeKey: String?
+    /// Whether `json` is a CloudEvent in structured mode, whose data is the request; it has an id.
+    public var isEvent: Bool
 
     /// A request and what its record is made of.
     ///
@@ -19,14 +21,17 @@ public struct OutgoingRequest: Sendable {
     ///   - source: The source that stands in it.
     ///   - orderingKey: The ordering key that stands in it.
     ///   - dedupeKey: The dedupe key that stands in it.
+    ///   - isEvent: Whether it is a CloudEvent in structured mode.
     public init(
-        json: [UInt8], id: String? = nil, source: String? = nil, orderingKey: String? = nil, dedupeKey: String? = nil
+        json: [UInt8], id: String? = nil, source: String? = nil, orderingKey: String? = nil, dedupeKey: String? = nil,
+        isEvent: Bool = false
     ) {
         self.json = json
         self.id = id
         self.source = source
         self.orderingKey = orderingKey
         self.dedupeKey = dedupeKey
+        self.isEvent = isEvent
     }
 
     /// The record's key: what deduplication or an ordering key compares must be in one partition.

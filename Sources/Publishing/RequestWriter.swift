@@ -35,10 +35,12 @@ public struct RequestRecord: Sendable {
     }
 }
 
-/// Makes records of requests, with the headers of a CloudEvent in binary mode (page Requests).
+/// Makes records of requests, with the headers of a CloudEvent in binary mode (page Requests). What is an event already stays as it is.
 public struct RequestWriter: Sendable {
     /// The `type` attribute of a request.
     public static let eventType = "push.request.v1"
+    /// The media type of an event in structured mode (CloudEvents Kafka binding, section 3.3).
+    public static let eventContentType = "application/cloudevents+json"
 
     /// The name of the topic of requests.
     public let topic: String
@@ -75,11 +77,12 @@ public struct RequestWriter: Sendable {
         var time = ByteWriter()
         time.append(moment)
         let id = request.id ?? newID(at: moment)
+        let attributes = [
+            ("content-type", "application/json"), ("ce_specversion", "1.0"), ("ce_id", id),
+            ("ce_source", request.source ?? source), ("ce_type", Self.eventType), ("ce_time", time.text),
+        ]
         return RequestRecord(
             id: id, topic: topic, key: request.recordKey, value: request.json(withID: id),
-            headers: [
-                ("content-type", "application/json"), ("ce_specversion", "1.0"), ("ce_id", id),
-                ("ce_source", request.source ?? source), ("ce_type", Self.eventType), ("ce_time", time.text),
-            ])
+            headers: request.isEvent ? [("content-type", Self.eventContentType)] : attributes)
     }
 }

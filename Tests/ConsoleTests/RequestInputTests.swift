@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: [
         ("", "f:1: The value is empty."), ("[]", "f: There is no request in it."),
         ("7", "f: The value is JSON, but not an object."),
-        ("{\n\"audience\": \u{1},\n}", "f:2: "),
+        ("{\n\"audience\": \u{1},\n}", "f:2:13: "),
     ])
     func whatIsNoRequestIsNamedWithItsPlace(text: String, fault: String) {
         let faults = read(text).faults
@@ -37,7 +37,7 @@ import Testing
     @Test func everyFaultOfEveryLineIsNamed() {
         let checker = read("\(Self.good)\n{\"mesage\":{},\"audience\":{}}\nnonsense\n\(Self.good)")
         #expect(checker.valid.count == 2)
-        #expect(checker.faults.map(\.place) == ["f:2", "f:2", "f:2", "f:3"])
+        #expect(checker.faults.map(\.place) == ["f:2", "f:2", "f:2", "f:3:1"])
         #expect(checker.faults.contains { $0.message.hasPrefix("/mesage: ") })
     }
 

@@ -32,6 +32,14 @@ import Testing
         #expect(record.headers.contains { $0.name == "ce_source" && $0.value == "/mine" })
     }
 
+    @Test func anEventStaysAsItIs() {
+        var writer = RequestWriter(topic: "t", source: "/s")
+        let json = Array(#"{"specversion":"1.0","id":"own","data":{}}"#.utf8)
+        let record = writer.record(of: OutgoingRequest(json: json, id: "own", isEvent: true), at: moment)
+        #expect(record.id == "own" && record.key == "own" && record.value == json)
+        #expect(record.headers.map { "\($0.name)=\($0.value)" } == ["content-type=application/cloudevents+json"])
+    }
+
     @Test(
         arguments: [
             (nil, nil, nil, nil), ("i", nil, nil, "i"), ("i", "d", nil, "d"), ("i", "d", "o", "o"), (nil, nil, "o", "o"),

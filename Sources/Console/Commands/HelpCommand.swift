@@ -1,3 +1,4 @@
+import Basics
 import Pages
 import ResultQuery
 import Settings

@@ -1,3 +1,4 @@
+import Basics
 import Settings
 
 /// Reads a command line by the flags of one command.

@@ -1,3 +1,5 @@
+import Basics
+
 /// The program as a table of commands.
 public struct Program: Sendable {
     /// The program's version.

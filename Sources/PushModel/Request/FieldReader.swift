@@ -36,10 +36,37 @@ struct FieldReader {
         if faults.count < Self.maximumFaults { faults.append(RequestFault(.schemaInvalid, base + pointer, message)) }
     }
 
-    /// Counts a field that the contract does not know; to a strict reader it is a fault.
-    mutating func unknown(_ key: Node, in document: borrowing JSONDocument) {
+    /// Counts a field that the contract does not know; to a strict reader it is a fault, with the name that was probably meant.
+    ///
+    /// - Parameters:
+    ///   - key: The field's name.
+    ///   - document: Where it stands.
+    ///   - known: The names that there are; asked for by a strict reader alone.
+    ///   - home: The object that the name belongs to, if it is known elsewhere; asked for as `known` is.
+    mutating func unknown(
+        _ key: Node, in document: borrowing JSONDocument, beside known: @autoclosure () -> [String],
+        home: @autoclosure () -> String? = nil
+    ) {
         unknownFieldCount += 1
-        if strictness == .strict { fault(at: key, in: document, "The contract knows no field of this name.") }
+        guard strictness == .strict else { return }
+        var message = "The contract knows no field of this name here."
+        // Only what is kept is worth a search.
+        if faults.count < Self.maximumFaults {
+            message += home().map { " It belongs into `\($0)`." } ?? suggestion(for: key, in: document, among: known())
+        }
+        fault(at: key, in: document, message)
+    }
+
+    /// A question that names the known word that was probably meant; to a tolerant reader, and where none is near, nothing.
+    func suggestion(
+        for key: Node, in document: borrowing JSONDocument, among known: @autoclosure () -> [String]
+    ) -> String {
+        let text = document.text(of: key)
+        guard strictness == .strict, text.count <= 64 else { return "" }
+        let name = document.string(text).lowercased()
+        // Of a short name, two other letters make another word.
+        let nearest = Spelling.nearest(to: name, among: known(), allowance: min(2, text.count / 3))
+        return nearest.map { " Did you mean `\($0)`?" } ?? ""
     }
 
     /// Does so with every member of `object` whose name is not one of `known`.
@@ -49,7 +76,7 @@ struct FieldReader {
             let name = document.text(of: key)
             var isKnown = false
             for candidate in known where document.equals(name, candidate) { isKnown = true }
-            if !isKnown { unknown(key, in: document) }
+            if !isKnown { unknown(key, in: document, beside: known.map(\.description)) }
         }
     }
 

@@ -27,6 +27,9 @@ struct NameTable<Value: Sendable>: Sendable {
         starts = (0...(lengths.last ?? 0) + 1).map { length in lengths.count { $0 < length } }
     }
 
+    /// Every name, for suggestions.
+    var names: [String] { entries.map { String(decoding: $0.name, as: UTF8.self) } }
+
     func value(of text: JSONDocument.Text, in document: borrowing JSONDocument) -> Value? {
         value(of: document.span(text))
     }

@@ -1,7 +1,9 @@
 extension RequestReader {
     private enum AudienceKind: String, CaseIterable {
-        case broadcast, users, installations, categories, devices
+        case users, installations, categories, devices
         case tagExpression = "tag_expression"
+        // Named last, because few requests mean every device.
+        case broadcast
         static let names = NameTable<AudienceKind>()
     }
 
@@ -10,17 +12,31 @@ extension RequestReader {
     func readAudience(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
         guard let object = fields.object(value, request.document) else { return }
         guard request.document.childCount(of: object) == 1 else {
-            fields.fault(at: value, in: request.document, "An audience has exactly one of: \(AudienceKind.names.list).")
+            let isEmpty = request.document.childCount(of: object) == 0
+            fields.fault(
+                at: value, in: request.document,
+                isEmpty ? Self.missingAudience : "An audience has exactly one of: \(AudienceKind.names.list).")
             return
         }
         var members = request.document.children(of: object)
         guard let (key, content) = members.next(in: request.document) else { return }
         guard let kind = AudienceKind.names.value(of: request.document.text(of: key), in: request.document) else {
+            let hint = fields.suggestion(for: key, in: request.document, among: AudienceKind.names.names)
             fields.fault(
-                at: key, in: request.document, "There is no such kind of audience; known are \(AudienceKind.names.list).")
+                at: key, in: request.document, "There is no such kind of audience; known are \(AudienceKind.names.list)." + hint)
             return
         }
         if let audience = audience(kind, content, request.document, &fields) { request.audience = audience }
+    }
+
+    /// The fault of a request without an audience. It offers no broadcast, because who forgot an audience did not mean every device.
+    static let missingAudience = "An audience must be named, such as \"audience\": {\"users\": [\"alice\"]}."
+
+    /// The member of a request whose object knows a name; nil for a name that none knows.
+    static func home(of name: JSONDocument.Text, in document: borrowing JSONDocument) -> String? {
+        if MessageField.names.value(of: name, in: document) != nil { return "message" }
+        if AudienceKind.names.value(of: name, in: document) != nil { return "audience" }
+        return OptionField.names.value(of: name, in: document) != nil ? "options" : nil
     }
 
     private func audience(
@@ -92,7 +108,7 @@ extension RequestReader {
         var members = request.document.children(of: object)
         while let (key, value) = members.next(in: request.document) {
             guard let field = MessageField.names.value(of: request.document.text(of: key), in: request.document) else {
-                fields.unknown(key, in: request.document)
+                fields.unknown(key, in: request.document, beside: MessageField.names.names)
                 continue
             }
             if field == .title || field == .body || field == .data { hasContent = true }
@@ -211,7 +227,7 @@ extension RequestReader {
         var members = request.document.children(of: object)
         while let (key, value) = members.next(in: request.document) {
             guard let field = OptionField.names.value(of: request.document.text(of: key), in: request.document) else {
-                fields.unknown(key, in: request.document)
+                fields.unknown(key, in: request.document, beside: OptionField.names.names)
                 continue
             }
             switch field {

@@ -65,7 +65,9 @@ extension RequestReader {
         var members = request.document.children(of: body)
         while let (key, value) = members.next(in: request.document) {
             guard let field = Field.names.value(of: request.document.text(of: key), in: request.document) else {
-                fields.unknown(key, in: request.document)
+                fields.unknown(
+                    key, in: request.document, beside: Field.names.names.filter { $0 != "replay" && $0 != "parent" },
+                    home: Self.home(of: request.document.text(of: key), in: request.document))
                 continue
             }
             present.formUnion(field.presence)
@@ -193,7 +195,7 @@ extension RequestReader {
             case .modified: readModified(value, document, &fields)
             case .parentOrigin: _ = fields.text(value, document, 1...300)
             case .sends: readSends(value, document, &fields)
-            case nil: fields.unknown(key, in: document)
+            case nil: fields.unknown(key, in: document, beside: ReplayField.names.names)
             }
         }
         return fields.faultCount == before ? object : nil

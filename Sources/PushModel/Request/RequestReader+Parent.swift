@@ -27,7 +27,7 @@ extension RequestReader {
             case .chunks: _ = fields.integer(value, document, 1...Int64(ParentRecord.maximumChunks))
             case .publishedAt: _ = fields.moment(value, document)
             case .remaining: checkRemaining(value, document, &fields)
-            case nil: fields.unknown(key, in: document)
+            case nil: fields.unknown(key, in: document, beside: ParentField.names.names)
             }
         }
         return fields.faultCount == before ? object : nil

@@ -166,7 +166,7 @@ public struct RequestReader: Sendable {
     /// The rules that concern several fields.
     private func checkWhole(_ request: borrowing PushRequest, _ present: PresentFields, _ fields: inout FieldReader) {
         if !present.contains(.audience) {
-            fields.fault(pointer: "/audience", "An audience must be named; to reach every device, say {\"broadcast\": true}.")
+            fields.fault(pointer: "/audience", Self.missingAudience)
         }
         if present.isDisjoint(with: [.message, .payloads, .template]) {
             fields.fault(pointer: "", "One of message, payloads and template must be there.")

@@ -38,6 +38,10 @@ enum EnqueueCommand {
         if arguments.has("audience-file") { return try AudienceCommand.run(invocation) }
         let checker = try read(invocation)
         for fault in checker.faults { invocation.streams.note("pushfan enqueue: \(fault.text)") }
+        for warning in checker.warnings {
+            invocation.streams.note(
+                "pushfan enqueue: warning: \(warning.text) (by the settings here; those of the workers decide)")
+        }
         guard checker.faults.isEmpty || (arguments.has("keep-going") && !checker.valid.isEmpty) else {
             throw CommandFailure(
                 .usage, "nothing was sent", hint: checker.valid.isEmpty ? nil : "--keep-going sends what is valid")
@@ -63,7 +67,7 @@ enum EnqueueCommand {
     private static func read(_ invocation: Invocation) throws(CommandFailure) -> RequestChecker {
         let arguments = invocation.arguments
         let now = invocation.surroundings.now()
-        var checker = RequestChecker(now: now)
+        var checker = RequestChecker(now: now, trial: RequestTrial(try invocation.settings()))
         let flag = arguments.firstGiven(of: RequestFlags.names)
         if arguments.operands.isEmpty {
             guard flag != nil else {
@@ -77,7 +81,7 @@ enum EnqueueCommand {
         if let flag { throw .usage("--\(flag) describes a request, and so does a file; give one of the two") }
         for path in arguments.operands {
             let name = path == "-" ? "standard input" : Sanitised.line(path)
-            RequestInput.read(try InputFile.read(path, or: invocation.streams), named: name, into: &checker)
+            RequestInput.read(try invocation.requestFile(path), named: name, into: &checker)
         }
         return checker
     }

@@ -12,48 +12,88 @@ struct InputFault: Sendable, Equatable {
     var text: String { "\(place): \(message)" }
 }
 
-/// Reads requests as strictly as a publisher wants it: everything the contract does not know is a fault.
+extension InputFault {
+    /// A fault of a request that could be read.
+    init(_ fault: RequestFault, at place: String) {
+        self.init(place: place, message: (fault.pointer.isEmpty ? "" : "\(Sanitised.line(fault.pointer)): ") + fault.message)
+    }
+
+    /// A place in a text that is no JSON.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - json: The text.
+    ///   - name: The file.
+    ///   - line: The line of the file in which the text begins.
+    init(_ error: JSONError, in json: [UInt8], named name: String, from line: Int) {
+        guard error.reason != .empty else {
+            self.init(place: "\(name):\(line)", message: error.sentence)
+            return
+        }
+        let mistake = error.mistake(in: json.span)
+        self.init(place: "\(name):\(line + mistake.line - 1):\(mistake.column)", message: mistake.cause)
+    }
+}
+
+/// Takes requests in, and says what is wrong with the others.
 struct RequestChecker {
-    private let reader = RequestReader(.strict)
+    private let reader: StrictReader
     private let now: Timestamp
+    /// Finds what workers would refuse; nil where that is found later.
+    private var trial: RequestTrial?
     private var request = PushRequest()
     /// The requests without faults.
     private(set) var valid: [OutgoingRequest] = []
     /// What is wrong with the others.
     private(set) var faults: [InputFault] = []
+    /// What may be wrong with those without faults, by the settings of the worker that gets them.
+    private(set) var warnings: [InputFault] = []
 
-    init(now: Int64) {
+    /// A checker without requests.
+    ///
+    /// - Parameters:
+    ///   - now: Milliseconds since 1970.
+    ///   - trial: Finds what workers would refuse; nil to check the form alone.
+    ///   - reader: Reads the requests.
+    init(now: Int64, trial: RequestTrial? = nil, reader: StrictReader = StrictReader()) {
         self.now = Timestamp(milliseconds: now)
+        self.trial = trial
+        self.reader = reader
     }
 
     /// Checks one request.
     ///
     /// - Parameters:
-    ///   - json: The request.
+    ///   - json: The request; JSON, because what is none has a line and a column in its file.
     ///   - place: Where it was given.
     mutating func check(_ json: [UInt8], at place: String) {
-        let origin = RecordOrigin(topic: "input", partition: 0, offset: 0, timestamp: now)
-        switch reader.read(json.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request) {
-        case .request:
-            let hasID = request.document.member("id", of: request.document.root) != nil
-            valid.append(
-                OutgoingRequest(
-                    json: json, id: hasID ? request.document.string(request.id) : nil,
-                    source: request.source.map { request.document.string($0) },
-                    orderingKey: request.orderingKey.map { request.document.string($0) },
-                    dedupeKey: request.dedupeKey.map { request.document.string($0) }))
-        case .rejected(let found):
-            faults += found.map { fault in
-                InputFault(
-                    place: place, message: (fault.pointer.isEmpty ? "" : "\(Sanitised.line(fault.pointer)): ") + fault.message)
-            }
-        case .unreadable(let reason):
-            faults.append(InputFault(place: place, message: reason.message))
+        let (what, isEvent) = reader.read(json, now: now, into: &request)
+        switch what {
+        case .request: take(json, isEvent: isEvent, at: place)
+        case .rejected(let found): faults += found.map { InputFault($0, at: place) }
+        case .unreadable(let reason): faults.append(InputFault(place: place, message: reason.message))
         }
     }
 
     /// Notes a fault that was found elsewhere.
     mutating func add(_ fault: InputFault) {
         faults.append(fault)
+    }
+
+    private mutating func take(_ json: [UInt8], isEvent: Bool, at place: String) {
+        guard request.hasOwnID || !isEvent else {
+            let rule = "An event needs an id of 1 to 128 letters, digits and . _ : -, by which its result is found."
+            return faults.append(InputFault(place: place, message: rule))
+        }
+        let findings = trial?.findings(in: request, now: now) ?? []
+        let refusals = findings.filter { !$0.isBySettings }
+        guard refusals.isEmpty else { return faults += refusals.map { InputFault($0.fault, at: place) } }
+        warnings += findings.map { InputFault($0.fault, at: place) }
+        valid.append(
+            OutgoingRequest(
+                json: json, id: request.hasOwnID ? request.document.string(request.id) : nil,
+                source: request.source.map { request.document.string($0) },
+                orderingKey: request.orderingKey.map { request.document.string($0) },
+                dedupeKey: request.dedupeKey.map { request.document.string($0) }, isEvent: isEvent))
     }
 }

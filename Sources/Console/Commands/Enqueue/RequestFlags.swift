@@ -86,7 +86,7 @@ enum RequestFlags {
         }
         guard !kinds.isEmpty else {
             throw .usage(
-                "an audience must be named", hint: "give --user, --category, ..., or --broadcast to reach every device")
+                "an audience must be named", hint: "say for whom it is: --user alice, --category World, --installation ID, ...")
         }
         var audience = JSONObject()
         // Whom the file names is added part by part.
@@ -135,7 +135,11 @@ enum RequestFlags {
             payloads.add(platform, raw: payload.bytes)
         }
         if !payloads.isEmpty { request.add("payloads", raw: payloads.bytes) }
-        request.add("template", pairs: try pairs("template", arguments))
+        let properties = try pairs("template", arguments)
+        guard !message.isEmpty || !payloads.isEmpty || !properties.isEmpty else {
+            throw .usage("there is nothing to send", hint: "give --title or --body, --payload or --template")
+        }
+        request.add("template", pairs: properties)
     }
 
     /// Numbers, true and false stand for themselves; everything else is text.
@@ -153,7 +157,8 @@ enum RequestFlags {
         return options.bytes
     }
 
-    private static func pairs(_ flag: String, _ arguments: Arguments) throws(CommandFailure) -> [(name: String, value: String)] {
+    /// Every `NAME=VALUE` of a flag, in order.
+    static func pairs(_ flag: String, _ arguments: Arguments) throws(CommandFailure) -> [(name: String, value: String)] {
         var pairs: [(name: String, value: String)] = []
         for text in arguments.values(flag) {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {

@@ -1,5 +1,17 @@
 import PushModel
 
+extension Invocation {
+    /// What a file has that an operand names, or standard input for `-`.
+    ///
+    /// - Throws: A usage failure: it cannot be read, or it is a request instead of a file's name.
+    func requestFile(_ path: String) throws(CommandFailure) -> [UInt8] {
+        guard path.first != "{", path.first != "[" else {
+            throw .usage("a request itself is no file", hint: "send it through a pipe: echo '{…}' | pushfan \(command.name) -")
+        }
+        return try InputFile.read(path, or: streams)
+    }
+}
+
 /// Takes requests out of files: one JSON object, an array of objects, or one object a line.
 struct RequestInput {
     /// Checks every request in a file.
@@ -37,7 +49,7 @@ struct RequestInput {
             return readSequence(content[...], named: name, into: &checker)
         }
         for (index, line) in given {
-            checker.check(Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line), at: "\(name):\(index + 1)")
+            check(Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line), named: name, at: index + 1, into: &checker)
         }
     }
 
@@ -54,8 +66,8 @@ struct RequestInput {
                 return checker.check(Array(rest), at: "\(name):\(line)")
             } catch {
                 guard error.reason == .trailingBytes, error.offset > 0 else {
-                    let place = line + rest.prefix(error.offset).count { $0 == UInt8(ascii: "\n") }
-                    return checker.add(InputFault(place: "\(name):\(place)", message: error.sentence))
+                    let place = JSONError(reason: error.reason, offset: rest.startIndex + error.offset, pointer: error.pointer)
+                    return checker.add(InputFault(place, in: Array(content), named: name, from: 1))
                 }
                 let value = rest.prefix(error.offset)
                 checker.check(Array(value), at: "\(name):\(line)")
@@ -63,6 +75,16 @@ struct RequestInput {
                 rest = rest.dropFirst(error.offset)
             }
         }
+    }
+
+    private static func check(_ line: [UInt8], named name: String, at number: Int, into checker: inout RequestChecker) {
+        var document = JSONDocument()
+        do throws(JSONError) {
+            try document.read(line.span)
+        } catch {
+            return checker.add(InputFault(error, in: line, named: name, from: number))
+        }
+        checker.check(line, at: "\(name):\(number)")
     }
 
     private static func isComplete(_ line: ArraySlice<UInt8>) -> Bool {

@@ -1,3 +1,4 @@
+import Basics
 import Delivery
 import Publishing
 import PushModel
@@ -10,10 +11,20 @@ extension Command {
         examples: [
             "pushfan explain request.json",
             "echo '{\"audience\":{\"users\":[\"alice\"]},\"message\":{\"title\":\"Hi\"}}' | pushfan explain -",
-            "pushfan explain --call-time 250ms request.json", "pushfan explain hub_throttled", "pushfan explain --codes",
+            "pushfan explain --user alice --title Hi", "pushfan explain --call-time 250ms request.json",
+            "pushfan explain hub_throttled", "pushfan explain --codes",
         ],
         groups: [
             FlagGroup("Selection", [Flag("codes", nil, "List what every answer of the hub and every failed call means")]),
+            FlagGroup(RequestFlags.audience.title, RequestFlags.audience.flags.filter { $0.name != "audience-file" }),
+            RequestFlags.content, RequestFlags.delivery,
+            FlagGroup(
+                "Record",
+                [
+                    Flag(
+                        "header", "NAME=VALUE", "A header of the record, such as ce_expirytime of a CloudEvent",
+                        isRepeatable: true)
+                ]),
             .output(),
             FlagGroup(
                 "Estimate",
@@ -30,9 +41,16 @@ extension Command {
 enum ExplainCommand {
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         if invocation.arguments.has("codes") { return try codes(invocation) }
+        let flag = invocation.arguments.firstGiven(of: RequestFlags.names)
         guard let subject = invocation.arguments.operands.first else {
-            throw .usage("nothing to explain: give a file, - for standard input, or an error code")
+            guard flag != nil else {
+                throw .usage("nothing to explain: give a file, - for standard input, flags such as --user, or an error code")
+            }
+            return try explain(invocation) { (checker) throws(CommandFailure) in
+                checker.check(try RequestFlags.json(invocation.arguments, now: invocation.surroundings.now()), at: "the flags")
+            }
         }
+        if let flag { throw .usage("--\(flag) describes a request, and so does a file; give one of the two") }
         if let code = ErrorCode(rawValue: subject) { return try explain(code, invocation) }
         let looksLikeCode = subject.utf8.allSatisfy {
             $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
@@ -45,7 +63,7 @@ enum ExplainCommand {
                 hint: nearest.map { "did you mean \($0)?" }
                     ?? "the codes are \(ErrorCode.allCases.map(\.rawValue).joined(separator: ", "))")
         }
-        return try explain(try InputFile.read(subject, or: invocation.streams), subject, invocation)
+        return try explain(try invocation.requestFile(subject), subject, invocation)
     }
 
     private static func explain(_ code: ErrorCode, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
@@ -101,11 +119,22 @@ enum ExplainCommand {
     private static func explain(
         _ bytes: [UInt8], _ name: String, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
-        var checker = RequestChecker(now: invocation.surroundings.now())
-        RequestInput.read(bytes, named: name == "-" ? "standard input" : Sanitised.line(name), into: &checker)
+        try explain(invocation) { (checker) in
+            RequestInput.read(bytes, named: name == "-" ? "standard input" : Sanitised.line(name), into: &checker)
+        }
+    }
+
+    /// Explains the requests that `read` gives.
+    private static func explain(
+        _ invocation: Invocation, _ read: (inout RequestChecker) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) -> ExitCode {
+        let reader = StrictReader(headers: try RequestFlags.pairs("header", invocation.arguments))
+        var checker = RequestChecker(now: invocation.surroundings.now(), reader: reader)
+        try read(&checker)
         for fault in checker.faults { invocation.streams.note("pushfan explain: \(fault.text)") }
         let callTime = try invocation.arguments.duration("call-time") ?? .milliseconds(100)
-        var preview = try RequestPreview(invocation.settings(), callTime: callTime, now: invocation.surroundings.now())
+        var preview = try RequestPreview(
+            invocation.settings(), callTime: callTime, now: invocation.surroundings.now(), reader: reader)
         var whole: PlanEstimate?
         var isGood = checker.faults.isEmpty
         var objects: [[UInt8]] = []

@@ -22,10 +22,8 @@ struct RequestPreview {
         var estimate: PlanEstimate
     }
 
-    private let planner: FanOutPlanner
-    private let routes: HubRoutes
-    /// The hubs, by number.
-    private let hubs: [HubSettings]
+    private let reader: StrictReader
+    private var trial: RequestTrial
     private var clients: [HubClient] = []
     private var formatter = PayloadFormatter()
     private let now: Timestamp
@@ -40,16 +38,18 @@ struct RequestPreview {
     ///   - settings: Those of the worker.
     ///   - callTime: How long the hub is thought to take for a call.
     ///   - now: Milliseconds since 1970.
+    ///   - reader: Reads the requests.
     /// - Throws: A hub that is set, but wrong.
-    init(_ settings: Settings, callTime: Duration, now: Int64) throws(CommandFailure) {
+    init(
+        _ settings: Settings, callTime: Duration, now: Int64, reader: StrictReader = StrictReader()
+    ) throws(CommandFailure) {
+        self.reader = reader
         self.now = Timestamp(milliseconds: now)
         self.callTime = callTime
         loops = settings.worker.loops
-        planner = FanOutPlanner(settings.planning())
-        routes = settings.routes
-        hubs = settings.allHubs
+        trial = RequestTrial(settings)
         do throws(HubAuthError) {
-            for hub in hubs {
+            for hub in trial.hubs {
                 clients.append(try HubClient(try Self.configuration(of: hub), userAgent: "pushfan/\(Program.version)"))
             }
         } catch {
@@ -70,34 +70,20 @@ struct RequestPreview {
         return configuration
     }
 
+    private var planner: FanOutPlanner { trial.planner }
+    private var routes: HubRoutes { trial.routes }
+    /// The hubs, by number.
+    private var hubs: [HubSettings] { trial.hubs }
+
     /// The hubs that requests of a name, or of a tenant, are divided among.
     ///
     /// - Parameter request: Only what it says of hub and tenant matters.
     /// - Returns: The hubs; nil when there is one.
     func spread(of request: borrowing PushRequest) -> HubSpread? {
-        guard let route = try? routes.router.route(of: request, tenant: Self.tenant(of: request)),
+        guard let route = try? routes.router.route(of: request, tenant: RequestTrial.tenant(of: request)),
             case .spread(let number) = route, routes.spreads[number].numbers.count > 1
         else { return nil }
         return routes.spreads[number].hubs
-    }
-
-    private static func tenant(of request: borrowing PushRequest) -> TenantID {
-        guard let tenant = request.tenant else { return .none }
-        return TenantID(request.document.span(tenant))
-    }
-
-    /// Where a request goes. Who publishes need not know the worker's hubs: what is not known here goes to the first.
-    private func way(of request: borrowing PushRequest) throws(RequestFault) -> HubRoutes.Way {
-        do throws(HubRouter.Fault) {
-            return try routes.way(of: request, tenant: Self.tenant(of: request))
-        } catch {
-            guard hubs.count > 1 else { return .hub(0) }
-            let names = hubs.compactMap(\.routeName) + routes.spreads.map(\.name)
-            let known = names.joined(separator: ", ")
-            throw RequestFault(
-                .unknownHub, "/hub",
-                error == .unnamed ? "The request names no hub, and there is no default." : "The hubs are \(known).")
-        }
     }
 
     private func limits(of hub: Int) -> PlanEstimate.Limits {
@@ -108,17 +94,16 @@ struct RequestPreview {
     /// Plans and formats a request that was checked.
     mutating func explain(_ outgoing: OutgoingRequest) -> Explained {
         var request = PushRequest()
-        let origin = RecordOrigin(topic: "input", partition: 0, offset: 0, timestamp: now)
         let id = outgoing.id ?? identifiers.next(now: now.milliseconds, using: &generator)
         let json = outgoing.json(withID: id)
-        _ = RequestReader(.strict).read(
-            json.span, headers: PushModel.RecordHeaders(), origin: origin, into: &request)
+        _ = reader.read(json, now: now, into: &request)
+        if let finding = trial.findings(in: request, now: now).first { return refused(outgoing, finding.fault) }
         var plan = FanOutPlan()
         var calls: [CallPreview] = []
         var way = HubRoutes.Way.hub(0)
         var isSample = false
         do throws(RequestFault) {
-            way = try self.way(of: request)
+            way = try trial.way(of: request)
             try planner.plan(request, into: &plan)
             isSample = planner.isLarge(plan) || way != .hub(number(of: way))
             // Of a large one the calls of the first piece are shown, one for each platform.

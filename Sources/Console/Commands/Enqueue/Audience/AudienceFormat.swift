@@ -125,7 +125,12 @@ struct AudienceFormat {
     ]
 
     private mutating func readJSON(_ line: Span<UInt8>) throws(Fault) {
-        do { try document.read(line) } catch { throw Fault(message: error.sentence) }
+        do throws(JSONError) {
+            try document.read(line)
+        } catch {
+            let mistake = error.mistake(in: line)
+            throw Fault(message: "Column \(mistake.column): \(mistake.cause)")
+        }
         let root = document.root
         if document.kind(of: root) == .string { return try take(root, as: .names(.users)) }
         for (name, found) in [

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import Publishing
 import PushModel
@@ -91,12 +92,17 @@ enum PlanCommand {
         return (filter, exceptions)
     }
 
-    /// Who replays: the flag, else the person that the environment names.
+    /// Who replays: the flag, else the user.
     static func actor(_ invocation: Invocation) throws(CommandFailure) -> String {
-        let environment = invocation.surroundings.environment
-        let name = invocation.arguments.value("actor") ?? environment["USER"] ?? environment["LOGNAME"] ?? "uid \(getuid())"
+        let user = Self.user(of: invocation.surroundings.environment, account: ProcessAccount.name)
+        let name = invocation.arguments.value("actor") ?? user ?? "uid \(getuid())"
         guard (1...128).contains(name.unicodeScalars.count) else { throw .usage("--actor: 1 to 128 characters are allowed") }
         return name
+    }
+
+    /// The user that the environment names, else the process's account; nil where neither does.
+    static func user(of environment: [String: String], account: String?) -> String? {
+        [environment["USER"], environment["LOGNAME"], account].compactMap(\.self).first { !$0.isEmpty }
     }
 
     /// Why, if a reason is given.

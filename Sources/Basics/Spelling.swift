@@ -1,17 +1,23 @@
 /// Finds what a mistyped word was probably meant to be.
-enum Spelling {
-    /// The known word that differs from `word` in few letters, or the only one that begins with it; nil when none is near.
-    static func nearest(to word: String, among known: [String]) -> String? {
+public enum Spelling {
+    /// The known word that differs from `word` in few letters, or the only one that begins with it.
+    ///
+    /// - Parameters:
+    ///   - word: What was written; beyond 64 bytes nothing is near it.
+    ///   - known: The words that there are.
+    ///   - allowance: The most letters that may differ; by default 2, and more for long flags.
+    /// - Returns: Nil when none is near.
+    public static func nearest(to word: String, among known: [String], allowance: Int? = nil) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         let begun = known.filter { $0.hasPrefix(word) }
         if begun.count == 1 { return begun[0] }
-        let allowance = word.hasPrefix("--") ? max(2, word.utf8.count / 5) : 2
+        let allowance = allowance ?? (word.hasPrefix("--") ? max(2, word.utf8.count / 5) : 2)
         let ranked = known.map { (word: $0, distance: distance(word, $0)) }.filter { $0.distance <= allowance }
         return ranked.min { $0.distance < $1.distance }?.word
     }
 
     /// Letters to insert, delete, replace or swap with a neighbour (optimal string alignment).
-    static func distance(_ one: String, _ other: String) -> Int {
+    public static func distance(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         var table = [[Int]](repeating: [Int](repeating: 0, count: other.count + 1), count: one.count + 1)
         for row in 0...one.count { table[row][0] = row }

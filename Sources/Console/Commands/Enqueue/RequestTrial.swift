@@ -1,0 +1,137 @@
+import Delivery
+import FanOut
+import HubREST
+import Payloads
+import PushModel
+import Settings
+
+/// Finds what workers would refuse of a request that was read without faults: its audience, its content for each platform, its expiry.
+struct RequestTrial {
+    /// Something for which a request would not be sent.
+    struct Finding: Equatable {
+        let fault: RequestFault
+        /// Whether this machine's settings make it a fault, while those of a worker may not.
+        let isBySettings: Bool
+    }
+
+    let planner: FanOutPlanner
+    let routes: HubRoutes
+    /// The hubs, by number.
+    let hubs: [HubSettings]
+    /// Plans by the settings under which most requests can be sent: what it refuses, every worker does.
+    private let lenient: FanOutPlanner
+    private var formatter = PayloadFormatter()
+
+    /// A trial by the settings of this machine, which stand for a worker's.
+    init(_ settings: Settings) {
+        planner = FanOutPlanner(settings.planning())
+        routes = settings.routes
+        hubs = settings.allHubs
+        var configuration = FanOutPlanner.Configuration()
+        configuration.userTag = ("", "")
+        for platform in Platform.allCases where platform.formatsMessages {
+            configuration.defaultPlatforms.insert(PlatformSet(platform))
+        }
+        lenient = FanOutPlanner(configuration)
+    }
+
+    /// Everything for which the request would not be sent.
+    mutating func findings(in request: PushRequest, now: Timestamp) -> [Finding] {
+        var findings: [Finding] = []
+        do throws(RequestFault) {
+            _ = try way(of: request)
+        } catch {
+            findings.append(Finding(fault: error, isBySettings: true))
+        }
+        var plan = FanOutPlan()
+        do throws(RequestFault) {
+            try planner.plan(request, into: &plan)
+            findings += contentFindings(in: request, plan, now)
+        } catch {
+            findings.append(Finding(fault: error, isBySettings: canBePlanned(request)))
+        }
+        if let fault = Self.lateness(of: request, now) { findings.append(Finding(fault: fault, isBySettings: false)) }
+        return findings
+    }
+
+    /// Where a request goes. Who publishes need not know the worker's hubs: what is not known here goes to the first.
+    func way(of request: borrowing PushRequest) throws(RequestFault) -> HubRoutes.Way {
+        do throws(HubRouter.Fault) {
+            return try routes.way(of: request, tenant: Self.tenant(of: request))
+        } catch {
+            guard hubs.count > 1 else { return .hub(0) }
+            let names = hubs.compactMap(\.routeName) + routes.spreads.map(\.name)
+            let known = names.joined(separator: ", ")
+            throw RequestFault(
+                .unknownHub, "/hub",
+                error == .unnamed ? "The request names no hub, and there is no default." : "The hubs are \(known).")
+        }
+    }
+
+    static func tenant(of request: borrowing PushRequest) -> TenantID {
+        guard let tenant = request.tenant else { return .none }
+        return TenantID(request.document.span(tenant))
+    }
+
+    private func canBePlanned(_ request: PushRequest) -> Bool {
+        var plan = FanOutPlan()
+        do throws(RequestFault) { try lenient.plan(request, into: &plan) } catch { return false }
+        return true
+    }
+
+    /// An end before the beginning.
+    private static func lateness(of request: PushRequest, _ now: Timestamp) -> RequestFault? {
+        guard let end = request.expiresAt else { return nil }
+        if end <= now { return RequestFault(.expiredInQueue, "", "The request has expired, at \(end.text).") }
+        guard let start = request.notBefore, end <= start else { return nil }
+        return RequestFault(.expiredInQueue, "/not_before", "The request expires at \(end.text), before it may be sent.")
+    }
+}
+
+extension RequestTrial {
+    private mutating func contentFindings(in request: PushRequest, _ plan: FanOutPlan, _ now: Timestamp) -> [Finding] {
+        guard request.template == nil else {
+            return fault(of: request, for: nil, now).map { [Finding(fault: $0, isBySettings: false)] } ?? []
+        }
+        var platforms: PlatformSet = []
+        for call in plan.calls { if let platform = call.platform { platforms.insert(PlatformSet(platform)) } }
+        var findings: [Finding] = []
+        for platform in Platform.allCases where platforms.contains(platform) {
+            guard let fault = fault(of: request, for: platform, now) else { continue }
+            let isByRequest = request.namesPlatforms || request.payload(for: platform) != nil
+            findings.append(Finding(fault: fault, isBySettings: !isByRequest && canBeSent(request, now)))
+        }
+        return findings
+    }
+
+    /// Whether there is a platform that a worker could choose for a message.
+    private mutating func canBeSent(_ request: PushRequest, _ now: Timestamp) -> Bool {
+        for platform in Platform.allCases where platform.formatsMessages {
+            if request.payload(for: platform) != nil || fault(of: request, for: platform, now) == nil { return true }
+        }
+        return false
+    }
+
+    /// What is wrong with the content for a platform; of none, with the template.
+    private mutating func fault(of request: PushRequest, for platform: Platform?, _ now: Timestamp) -> RequestFault? {
+        var payload = RenderedPayload()
+        do throws(PayloadError) {
+            if let platform {
+                try formatter.format(request, for: platform, now: now, into: &payload)
+            } else {
+                try formatter.formatTemplate(request, now: now, into: &payload)
+            }
+        } catch {
+            return RequestFault(error.code, error.pointer, error.sentence)
+        }
+        return nil
+    }
+}
+
+extension PushRequest {
+    /// Whether the request itself says which platforms it is for, rather than `hub.platforms` of the worker.
+    fileprivate var namesPlatforms: Bool {
+        if case .devices = audience { return true }
+        return !platforms.isEmpty
+    }
+}

@@ -1,0 +1,37 @@
+import Publishing
+import PushModel
+
+/// Reads requests as strictly as a publisher wants it: everything the contract does not know is a fault.
+///
+/// A CloudEvent in structured mode is known by its `specversion`, which no request has, because a file has no header that announces it.
+struct StrictReader {
+    private let reader = RequestReader(.strict)
+    private let headers: PushModel.RecordHeaders
+    /// The headers of a structured event.
+    private let announcing: PushModel.RecordHeaders
+
+    /// A reader of records with the given headers.
+    init(headers list: [(name: String, value: String)] = []) {
+        var headers = PushModel.RecordHeaders()
+        for (name, value) in list { headers.add(name: name.utf8Span.span, value: value.utf8Span.span) }
+        self.headers = headers
+        headers.add(name: "content-type".utf8Span.span, value: RequestWriter.eventContentType.utf8Span.span)
+        announcing = headers
+    }
+
+    /// Reads one request in place of what `request` held.
+    ///
+    /// - Parameters:
+    ///   - json: The record's value.
+    ///   - now: When it would be written.
+    ///   - request: Is overwritten.
+    /// - Returns: What it is, and whether it is an event that holds the request.
+    func read(_ json: [UInt8], now: Timestamp, into request: inout PushRequest) -> (what: RequestReader.Reading, isEvent: Bool) {
+        let origin = RecordOrigin(topic: "input", partition: 0, offset: 0, timestamp: now)
+        let what = reader.read(json.span, headers: headers, origin: origin, into: &request)
+        guard case .rejected = what, json.count <= RequestReader.maximumRecordByteCount,
+            request.document.member("specversion", of: request.document.root) != nil
+        else { return (what, false) }
+        return (reader.read(json.span, headers: announcing, origin: origin, into: &request), true)
+    }
+}
