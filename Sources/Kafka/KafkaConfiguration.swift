@@ -27,6 +27,8 @@ public struct KafkaConfiguration: Sendable {
     public var clientID: String
     /// Properties that overrule the defaults of this module, in order; those on which the guarantees rest are refused.
     public var properties: [Property]
+    /// Hears whether a broker answers the clients that are made with it; nil when nobody wants to know.
+    public var watch: BrokerWatch?
 
     /// A configuration for the brokers at `bootstrapServers`.
     public init(bootstrapServers: String, clientID: String = "pushfan", properties: [Property] = []) {

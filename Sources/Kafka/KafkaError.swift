@@ -1,6 +1,6 @@
 import CRDKafka
 
-/// What went wrong, in librdkafka's own terms: a code with its name, a sentence, and what the caller may do about it.
+/// What went wrong: librdkafka's code with its name, a sentence, and what the caller may do about it.
 ///
 /// Codes above zero come from a broker, those below are raised by the library itself (`rd_kafka_resp_err_t`, rdkafka.h).
 public struct KafkaError: Error, Sendable, Equatable {
@@ -18,11 +18,13 @@ public struct KafkaError: Error, Sendable, Equatable {
     public let isRetriable: Bool
     /// The open transaction must be aborted before anything else.
     public let requiresAbort: Bool
+    /// Why a connection has failed, if that is what went wrong and the reason is known.
+    public let trouble: BrokerTrouble?
 
     /// An error with a code of the library and, if given, a message in place of the library's.
     init(
         _ code: rd_kafka_resp_err_t, message: String? = nil, property: String? = nil, isFatal: Bool = false,
-        isRetriable: Bool = false, requiresAbort: Bool = false
+        isRetriable: Bool = false, requiresAbort: Bool = false, trouble: BrokerTrouble? = nil
     ) {
         self.code = code.rawValue
         name = String(cString: rd_kafka_err2name(code))
@@ -31,6 +33,7 @@ public struct KafkaError: Error, Sendable, Equatable {
         self.isFatal = isFatal
         self.isRetriable = isRetriable
         self.requiresAbort = requiresAbort
+        self.trouble = trouble
     }
 
     /// The error that `error` holds, which is destroyed; nil if there is none.
@@ -81,11 +84,11 @@ public struct KafkaError: Error, Sendable, Equatable {
         KafkaError(RD_KAFKA_RESP_ERR__NOENT, message: "no delay lane has a topic")
     }
 
-    /// The same error with another sentence.
-    func saying(_ message: String) -> KafkaError {
+    /// The same error with another sentence, and the reason for a connection's failure if one is given.
+    func saying(_ message: String, _ trouble: BrokerTrouble? = nil) -> KafkaError {
         KafkaError(
             rd_kafka_resp_err_t(code), message: message, property: property, isFatal: isFatal, isRetriable: isRetriable,
-            requiresAbort: requiresAbort)
+            requiresAbort: requiresAbort, trouble: trouble ?? self.trouble)
     }
 }
 
@@ -179,6 +182,6 @@ extension KafkaError {
 }
 
 extension KafkaError: CustomStringConvertible {
-    /// The message with the error's name.
-    public var description: String { "\(message) (\(name))" }
+    /// The message with the error's name, unless the message says it all.
+    public var description: String { trouble != nil || isAllBrokersDown ? message : "\(message) (\(name))" }
 }

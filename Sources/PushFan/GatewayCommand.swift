@@ -3,6 +3,7 @@ import Dispatch
 import EventLoop
 import Gateway
 import HTTPServing
+import Kafka
 import Observability
 import Settings
 
@@ -46,7 +47,10 @@ struct GatewayProgram {
     init(_ invocation: Invocation) throws(CommandFailure) {
         // From here on a signal means an orderly end, however early it comes.
         signals = try SignalHandler { [stop] in stop.ask() }
-        settings = try invocation.settings()
+        var settings = try invocation.settings()
+        let log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
+        settings.brokerWatch = log.brokerWatch()
+        self.settings = settings
         do throws(SettingsError) {
             configuration = try settings.gatewayConfiguration(version: Program.version)
         } catch {
@@ -58,11 +62,12 @@ struct GatewayProgram {
         ProcessFigures.begin()
         services = GatewayServices(
             metrics: GatewayMetrics(build: .ofProgram, process: ProcessFigures.read),
-            log: Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal), health: Health())
+            log: log, health: Health())
     }
 
     func run() throws(CommandFailure) -> ExitCode {
         defer { signals.cancel() }
+        defer { settings.brokerWatch?.end() }
         let log = services.log
         let probes = ProbeServer(listen: settings.gatewayProbes, health: services.health, metrics: services.metrics.registry)
         let service: GatewayService

@@ -50,7 +50,10 @@ struct WorkerProgram {
     init(_ invocation: Invocation) throws(CommandFailure) {
         // From here on a signal means an orderly end, or settings that are read again, however early it comes.
         signals = try SignalHandler(hangUp: { [reload] in reload.ask() }) { [stop] in stop.ask() }
-        settings = try invocation.settings()
+        var settings = try invocation.settings()
+        log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
+        settings.brokerWatch = log.brokerWatch()
+        self.settings = settings
         readAgain = invocation.settingsReader()
         do throws(SettingsError) {
             var configuration = try settings.workerConfiguration(version: Program.version)
@@ -61,7 +64,6 @@ struct WorkerProgram {
                 .configuration, error.description,
                 hint: "`pushfan config show --origin` lists every setting and where it comes from")
         }
-        log = Log.standardError(settings.log, isTerminal: invocation.streams.traits.isErrorTerminal)
         DescriptorLimit.raise()
         ProcessFigures.begin()
         metrics = PushfanMetrics(build: .ofProgram, process: ProcessFigures.read)
@@ -69,6 +71,7 @@ struct WorkerProgram {
 
     func run() throws(CommandFailure) -> ExitCode {
         defer { signals.cancel() }
+        defer { settings.brokerWatch?.end() }
         let probes = ProbeServer(listen: settings.listen.description, health: health, metrics: metrics.registry) {
             [status, hub = configuration.hubName] in status.json(version: Program.version, hub: hub)
         }

@@ -9,9 +9,11 @@ public import WorkerRuntime
 extension Settings {
     /// How to reach Kafka, for workers and for commands alike.
     public func kafkaConfiguration() -> KafkaConfiguration {
-        KafkaConfiguration(
+        var configuration = KafkaConfiguration(
             bootstrapServers: kafka.bootstrapServers.joined(separator: ","), clientID: "pushfan",
             properties: kafka.properties.map { KafkaConfiguration.Property(key: $0.name, value: $0.value.secret) })
+        configuration.watch = brokerWatch
+        return configuration
     }
 
     /// The configuration of a worker.

@@ -1,4 +1,5 @@
 import CurlHTTP
+public import Kafka
 public import Observability
 
 /// Every setting of pushfan, checked.
@@ -30,6 +31,9 @@ public struct Settings: Sendable {
 
     /// What the environment says of proxies; may hold logins.
     let proxyVariables: Redacted<[String: String]>
+
+    /// No setting: hears whether a broker answers the Kafka clients that are made with these.
+    public var brokerWatch: BrokerWatch?
 
     private let values: SettingValues
 

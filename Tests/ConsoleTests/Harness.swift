@@ -20,6 +20,8 @@ struct Harness {
     var traits = Streams.Traits()
     /// Milliseconds since 1970: 2026-11-21T12:00:00Z unless a test needs the real time.
     var now: @Sendable () -> Int64 = { 1_795_262_400_000 }
+    /// The clock that only goes forward; it stands still, so that no test is late.
+    var instant: @Sendable () -> ContinuousClock.Instant = { [start = ContinuousClock.now] in start }
     /// What a person types as a line.
     var typed: String?
     /// Nobody reads standard output.
@@ -54,8 +56,9 @@ struct Harness {
             writeError: messages.add,
             readInput: { () throws(CommandFailure) in Array(input.utf8) },
             readLine: { () throws(CommandFailure) in typed })
-        let code = Program(commands: Command.builtIn).run(
-            words, Surroundings(streams: streams, environment: environment, now: now))
+        var surroundings = Surroundings(streams: streams, environment: environment, now: now)
+        surroundings.instant = instant
+        let code = Program(commands: Command.builtIn).run(words, surroundings)
         return Outcome(code: code, output: output.text, messages: messages.text)
     }
 }

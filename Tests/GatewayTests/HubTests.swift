@@ -119,6 +119,23 @@ import Testing
         }
     }
 
+    @Test func aHubThatKeepsSilentIsNamedUntilItAnswers() {
+        let services = TestServices()
+        let watch = HubWatch(services.services)
+        let words = "the hub has not answered yet"
+        watch.noteSilence()
+        #expect(!services.log.text.contains(words), "it was not asked")
+        #expect(watch.beginLook())
+        watch.noteSilence()
+        #expect(services.log.text.contains(words))
+        let answered = TestServices()
+        let other = HubWatch(answered.services)
+        #expect(other.beginLook())
+        other.note(nil)
+        other.noteSilence()
+        #expect(!answered.log.text.contains(words))
+    }
+
     @Test func aHubThatIsWellIsAskedOnce() throws {
         try serving { hub, gateway in
             #expect(eventually { gateway.services.readiness.isEmpty })

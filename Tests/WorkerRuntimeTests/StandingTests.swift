@@ -42,6 +42,18 @@ struct StandingTests {
         #expect(bench.tags.isEmpty && bench.hub.rungCount == 0)
     }
 
+    @Test func aHubThatKeepsSilentIsNamedOnceAndSoIsItsAnswer() throws {
+        let bench = try Bench(.quickest, partitions: 1)
+        bench.gate.close()
+        let worker = try bench.startWorker(change: Self.asks)
+        func count(_ words: String) -> Int { bench.logLines.all.count { $0.contains(words) } }
+        #expect(bench.passTime(by: .milliseconds(200)) { count("the hub has not answered yet; waiting") == 1 })
+        bench.gate.open()
+        #expect(eventually { worker.report(.ready).passes && count("the hub works") == 1 })
+        try worker.stop()
+        #expect(count("the hub has not answered yet; waiting") == 1)
+    }
+
     @Test func aWrongKeyIsToldWithoutACallAndAReloadWithAGoodOneMends() throws {
         let bench = try Bench(.quickest, partitions: 1)
         let worker = try bench.startWorker(change: Self.asksWithAWrongKey)

@@ -35,15 +35,19 @@ extension CommandFailure {
     public init(_ error: KafkaError, brokers: String, action: String) {
         let told = Sanitised.line(error.description)
         if error.isAuthentication || error.isAuthorization {
-            self.init(.notAllowed, "the broker at \(brokers) does not let us \(action): \(told)")
+            self.init(
+                .notAllowed, "the broker at \(brokers) does not let us \(action): \(told)", hint: error.trouble?.cause.question)
         } else if error.isConfiguration {
             self.init(.configuration, "kafka.properties: \(told)")
         } else if error.isUnknownTopicOrPartition {
             self.init(.failed, "cannot \(action): \(told)", hint: "`pushfan topics create` makes the topics that are missing")
         } else if error.isUnreachable {
+            let reason = error.trouble?.cause
+            let what = reason?.isRefusal == true ? "no broker lets us in" : "no broker answers"
             self.init(
-                .unreachable, "cannot \(action): no broker answers at \(brokers): \(told)",
-                hint: "give the right address with --bootstrap or PUSHFAN_KAFKA_BOOTSTRAP_SERVERS")
+                .unreachable, "cannot \(action): \(what) at \(brokers) (\(reason?.rawValue ?? Sanitised.line(error.message)))",
+                hint: reason?.isRefusal == true
+                    ? reason?.question : "give the right address with --bootstrap or PUSHFAN_KAFKA_BOOTSTRAP_SERVERS")
         } else {
             self.init(.failed, "cannot \(action): \(told)")
         }

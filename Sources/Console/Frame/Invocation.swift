@@ -9,6 +9,8 @@ public struct Surroundings: Sendable {
     public let environment: [String: String]
     /// Milliseconds since 1970.
     public let now: @Sendable () -> Int64
+    /// A clock that only goes forward.
+    public var instant: @Sendable () -> ContinuousClock.Instant = { .now }
 
     /// Surroundings of the given parts.
     public init(streams: Streams, environment: [String: String], now: @escaping @Sendable () -> Int64) {
@@ -28,6 +30,8 @@ public struct Invocation: Sendable {
     public let arguments: Arguments
     /// What surrounds it.
     public let surroundings: Surroundings
+    /// Hears whether a broker answers, and says it on standard error when none does.
+    public var brokerWatch: BrokerWatch?
 
     /// Where data and messages go.
     public var streams: Streams { surroundings.streams }
@@ -39,9 +43,11 @@ public struct Invocation: Sendable {
     /// - Throws: `configuration` with every problem, a line each.
     public func settings(configPath: String? = nil) throws(CommandFailure) -> Settings {
         do {
-            return try Settings.load(
+            var settings = try Settings.load(
                 flags: arguments.settings, configPath: configPath ?? arguments.configPath,
                 environment: surroundings.environment)
+            settings.brokerWatch = brokerWatch
+            return settings
         } catch {
             throw CommandFailure(
                 .configuration, error.problems.map(\.description).joined(separator: "\n"),

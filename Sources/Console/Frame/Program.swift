@@ -1,4 +1,5 @@
 import Basics
+import Kafka
 
 /// The program as a table of commands.
 public struct Program: Sendable {
@@ -41,8 +42,13 @@ public struct Program: Sendable {
             try surroundings.streams.out(HelpPage(surroundings.streams.traits).page(of: command))
             return .done
         }
+        let watch = BrokerWatch(now: surroundings.instant) { notice in
+            surroundings.streams.note("pushfan \(command.name): \(Sanitised.line(notice.line))")
+        }
+        defer { watch.end() }
         return try command.run(
-            Invocation(program: self, command: command, arguments: arguments, surroundings: surroundings))
+            Invocation(
+                program: self, command: command, arguments: arguments, surroundings: surroundings, brokerWatch: watch))
     }
 
     /// `pushfan`, `pushfan --help`, `pushfan --version`.

@@ -48,6 +48,12 @@ final class HubWatch: Sendable {
         }
     }
 
+    /// Logs that the first question has no answer yet, if that is so. To be called early enough to be read within 2 s.
+    func noteSilence() {
+        guard state.withLock({ $0.isWell == nil && $0.isLooking }) else { return }
+        log.warning(.hubConnection, "the hub has not answered yet; waiting")
+    }
+
     /// Whoever was told to ask has an answer, or has given up.
     func endLook() {
         state.withLock { $0.isLooking = false }

@@ -25,6 +25,8 @@ final class Sending: Sendable {
     private let wait: Duration
     private let services: GatewayServices
     private let check: HealthCheck
+    /// Says by itself that no broker answers, as long as none has.
+    private let watch: BrokerWatch?
     /// Whether Kafka could be used when it was looked at last; nil before.
     private let wasWell = Mutex<Bool?>(nil)
 
@@ -43,6 +45,7 @@ final class Sending: Sendable {
         self.lanes = lanes
         goal = configuration.tracksOutcome ? .outcomes : .finalResult
         wait = configuration.sendWait
+        watch = configuration.kafka.watch
         self.services = services
         check = services.health.check("kafka", for: .ready, until: "Kafka was not asked yet")
     }
@@ -139,7 +142,7 @@ final class Sending: Sendable {
     private func look(_ follower: ResultFollower) {
         if let problem = producer.problem ?? Self.problem(of: follower) {
             check.fail(problem.description)
-            guard note(isWell: false) else { return }
+            guard watch?.isWaiting != true, note(isWell: false) else { return }
             services.log.warning(.brokerConnection, "Kafka cannot be used", [.reason: .string(problem.description)])
         } else if !follower.isReading {
             check.fail("results are not read yet")

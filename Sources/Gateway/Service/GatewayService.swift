@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 import EventLoop
 public import HTTPServing
 import HubREST
@@ -99,6 +100,7 @@ public final class GatewayService: Sendable {
                 .configurationDoubtful, "everybody may sign in whose password is the name", [.setting: "gateway.demo_auth"])
         }
         lookAtHub()
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1500)) { [watch] in watch.noteSilence() }
         return address
     }
 

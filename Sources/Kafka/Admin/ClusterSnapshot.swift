@@ -45,12 +45,16 @@ struct ClusterSnapshot {
             let left = max(ContinuousClock.now.duration(to: deadline), .milliseconds(1))
             var metadata: UnsafePointer<rd_kafka_metadata>?
             let code = rd_kafka_metadata(client.pointer, 0, nil, &metadata, min(left, slice).wholeMilliseconds)
-            if code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata { return metadata }
+            if code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata {
+                client.diagnosis.watch?.answered()
+                return metadata
+            }
             reason = worstError() ?? reason
             if let reason, reason.isAuthentication || reason.isFatal { throw reason }
             let error = KafkaError(code)
+            if error.isUnreachable { client.diagnosis.watch?.failed(reason?.trouble?.cause) }
             guard error.isUnreachable, ContinuousClock.now < deadline else {
-                throw error.saying("no answer from the brokers: \((reason ?? error).message)")
+                throw error.saying("no answer from the brokers: \((reason ?? error).message)", reason?.trouble)
             }
             slice *= 2
         }

@@ -175,7 +175,10 @@ extension TopicAdmin {
             throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, message: "no answer from the brokers")
         }
         let code = rd_kafka_event_error(event)
-        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return event }
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else {
+            client.diagnosis.watch?.answered()
+            return event
+        }
         defer { rd_kafka_event_destroy(event) }
         throw client.diagnosis.explain(
             KafkaError(code, message: rd_kafka_event_error_string(event).map { String(cString: $0) }))

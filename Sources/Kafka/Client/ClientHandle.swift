@@ -30,6 +30,7 @@ final class ClientHandle: @unchecked Sendable {
             inbox.register(in: conf)
         }
         diagnosis = settings.diagnosis
+        settings.noteQuestion()
         self.inbox = inbox
         pointer = try TimerSlack.coarse { () throws(KafkaError) in try settings.makeClient(type) }
         rd_kafka_set_log_queue(pointer, nil)

@@ -8,6 +8,7 @@ final class ClientSettings {
 
     /// What an error or log line passes through before anybody sees it.
     let diagnosis: Diagnosis
+    private let brokers: String
     private var conf: OpaquePointer?
 
     /// Fills a conf from `configuration`.
@@ -19,6 +20,7 @@ final class ClientSettings {
     /// - Throws: An error that names the property which is unknown, refused, or has an unacceptable value.
     init(_ configuration: KafkaConfiguration, defaults: [Setting], fixed: [Setting]) throws(KafkaError) {
         diagnosis = Diagnosis(configuration)
+        brokers = configuration.bootstrapServers
         conf = rd_kafka_conf_new()
         try Self.validate(configuration, fixed: fixed)
         for setting in Self.commonDefaults + defaults { try set(setting.key, setting.value) }
@@ -37,6 +39,9 @@ final class ClientSettings {
     func withConf(_ body: (OpaquePointer) -> Void) {
         if let conf { body(conf) }
     }
+
+    /// Has the watch know that a client is made, which asks the brokers.
+    func noteQuestion() { diagnosis.watch?.asked(brokers) }
 
     /// Makes the client; the conf is gone afterwards.
     func makeClient(_ type: rd_kafka_type_t) throws(KafkaError) -> OpaquePointer {

@@ -4,12 +4,15 @@ import CRDKafka
 struct Diagnosis: Sendable {
     private let secrets: [String]
     private let saslMechanism: String?
+    /// Hears whether a broker answers.
+    let watch: BrokerWatch?
 
     /// Knows the secrets and the SASL mechanism of `configuration`.
     init(_ configuration: KafkaConfiguration) {
         // A very short secret would blot out half of every sentence and protects nothing.
         secrets = configuration.properties.filter { $0.isSecret && $0.value.utf8.count >= 4 }.map(\.value)
         saslMechanism = configuration.value(of: "sasl.mechanism") ?? configuration.value(of: "sasl.mechanisms")
+        watch = configuration.watch
     }
 
     /// `text` with every secret value replaced by `***`.
@@ -20,13 +23,22 @@ struct Diagnosis: Sendable {
         }
     }
 
-    /// `error` without secrets, and with a hint if SCRAM failed with a library too old for Kafka 4.
+    /// `error` without secrets, in plain words if it is about a connection, and with a hint if SCRAM failed with a library too old for
+    /// Kafka 4. The watch hears of it.
     func explain(_ error: KafkaError) -> KafkaError {
-        let message = redact(error.message)
+        let error = plain(error)
+        if error.trouble != nil || error.isAllBrokersDown { watch?.failed(error.trouble?.cause) }
         guard error.isAuthentication, KafkaLibrary.needsScramHint(mechanism: saslMechanism, version: rd_kafka_version()) else {
-            return message == error.message ? error : error.saying(message)
+            return error
         }
-        return error.saying("\(message). \(KafkaLibrary.scramHint)")
+        return error.saying("\(error.message). \(KafkaLibrary.scramHint)")
+    }
+
+    private func plain(_ error: KafkaError) -> KafkaError {
+        if error.isAllBrokersDown { return error.saying("no broker answers") }
+        let message = redact(error.message)
+        if let trouble = BrokerTrouble(name: error.name, sentence: message) { return error.saying("\(trouble)", trouble) }
+        return message == error.message ? error : error.saying(message)
     }
 }
 

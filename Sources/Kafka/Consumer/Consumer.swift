@@ -254,7 +254,9 @@ extension Consumer {
         let code = rd_kafka_event_error(event)
         owesAnswer = true
         switch code {
-        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: return .assigned(partitions)
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS:
+            events?.client.diagnosis.watch?.answered()
+            return .assigned(partitions)
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
             return .revoked(partitions, isLost: rd_kafka_assignment_lost(client) != 0)
         default:

@@ -25,6 +25,7 @@ public struct ConsumerGroup: Sendable {
         for partition in partitions { try list.add(partition, offset: LogicalOffset.invalid) }
         try KafkaError.check(
             rd_kafka_committed(client.pointer, list.pointer, timeout.wholeMilliseconds), "cannot read committed offsets")
+        client.diagnosis.watch?.answered()
         try list.checkElements("cannot read the committed offset")
         return list.map {
             CommittedOffset(partition: $0.topicPartition, offset: $0.offset >= 0 ? $0.offset : nil, metadata: $0.metadataText)

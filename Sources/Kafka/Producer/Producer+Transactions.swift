@@ -55,5 +55,6 @@ extension Producer {
     private func perform(_ call: (OpaquePointer) -> OpaquePointer?) throws(KafkaError) {
         let client = try lease.current()
         if let error = KafkaError(consuming: call(client.pointer)) { throw client.diagnosis.explain(error) }
+        client.diagnosis.watch?.answered()
     }
 }

@@ -18,12 +18,16 @@ extension HubPort {
         let tokenSerial: UInt64
         /// What it is to the circuit; nil where that is closed.
         let probe: CircuitBreaker.Call?
+        /// The moment at which it was asked.
+        let start: MonotonicTime
     }
 
     /// The number of its exchange: no call has one below zero, and no poll this one.
     static let questionNumber = Int.min
     /// The longest time that an answer may take, nanoseconds.
     private static let patience: Int64 = 10_000_000_000
+    /// The time without an answer to the first question after which that is logged, nanoseconds: it is to be read within 2 s.
+    private static let silenceLimit: Int64 = 1_500_000_000
     /// The most characters of an answer's detail that are shown.
     private static let longestDetail = 300
 
@@ -42,9 +46,10 @@ extension HubPort {
     }
 
     /// Says in each turn how it is, and asks it when that is due.
-    func attend(now: MonotonicTime, _ wallClock: Timestamp) {
+    func attend(now: MonotonicTime, _ wallClock: Timestamp, _ log: Log) {
         guard !isRetired else { return }
         tellHealth()
+        noteSilence(now: now, log)
         let isClosed = isCircuitClosed
         guard standing.isDue(isClosed: isClosed, isIdle: isIdle, now: now), limits.pause.end(now: now) == nil,
             isClosed || limits.circuit.mayStart(now: now)
@@ -52,10 +57,17 @@ extension HubPort {
         ask(now: now, wallClock)
     }
 
+    /// Logs once that the first question has no answer yet: until the answer, or the end of patience, nothing else says so.
+    private func noteSilence(now: MonotonicTime, _ log: Log) {
+        guard finding == nil, !isSilent, let question, now - question.start >= Self.silenceLimit else { return }
+        isSilent = true
+        log.warning(.hubConnection, "the hub has not answered yet; waiting", [.hub: .string(name)])
+    }
+
     private func ask(now: MonotonicTime, _ wallClock: Timestamp) {
         var buffer = ByteWriter(capacity: 1024)
         guard let serial = try? client.writeQuestion(now: wallClock.milliseconds / 1000, into: &buffer) else { return }
-        question = Question(tokenSerial: serial, probe: isCircuitClosed ? nil : limits.circuit.started(now: now))
+        question = Question(tokenSerial: serial, probe: isCircuitClosed ? nil : limits.circuit.started(now: now), start: now)
         standing.asked()
         connections.submit(
             id: Self.questionNumber, request: buffer.room, byteCount: buffer.count,
@@ -109,7 +121,7 @@ extension HubPort {
     /// Logs what came of a question, when that is something else than before.
     private func report(_ new: HubFinding, _ log: Log) {
         guard new != finding else { return }
-        let isFirst = finding == nil
+        let isNews = finding != nil || isSilent
         finding = new
         let members: KeyValuePairs<LogKey, LogValue> = [.hub: .string(name), .reason: .string(new.words)]
         if new.isBad {
@@ -118,7 +130,7 @@ extension HubPort {
             log.error(new.kind == .keyRefused ? .hubUnauthorized : .hubConnection, what, members)
         } else if new.kind != .good {
             log.warning(.hubConnection, "it is not known whether the hub works; it counts as one that does", members)
-        } else if !isFirst {
+        } else if isNews {
             log.info(.hubConnection, "the hub works", members)
         }
     }

@@ -37,6 +37,8 @@ final class HubPort {
     var question: Question?
     /// What came of the last one.
     var finding: HubFinding?
+    /// Whether it was logged that the first one had no answer.
+    var isSilent = false
 
     // What its rate is shared by; nil when it has no limit.
     var fleet: FleetChannel?

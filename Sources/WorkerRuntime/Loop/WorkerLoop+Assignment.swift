@@ -76,7 +76,9 @@ extension WorkerLoop {
     }
 
     func noteKafkaError(_ error: KafkaError) {
-        log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)])
+        // Of a start without any broker the watch speaks, once and in plain words.
+        let isSaid = (error.isUnreachable || error.trouble != nil) && configuration.kafka.watch?.isWaiting == true
+        if !isSaid { log.warning(.kafkaError, "Kafka reports an error", [.reason: .string(error.description)]) }
         if error.isUnreachable || error.isAllBrokersDown { health.brokerFailed(error.description) }
         if error.isFatal { fail(error.isFenced ? .fenced(error.description) : .kafka(error.description)) }
     }

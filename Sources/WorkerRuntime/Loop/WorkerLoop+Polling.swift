@@ -12,7 +12,7 @@ extension WorkerLoop {
     /// Makes the polls whose turn it is, as far as their share goes, and asks hubs how they are.
     func sendPolls() {
         for port in ports {
-            port.attend(now: now, wallClock)
+            port.attend(now: now, wallClock, log)
             sendPolls(to: port)
         }
     }

@@ -1,0 +1,115 @@
+import Dispatch
+import Synchronization
+
+/// Hears from clients whether a broker has answered, and has it said when none does. One for all clients of a program; any thread.
+public final class BrokerWatch: Sendable {
+    /// What is to be said, and of which brokers.
+    public struct Notice: Sendable, Equatable {
+        /// The addresses that were asked, as configured.
+        public let brokers: String
+        /// What is to be said.
+        public let event: BrokerSilence.Notice
+
+        /// One line for a person.
+        public var line: String {
+            switch event {
+            case .answered: "a broker answers at \(brokers) now"
+            case .silent(let cause):
+                "\(cause?.isRefusal == true ? "no broker lets us in" : "no broker answers") at \(brokers) (\(reason)); "
+                    + "trying on; \(question)"
+            }
+        }
+
+        /// Why no broker answers, in a few words.
+        public var reason: String {
+            guard case .silent(let cause?) = event else { return "no answer yet" }
+            return cause.rawValue
+        }
+
+        /// What to check.
+        public var question: String {
+            guard case .silent(let cause?) = event else { return BrokerTrouble.Cause.addressQuestion }
+            return cause.question
+        }
+    }
+
+    private struct State {
+        var silence = BrokerSilence()
+        var brokers = ""
+        var timer: (any DispatchSourceTimer)?
+    }
+
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let say: @Sendable (Notice) -> Void
+    private let isOver = Atomic<Bool>(false)
+    /// Protects it, and keeps notices in their order; `say` is called while it is held, so that must not come back here.
+    private let state = Mutex(State())
+
+    /// A watch that has heard nothing yet.
+    ///
+    /// - Parameters:
+    ///   - now: The clock.
+    ///   - say: Shows a notice, quickly; called on any thread.
+    public init(
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, say: @escaping @Sendable (Notice) -> Void
+    ) {
+        self.now = now
+        self.say = say
+    }
+
+    deinit { end() }
+
+    /// Whether brokers are being asked, and none has answered yet.
+    public var isWaiting: Bool { !isOver.load(ordering: .relaxed) }
+
+    /// Ends it: nothing is said any more.
+    public func end() {
+        finish { silence in
+            silence.end()
+            return nil
+        }
+    }
+
+    /// Notes that the brokers at `addresses` are asked from now on.
+    func asked(_ addresses: String) {
+        guard isWaiting else { return }
+        state.withLock { state in
+            guard state.silence.asked(at: now()) else { return }
+            state.brokers = addresses
+            let timer = DispatchSource.makeTimerSource(queue: .global())
+            timer.schedule(deadline: .now() + .milliseconds(100), repeating: .milliseconds(100))
+            timer.setEventHandler { [weak self] in self?.look() }
+            timer.resume()
+            state.timer = timer
+        }
+    }
+
+    /// Notes that a question got no answer, or a connection has failed.
+    func failed(_ cause: BrokerTrouble.Cause?) {
+        guard isWaiting else { return }
+        state.withLock { $0.silence.failed(cause) }
+        look()
+    }
+
+    /// Notes that a broker has answered.
+    func answered() {
+        guard isWaiting else { return }
+        finish { $0.answered() }
+    }
+
+    private func look() {
+        state.withLock { state in
+            guard let event = state.silence.notice(at: now()) else { return }
+            say(Notice(brokers: state.brokers, event: event))
+        }
+    }
+
+    private func finish(_ last: (inout BrokerSilence) -> BrokerSilence.Notice?) {
+        isOver.store(true, ordering: .relaxed)
+        state.withLock { state in
+            if let event = last(&state.silence) { say(Notice(brokers: state.brokers, event: event)) }
+            state.timer?.cancel()
+            state.timer = nil
+        }
+    }
+}
