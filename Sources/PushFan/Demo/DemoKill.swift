@@ -65,7 +65,7 @@ struct DemoKill {
             if !ids.insert(id).inserted { ending.repeatedResults += 1 }
             guard !isKilled, ids.count >= Self.count / 3 else { continue }
             isKilled = true
-            stage.secondWorker.kill()
+            victim.kill()
             try text.step("killed", "demo-2, with SIGKILL at result \(ids.count), on purpose")
             try text.step("meanwhile", "demo-1 goes on, and gets demo-2's partitions when its session has run out")
         }

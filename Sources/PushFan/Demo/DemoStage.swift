@@ -70,7 +70,7 @@ final class DemoStage {
     /// Adds a worker that is a process of its own, and waits until it has partitions.
     ///
     /// It comes after the first one: the embedded broker takes the session's length from who joins last, which then is the first worker,
-    /// as it joins anew. Where two join an empty group at once, this broker now and then takes 13 s.
+    /// as it joins again. Where two join an empty group at once, this broker now and then takes 13 s.
     ///
     /// - Returns: The process.
     /// - Throws: It cannot be started, or gets no partitions.
