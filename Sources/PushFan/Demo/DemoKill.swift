@@ -58,8 +58,7 @@ struct DemoKill {
         var ending = Ending()
         var isKilled = false
         var news = ContinuousClock.now
-        let deadline = news + DemoPatience.limit
-        while ids.count < Self.count || news.duration(to: .now) < Self.quiet, ContinuousClock.now < deadline {
+        while news.duration(to: .now) < (ids.count < Self.count ? DemoPatience.limit : Self.quiet) {
             guard let id = stage.nextResult()?.id, id.hasPrefix(Self.prefix) else { continue }
             news = .now
             if !ids.insert(id).inserted { ending.repeatedResults += 1 }
