@@ -21,3 +21,11 @@ enum Colour: String, Sendable {
         }
     }
 }
+
+extension Streams {
+    /// Writes a line of data in bold letters, if the terminal has colours; else as it is.
+    ///
+    /// - Parameter text: The line without its end.
+    /// - Throws: As `out(_:)` does.
+    public func outBold(_ text: String) throws(CommandFailure) { try out(Colour.bold.paint(text, traits)) }
+}

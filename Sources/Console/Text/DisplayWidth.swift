@@ -1,12 +1,20 @@
 /// How many columns of a terminal a text takes.
-enum DisplayWidth {
+public enum DisplayWidth {
     /// Columns of `text`; a character of East Asian width W or F, or an emoji, takes two (Unicode UAX 11).
-    static func of(_ text: String) -> Int {
+    ///
+    /// - Parameter text: A text in one line.
+    /// - Returns: The number of columns.
+    public static func of(_ text: String) -> Int {
         text.reduce(0) { $0 + of($1) }
     }
 
     /// `text` cut so that it takes at most `width` columns, with `…` where something is missing.
-    static func cut(_ text: String, to width: Int) -> String {
+    ///
+    /// - Parameters:
+    ///   - text: A text in one line.
+    ///   - width: The most columns; for 0 and less nothing is left.
+    /// - Returns: The text, or its beginning.
+    public static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         guard width > 0 else { return "" }
         var result = ""
@@ -20,7 +28,12 @@ enum DisplayWidth {
     }
 
     /// `text` in lines of at most `width` columns, broken at blanks; a longer word stands alone in its line.
-    static func wrap(_ text: String, to width: Int) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - text: A text; several blanks count as one.
+    ///   - width: The most columns of a line.
+    /// - Returns: The lines, one at least.
+    public static func wrap(_ text: String, to width: Int) -> [String] {
         var lines = [""]
         for word in text.split(separator: " ") {
             let line = lines[lines.count - 1]

@@ -5,19 +5,18 @@ import HubEmulator
 /// What apps do over HTTP: register and send at the gateway, and subscribe to news at the hub.
 struct DemoApps {
     private let stage: DemoStage
-    private let streams: Streams
+    private let text: DemoText
     private let calls: DemoCalls
 
-    init(_ stage: DemoStage, _ streams: Streams) {
+    init(_ stage: DemoStage, _ text: DemoText) {
         self.stage = stage
-        self.streams = streams
-        calls = DemoCalls(stage, streams)
+        self.text = text
+        calls = DemoCalls(stage, text)
     }
 
     func play() throws {
-        try stage.gateway.waitUntilReady()
-        try streams.out("\nAn app's back end: users sign in at the gateway, register devices, and send to one another.\n")
-        try api("fay", password: "wrong", "POST", "/register") { _ in "a wrong password" }
+        try text.heading("5  An app's back end: users sign in, register devices, and send to one another")
+        try api("fay", password: "wrong", "POST", "/register") { _ in "a wrong password, on purpose" }
         for device in DemoDevice.apps { try register(device) }
         try send("gus", "apns", to: "fay", "Lunch?")
         try send("gus", "wns", to: "fay", "Lunch?")
@@ -28,8 +27,10 @@ struct DemoApps {
             try TelemetryScript(parsing: "state=Abandoned,tags=username:gus,count=1"),
             try TelemetryScript(parsing: "refuse=AbandonedNotificationMessages,device=gus-registration-token,count=1"),
         ])
-        try send("fay", "fcm", to: "gus", "Where are you?")
-        try streams.out("\nBreaking news: apps register templates at the hub, with a Listen key; news go to categories.\n")
+        try api("fay", "POST", "/notifications?pns=fcm&to_tag=gus", "\"Where are you?\"") { _ in
+            "nothing rang: the hub gives up, on purpose"
+        }
+        try text.heading("   Breaking news: apps register templates at the hub, and news go to categories")
         let news = DemoNews(stage, calls)
         for device in DemoDevice.subscribers { try news.subscribe(device) }
         try news.send("Breaking Politics News : it works", to: "Politics")
@@ -62,7 +63,9 @@ struct DemoApps {
         }
         let path = "/notifications/\(id)"
         try api(other, "GET", path, shown: "/notifications/\(Self.short(id, 8))") { body in body }
-        try api(user, "GET", path, shown: "/notifications/\(Self.short(id, 8))") { _ in "it is not the sender's to read" }
+        try api(user, "GET", path, shown: "/notifications/\(Self.short(id, 8))") { _ in
+            "on purpose: it is not the sender's to read"
+        }
     }
 
     /// The id that a push carries; nil for a push with a text.

@@ -2,17 +2,18 @@ import Console
 import Foundation
 import HubEmulator
 
-/// Makes HTTP calls and shows each in one line: who makes it, what is answered, and what rang.
+/// Makes HTTP calls and shows each: who makes it, what is answered, and what rang.
 struct DemoCalls {
-    /// Columns for the call; a longer one pushes the answer to the right.
-    private static let width = 66
+    /// Columns for the user, and for the call; the answer to a longer one stands in the next line.
+    private static let userWidth = 5
+    private static let callWidth = 40
 
     private let stage: DemoStage
-    private let streams: Streams
+    private let text: DemoText
 
-    init(_ stage: DemoStage, _ streams: Streams) {
+    init(_ stage: DemoStage, _ text: DemoText) {
         self.stage = stage
-        self.streams = streams
+        self.text = text
     }
 
     /// Makes a user's call, and shows it as `shown`.
@@ -23,36 +24,20 @@ struct DemoCalls {
         _ who: String, _ shown: String, _ method: String, _ url: String, _ fields: [(name: String, value: String)],
         _ body: String = "", comment: ((String) -> String)? = nil
     ) throws -> (status: Int, body: String) {
-        let before = rungCounts()
+        let rings = DemoRings(stage.hub)
         let answer = try PlainRequest.call(method, url, fields: fields, body: Array(body.utf8), timeout: .seconds(40))
-        let rung = Self.rang(since: before, now: stage.hub.devices())
+        let rung = rings.names
         var told = [Self.code(answer.body), comment?(answer.body)].compactMap { $0 }
         if comment == nil || !rung.isEmpty { told.append(rung.isEmpty ? "nothing rang" : "rang: \(rung)") }
-        let call = Self.padded(who, 5) + Self.padded(shown, Self.width)
-        try streams.out("  \(call)\(answer.status) \(told.joined(separator: ", "))")
-        try streams.flush()
+        let call = DemoText.padded(who, Self.userWidth) + DemoText.padded(shown, Self.callWidth)
+        let result = "\(answer.status) \(told.joined(separator: ", "))"
+        let isLong = DisplayWidth.of(call + result) > DemoText.width - 2
+        try text.show(isLong ? [call, DemoText.padded("", Self.userWidth) + "→ " + result] : [call + result])
         return answer
-    }
-
-    private func rungCounts() -> [String: Int] {
-        Dictionary(stage.hub.devices().map { ($0.handle, $0.rungCount) }, uniquingKeysWith: +)
-    }
-
-    /// The devices on which something rang, and how often where it was more than once.
-    private static func rang(since before: [String: Int], now devices: [DeviceReport]) -> String {
-        devices.compactMap { device -> String? in
-            let count = device.rungCount - (before[device.handle] ?? 0)
-            guard count > 0 else { return nil }
-            return DemoDevice.name(of: device.handle) + (count > 1 ? " \(count) times" : "")
-        }.joined(separator: ", ")
     }
 
     /// The code of a problem; nil for an answer that is none.
     private static func code(_ body: String) -> String? {
         (try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any])?["code"] as? String
-    }
-
-    private static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(1, width - text.count))
     }
 }

@@ -1,13 +1,14 @@
 import Console
 import Dispatch
+import Foundation
 import HubEmulator
 import Kafka
 import WorkerRuntime
 
 extension Command {
-    /// `pushfan demo`: the whole way of a push, on parts inside this process.
+    /// `pushfan demo`: the whole way of a push, and what becomes of it when things fail.
     static let demo = Command(
-        "demo", .everyone, "Show the whole way of a push on embedded parts: broker, worker, hub and devices",
+        "demo", .everyone, "Show pushes on their way, a worker killed, a hub that fails, and the repair, on embedded parts",
         examples: ["pushfan demo", "pushfan demo --keep", "NO_COLOR=1 pushfan demo | less"],
         groups: [
             FlagGroup("Demo", [Flag("keep", nil, "Leave everything running afterwards, and say what to try next")])
@@ -15,7 +16,7 @@ extension Command {
         readOn: "pushfan help requests; `pushfan worker` does it on a broker of your own", acceptsSettings: false,
         run: { (invocation) throws(CommandFailure) in
             do {
-                return try Demo(invocation.streams, keeps: invocation.arguments.has("keep")).run()
+                return try Demo(invocation, keeps: invocation.arguments.has("keep")).run()
             } catch let failure as CommandFailure {
                 throw failure
             } catch {
@@ -24,75 +25,51 @@ extension Command {
         })
 }
 
-/// Publishes a handful of requests, one after another, and shows what becomes of each.
+/// Plays the scenes one after another, and sums up what they have shown.
 struct Demo {
     private let streams: Streams
+    private let path: String?
     private let keeps: Bool
+    private let text: DemoText
 
-    init(_ streams: Streams, keeps: Bool) {
-        self.streams = streams
+    init(_ invocation: Invocation, keeps: Bool) {
+        streams = invocation.streams
+        path = invocation.surroundings.environment["PATH"]
         self.keeps = keeps
+        text = DemoText(streams)
     }
 
     func run() throws -> ExitCode {
-        try streams.out("pushfan \(Program.version): broker, worker, gateway, hub and devices, all inside this process.")
-        try streams.out("Nothing leaves this machine, and no phone rings.\n")
+        try streams.out("pushfan \(Program.version): workers, gateway, broker, hub and devices, all on this machine.")
+        try streams.out("Nothing leaves it, and no real phone rings.\n")
         try streams.flush()
-        let stage = try DemoStage()
+        let stage = try DemoStage(path: path)
         defer { stage.close() }
-        try streams.out("  broker   \(stage.cluster.bootstrapServers) (embedded: results at least once)")
-        try streams.out("  hub      \(stage.emulatorURL)/demo (emulated), \(stage.hub.devices().count) devices registered")
-        try streams.out("  gateway  \(stage.gateway.url) (anyone signs in whose password is the name)")
-        try streams.out("  worker   joins its consumer group; the embedded broker takes about 3 s for that\n")
-        try streams.flush()
-        var table = Table("request", "what", "state", "hub calls", "attempts", "devices", "ms")
-        for scene in DemoScene.all {
-            let outcome = try DemoPlay(stage, streams).play(scene)
-            table.add(
-                scene.id, scene.title, outcome.state, "\(outcome.calls)", "\(outcome.attempts)", "\(outcome.devices)",
-                "\(outcome.milliseconds)")
-        }
-        for line in table.lines(streams.traits) { try streams.out(line) }
-        try DemoApps(stage, streams).play()
-        if keeps { try keep(stage) }
+        try text.step("broker", "\(stage.cluster.bootstrapServers), embedded in this process")
+        try text.step("hub", "\(stage.emulatorURL)/demo, emulated, with \(stage.hub.devices().count) devices")
+        try text.step("gateway", "\(stage.gateway.url); anyone signs in whose password is the name")
+        try text.step("worker", "demo-1 joins its consumer group, for which this broker takes 3 s")
+        try stage.waitUntilReady()
+        try DemoRequests(stage, text).play()
+        let kill = try DemoKill(stage, text).play()
+        let outage = try DemoOutage(stage, text).play()
+        try DemoApps(stage, text).play()
+        try sumUp(kill, outage)
+        if keeps { try DemoKeeping(stage, streams).wait() }
         return .done
     }
 
-    private func keep(_ stage: DemoStage) throws {
-        let address = try stage.serveProbes()
-        let api = "\(stage.gateway.url)/api"
-        let token = try DemoNews.token(stage.emulatorURL, DemoStage.sendPolicy, lifetime: 86_400)
-        try streams.out(
-            """
-
-            Everything is still running. In another terminal:
-
-              export PUSHFAN_KAFKA_BOOTSTRAP_SERVERS=\(stage.cluster.bootstrapServers)
-              pushfan enqueue --user alice --title 'Hello' --body 'from the other terminal' --wait
-              pushfan results list
-              pushfan results show demo-1
-              curl -s \(stage.emulatorURL)/devices
-              curl -s -X PUT \(stage.emulatorURL)/faults -d '["status=429,retry-after=2,count=3"]'
-              curl -s http://\(address)/metrics
-
-            An app registers a phone of fay's, and gus sends to her; a sender with a key of the hub sends to a category:
-
-              id=$(curl -s -u fay:fay -X POST '\(api)/register?handle=C0FFEE00' | tr -d '"')
-              curl -s -u fay:fay -X PUT \(api)/register/$id --json '{"Platform":"apns","Handle":"C0FFEE00","Tags":[]}'
-              curl -s -u gus:gus '\(api)/notifications?pns=apns&to_tag=fay' --json '"Hello from curl"'
-              curl -s -u gus:gus '\(api)/notifications?secure=true&to_tag=fay' --json '"The code is 4711"'
-              secret=$(curl -s \(stage.emulatorURL)/devices | grep -o 'secureId[^}]*' | grep -o '[A-Za-z0-9_-]\\{38\\}' | tail -n 1)
-              curl -s -u fay:fay \(api)/notifications/$secret
-              curl -s '\(stage.emulatorURL)/demo/messages?api-version=2020-06' \\
-                -H 'ServiceBusNotification-Format: template' -H 'ServiceBusNotification-Tags: Politics' \\
-                -H 'Authorization: \(token)' --json '{"messageParam":"Breaking news from curl"}'
-
-            Ctrl-C ends it.
-            """)
+    private func sumUp(_ kill: DemoKill.Ending, _ outage: DemoOutage.Ending) throws {
+        try text.heading("What you have seen")
+        try text.step(
+            "requests", "\(DemoKill.count) with a worker killed in the middle: \(kill.results) results, lost \(kill.lost)")
+        try text.step("hub calls", "\(kill.repeatedCalls) repeated by the kill, rung twice \(kill.rungTwice)")
+        try text.step("outage", "\(outage.failed) failed, \(outage.repaired) repaired by one replay")
+        try text.step(
+            "apps",
+            "\(DemoDevice.apps.count + DemoDevice.subscribers.count) devices registered over HTTP, by users and by templates")
+        guard !keeps else { return }
+        try streams.out("\nNext: Deploy/demo --keep leaves everything running, and says what to try on it.")
         try streams.flush()
-        let ended = DispatchSemaphore(value: 0)
-        let signals = try SignalHandler { ended.signal() }
-        ended.wait()
-        signals.cancel()
     }
 }

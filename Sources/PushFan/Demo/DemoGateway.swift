@@ -1,8 +1,4 @@
-import Basics
-import Console
 import CurlHTTP
-import Dispatch
-import EventLoop
 import Gateway
 import HTTPServing
 import HubREST
@@ -40,19 +36,9 @@ final class DemoGateway {
 
     /// Waits until hub and Kafka have answered it.
     ///
-    /// - Throws: `temporary` when that takes more than 30 s.
+    /// - Throws: `temporary` when that takes too long.
     func waitUntilReady() throws {
-        let deadline = ContinuousClock.now + .seconds(30)
-        let nothing = DispatchSemaphore(value: 0)
-        while true {
-            let report = health.report(.ready, now: MonotonicTime.now().nanoseconds)
-            if report.passes { return }
-            guard ContinuousClock.now < deadline else {
-                let reasons = String(decoding: report.body(verbose: true), as: UTF8.self)
-                throw CommandFailure(.temporary, "the gateway was not ready within 30 s: \(reasons)")
-            }
-            _ = nothing.wait(timeout: .now() + .milliseconds(20))
-        }
+        try DemoPatience.wait(for: "the gateway") { health.missing }
     }
 
     func stop() { service.stop(within: .seconds(1)) }

@@ -27,7 +27,7 @@ struct DemoNews {
             authorization(DemoStage.listenPolicy), (name: "Content-Type", value: "application/atom+xml;type=entry;charset=utf-8"),
         ]
         try calls.make(
-            device.user, "POST /demo/registrations, template for \(categories.joined(separator: ", "))", "POST",
+            device.user, "template for \(categories.joined(separator: ", "))", "POST",
             url("registrations"), fields, entry
         ) { _ in "\(device.name) is registered" }
     }

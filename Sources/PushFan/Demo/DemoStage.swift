@@ -1,68 +1,57 @@
+import Console
 import CurlHTTP
 import Delivery
-import Foundation
 import HTTPServing
 import HubAuth
 import HubEmulator
 import HubREST
 import Kafka
-import Observability
 import WorkerRuntime
 
-/// The demo's parts: the embedded broker, the emulated hub with devices, a worker on a thread of its own, and a gateway.
+/// The demo's parts: the embedded broker, the emulated hub with devices, two workers, and a gateway.
 final class DemoStage {
     /// What an app may have of the hub's keys: it registers devices, and opens this demo's hub alone.
     static let listenPolicy = HubEmulatorPolicy(
         name: "DefaultListenSharedAccessSignature", key: "ZGVtby1saXN0ZW4ta2V5LW5vLXNlY3JldC1hdC1hbGw=", rights: .listen)
     /// The policy of one who sends through the hub itself.
     static let sendPolicy = HubEmulatorConfiguration.defaultPolicy
+    /// Partitions of the topic of requests.
+    private static let partitionCount = 4
+    /// Calls a second that no worker here reaches. With a rate, workers hear of a rebalance within 250 ms instead of 3 s.
+    private static let hubRate = 1_000_000
 
     let cluster: MockCluster
     let hub: EmulatedHub
-    let producer: Producer
-    let requests: Producer.Topic
-    let results: TopicReader
-    let topics = WorkerConfiguration.Topics()
+    let worker: DemoWorker
+    /// Is there once `addWorker` was called.
+    private(set) var secondWorker: DemoWorkerProcess?
     let gateway: DemoGateway
-    private let worker: Worker
-    private let workerEnded = DispatchSemaphore(value: 0)
-    private let health: Health
-    private let status: @Sendable () -> [UInt8]
-    private let metrics: PushfanMetrics
-    private var probes: ProbeServer?
+    /// What makes a command of pushfan's work on this stage; the second worker's, too.
+    let environment: [String: String]
+    private let topics = WorkerConfiguration.Topics()
+    private let producer: Producer
+    private let requests: Producer.Topic
+    private let results: TopicReader
 
-    init() throws {
+    init(path: String?) throws {
         cluster = try MockCluster()
         for topic in topics.all {
-            try cluster.createTopic(topic, partitions: topics.partitionCount(of: topic, requests: 4))
+            try cluster.createTopic(topic, partitions: topics.partitionCount(of: topic, requests: Self.partitionCount))
         }
         var emulator = HubEmulatorConfiguration()
         emulator.listen = "127.0.0.1:0"
         emulator.policies.append(Self.listenPolicy)
-        emulator.faults = [try Fault(parsing: "status=429,retry-after=1,count=1,tags=username:carol")]
         hub = try EmulatedHub(emulator)
         _ = try hub.start()
         for device in DemoDevice.all { try hub.register(device.emulated) }
         let kafka = cluster.configuration
+        environment = Self.environment(kafka, hub.connectionString, path: path)
         let connection = try ConnectionString(parsing: hub.connectionString)
         let hubConfiguration = HubConfiguration(
             endpoint: connection.endpoint, hub: try HubName("demo"), credential: connection.credential)
         let connections = ConnectionPoolConfiguration(
             scheme: .http, host: connection.endpoint.host, port: UInt16(clamping: connection.endpoint.effectivePort))
-        let configuration = Self.workerConfiguration(kafka, hubConfiguration, connections, topics)
-        metrics = PushfanMetrics(
-            build: BuildFacts(version: configuration.version, commit: "", swift: ""), process: ProcessFigures.read)
-        health = Health()
-        let services = WorkerServices(metrics: metrics, log: .silent, health: health)
-        let (version, hubName) = (configuration.version, configuration.hubName)
-        status = { [board = services.status] in board.json(version: version, hub: hubName) }
-        worker = try Worker(configuration, services: services)
-        let thread = Thread { [worker, workerEnded] in
-            // A worker that cannot go on shows as a result that never comes; the play has a deadline.
-            try? worker.run()
-            workerEnded.signal()
-        }
-        thread.start()
+        worker = try DemoWorker(Self.workerConfiguration(kafka, hubConfiguration, connections, topics))
         gateway = try DemoGateway(kafka, hubConfiguration, connections, topics)
         producer = try Producer(kafka, transactionalID: nil)
         requests = try producer.warmUp(topics: [topics.requests], timeout: .seconds(10))[0]
@@ -72,21 +61,74 @@ final class DemoStage {
     /// The emulator's own pages.
     var emulatorURL: String { "http://\(hub.address.map(\.description) ?? "")" }
 
-    func serveProbes() throws -> HTTPServer.Address {
-        let server = ProbeServer(listen: "127.0.0.1:0", health: health, metrics: metrics.registry, status: status)
-        probes = server
-        return try server.start()
+    /// Waits until worker and gateway are ready, so that no request waits for them.
+    func waitUntilReady() throws {
+        try worker.waitUntilReady()
+        try gateway.waitUntilReady()
+    }
+
+    /// Adds a worker that is a process of its own, and waits until it has partitions.
+    ///
+    /// It comes after the first one: the embedded broker takes the session's length from who joins last, which then is the first worker,
+    /// as it joins again. Where two join an empty group at once, this broker now and then takes 13 s.
+    ///
+    /// - Returns: The process.
+    /// - Throws: It cannot be started, or gets no partitions.
+    func addWorker() throws -> DemoWorkerProcess {
+        let added = try DemoWorkerProcess(environment)
+        secondWorker = added
+        try added.wait(until: #""event":"rebalanced""#)
+        try worker.waitUntilReady()
+        return added
+    }
+
+    /// Publishes requests, spread over the partitions.
+    func publish(_ values: [String]) throws {
+        for (index, value) in values.enumerated() {
+            let bytes = Array(value.utf8)
+            try producer.produce(to: requests, partition: Int32(index % Self.partitionCount), key: nil, value: bytes.span)
+        }
+        try producer.flush(timeout: .seconds(30))
+    }
+
+    /// The next result, with the id of its request; nil when none comes in time.
+    func nextResult(within timeout: Duration = .milliseconds(20)) -> (id: String, value: [UInt8])? {
+        var found: (id: String, value: [UInt8])?
+        _ = results.read(timeout: timeout) { record in
+            guard let key = record.key, let value = record.value else { return }
+            found = (
+                key.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }, value.withUnsafeBufferPointer { Array($0) }
+            )
+        }
+        return found
+    }
+
+    /// Forgets what rang, so that later scenes do not look through all of it.
+    func forgetRings() throws {
+        _ = try PlainRequest.call("DELETE", "\(emulatorURL)/devices/rung", timeout: .seconds(10))
     }
 
     func close() {
+        secondWorker?.kill()
         gateway.stop()
-        probes?.stop()
         worker.stop()
-        _ = workerEnded.wait(timeout: .now() + .seconds(5))
         results.close()
         producer.close(timeout: .seconds(1))
         hub.stop()
         cluster.close()
+    }
+
+    /// Nothing of the user's gets in but where programs are: no proxy, and no settings.
+    private static func environment(_ kafka: KafkaConfiguration, _ connectionString: String, path: String?) -> [String: String] {
+        [
+            "PATH": path ?? "/usr/bin:/bin", "USER": "demo",
+            "PUSHFAN_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers,
+            "PUSHFAN_KAFKA_PROPERTIES": kafka.properties.map { "\($0.key)=\($0.value)" }.joined(separator: ","),
+            "PUSHFAN_KAFKA_DELIVERY_GUARANTEE": "at_least_once", "PUSHFAN_KAFKA_START": "beginning",
+            "PUSHFAN_KAFKA_SESSION_TIMEOUT": "6s", "PUSHFAN_WORKER_ID": "demo-2", "PUSHFAN_LISTEN": "127.0.0.1:0",
+            "PUSHFAN_LOG_FORMAT": "json", "PUSHFAN_HUB_NAME": "demo", "PUSHFAN_HUB_CONNECTION_STRING": connectionString,
+            "PUSHFAN_HUB_RATE_LIMIT": "\(hubRate)",
+        ]
     }
 
     private static func workerConfiguration(
@@ -94,60 +136,15 @@ final class DemoStage {
         _ topics: WorkerConfiguration.Topics
     ) -> WorkerConfiguration {
         var configuration = WorkerConfiguration(
-            workerID: "demo", version: "demo", kafka: kafka, hub: hub, connections: connections)
+            workerID: "demo-1", version: "demo", kafka: kafka, hub: hub, connections: connections)
         configuration.topics = topics
         configuration.guarantee = .atLeastOnce
         configuration.start = .beginning
-        configuration.sessionTimeout = .seconds(6)
+        // Shorter than brokers allow, so that nobody has to wait long for the killed worker's partitions.
+        configuration.sessionTimeout = .seconds(2)
+        configuration.rateLimit = hubRate
         // The emulator tells at once what became of a notification.
-        configuration.outcomes.firstWait = 500
+        configuration.outcomes.firstWait = 100
         return configuration
-    }
-}
-
-/// A device of the demo, with the name that a person would give it.
-struct DemoDevice {
-    let name: String
-    let emulated: EmulatedDevice
-
-    init(
-        _ name: String, _ platform: String, _ handle: String, tags: [String], templates: [String: String] = [:]
-    ) {
-        self.name = name
-        emulated = EmulatedDevice(id: name, platform: platform, handle: handle, tags: tags, templates: templates)
-    }
-
-    static let all: [DemoDevice] = [
-        DemoDevice("alice-phone", "apns", String(repeating: "A1", count: 32), tags: ["username:alice"]),
-        DemoDevice("alice-laptop", "wns", "https://wns2.notify.windows.com/?token=alice", tags: ["username:alice"]),
-        DemoDevice("bob-phone", "fcmV1", "bob-registration-token", tags: ["username:bob", "World"]),
-        DemoDevice("carol-phone", "apns", String(repeating: "C3", count: 32), tags: ["username:carol"]),
-        DemoDevice(
-            "dora-phone", "apns", String(repeating: "D4", count: 32), tags: ["World"],
-            templates: ["news": #"{"aps":{"alert":"$(headline)"}}"#]),
-        DemoDevice(
-            "eve-tablet", "fcmV1", "eve-registration-token", tags: ["Sports"],
-            templates: ["news": #"{"message":{"notification":{"title":"News","body":"$(headline)"}}}"#]),
-    ]
-
-    /// Devices whose apps register them through the gateway.
-    static let apps: [DemoDevice] = [
-        DemoDevice("fay-phone", "apns", String(repeating: "F4", count: 32), tags: []),
-        DemoDevice("fay-laptop", "wns", "https://wns2.notify.windows.com/?token=fay", tags: []),
-        DemoDevice("gus-phone", "fcm", "gus-registration-token", tags: []),
-    ]
-
-    /// Devices whose apps register templates at the hub, with their categories.
-    static let subscribers: [DemoDevice] = [
-        DemoDevice("hal-phone", "apns", String(repeating: "8A", count: 32), tags: ["Politics", "Science"]),
-        DemoDevice("ivy-phone", "apns", String(repeating: "1F", count: 32), tags: ["Science"]),
-    ]
-
-    /// Whose it is.
-    var user: String { String(name.prefix { $0 != "-" }) }
-
-    /// The name of the device with `handle`.
-    static func name(of handle: String) -> String {
-        (all + apps + subscribers).first { $0.emulated.handle == handle }?.name ?? "a device"
     }
 }

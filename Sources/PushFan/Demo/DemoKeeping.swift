@@ -1,0 +1,70 @@
+import Console
+import Dispatch
+import Foundation
+import HubEmulator
+import Kafka
+
+/// Leaves everything running until a signal comes, and says what can be done with it.
+struct DemoKeeping {
+    private let stage: DemoStage
+    private let streams: Streams
+
+    init(_ stage: DemoStage, _ streams: Streams) {
+        self.stage = stage
+        self.streams = streams
+    }
+
+    func wait() throws {
+        let ended = DispatchSemaphore(value: 0)
+        let signals = try SignalHandler { ended.signal() }
+        defer { signals.cancel() }
+        let field = NSTemporaryDirectory() + "/pushfan-demo-\(UUID().uuidString).txt"
+        defer { try? FileManager.default.removeItem(atPath: field) }
+        let token = try DemoNews.token(stage.emulatorURL, DemoStage.sendPolicy, lifetime: 86_400)
+        guard
+            FileManager.default.createFile(
+                atPath: field, contents: Data("Authorization: \(token)\n".utf8), attributes: [.posixPermissions: 0o600])
+        else { throw CommandFailure(.failed, "\(field) cannot be written") }
+        try streams.out(words(tokenFile: field, probes: "http://\(try stage.worker.serveProbes())"))
+        try streams.flush()
+        ended.wait()
+    }
+
+    private func words(tokenFile: String, probes: String) -> String {
+        let (hub, api) = (stage.emulatorURL, "\(stage.gateway.url)/api")
+        return """
+
+            Everything but the killed worker is still running. In another terminal:
+
+              export PUSHFAN_KAFKA_BOOTSTRAP_SERVERS=\(stage.cluster.bootstrapServers)
+              pushfan enqueue --user alice --title Hello --body 'from over there' --wait
+              pushfan results list id:demo-1
+              pushfan results show demo-1
+              curl -s \(hub)/devices
+              curl -s -X PUT \(hub)/faults -d '["status=429,count=3"]'
+              curl -s \(probes)/metrics
+
+            An app registers a phone of fay's, and gus sends to her:
+
+              api=\(api)
+              id=$(curl -s -u fay:fay -X POST "$api/register?handle=C0FFEE00" | tr -d '"')
+              curl -s -u fay:fay -X PUT $api/register/$id \\
+                --json '{"Platform":"apns","Handle":"C0FFEE00","Tags":[]}'
+              curl -s -u gus:gus "$api/notifications?pns=apns&to_tag=fay" --json '"Hello"'
+              curl -s -u gus:gus "$api/notifications?secure=true&to_tag=fay" --json '"4711"'
+              secret=$(curl -s \(hub)/devices | grep -o 'secureId[^}]*' |
+                grep -o '[A-Za-z0-9_-]\\{38\\}' | tail -n 1)
+              curl -s -u fay:fay $api/notifications/$secret
+
+            A sender with a key of the hub sends to a category:
+
+              curl -s '\(hub)/demo/messages?api-version=2020-06' \\
+                -H 'ServiceBusNotification-Format: template' \\
+                -H 'ServiceBusNotification-Tags: Politics' \\
+                -H @\(tokenFile) \\
+                --json '{"messageParam":"Breaking news from curl"}'
+
+            Ctrl-C ends it.
+            """
+    }
+}

@@ -1,0 +1,35 @@
+import Basics
+import Console
+import EventLoop
+import Glibc
+import Observability
+
+/// Waits for what takes a while.
+enum DemoPatience {
+    /// The longest wait. Nothing takes nearly as long.
+    static let limit = Duration.seconds(60)
+
+    /// Asks every 20 ms, until nothing is missing any more.
+    ///
+    /// - Parameters:
+    ///   - name: What is waited for.
+    ///   - missing: Why it is not there yet; nil when it is.
+    /// - Throws: `temporary` after the longest wait.
+    static func wait(for name: String, missing: () throws -> String?) throws {
+        let deadline = ContinuousClock.now + limit
+        while let reason = try missing() {
+            guard ContinuousClock.now < deadline else {
+                throw CommandFailure(.temporary, "\(name) was not there within \(limit.components.seconds) s: \(reason)")
+            }
+            usleep(20_000)
+        }
+    }
+}
+
+extension Health {
+    /// Why its owner is not ready; nil when it is.
+    var missing: String? {
+        let report = report(.ready, now: MonotonicTime.now().nanoseconds)
+        return report.passes ? nil : String(decoding: report.body(verbose: true), as: UTF8.self)
+    }
+}

@@ -1,0 +1,47 @@
+import Console
+
+/// Writes the demo's lines, of which none takes more than 80 columns.
+struct DemoText {
+    /// The most columns of a line.
+    static let width = 80
+    private static let indent = "  "
+    /// Columns of the word that a step begins with.
+    private static let wordWidth = 11
+
+    private let streams: Streams
+
+    init(_ streams: Streams) {
+        self.streams = streams
+    }
+
+    /// A scene's title, with a blank line before it.
+    func heading(_ text: String) throws {
+        try streams.out("")
+        try streams.outBold(text)
+        try streams.flush()
+    }
+
+    /// Sentences, broken at blanks.
+    func say(_ text: String) throws {
+        try show(DisplayWidth.wrap(text, to: Self.width - Self.indent.count))
+    }
+
+    /// A word, and beside it what it means.
+    func step(_ word: String, _ text: String) throws {
+        let lines = DisplayWidth.wrap(text, to: Self.width - Self.indent.count - Self.wordWidth)
+        try show(lines.enumerated().map { index, line in Self.padded(index == 0 ? word : "", Self.wordWidth) + line })
+    }
+
+    /// Lines as they are, each cut where the 80 columns end.
+    func show(_ lines: [String]) throws {
+        for line in lines {
+            try streams.out(line.isEmpty ? "" : DisplayWidth.cut(Self.indent + line, to: Self.width))
+        }
+        try streams.flush()
+    }
+
+    /// A text and blanks behind it, one at least.
+    static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(1, width - DisplayWidth.of(text)))
+    }
+}

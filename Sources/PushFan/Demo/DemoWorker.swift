@@ -1,0 +1,48 @@
+import Console
+import Dispatch
+import Foundation
+import HTTPServing
+import Observability
+import WorkerRuntime
+
+/// The first worker, on a thread of this process.
+final class DemoWorker {
+    private let worker: Worker
+    private let hasEnded = DispatchSemaphore(value: 0)
+    private let health = Health()
+    private let metrics: PushfanMetrics
+    private let status: @Sendable () -> [UInt8]
+    private var probes: ProbeServer?
+
+    init(_ configuration: WorkerConfiguration) throws {
+        metrics = PushfanMetrics(
+            build: BuildFacts(version: configuration.version, commit: "", swift: ""), process: ProcessFigures.read)
+        let services = WorkerServices(metrics: metrics, log: .silent, health: health)
+        let (version, hubName) = (configuration.version, configuration.hubName)
+        status = { [board = services.status] in board.json(version: version, hub: hubName) }
+        worker = try Worker(configuration, services: services)
+        let thread = Thread { [worker, hasEnded] in
+            // A worker that cannot go on shows as a result that never comes, and the wait for that ends.
+            try? worker.run()
+            hasEnded.signal()
+        }
+        thread.start()
+    }
+
+    /// Waits until it is in its group, and its hub has answered.
+    func waitUntilReady() throws {
+        try DemoPatience.wait(for: "the first worker") { health.missing }
+    }
+
+    func serveProbes() throws -> HTTPServer.Address {
+        let server = ProbeServer(listen: "127.0.0.1:0", health: health, metrics: metrics.registry, status: status)
+        probes = server
+        return try server.start()
+    }
+
+    func stop() {
+        probes?.stop()
+        worker.stop()
+        _ = hasEnded.wait(timeout: .now() + .seconds(5))
+    }
+}
