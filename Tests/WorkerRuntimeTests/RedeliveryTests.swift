@@ -136,24 +136,6 @@ struct RedeliveryTests {
         #expect(bench.hub.calls().count == 2)
     }
 
-    /// What is published after its death was not begun by a worker that had nothing to do when it died.
-    @Test func thePositionOfAWorkerThatHasNothingToDoSaysThatNothingIsBegun() throws {
-        let bench = try Bench(.real, partitions: 1)
-        try bench.publish(Self.request("first"))
-        let worker = try bench.startWorker()
-        try bench.results(1)
-        #expect(bench.passTime(by: .seconds(1)) { (try? Self.position(bench)).map { $0 == (1, 0) } ?? false })
-        bench.gate.close()
-        try bench.publish(Self.request("second"))
-        #expect(eventually { bench.metric("pushfan_inflight_sends") == 1 })
-        #expect(try Self.position(bench) == (1, nil), "it was opened before the call was made")
-        bench.gate.open()
-        try bench.results(2)
-        try worker.stop()
-        #expect(try Self.position(bench) == (2, 0))
-        #expect(bench.hub.calls().count == 2)
-    }
-
     @Test func aGroupWithoutAPositionHasOneBeforeItsFirstCall() throws {
         let bench = try Bench(.real, partitions: 1)
         bench.gate.close()

@@ -6,9 +6,6 @@ extension Membership {
     public static let positionPatience: Int64 = 30_000_000_000
     /// After what time it is tried again to get the producer ready: 1 s in nanoseconds.
     public static let prepareInterval: Int64 = 1_000_000_000
-    /// After this time without work positions say that nothing is begun: 5 s in nanoseconds. Before the next request they are opened again,
-    /// which takes a commit.
-    public static let restPatience: Int64 = 5_000_000_000
     /// How long it is tried to close positions: 2 s in nanoseconds.
     public static let closingPatience: Int64 = 2_000_000_000
 

@@ -26,12 +26,7 @@ public struct Membership: Sendable {
     public private(set) var epoch = 0
     /// Whether positions of the group say that no worker is at work. They are committed again before anything is begun: if this worker
     /// died, the next one would otherwise not know that something was.
-    public var isOpening: Bool { hasClosed && !isResting || isDoubtful }
-    /// Whether there has been nothing to do for a while, so that positions say, or soon will, that no worker is at work. If the worker dies
-    /// then, what is published later does not count as begun.
-    public private(set) var isResting = false
-    /// Whether requests may be begun as far as the positions go.
-    public var mayBegin: Bool { !isResting && !isOpening }
+    public var isOpening: Bool { hasClosed || isDoubtful }
     /// Whether the worker stood still for so long that the group may have gone on without it. Then its positions are committed before
     /// anything is begun, which shows whether they are its own.
     public var isDoubtful: Bool { standstill.isDoubtful }
@@ -45,8 +40,6 @@ public struct Membership: Sendable {
     public private(set) var begunAt = Timestamp(milliseconds: 0)
 
     private let terms: Terms
-    /// Since when there is nothing to do; nil while there is something.
-    private var idleSince: MonotonicTime?
     /// Whether the worker has asked to be a member of the group.
     private var hasJoined = false
     private var stage = Stage.nothing
@@ -121,26 +114,6 @@ public struct Membership: Sendable {
         if let due = askAt, due <= now, mode == .running { actions.append(ask()) }
         if isDraining && (now >= deadline || isOutOfGroup) { actions.append(.cut) }
         return actions
-    }
-
-    /// Says whether there is something to do; once a turn. A worker rests when there was nothing for `restPatience`, and no longer than that.
-    ///
-    /// - Parameters:
-    ///   - isIdle: Whether no request is in work or could be read.
-    ///   - canClose: Whether a position could be closed, and there is nothing else to commit; asked for only where that is next.
-    ///   - now: The present moment.
-    public mutating func watchWork(isIdle: Bool, canClose: @autoclosure () -> Bool, now: MonotonicTime) {
-        guard mode == .running else { return }
-        guard isIdle, ownsPartitions, !isDoubtful else {
-            idleSince = nil
-            isResting = false
-            return
-        }
-        let since = idleSince ?? now
-        idleSince = since
-        guard !isResting, !isOpening, now - since >= Self.restPatience, canClose() else { return }
-        // Until a commit has shown otherwise, the positions may be closed.
-        (isResting, hasClosed) = (true, true)
     }
 
     /// A second has passed.
@@ -308,8 +281,6 @@ extension Membership {
         askAt = nil
         drainedAt = nil
         hasClosed = false
-        isResting = false
-        idleSince = nil
         standstill.ended()
         survey.ended()
     }

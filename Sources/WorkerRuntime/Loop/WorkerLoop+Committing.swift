@@ -10,7 +10,7 @@ extension WorkerLoop {
     /// Offers what is finished to the committer, if it is time.
     func offerCommit() {
         guard membership.isProducerReady, !partitions.isEmpty else { return }
-        let isHurried = mode != .running || !membership.mayBegin
+        let isHurried = mode != .running || membership.isOpening
         perform(cycle.due(waiting: outbox.records.count, isHurried: isHurried, now: now))
     }
 
@@ -52,29 +52,13 @@ extension WorkerLoop {
     private func text(of error: KafkaError?) -> String { error?.description ?? "" }
 
     private func lookForResults() {
-        let isClosing = membership.isResting || membership.isClosing(now: now)
-        guard hasSomethingToCommit || isClosing && partitions.contains(where: \.isToBeClosed) else {
+        guard hasSomethingToCommit || membership.isClosing(now: now) && partitions.contains(where: \.isToBeClosed) else {
             return cycle.foundNothing(waiting: outbox.records.count, now: now)
         }
         let holdings = CommitCycle.Holdings(
             recordCount: outbox.records.count, byteCount: outbox.byteCount,
-            isDrained: membership.isResting || mode != .running && flights.activeCount == 0)
+            isDrained: mode != .running && flights.activeCount == 0)
         perform(cycle.found(holdings, now: now) { units(of: outbox) })
-    }
-
-    /// Whether no request is in work or could be read. The heads of delay lanes wait for their time, and are not begun.
-    private var isIdle: Bool {
-        !lanes.contains(where: \.mayHaveRecords) && !delayedPartitions.isWorthALook(now) && !parents.mayHaveRecords
-            && !ordered.mayHaveRecords && startLook == nil && ordered.queues.allSatisfy { $0.count == 0 }
-            && ports.allSatisfy { $0.aside.allSatisfy(\.isEmpty) }
-            && flights.activeCount == delayedPartitions.slots.count { partitions[$0].head != nil }
-    }
-
-    /// Lets the membership know whether there is something to do.
-    func watchWork() {
-        membership.watchWork(
-            isIdle: isIdle,
-            canClose: !cycle.isOffering && !hasSomethingToCommit && partitions.contains(where: \.isToBeClosed), now: now)
     }
 
     /// The units of a batch, with what is known of their partitions.

@@ -182,7 +182,6 @@ final class WorkerLoop {
             sendCalls()
             startBufferedRecords()
             tickMembership()
-            watchWork()
             offerCommit()
             endTurnOfPorts()
         }
@@ -286,7 +285,7 @@ final class WorkerLoop {
     ///
     /// Where results wait for all before them, what these wait for must begin however many there are.
     var canProceed: Bool {
-        guard mode == .running, !partitions.isEmpty, membership.isProducerReady, membership.mayBegin,
+        guard mode == .running, !partitions.isEmpty, membership.isProducerReady, !membership.isOpening,
             controlReading.allowsRequests
         else { return false }
         guard !isCommitOverdue, hasRoomForOutcomes || cycle.isInOrder else { return false }

@@ -182,60 +182,6 @@ struct MembershipTests {
         #expect(!desk.membership.isOpening, "they are closed, and stay so")
     }
 
-    /// Without work for long enough the positions say that nothing is begun, and nothing is begun again before they are open.
-    @Test(arguments: [true, false]) func aWorkerThatRestsBeginsNothingBeforeItsPositionsAreOpen(isClosedByThen: Bool) {
-        var desk = MembershipDesk.at(.begun)
-        desk.membership.watchWork(isIdle: true, canClose: true, now: desk.now)
-        desk.advance(Membership.restPatience - 1)
-        desk.membership.watchWork(isIdle: true, canClose: true, now: desk.now)
-        #expect(!desk.membership.isResting && desk.membership.mayBegin)
-        desk.advance(1)
-        desk.membership.watchWork(isIdle: true, canClose: false, now: desk.now)
-        #expect(!desk.membership.isResting, "something is to be committed first")
-        desk.membership.watchWork(isIdle: true, canClose: true, now: desk.now)
-        #expect(desk.membership.isResting && !desk.membership.mayBegin && !desk.membership.isOpening)
-        if isClosedByThen { desk.membership.settled(hasClosed: true) }
-        #expect(desk.membership.isResting && !desk.membership.isOpening)
-        desk.membership.watchWork(isIdle: false, canClose: false, now: desk.now)
-        #expect(!desk.membership.isResting && desk.membership.isOpening && !desk.membership.mayBegin)
-        if !isClosedByThen {
-            desk.membership.settled(hasClosed: true)
-            #expect(desk.membership.isOpening, "the commit that closes them was on its way")
-        }
-        desk.membership.settled(hasClosed: false)
-        #expect(desk.membership.mayBegin)
-    }
-
-    @Test func workEndsTheWaitForARest() {
-        var desk = MembershipDesk.at(.begun)
-        for isIdle in [true, false, true] {
-            desk.membership.watchWork(isIdle: isIdle, canClose: true, now: desk.now)
-            desk.advance(Membership.restPatience - 1)
-        }
-        desk.membership.watchWork(isIdle: true, canClose: true, now: desk.now)
-        #expect(!desk.membership.isResting)
-    }
-
-    @Test(arguments: [State.asked, .empty, .revoking, .stopping]) func onlyAnOwnerAtWorkRests(state: State) {
-        var desk = MembershipDesk.at(state)
-        for _ in 0..<2 {
-            desk.membership.watchWork(isIdle: true, canClose: true, now: desk.now)
-            desk.advance(Membership.restPatience)
-        }
-        #expect(!desk.membership.isResting)
-    }
-
-    @Test(arguments: [Event.assigned, .lost, .moved]) func anotherAssignmentEndsTheRest(event: Event) {
-        var desk = MembershipDesk.at(.begun)
-        for _ in 0..<2 {
-            desk.membership.watchWork(isIdle: true, canClose: true, now: desk.now)
-            desk.advance(Membership.restPatience)
-        }
-        #expect(desk.membership.isResting)
-        Self.happen(event, at: &desk)
-        #expect(!desk.membership.isResting && !desk.membership.isOpening)
-    }
-
     @Test func aWorkerJoinsOnceAndNotBeforeItCanTakeRequests() {
         var membership = MembershipDesk().membership
         let joins = [false, false, true, true, false].map { membership.joins(isWanted: $0) }

@@ -7,8 +7,7 @@ extension ModelWorker {
     /// Offers what is finished, if it is time.
     func offerCommit(_ broker: inout ModelBroker) {
         guard mode != .stopped, membership.isProducerReady, !partitions.isEmpty else { return }
-        watchWork(broker)
-        let isHurried = mode != .running || !membership.mayBegin
+        let isHurried = mode != .running || membership.isOpening
         perform(cycle.due(waiting: outbox.count, isHurried: isHurried, now: .at(broker.now)), &broker)
     }
 
@@ -86,20 +85,12 @@ extension ModelWorker {
     }
 
     private func lookForResults(_ broker: inout ModelBroker) {
-        let isClosing = membership.isResting || membership.isClosing(now: broker.moment)
-        guard hasSomethingToCommit(broker.now) || isClosing && partitions.contains(where: \.isToBeClosed) else { return }
+        let isClosing = membership.isClosing(now: broker.moment) && partitions.contains(where: \.isToBeClosed)
+        guard hasSomethingToCommit(broker.now) || isClosing else { return }
         let holdings = CommitCycle.Holdings(
             recordCount: outbox.count, byteCount: outbox.reduce(0) { $0 + $1.byteCount },
-            isDrained: (mode != .running || membership.isResting) && !hasOwnCalls)
+            isDrained: mode != .running && !hasOwnCalls)
         perform(cycle.found(holdings, now: .at(broker.now)) { units(of: outbox) }, &broker)
-    }
-
-    /// Lets the membership know whether there is something to do.
-    func watchWork(_ broker: ModelBroker) {
-        let isIdle =
-            calls.isEmpty && partitions.allSatisfy { $0.parked == nil && broker.next($0.number, from: $0.cursor) == nil }
-        let canClose = !cycle.isOffering && !hasSomethingToCommit(broker.now) && partitions.contains(where: \.isToBeClosed)
-        membership.watchWork(isIdle: isIdle, canClose: canClose, now: broker.moment)
     }
 
     /// The units of a batch, in the order of partitions and offsets.

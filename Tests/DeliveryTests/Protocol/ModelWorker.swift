@@ -125,7 +125,7 @@ extension ModelWorker {
     /// Whether what was read may begin.
     private func canProceed(_ now: Int64) -> Bool {
         guard mode == .running, membership.isProducerReady, !cycle.isOverdue(now: .at(now)) else { return false }
-        return membership.mayBegin || terms.sabotage == .beginsBeforeOpening
+        return !membership.isOpening || terms.sabotage == .beginsBeforeOpening
     }
 
     /// - Returns: Whether there may be another record to read.
