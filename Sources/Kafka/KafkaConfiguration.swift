@@ -27,7 +27,7 @@ public struct KafkaConfiguration: Sendable {
     public var clientID: String
     /// Properties that overrule the defaults of this module, in order; those on which the guarantees rest are refused.
     public var properties: [Property]
-    /// Hears whether a broker answers the clients that are made with it; nil when nobody wants to know.
+    /// Hears whether a broker answers the clients that are made with it; nil when no one wants to know.
     public var watch: BrokerWatch?
 
     /// A configuration for the brokers at `bootstrapServers`.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Hears from clients whether a broker has answered, and has it said when none does. One for all clients of a program; any thread.
 public final class BrokerWatch: Sendable {
-    /// What is to be said, and of which brokers.
+    /// What must be said, and of which brokers.
     public struct Notice: Sendable, Equatable {
         /// The addresses that were asked, as configured.
         public let brokers: String

@@ -26,7 +26,7 @@ extension HubPort {
     static let questionNumber = Int.min
     /// The longest time that an answer may take, nanoseconds.
     private static let patience: Int64 = 10_000_000_000
-    /// The time without an answer to the first question after which that is logged, nanoseconds: it is to be read within 2 s.
+    /// The time without an answer to the first question after which that is logged, nanoseconds: it must be read within 2 s.
     private static let silenceLimit: Int64 = 1_500_000_000
     /// The most characters of an answer's detail that are shown.
     private static let longestDetail = 300
