@@ -177,7 +177,7 @@ let package = Package(
         tests("HTTP1Tests", ["HTTP1"]),
         tests("ObservabilityTests", ["Observability"]),
         tests("ResultQueryTests", ["ResultQuery", "PushModel"]),
-        tests("ReplayTests", ["Replay", "PushModel", "FanOut"]),
+        tests("ReplayTests", ["Replay", "PushModel", "FanOut", "ResultQuery"]),
         tests("HubAuthTests", ["HubAuth", "Crypto"]),
         tests("UsersTests", ["Basics", "Users", "Crypto"]),
         tests("CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),

@@ -12,20 +12,45 @@ public struct FailureTally: Sendable {
         public var platforms: [String]
     }
 
+    /// What became of a failed request since.
+    public enum Standing: String, Sendable, CaseIterable {
+        /// No replay has taken up all that failed of it.
+        case open
+        /// Its replay was written, and has no result yet.
+        case beingRepaired = "being_repaired"
+        /// Replays have delivered all that failed of it.
+        case repaired
+        /// Its replay ended otherwise, and counts as a request of its own.
+        case failedAgain = "failed_again"
+    }
+
     /// The results of one cause.
     public struct Group: Sendable, Equatable {
         /// What they failed of.
         public let cause: Cause
-        /// How many there are.
-        public fileprivate(set) var count = 0
+        /// How many there are, by what became of them since.
+        public fileprivate(set) var standings: [Standing: Int] = [:]
         /// When the first was written, in milliseconds since 1970.
         public fileprivate(set) var first = Int64.max
         /// When the last was written.
         public fileprivate(set) var last = Int64.min
-        /// How many may be replayed how; results of later versions may add other words.
+        /// How many of the open ones may be replayed how; results of later versions may add other words.
         public fileprivate(set) var safety: [ReplaySafety: Int] = [:]
-        /// The request of the last one.
+        /// The request of the last one; of the last that is open, if one is.
         public fileprivate(set) var latestRequest = ""
+        /// When the request's result was written that `latestRequest` names, and whether it is open.
+        fileprivate var latest = (isOpen: false, time: Int64.min)
+
+        /// How many there are.
+        public var count: Int { standings.values.reduce(0, +) }
+        /// How many of them no replay has taken up.
+        public var openCount: Int { standings[.open] ?? 0 }
+
+        /// Whether both say the same of the same cause.
+        public static func == (left: Self, right: Self) -> Bool {
+            left.cause == right.cause && left.standings == right.standings && left.first == right.first
+                && left.last == right.last && left.safety == right.safety && left.latestRequest == right.latestRequest
+        }
     }
 
     private var byCause: [Cause: Group] = [:]
@@ -40,8 +65,9 @@ public struct FailureTally: Sendable {
     /// - Parameters:
     ///   - document: The result.
     ///   - time: When it was written, in milliseconds since 1970.
-    public mutating func add(_ document: JSONDocument, writtenAt time: Int64) {
-        add(document, count: 1, from: time, to: time, latest: document.text("request_id", of: document.root) ?? "")
+    ///   - standing: What became of the request since.
+    public mutating func add(_ document: JSONDocument, writtenAt time: Int64, _ standing: Standing = .open) {
+        add(document, count: 1, from: time, to: time, latest: document.text("request_id", of: document.root) ?? "", standing)
     }
 
     /// Counts results that ended alike.
@@ -52,36 +78,78 @@ public struct FailureTally: Sendable {
     ///   - first: When the first was written, in milliseconds since 1970.
     ///   - last: When the last was written.
     ///   - latest: The request of the last one; of several at that moment, the greatest.
+    ///   - standing: What became of the requests since.
     public mutating func add(
-        _ ending: JSONDocument, count number: Int, from first: Int64, to last: Int64, latest: @autoclosure () -> String
+        _ ending: JSONDocument, count number: Int, from first: Int64, to last: Int64, latest: @autoclosure () -> String,
+        _ standing: Standing = .open
     ) {
-        let cause = Cause(ending)
-        count += number
-        byCause[cause, default: Group(cause: cause)].add(ending, number, first, last, latest)
+        let safety = ending.text("replay_safety", of: ending.root).flatMap(ReplaySafety.init(rawValue:))
+        add(Batch(cause: Cause(ending), safety: safety, count: number, first: first, last: last), standing, latest: latest())
     }
 
-    /// The groups, the largest first.
-    public var groups: [Group] {
-        byCause.values.sorted { left, right in
-            if left.count != right.count { return left.count > right.count }
-            return left.cause < right.cause
+    /// Results of one cause that may be replayed alike.
+    public struct Batch: Sendable {
+        let cause: Cause
+        let safety: ReplaySafety?
+        let count: Int
+        let first: Int64
+        let last: Int64
+
+        /// One result, which is counted later.
+        ///
+        /// - Parameters:
+        ///   - document: The result.
+        ///   - time: When it was written, in milliseconds since 1970.
+        public init(_ document: JSONDocument, writtenAt time: Int64) {
+            let safety = document.text("replay_safety", of: document.root).flatMap(ReplaySafety.init(rawValue:))
+            self.init(cause: Cause(document), safety: safety, count: 1, first: time, last: time)
+        }
+
+        init(cause: Cause, safety: ReplaySafety?, count: Int, first: Int64, last: Int64) {
+            self.cause = cause
+            self.safety = safety
+            self.count = count
+            self.first = first
+            self.last = last
         }
     }
+
+    /// Counts results.
+    ///
+    /// - Parameters:
+    ///   - batch: The results.
+    ///   - standing: What became of their requests since.
+    ///   - latest: The request of the last one.
+    public mutating func add(_ batch: Batch, _ standing: Standing, latest: @autoclosure () -> String) {
+        count += batch.count
+        byCause[batch.cause, default: Group(cause: batch.cause)].add(batch, standing, latest)
+    }
+
+    /// The groups: those with most open requests first, and of these the largest.
+    public var groups: [Group] {
+        byCause.values.sorted { left, right in
+            if left.openCount != right.openCount { return left.openCount > right.openCount }
+            return left.count != right.count ? left.count > right.count : left.cause < right.cause
+        }
+    }
+
+    /// How many results there are whose requests became that.
+    public func count(of standing: Standing) -> Int { byCause.values.reduce(0) { $0 + ($1.standings[standing] ?? 0) } }
 }
 
 extension FailureTally.Group {
     fileprivate mutating func add(
-        _ ending: JSONDocument, _ number: Int, _ first: Int64, _ last: Int64, _ latest: () -> String
+        _ batch: FailureTally.Batch, _ standing: FailureTally.Standing, _ request: () -> String
     ) {
-        count += number
-        if let word = ending.text("replay_safety", of: ending.root).flatMap(ReplaySafety.init(rawValue:)) {
-            safety[word, default: 0] += number
-        }
-        self.first = min(self.first, first)
-        guard last >= self.last else { return }
+        standings[standing, default: 0] += batch.count
+        if let word = batch.safety, standing == .open { safety[word, default: 0] += batch.count }
+        first = min(first, batch.first)
+        last = max(last, batch.last)
+        let new = (isOpen: standing == .open, time: batch.last)
+        guard (new.isOpen ? 1 : 0, new.time) >= (latest.isOpen ? 1 : 0, latest.time) else { return }
         // Partitions are read in no order: of two that were written at the same moment, it is always the same one.
-        latestRequest = last > self.last ? latest() : max(latestRequest, latest())
-        self.last = last
+        latestRequest = new == latest ? max(latestRequest, request()) : request()
+        latest = new
     }
 }
 

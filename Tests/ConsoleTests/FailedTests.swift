@@ -33,16 +33,16 @@ import Testing
         #expect(failed.code == .done)
         #expect(
             failed.output == """
-                COUNT  ERROR             HUB   PLATFORMS  FIRST SEEN                LAST SEEN                 REPLAY
-                    2  hub_throttled     shop  apple      2026-11-21T12:00:00.000Z  2026-11-21T12:00:00.000Z  safe 1, ambiguous 1
-                    1  expired_in_queue  shop  apple      2026-11-21T12:00:00.000Z  2026-11-21T12:00:00.000Z  pointless 1
-                    1  unheard_of        shop  apple      2026-11-21T12:00:00.000Z  2026-11-21T12:00:00.000Z  safe 1
+                OPEN  REPAIRING  REPAIRED  ERROR             HUB   PLATFORMS  FIRST SEEN                LAST SEEN                 REPLAY
+                   2          0         0  hub_throttled     shop  apple      2026-11-21T12:00:00.000Z  2026-11-21T12:00:00.000Z  safe 1, ambiguous 1
+                   1          0         0  expired_in_queue  shop  apple      2026-11-21T12:00:00.000Z  2026-11-21T12:00:00.000Z  pointless 1
+                   1          0         0  unheard_of        shop  apple      2026-11-21T12:00:00.000Z  2026-11-21T12:00:00.000Z  safe 1
 
                 hub_throttled     \(ErrorCode.hubThrottled.explanation.remedy)
                 expired_in_queue  \(ErrorCode.expiredInQueue.explanation.remedy)
 
                 """)
-        #expect(failed.messages.hasPrefix("4 of 8 results; "))
+        #expect(failed.messages.hasPrefix("4 of 8 results failed: 4 open; "))
     }
 
     @Test(arguments: [
@@ -67,7 +67,7 @@ import Testing
         let json = harness.run("failed error:hub_throttled -o ndjson")
         #expect(
             json.lines.map(String.init) == [
-                #"{"count":2,"code":"hub_throttled","hub":"shop","platforms":["apple"],"first_seen":"2026-11-21T12:00:00.000Z","#
+                #"{"count":2,"open":2,"being_repaired":0,"repaired":0,"failed_again":0,"code":"hub_throttled","hub":"shop","platforms":["apple"],"first_seen":"2026-11-21T12:00:00.000Z","#
                     + #""last_seen":"2026-11-21T12:00:00.000Z","replay_safety":{"safe":1,"ambiguous":1},"latest_request":"c","#
                     + #""cause":"\#(ErrorCode.hubThrottled.explanation.cause)","#
                     + #""remedy":"\#(ErrorCode.hubThrottled.explanation.remedy)"}"#
@@ -77,7 +77,7 @@ import Testing
         #expect(csv.code == .usage, "a code that is not known is written in quotes")
         #expect(
             harness.run(["failed", "error:\"unheard_of\"", "-o", "csv"]).lines.last
-                == "1,unheard_of,shop,apple,2026-11-21T12:00:00.000Z,2026-11-21T12:00:00.000Z,safe 1,g,")
+                == "1,0,0,unheard_of,shop,apple,2026-11-21T12:00:00.000Z,2026-11-21T12:00:00.000Z,safe 1,0,g,")
         #expect(harness.run("failed -o wide").lines.first?.hasSuffix("REMEDY") == true)
     }
 
@@ -87,6 +87,70 @@ import Testing
         #expect(harness.run("failed state:duplicate -o ndjson").lines.count == 1)
         #expect(harness.run("failed kind:interim state:retrying -o ndjson").lines.count == 1)
         #expect(harness.run("failed safety:safe -o csv").lines.count == 3)
+    }
+
+    /// A broker with three failures in partition 0 of the requests: a replay of one was sent, of one failed, and of one has no result.
+    private func replayedBroker(job: String = "j") throws -> Broker {
+        let broker = try Broker()
+        let places = (0..<4).map { "push.requests.v1:0:\($0)" }
+        var failures = places.enumerated().map { Self.placed("r\($0)", at: $1) }
+        failures += [("sent", 0), ("failed", 1)].map { state, index in
+            Self.placed("j:r\(index)", at: "push.requests-own.v1:0:\(index)", state: state, replay: places[index])
+        }
+        try broker.writeResults(failures, at: 1_795_262_400_000)
+        try broker.write(
+            [
+                #"{"kind":"job","job_id":"\#(job)","state":"done"}"#,
+                #"{"kind":"batch","job_id":"\#(job)","first":0,"next":3,"replayed":[\#(places.prefix(3).map { "[\"\($0)\"]" }.joined(separator: ","))]}"#,
+            ], to: "push.replays.v1")
+        return broker
+    }
+
+    private static func placed(_ id: String, at place: String, state: String = "failed", replay: String? = nil) -> String {
+        let parts = place.split(separator: ":")
+        let lineage = replay.map { #","replay":{"parent_origin":"\#($0)","job_id":"j"}"# } ?? ""
+        let outcome = state == "sent" ? "success" : "throttled"
+        return #"{"request_id":"\#(id)","hub":"shop","kind":"final","state":"\#(state)","outcome":"\#(outcome)","#
+            + #""replay_safety":"safe","error":{"code":"hub_throttled"},"targets":{"planned":1},"#
+            + #""sends":[{"index":0,"platform":"apple","outcome":"\#(outcome)"}],"#
+            + #""origin":{"topic":"\#(parts[0])","partition":\#(parts[1]),"offset":"\#(parts[2])"}\#(lineage)}"#
+    }
+
+    @Test(arguments: ["", " --index=FILE"]) func whatAReplayHasTakenUpIsNotOpen(flag: String) throws {
+        let folder = try TemporaryFolder()
+        let flag = flag.replacing("FILE", with: folder.path("i.sqlite"))
+        let harness = try replayedBroker().harness
+        let failed = harness.run("failed -o ndjson" + flag)
+        #expect(
+            failed.output.hasPrefix(
+                #"{"count":5,"open":2,"being_repaired":1,"repaired":1,"failed_again":1,"code":"hub_throttled""#), "\(failed)")
+        #expect(failed.output.contains(#""replay_safety":{"safe":2},"latest_request":"r3""#))
+        #expect(failed.messages.contains("5 of 6 results failed: 2 open, 1 being repaired, 1 repaired, 1 failed again; "))
+        let repaired = harness.run("failed request:r0" + flag)
+        #expect(repaired.code == .nothingMatched && repaired.output.isEmpty)
+        #expect(repaired.messages.contains("nothing is open, of 1 that failed: 0 open, 1 repaired"))
+        #expect(
+            harness.run("failed request:r0 --all -o ndjson" + flag).output.hasPrefix(
+                #"{"count":1,"open":0,"being_repaired":0,"repaired":1"#))
+        #expect(harness.run("failed until:2026-11-21T12:00:00.001Z -o ndjson" + flag).output == failed.output)
+    }
+
+    @Test func whatOfNoKnownJobIsRepairsNothing() throws {
+        let failed = try replayedBroker(job: "other").harness.run("failed -o ndjson")
+        #expect(failed.output.hasPrefix(#"{"count":5,"open":2,"being_repaired":3,"repaired":0,"failed_again":0"#), "\(failed)")
+    }
+
+    @Test func deadLettersAreNamedWithTheirCommand() throws {
+        let broker = try broker()
+        try broker.write(["a", "b", "c"], to: "push.deadletter.v1")
+        try broker.write(
+            [
+                #"{"kind":"job","job_id":"j","state":"done"}"#,
+                #"{"kind":"batch","job_id":"j","first":0,"next":1,"replayed":[["push.deadletter.v1:0:1"]]}"#,
+            ], to: "push.replays.v1")
+        let failed = broker.harness.run("failed")
+        #expect(failed.messages.contains("2 dead letters, which were not understood: `pushfan replay deadletter --dry-run`"))
+        #expect(!broker.harness.run("failed hub:shop").messages.contains("dead letter"), "they have no hub")
     }
 
     @Test(arguments: ["failed hub:toys", "failed since:now", "failed state:cancelled"])

@@ -105,6 +105,24 @@ final class Broker {
         producer.close(timeout: .zero)
     }
 
+    /// Writes values to partition 0 of a topic.
+    func write(
+        _ values: [String], to name: String, key: String? = nil, headers: [(name: String, value: String)] = [],
+        at timestamp: Int64? = nil
+    ) throws {
+        let producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
+        defer { producer.close(timeout: .zero) }
+        let topic = try producer.topic(named: name)
+        for value in values {
+            var list = RecordHeaders()
+            for header in headers { list.append(header.name, header.value) }
+            try producer.produce(
+                to: topic, partition: 0, key: Array((key ?? value).utf8).span, value: Array(value.utf8).span, headers: list,
+                timestamp: timestamp)
+        }
+        try producer.flush(timeout: farDeadline)
+    }
+
     /// The values and headers of the first `count` records of a topic; fewer when there are not so many.
     func read(_ topic: String, count: Int) throws -> [Record] {
         let reader = try TopicReader(

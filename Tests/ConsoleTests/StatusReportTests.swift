@@ -134,6 +134,32 @@ import Testing
         #expect(held.reasons.map(\.isStuck) == [true], "nobody will send them when they are due")
     }
 
+    /// One request waits and two are delayed; the ends of two transactions take offsets as well.
+    @Test(arguments: [(Int64(0), "2 are delayed"), (4, "at most 6 are delayed")])
+    func theHeadingAndTheReasonCountAlike(unread: Int64, delayed: String) throws {
+        var lane = Self.partition(committed: 8, waitsSince: 999_000)
+        lane.counted = WaitingCount(requests: 1, oldest: lane.oldest)
+        var delay = Self.partition(of: "delay", committed: 4, waitsSince: 1_009_000)
+        delay.counted = WaitingCount(requests: 2, cancelled: 1, unread: unread, oldest: delay.oldest)
+        var held = Self.partition(of: "held", owner: nil)
+        held.isHeld = true
+        held.counted = WaitingCount(requests: 3, oldest: Timestamp(milliseconds: 1_001_000))
+        let report = try Self.report([lane, delay, held], state: .empty, members: 0)
+        #expect(
+            StatusTelling(report).heading
+                == "group g: no members; 1 request waits, the oldest for 1.0 s; \(delayed), the first is due in 9.0 s; "
+                + "3 are held for an ordering key; of all these 1 is cancelled and ends in turn")
+        #expect(
+            report.reasons.map(\.text) == [
+                "no worker is in the group, and 1 request waits, \(delayed), 3 are held: `pushfan worker` starts one"
+            ])
+        #expect(
+            StatusTelling(report).topics.csv.dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false)[3] }
+                == ["1", "\(2 + unread)", "3"])
+        let stable = try Self.report([lane, delay, held])
+        #expect(stable.reasons.isEmpty, "held requests have no reader of their own")
+    }
+
     @Test func topicsAreSummedUpAndQuietPartitionsAreLeftOut() throws {
         let quiet = (0..<12).map { Self.partition($0, of: "quiet") }
         let busy = [Self.partition(of: "busy"), Self.partition(1, of: "busy", committed: 4, waitsSince: 940_000)]

@@ -45,6 +45,22 @@ import Testing
         #expect(tally.groups.map(\.cause.platforms) == [["fcmv1", "windows"]])
     }
 
+    @Test func whatIsRepairedIsCountedBesideWhatIsOpen() throws {
+        var tally = FailureTally()
+        let standings: [FailureTally.Standing] = [.open, .repaired, .beingRepaired, .failedAgain, .repaired]
+        for (index, standing) in standings.enumerated() {
+            let record = try #require(Records.read(Self.record("r\(index)")))
+            tally.add(record, writtenAt: Int64(index), standing)
+        }
+        tally.add(try #require(Records.read(Self.record("x", code: "hub_timeout"))), writtenAt: 9, .repaired)
+        let group = try #require(tally.groups.first)
+        #expect(group.standings == [.open: 1, .repaired: 2, .beingRepaired: 1, .failedAgain: 1])
+        #expect(group.count == 5 && group.openCount == 1 && group.safety == [.safe: 1])
+        #expect(group.first == 0 && group.last == 4)
+        #expect(group.latestRequest == "r0", "the last that is open")
+        #expect(tally.groups.map(\.openCount) == [1, 0] && tally.count(of: .repaired) == 3 && tally.count == 6)
+    }
+
     @Test func everyResultIsCountedOnce() throws {
         let tally = try tally([
             (Self.record("a"), 1), (Self.record("b", sends: Self.send("apple", "throttled") + "," + Self.send("adm", "auth")), 1),

@@ -1,4 +1,4 @@
-import PushModel
+public import PushModel
 import ResultQuery
 
 /// Where in Kafka a request's record stands: the one identity that no two requests share.
@@ -27,7 +27,7 @@ public struct RecordPlace: Sendable, Hashable {
     }
 
     /// Reads a result's `origin`.
-    init?(_ document: JSONDocument, originOf result: JSONDocument.Node) {
+    public init?(_ document: JSONDocument, originOf result: JSONDocument.Node) {
         guard let origin = document.member("origin", of: result), let topic = document.text("topic", of: origin),
             let partition = document.integer("partition", of: origin).flatMap(Int32.init(exactly:)),
             let offset = document.text("offset", of: origin).flatMap({ Int64($0) })

@@ -9,6 +9,7 @@ public struct ReplayHistory: Sendable {
     private struct Entry: Sendable {
         var replayed = SendSet()
         var delivered = SendSet()
+        var ended = SendSet()
     }
 
     private var entries: [RecordPlace: Entry] = [:]
@@ -38,7 +39,11 @@ public struct ReplayHistory: Sendable {
     ///
     /// A replay that was delivered in part leaves the rest to its own result, which tells of its own sends only. Only results of jobs that
     /// were noted count: whoever can write a result, or could once, must not make a request that failed look as if it was repeated.
-    public mutating func noteResult(_ document: JSONDocument) {
+    ///
+    /// - Parameters:
+    ///   - document: The result.
+    ///   - addsPlaces: Whether it also counts for a request of which no record of a job says that it was repeated.
+    public mutating func noteResult(_ document: JSONDocument, addsPlaces: Bool = true) {
         guard let replay = document.member("replay", of: document.root),
             let place = document.text("parent_origin", of: replay).flatMap(RecordPlace.init)
         else { return }
@@ -46,8 +51,12 @@ public struct ReplayHistory: Sendable {
             unknownCount += 1
             return
         }
+        guard addsPlaces || entries[place] != nil else { return }
         let sends = Self.sends(document, of: replay)
         noteReplay(of: sends, place)
+        if document.text("kind", of: document.root) != "interim" {
+            entries[place, default: Entry()].ended = ended(place).union(sends)
+        }
         guard document.text("state", of: document.root) == "sent" else { return }
         let known = entries[place]?.delivered ?? SendSet()
         entries[place, default: Entry()].delivered = known.union(sends)
@@ -68,4 +77,13 @@ public struct ReplayHistory: Sendable {
 
     /// Those of them that were delivered since.
     public func delivered(_ place: RecordPlace) -> SendSet { entries[place]?.delivered ?? SendSet() }
+
+    /// Those of them of which a replay has its result.
+    public func ended(_ place: RecordPlace) -> SendSet { entries[place]?.ended ?? SendSet() }
+
+    /// The requests of which something was replayed, in no order.
+    public var places: some Collection<RecordPlace> { entries.keys }
+
+    /// Whether there is a job of this id.
+    public func knows(job id: String) -> Bool { jobs.contains(id) }
 }

@@ -34,6 +34,11 @@ public struct SettledResult: Sendable {
     /// The request was sent in parts, and this is the result of the whole.
     public let hasParts: Bool
 
+    /// The sends of which it says that they did not reach their devices, or may not have.
+    public var failed: SendSet {
+        [safe, ambiguous, expired, cancelled, untargeted, pointless].reduce(SendSet()) { $0.union($1) }
+    }
+
     /// Reads a result; nil for what is no final or outcome result of a request whose place is known.
     public init?(_ document: JSONDocument) {
         let root = document.root

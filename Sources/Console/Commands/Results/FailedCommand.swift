@@ -1,21 +1,26 @@
 import Kafka
 import PushModel
+import Replay
 import ResultQuery
 import SQLite
+import Settings
 
 extension Command {
-    /// `pushfan failed`: what failed, grouped by cause.
+    /// `pushfan failed`: what failed and is not repaired, grouped by cause.
     static let failed = Command(
-        "failed", .results, "Group what failed by its cause, and say what to do", operands: "[FILTER...]",
+        "failed", .results, "Group what failed and is not repaired by its cause, and say what to do", operands: "[FILTER...]",
         maximumOperands: .max, acceptsFilter: true,
         examples: [
-            "pushfan failed", "pushfan failed hub:shop since:1h", "pushfan failed --index",
+            "pushfan failed", "pushfan failed hub:shop since:1h", "pushfan failed --all --index",
             "pushfan failed safety:safe -error:hub_throttled label.campaign:mlb since:2026-11-21 -o json",
         ],
         groups: [
-            FlagGroup("Selection", ResultFilter.flags + [IndexedResults.flag]), .output(OutputFormat.allCases),
+            FlagGroup(
+                "Selection",
+                [Flag("all", nil, "Show causes of which nothing is open, too")] + ResultFilter.flags + [IndexedResults.flag]),
+            .output(OutputFormat.allCases),
             .kafka(
-                topics: ["results"],
+                topics: ["results", "replays", "deadletter"],
                 and: [Flag("timeout", "DURATION", "How long to wait for the brokers", default: "10s")]),
         ],
         readOn: "pushfan help filters", run: FailedCommand.run)
@@ -27,61 +32,110 @@ enum FailedCommand {
 
     static func run(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
         var filter = try invocation.filter(invocation.arguments.operands)
+        let letters = filter.terms.isEmpty ? filter : nil
         if !filter.mentions(.state) { filter.require(.state, states.map(\.rawValue)) }
         if !filter.mentions(.kind) { filter.require(.kind, ["final", "outcome"]) }
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(10)
-        let scan = ResultScan(invocation, try invocation.settings(), timeout: timeout)
-        let (tally, count) = try count(filter, scan, invocation)
-        guard tally.count > 0 else { throw CommandFailure(.nothingMatched, "nothing failed that matches, of \(count) results") }
-        let groups = tally.groups
+        let settings = try invocation.settings()
+        let scan = ResultScan(invocation, settings, timeout: timeout)
+        let history = try history(settings, timeout, invocation)
+        let (tally, count) = try count(filter, history, scan, invocation)
+        if let letters {
+            try DeadLetterCount(settings.kafka.topics.deadLetter, letters, history).say(scan, invocation.streams)
+        }
+        let groups = tally.groups.filter { $0.openCount > 0 || invocation.arguments.has("all") }
+        guard !groups.isEmpty else { throw nothing(tally, of: count) }
         try invocation.streams.out(invocation.arguments.format(), table(groups), groups.map(json))
         if invocation.arguments.format().isForPeople { try writeRemedies(groups, invocation.streams) }
         invocation.streams.note(
-            "\(tally.count) of \(count) results; `pushfan results list state:failed error:CODE` lists them one by one")
+            "\(tally.count) of \(count) results failed: \(summary(tally)); "
+                + "`pushfan results list state:failed error:CODE` lists them one by one")
         return .done
     }
 
+    private static func nothing(_ tally: FailureTally, of count: Int) -> CommandFailure {
+        guard tally.count > 0 else {
+            return CommandFailure(.nothingMatched, "nothing failed that matches, of \(count) results")
+        }
+        return CommandFailure(
+            .nothingMatched, "nothing is open, of \(tally.count) that failed: \(summary(tally))", hint: "--all shows them")
+    }
+
+    /// `983 open, 2017 repaired`.
+    private static func summary(_ tally: FailureTally) -> String {
+        FailureTally.Standing.allCases.compactMap { standing in
+            let count = tally.count(of: standing)
+            return count > 0 || standing == .open ? "\(count) \(standing.rawValue.replacing("_", with: " "))" : nil
+        }.joined(separator: ", ")
+    }
+
+    /// What was replayed; nothing where it is not allowed to know that, which is said.
+    private static func history(
+        _ settings: Settings, _ timeout: Duration, _ invocation: Invocation
+    ) throws(CommandFailure) -> ReplayHistory {
+        do throws(CommandFailure) {
+            return try invocation.jobLog(settings, timeout: timeout).history
+        } catch {
+            guard error.code == .notAllowed else { throw error }
+            invocation.streams.note("what was repaired is not known, and counts as open: \(error.message)")
+            return ReplayHistory()
+        }
+    }
+
     private static func count(
-        _ filter: ResultFilter, _ scan: ResultScan, _ invocation: Invocation
+        _ filter: ResultFilter, _ history: ReplayHistory, _ scan: ResultScan, _ invocation: Invocation
     ) throws(CommandFailure) -> (tally: FailureTally, count: Int) {
-        let known = try IndexedResults(invocation, scan).answer { index throws(SQLiteError) in try index.failures(filter) }
+        let known = try IndexedResults(invocation, scan).answer { index throws(SQLiteError) in
+            try index.failures(filter, history)
+        }
         if let known { return known }
-        let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, BackwardScan.stop(filter))
+        // What became of a replay is written after what it repeats, at any time.
+        let stop = history.places.isEmpty ? BackwardScan.stop(filter) : .end
+        let reader = try scan.open(filter.since.map { .time($0) } ?? .beginning, stop)
         defer { reader.close() }
         var matcher = ResultMatcher(filter)
-        var tally = FailureTally()
+        var repairs = RepairTally(history)
         var count = 0
         try scan.read(reader) { record in
             let time = record.timestamp ?? 0
             if filter.covers(time) { count += 1 }
-            guard let value = record.value, matcher.matches(value, writtenAt: time) else { return }
-            tally.add(matcher.document, writtenAt: time)
+            guard let value = record.value else { return }
+            repairs.note(value)
+            if matcher.matches(value, writtenAt: time) { repairs.add(matcher.document, writtenAt: time) }
         }
-        return (tally, count)
+        return (repairs.close(), count)
     }
 
     private static func table(_ groups: [FailureTally.Group]) -> Table {
         var table = Table([
-            Table.Column(title: "COUNT", isNumber: true), Table.Column(title: "ERROR"), Table.Column(title: "HUB"),
+            Table.Column(title: "OPEN", isNumber: true), Table.Column(title: "REPAIRING", isNumber: true),
+            Table.Column(title: "REPAIRED", isNumber: true), Table.Column(title: "ERROR"), Table.Column(title: "HUB"),
             Table.Column(title: "PLATFORMS", spare: 2), Table.Column(title: "FIRST SEEN", spare: 1),
             Table.Column(title: "LAST SEEN", spare: 3), Table.Column(title: "REPLAY"),
+            Table.Column(title: "FAILED AGAIN", isNumber: true, isWide: true),
             Table.Column(title: "LATEST REQUEST", isWide: true),
             Table.Column(title: "REMEDY", isWide: true),
         ])
         for group in groups {
             table.add(
-                String(group.count), text(group.cause.code), text(group.cause.hub),
+                count(.open, group), count(.beingRepaired, group), count(.repaired, group), text(group.cause.code),
+                text(group.cause.hub),
                 text(group.cause.platforms.joined(separator: ",")), Timestamp(milliseconds: group.first).text,
                 Timestamp(milliseconds: group.last).text,
-                text(safety(group).map { "\($0.name) \($0.count)" }.joined(separator: ", ")), text(group.latestRequest),
+                text(safety(group).map { "\($0.name) \($0.count)" }.joined(separator: ", ")), count(.failedAgain, group),
+                text(group.latestRequest),
                 text(explanation(group)?.remedy ?? ""))
         }
         return table
     }
 
+    private static func count(_ standing: FailureTally.Standing, _ group: FailureTally.Group) -> String {
+        "\(group.standings[standing] ?? 0)"
+    }
+
     private static func text(_ cell: String) -> String { cell.isEmpty ? "-" : cell }
 
-    /// How many of a group may be replayed how.
+    /// How many of a group's open ones may be replayed how.
     private static func safety(_ group: FailureTally.Group) -> [(name: String, count: Int)] {
         ReplaySafety.allCases.compactMap { word in group.safety[word].map { (word.rawValue, $0) } }
     }
@@ -93,6 +147,7 @@ enum FailedCommand {
     private static func json(_ group: FailureTally.Group) -> [UInt8] {
         var object = JSONObject()
         object.add("count", group.count)
+        for standing in FailureTally.Standing.allCases { object.add(standing.rawValue, group.standings[standing] ?? 0) }
         object.add("code", group.cause.code)
         object.add("hub", group.cause.hub)
         object.add("platforms", array: group.cause.platforms.map(JSONObject.text))

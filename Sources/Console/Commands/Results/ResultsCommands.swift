@@ -30,7 +30,7 @@ extension Command {
 
     /// `pushfan results show`: one request's life.
     static let resultsShow = Command(
-        "results show", .results, "Show what became of one request", operands: "ID", maximumOperands: 1,
+        "results show", .results, "Show what became of one request, or where it is", operands: "ID", maximumOperands: 1,
         examples: [
             "pushfan results show push.requests.v1:0:0", "pushfan results show 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37 --wait",
             "pushfan results show 01997c5e-8c00-7a31-9d42-6b1f0e8d5c37 -o wide",
@@ -44,8 +44,10 @@ extension Command {
                 ]),
             .output(OutputFormat.allCases),
             .kafka(
-                topics: ["results"],
-                and: [Flag("timeout", "DURATION", "How long to wait for the brokers, or for the result", default: "30s")]),
+                topics: ["requests", "results", "control"],
+                and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
+                    Flag("timeout", "DURATION", "How long to wait for the brokers, or for the result", default: "30s")
+                ]),
         ],
         readOn: "pushfan help explain", run: ShowCommand.run)
 

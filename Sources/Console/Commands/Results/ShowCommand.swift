@@ -1,5 +1,6 @@
 import Kafka
 import Publishing
+import PushModel
 import ResultQuery
 import SQLite
 
@@ -11,7 +12,8 @@ enum ShowCommand {
         }
         let filter = try invocation.filter([])
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
-        let scan = ResultScan(invocation, try invocation.settings(), timeout: timeout)
+        let settings = try invocation.settings()
+        let scan = ResultScan(invocation, settings, timeout: timeout)
         let isWaiting = invocation.arguments.has("wait")
         if isWaiting { Interruption.catchSignals() }
         // Open before the search, so that nothing comes unseen between the two.
@@ -22,9 +24,16 @@ enum ShowCommand {
         if let known { life = known } else { life = try look(for: id, filter, scan, now: invocation.surroundings.now()) }
         if let later { try follow(later, &life, until: Deadline(after: timeout), scan, invocation) }
         guard let latest = life.latest else {
-            throw isWaiting
-                ? CommandFailure(.temporary, "no result for \(Sanitised.quoted(id)) has come in time")
-                : CommandFailure(.nothingMatched, "there is no result for \(Sanitised.quoted(id))", hint: "--wait waits for one")
+            if isWaiting {
+                throw CommandFailure(
+                    .temporary, "no result for \(Sanitised.quoted(id)) has come in time",
+                    hint: "without --wait it says where it is")
+            }
+            let now = Timestamp(milliseconds: invocation.surroundings.now())
+            var search = WhereaboutsSearch(for: id, scan, settings, timeout: timeout, now: now)
+            try write(search.run(invocation), invocation)
+            throw CommandFailure(
+                .nothingMatched, "there is no result for \(Sanitised.quoted(id)) yet", hint: "--wait waits for one")
         }
         try write(life, latest, invocation)
         guard isWaiting, life.final == nil else { return .done }
@@ -55,6 +64,15 @@ enum ShowCommand {
             if life.own.count > known, life.final == nil, let latest = life.own.last {
                 invocation.streams.note(ResultTable.line(latest, isWide: true, Streams.Traits()))
             }
+        }
+    }
+
+    private static func write(_ telling: WhereaboutsTelling, _ invocation: Invocation) throws(CommandFailure) {
+        let format = invocation.arguments.format()
+        switch format {
+        case .table, .wide: try invocation.streams.out(telling.text)
+        case .json: try invocation.streams.out(telling.json + [UInt8(ascii: "\n")])
+        case .ndjson, .csv: try invocation.streams.out(format, telling.table, [telling.json])
         }
     }
 

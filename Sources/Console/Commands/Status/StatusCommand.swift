@@ -21,7 +21,7 @@ extension Command {
                 ]),
             .output([.table, .wide, .json]),
             .kafka(
-                topics: ["requests"],
+                topics: ["requests", "control"],
                 and: FlagGroup.settings([("group", "NAME", "kafka.group_id")]) + [
                     Flag("timeout", "DURATION", "How long each question may take", default: "5s")
                 ]),
@@ -41,7 +41,10 @@ private enum StatusCommand {
         do throws(KafkaError) {
             asked = try StatusQuestions(
                 settings: settings, timeout: timeout, now: Timestamp(milliseconds: invocation.surroundings.now()),
-                workers: workers
+                workers: workers,
+                cancellations: { () throws(CommandFailure) in
+                    try invocation.cancellations(settings, timeout: timeout)
+                }
             ).ask()
         } catch {
             throw invocation.failure(error, settings.kafka, to: "ask how the workers stand")

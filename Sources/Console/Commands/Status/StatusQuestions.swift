@@ -1,3 +1,4 @@
+import Delivery
 import Kafka
 import PushModel
 import Settings
@@ -10,6 +11,8 @@ struct StatusQuestions {
     let now: Timestamp
     /// The workers' pages.
     let workers: [HealthTarget]
+    /// Reads what was cancelled.
+    let cancellations: () throws(CommandFailure) -> Cancellations
 
     private var group: String { settings.kafka.groupID }
 
@@ -29,20 +32,18 @@ struct StatusQuestions {
             try FreshTopics.retrying { () throws(KafkaError) in try admin.describe(group: group, timeout: timeout) }
         }
         let asked = workers.map(ask)
-        let fetcher = try RecordFetcher(configuration, readAhead: 1 << 20)
-        defer { fetcher.stop() }
-        var partitions: [StatusReport.Partition] = []
-        let delays = Set(settings.kafka.topics.delays)
-        for position in positions {
-            let isDelayed = delays.contains(position.partition.topic)
-            partitions.append(
-                StatusReport.Partition(
-                    position: position, oldest: try oldest(position, isDelayed: isDelayed, fetcher),
-                    owner: owner(of: position.partition, description), fromWorker: told(of: position.partition, asked),
-                    isDelayed: isDelayed))
+        let held = GroupPosition.known(
+            of: group, in: settings.kafka.topics.held, admin, configuration, timeout: timeout)
+        let (counts, trouble) = try counts(in: positions + held)
+        let partitions = zip(positions + held, counts).map { position, found in
+            StatusReport.Partition(
+                position: position, oldest: found.count.oldest, owner: owner(of: position.partition, description),
+                fromWorker: told(of: position.partition, asked), isDelayed: found.kind == .delayed,
+                isHeld: found.kind == .held, counted: found.count)
         }
         return StatusReport(
-            now: now, groupID: group, group: description, partitions: partitions, workers: asked, unknownTopics: unknown,
+            now: now, groupID: group, group: description, partitions: partitions, workers: asked,
+            unknownTopics: unknown + [trouble].compactMap(\.self),
             refused: refused, newer: newer, lost: lost + parents.lost)
     }
 
@@ -68,28 +69,31 @@ struct StatusQuestions {
         return (topics, unknown)
     }
 
-    /// Since when the first record without an outcome waits.
-    private func oldest(
-        _ position: GroupPosition, isDelayed: Bool, _ fetcher: RecordFetcher
-    ) throws(KafkaError) -> Timestamp? {
-        guard let record = try position.next(fetcher, timeout: timeout) else { return nil }
-        return (isDelayed ? due(record) : nil) ?? published(record)
-    }
-
-    /// Of a record without a time, the beginning of 1970 would be wrong, so now.
-    private func published(_ record: FetchedRecord) -> Timestamp {
-        record.timestamp.map(moment) ?? now
-    }
-
-    /// When a record of a delay lane is due; nil for one that pushfan has not written.
-    private func due(_ record: FetchedRecord) -> Timestamp? {
-        let value = record.headers.first { $0.name.elementsEqual("pushfan-not-before-ms".utf8) }?.value
-        return value.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }.map(moment)
-    }
-
-    /// A moment that a record tells, kept between the years 1970 and 9999: anybody may have written it, and sums with it must not overflow.
-    private func moment(_ milliseconds: Int64) -> Timestamp {
-        Timestamp(milliseconds: min(max(milliseconds, 0), 253_402_300_799_999))
+    /// What waits in each partition.
+    ///
+    /// - Returns: The partitions with their kinds and counts, and why it is not known what was cancelled; nil where it is.
+    /// - Throws: As `RecordFetcher.firstRecord` does.
+    private func counts(
+        in positions: [GroupPosition]
+    ) throws(KafkaError) -> (counts: [(kind: TopicRole.Kind, count: WaitingCount)], trouble: String?) {
+        let fetcher = try RecordFetcher(settings.kafkaConfiguration(), readAhead: 1 << 20)
+        defer { fetcher.stop() }
+        var (cancelled, trouble) = (Cancellations(), String?.none)
+        if positions.contains(where: { $0.lag > 0 }) {
+            do throws(CommandFailure) { cancelled = try cancellations() } catch {
+                trouble = "what was cancelled: \(error.message)"
+            }
+        }
+        var counter = WaitingCounter(fetcher, WaitingReader(of: group, cancelled), timeout: timeout, now: now)
+        let delays = Set(settings.kafka.topics.delays)
+        var counts: [(kind: TopicRole.Kind, count: WaitingCount)] = []
+        for position in positions {
+            let topic = position.partition.topic
+            let kind: TopicRole.Kind =
+                delays.contains(topic) ? .delayed : topic == settings.kafka.topics.held ? .held : .requests
+            counts.append((kind, try counter.count(position, kind)))
+        }
+        return (counts, trouble)
     }
 
     private func owner(of partition: TopicPartition, _ group: Result<GroupDescription, Refusal>) -> String? {

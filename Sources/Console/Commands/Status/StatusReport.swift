@@ -6,7 +6,7 @@ struct StatusReport {
     /// One partition of a topic that workers share.
     struct Partition {
         let position: GroupPosition
-        /// Since when the oldest request without an outcome waits; in a delay lane that is when it is due. Nil when none does.
+        /// Since when the oldest request without an outcome waits; of what is delayed or held, when it is due. Nil when none does.
         let oldest: Timestamp?
         /// The member that reads it; nil when none does, or that is unknown.
         let owner: String?
@@ -14,9 +14,15 @@ struct StatusReport {
         let fromWorker: WorkerPage.Partition?
         /// Requests wait in it because they must not be sent yet.
         var isDelayed = false
+        /// Requests wait in it behind others with their ordering keys.
+        var isHeld = false
+        /// What was found by reading it; nil where only offsets are known.
+        var counted: WaitingCount?
 
-        /// The requests that wait for an outcome.
-        var lag: Int64 { oldest == nil ? 0 : position.lag }
+        /// The requests that wait for an outcome, at most.
+        var lag: Int64 { counted?.most ?? (oldest == nil ? 0 : position.lag) }
+        /// Whether fewer may wait: not all was read, and workers write by transactions, whose ends take an offset each.
+        var mayBeFewer: Bool { counted.map { $0.unread > 0 } ?? ((isDelayed || isHeld) && lag > 0) }
     }
 
     /// One worker that was asked.
@@ -55,13 +61,40 @@ struct StatusReport {
         return topics
     }
 
-    /// The requests that wait for an outcome, without those in delay lanes.
-    var lag: Int64 { partitions.reduce(Int64(0)) { $0.addingSaturated($1.isDelayed ? 0 : $1.lag) } }
+    /// The partitions of lanes.
+    private var lanes: [Partition] { partitions.filter { !$0.isDelayed && !$0.isHeld } }
 
-    /// The requests in delay lanes, at most: workers write them by transactions, whose ends take an offset each.
-    var delayedCount: Int64 { partitions.reduce(Int64(0)) { $0.addingSaturated($1.isDelayed ? $1.lag : 0) } }
+    /// The requests in lanes that wait for an outcome.
+    var lag: Int64 { Self.lag(of: lanes) }
 
-    /// How long the oldest request has been waiting, in milliseconds; one in a delay lane since it was due.
+    /// The requests in delay lanes.
+    var delayedCount: Int64 { Self.lag(of: partitions.filter(\.isDelayed)) }
+
+    /// The requests that are held behind others with their ordering keys.
+    var heldCount: Int64 { Self.lag(of: partitions.filter(\.isHeld)) }
+
+    /// How many of all these were cancelled, and end when they have their turn.
+    var cancelledCount: Int64 { partitions.reduce(Int64(0)) { $0.addingSaturated($1.counted?.cancelled ?? 0) } }
+
+    private static func lag(of partitions: [Partition]) -> Int64 {
+        partitions.reduce(Int64(0)) { $0.addingSaturated($1.lag) }
+    }
+
+    /// How many wait, are delayed and are held, in the words of every line that says so: `12 requests wait`, `at most 7 are delayed`.
+    var counts: (waiting: String, delayed: String?, held: String?) {
+        func text(_ partitions: [Partition], _ one: String, _ many: String) -> String? {
+            let count = Self.lag(of: partitions)
+            return count == 0
+                ? nil : (partitions.contains(where: \.mayBeFewer) ? "at most " : "") + Counted.text(count, one, many)
+        }
+        return (
+            text(lanes, "request waits", "requests wait") ?? "0 requests wait",
+            text(partitions.filter(\.isDelayed), "is delayed", "are delayed"),
+            text(partitions.filter(\.isHeld), "is held", "are held")
+        )
+    }
+
+    /// How long the oldest request has been waiting, in milliseconds; one that is delayed or held since it was due.
     var lagMilliseconds: Int64 { partitions.compactMap { age(of: $0) }.max() ?? 0 }
 
     /// How long the oldest request of a partition has been waiting, in milliseconds; 0 before it is due, nil when none waits.
@@ -70,7 +103,8 @@ struct StatusReport {
     /// Those partitions of a topic that have no consumer although the group is stable.
     func orphans(of topic: [Partition]) -> [Partition] {
         guard let group = group.answer, group.state == .stable, !group.members.isEmpty else { return [] }
-        return topic.filter { $0.owner == nil }
+        // Held requests are read by whoever has the partition of requests that they belong to.
+        return topic.filter { $0.owner == nil && !$0.isHeld }
     }
 
     /// Every loop that reported itself.
@@ -153,9 +187,10 @@ extension StatusReport {
     private var groupReasons: [Reason] {
         guard let group = group.answer else { return [] }
         if group.members.isEmpty {
-            let count = lag.addingSaturated(delayedCount)
-            let waiting = count > 0 ? ", and " + Counted.text(count, "request waits", "requests wait") : ""
-            return [Reason(text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: count > 0)]
+            let isWaiting = partitions.contains { $0.lag > 0 }
+            let words = [counts.waiting, counts.delayed, counts.held].compactMap(\.self).joined(separator: ", ")
+            let waiting = isWaiting ? ", and \(words)" : ""
+            return [Reason(text: "no worker is in the group\(waiting): `pushfan worker` starts one", isStuck: isWaiting)]
         }
         guard group.state == .stable else {
             return [Reason(text: "the group is \(group.state.rawValue): consumption is paused", isStuck: false)]

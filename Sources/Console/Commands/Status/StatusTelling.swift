@@ -9,19 +9,27 @@ struct StatusTelling {
         self.report = report
     }
 
-    /// `group pushfan: stable, 3 members; 12 requests wait, the oldest for 4.2 s; at most 7 are delayed, the first is due in 9.0 s`.
+    /// `group pushfan: stable, 3 members; 12 requests wait, the oldest for 4.2 s; 7 are delayed, the first is due in 9.0 s; 2 are held`.
     var heading: String {
         let group = report.group.answer.map { ": " + text($0) } ?? ""
-        var heading = "group \(report.groupID)\(group); " + Counted.text(report.lag, "request waits", "requests wait")
-        let (delayed, others) = (report.partitions.filter(\.isDelayed), report.partitions.filter { !$0.isDelayed })
-        if let age = others.compactMap({ report.age(of: $0) }).max() {
+        var heading = "group \(report.groupID)\(group); " + report.counts.waiting
+        let lanes = report.partitions.filter { !$0.isDelayed && !$0.isHeld }
+        if let age = lanes.compactMap({ report.age(of: $0) }).max() {
             heading += ", the oldest for \(TimeText.length(milliseconds: age))"
         }
-        if let due = delayed.compactMap(\.oldest).min() {
-            heading += "; at most " + Counted.text(report.delayedCount, "is delayed", "are delayed")
-            heading += due > report.now ? ", the first is due \(moment(due))" : ", the first was due \(moment(due))"
+        if let delayed = report.counts.delayed { heading += "; \(delayed)" + first(of: report.partitions.filter(\.isDelayed)) }
+        if let held = report.counts.held { heading += "; \(held) for an ordering key" }
+        if report.cancelledCount > 0 {
+            heading += "; of all these " + Counted.text(report.cancelledCount, "is cancelled and ends", "are cancelled and end")
+            heading += " in turn"
         }
         return heading
+    }
+
+    /// When the first of what is delayed is due.
+    private func first(of delayed: [StatusReport.Partition]) -> String {
+        guard let due = delayed.compactMap(\.oldest).min() else { return "" }
+        return due > report.now ? ", the first is due \(moment(due))" : ", the first was due \(moment(due))"
     }
 
     private func text(_ group: GroupDescription) -> String {
@@ -44,7 +52,7 @@ struct StatusTelling {
             let inWork = topic.compactMap { $0.fromWorker?.inWork }
             table.add([
                 topic.first?.position.partition.topic ?? "", "\(topic.count)",
-                report.group.answer == nil ? "-" : "\(topic.count { $0.owner != nil })",
+                report.group.answer == nil || topic.contains(where: \.isHeld) ? "-" : "\(topic.count { $0.owner != nil })",
                 "\(topic.reduce(Int64(0)) { $0.addingSaturated($1.lag) })", longest(of: topic).map(oldest(in:)) ?? "-",
                 inWork.isEmpty ? "-" : "\(inWork.reduce(0, +))",
             ])
@@ -73,7 +81,7 @@ struct StatusTelling {
 
     private func isNotable(_ partition: StatusReport.Partition) -> Bool {
         if partition.position.finished == nil || partition.position.isBeyondEnd { return true }
-        return partition.isDelayed ? report.age(of: partition) ?? 0 > 0 : partition.lag > 0
+        return partition.isDelayed || partition.isHeld ? report.age(of: partition) ?? 0 > 0 : partition.lag > 0
     }
 
     private func table(of partitions: [StatusReport.Partition]) -> Table {
@@ -96,10 +104,10 @@ struct StatusTelling {
         return table
     }
 
-    /// How long the oldest request waits, or, in a delay lane, when it is due.
+    /// How long the oldest request waits, or, of what is delayed or held, when it is due.
     private func oldest(in partition: StatusReport.Partition) -> String {
         guard let oldest = partition.oldest else { return "-" }
-        if partition.isDelayed, oldest > report.now { return moment(oldest) }
+        if partition.isDelayed || partition.isHeld, oldest > report.now { return moment(oldest) }
         return report.age(of: partition).map(TimeText.length) ?? "-"
     }
 
@@ -178,6 +186,9 @@ extension StatusReport {
         object.add("lag_records", Int(lag))
         object.add("lag_ms", Int(lagMilliseconds))
         object.add("delayed_records", Int(delayedCount))
+        object.add("held_records", Int(heldCount))
+        object.add("cancelled_records", Int(cancelledCount))
+        object.add("exact", !partitions.contains(where: \.mayBeFewer))
         object.add("reasons", array: reasons.map(json))
         object.add("partitions", array: partitions.map(json))
         object.add("workers", array: workers.map(json))
@@ -204,8 +215,9 @@ extension StatusReport {
         object.add("window_percent", Int(position.windowUse * 100))
         object.add("lag_records", Int(partition.lag))
         if let age = age(of: partition) { object.add("lag_ms", Int(age)) }
-        object.add(partition.isDelayed ? "due" : "oldest", partition.oldest?.text)
+        object.add(partition.isDelayed || partition.isHeld ? "due" : "oldest", partition.oldest?.text)
         object.add("owner", partition.owner)
+        if let cancelled = partition.counted?.cancelled { object.add("cancelled_records", Int(cancelled)) }
         return object.bytes
     }
 

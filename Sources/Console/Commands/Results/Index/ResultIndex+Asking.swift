@@ -1,5 +1,6 @@
 import Publishing
 import PushModel
+import Replay
 import ResultQuery
 import SQLite
 
@@ -68,28 +69,95 @@ extension ResultIndex {
         return life
     }
 
-    /// The results that match, by what they failed of, and the number of records in the filter's time.
+    /// The results that match, by what they failed of and what became of them since, and the number of records in the filter's time.
     ///
+    /// - Parameters:
+    ///   - filter: Which results.
+    ///   - history: What was replayed, as the jobs tell it.
+    /// - Returns: The counts.
     /// - Throws: What SQLite says.
-    func failures(_ filter: ResultFilter) throws(SQLiteError) -> (tally: FailureTally, count: Int) {
+    func failures(
+        _ filter: ResultFilter, _ history: ReplayHistory = ReplayHistory()
+    ) throws(SQLiteError) -> (tally: FailureTally, count: Int) {
         let condition = try IndexCondition(filter, in: database)
-        let tally = try tally(condition)
+        var repairs = RepairTally(history)
+        try database.execute("DELETE FROM temp.chosen")
+        if !history.places.isEmpty {
+            try noteReplays(history, into: &repairs)
+            try addReplayed(condition, history, to: &repairs)
+        }
+        var tally = repairs.close()
+        try addOthers(condition, to: &tally)
         let time = IndexCondition(timeOf: filter, results: false)
         let count = try database.prepare("SELECT count(*) FROM result WHERE \(time.sql)")
         try time.bind(to: count)
         return (tally, try count.step() ? Int(count.integer(0) ?? 0) : 0)
     }
 
-    /// Counts rows by their ending, without looking at any record.
-    private func tally(_ condition: IndexCondition) throws(SQLiteError) -> FailureTally {
-        var tally = FailureTally()
+    /// Notes the results of replays whose jobs are known.
+    private func noteReplays(_ history: ReplayHistory, into repairs: inout RepairTally) throws(SQLiteError) {
+        let parts = try database.prepare("SELECT id, part FROM facet WHERE kind = \(ResultFacet.handling.rawValue)")
+        let choose = try database.prepare("INSERT INTO temp.chosen VALUES (?)")
         var document = JSONDocument()
+        while try parts.step() {
+            guard parts.withBytes(1, { document.readPart($0) }) == true,
+                let job = document.member("replay", of: document.root).flatMap({ document.text("job_id", of: $0) }),
+                history.knows(job: job)
+            else { continue }
+            try choose.bind(parts.integer(0), at: 0)
+            try choose.run()
+        }
+        let rows = try database.prepare(
+            """
+            SELECT value FROM result INDEXED BY by_time JOIN record USING (id)
+            WHERE handling IN (SELECT id FROM temp.chosen)
+            """)
+        while try rows.step() { _ = rows.withBytes(0) { repairs.note($0) } }
+        try database.execute("DELETE FROM temp.chosen")
+    }
+
+    /// Counts what matches of requests that were replayed; the table `chosen` then holds their rows.
+    private func addReplayed(
+        _ condition: IndexCondition, _ history: ReplayHistory, to repairs: inout RepairTally
+    ) throws(SQLiteError) {
+        let rows = try database.prepare(
+            """
+            SELECT id, time FROM result INDEXED BY by_origin
+            WHERE origin_offset = ? AND "partition" = ? AND \(condition.sql) AND id NOT IN (SELECT id FROM temp.chosen)
+            """)
+        let records = try database.prepare(Self.recordOfRow)
+        let insert = try database.prepare("INSERT INTO temp.chosen VALUES (?)")
+        var document = JSONDocument()
+        for place in history.places {
+            try rows.bind(place.offset, at: 0)
+            try rows.bind(Int64(place.partition), at: 1)
+            try condition.bind(to: rows, at: 2)
+            var found: [(id: Int64, time: Int64)] = []
+            while try rows.step() {
+                if let id = rows.integer(0), let time = rows.integer(1) { found.append((id, time)) }
+            }
+            rows.reset()
+            for (id, time) in found {
+                try records.bind(id, at: 0)
+                let isRead = try records.step() && records.withBytes(0) { document.readPart($0) } == true
+                records.reset()
+                guard isRead, repairs.addReplayed(document, writtenAt: time) else { continue }
+                try insert.bind(id, at: 0)
+                try insert.run()
+            }
+        }
+    }
+
+    /// Counts the other rows by their ending, without looking at any record.
+    private func addOthers(_ condition: IndexCondition, to tally: inout FailureTally) throws(SQLiteError) {
+        var document = JSONDocument()
+        let others = "\(condition.sql) AND id NOT IN (SELECT id FROM temp.chosen)"
         let result = "result \(condition.namesIDs ? "" : "INDEXED BY by_ending")"
         let groups = try database.prepare(
-            "SELECT ending, count(*), min(time), max(time) FROM \(result) WHERE \(condition.sql) GROUP BY ending")
+            "SELECT ending, count(*), min(time), max(time) FROM \(result) WHERE \(others) GROUP BY ending")
         let part = try database.prepare("SELECT part FROM facet WHERE id = ?")
         let latest = try database.prepare(
-            "SELECT \"request\" FROM \(result) WHERE \(condition.sql) AND ending = ? AND time = ?")
+            "SELECT \"request\" FROM \(result) WHERE \(others) AND ending = ? AND time = ?")
         try condition.bind(to: groups)
         while try groups.step() {
             guard let ending = groups.integer(0), let count = groups.integer(1), let first = groups.integer(2),
@@ -102,7 +170,6 @@ extension ResultIndex {
             let request = try greatestRequest(latest, condition, ending: ending, time: last)
             tally.add(document, count: Int(count), from: first, to: last, latest: request)
         }
-        return tally
     }
 
     private func greatestRequest(

@@ -101,7 +101,7 @@ private struct IndexWriter {
 
     init(_ database: Database) throws(SQLiteError) {
         let columns = ResultFacet.allCases.map(\.column) + ResultField.singular.map { "\"\($0.rawValue)\"" }
-        let names = ["topic_partition", "topic_offset", "time"] + columns
+        let names = ["topic_partition", "topic_offset", "time"] + columns + ["origin_offset"]
         insertResult = try database.prepare(
             """
             INSERT OR IGNORE INTO result(\(names.joined(separator: ", ")))
@@ -127,11 +127,17 @@ private struct IndexWriter {
             try bind(isResult ? field.value(in: document) : nil, isText: field.values == .text, at: index)
             index += 1
         }
+        try insertResult.bind(isResult ? originOffset : nil, at: index)
         guard try insertResult.step(), let id = insertResult.integer(0) else { return }
         insertResult.reset()
         try insertRecord.bind(id, at: 0)
         try insertRecord.bind(record.value, at: 1)
         try insertRecord.run()
+    }
+
+    /// Where the request stands in its partition.
+    private var originOffset: Int64? {
+        document.member("origin", of: document.root).flatMap { document.text("offset", of: $0) }.flatMap { Int64($0) }
     }
 
     /// Binds what a filter on the field could ask for: text of a field of texts, and whole numbers of others.

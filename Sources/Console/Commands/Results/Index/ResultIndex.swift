@@ -9,7 +9,7 @@ import SQLite
 /// are added, and partitions cleared of what retention has removed, in transactions, and never changed.
 final class ResultIndex {
     /// The layout of the tables; a file with another one is rebuilt.
-    private static let version = 1
+    private static let version = 2
     /// How long to wait for another command that writes.
     private static let patience = Duration.seconds(2)
 
@@ -19,7 +19,8 @@ final class ResultIndex {
         CREATE TABLE result(
             id INTEGER PRIMARY KEY, topic_partition INTEGER NOT NULL, topic_offset INTEGER NOT NULL, time INTEGER NOT NULL,
             ending INTEGER, sender INTEGER, handling INTEGER, "request" BLOB, "attempts" INTEGER, "took" INTEGER,
-            "queued" INTEGER, "partition" INTEGER, "root" BLOB, "parent" BLOB, UNIQUE (topic_partition, topic_offset));
+            "queued" INTEGER, "partition" INTEGER, "root" BLOB, "parent" BLOB, origin_offset INTEGER,
+            UNIQUE (topic_partition, topic_offset));
         CREATE TABLE record(id INTEGER PRIMARY KEY, value BLOB);
         """
 
@@ -29,6 +30,7 @@ final class ResultIndex {
             ON result(time, topic_partition, topic_offset, ending, sender, handling);
         CREATE INDEX IF NOT EXISTS by_ending ON result(ending, time, sender, handling);
         CREATE INDEX IF NOT EXISTS by_request ON result("request");
+        CREATE INDEX IF NOT EXISTS by_origin ON result(origin_offset, "partition");
         CREATE INDEX IF NOT EXISTS by_root ON result("root") WHERE "root" IS NOT NULL;
         CREATE INDEX IF NOT EXISTS by_parent ON result("parent") WHERE "parent" IS NOT NULL;
         """
@@ -54,6 +56,7 @@ final class ResultIndex {
             PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -65536;
             PRAGMA wal_autocheckpoint = 16384; PRAGMA journal_size_limit = 1048576;
             CREATE TEMP TABLE IF NOT EXISTS wanted(id INTEGER PRIMARY KEY);
+            CREATE TEMP TABLE IF NOT EXISTS chosen(id INTEGER PRIMARY KEY);
             """)
         try database.define("has_pattern") { pattern, text in text.matches(pattern) }
         let (cluster, topic) = (Array(cluster.utf8), Array(topic.utf8))
@@ -83,7 +86,7 @@ final class ResultIndex {
     /// - Throws: What SQLite says.
     func finishFilling() throws(SQLiteError) {
         let count = try database.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
-        if count != 5 { try database.execute(Self.indices) }
+        if count != 6 { try database.execute(Self.indices) }
     }
 
     /// Why what is in the file is of no use; nil when it is, or there is nothing.

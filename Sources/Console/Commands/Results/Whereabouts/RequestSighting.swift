@@ -1,0 +1,93 @@
+import Delivery
+import Kafka
+import PushModel
+
+/// A record of a request that was found in a topic.
+struct RequestSighting: Equatable {
+    /// How far a group is with a record.
+    enum Reading: String {
+        /// It was not read when the group last committed its position.
+        case unread
+        /// It was read, and has no outcome.
+        case read
+        /// Its outcome was written: a result, a dead letter, or its place in another topic.
+        case done
+    }
+
+    /// What its topic is for.
+    let kind: TopicRole.Kind
+    /// Its partition.
+    let partition: TopicPartition
+    /// Its offset.
+    let offset: Int64
+    /// What it says.
+    let request: WaitingRequest
+    /// Where the group goes on in the partition.
+    let position: Int64
+    /// How far the group is with it.
+    let reading: Reading
+}
+
+extension GroupPosition {
+    /// How far the group is with a record of the partition.
+    func reading(of offset: Int64) -> RequestSighting.Reading {
+        if offset < start || finishedOffsets.contains(offset) { return .done }
+        return marks.map { offset <= $0.last.offset } ?? false ? .read : .unread
+    }
+}
+
+/// Where a request is that has no result yet.
+struct RequestWhereabouts: Equatable {
+    /// Where it is.
+    enum State: String, CaseIterable {
+        /// In a lane, and not read yet.
+        case published
+        /// Read by a worker, which has not written its outcome.
+        case inWork = "in_work"
+        /// In a delay lane.
+        case delayed
+        /// In the topic of held requests.
+        case held
+        /// The group is done with it, and its result is not where results were looked for.
+        case done
+        /// No record of it was found.
+        case unknown
+    }
+
+    /// Where it is.
+    let state: State
+    /// The record that says so; nil for one that is unknown.
+    let sighting: RequestSighting?
+
+    /// Decides where a request is by its records.
+    ///
+    /// What waits counts before the record that it was published with, because a worker counts that as read in the transaction that writes
+    /// the other. Of several copies the last one waits. An id that was published several times means the last request.
+    init(_ sightings: [RequestSighting], now: Timestamp) {
+        let last = sightings.max { Self.isBefore($0, $1) }
+        sighting = last
+        guard let last else {
+            state = .unknown
+            return
+        }
+        let isDue = last.request.due.map { $0 <= now } ?? true
+        switch (last.reading, last.kind) {
+        case (.done, _): state = .done
+        case (.read, .requests): state = .inWork
+        case (.read, .delayed) where isDue: state = .inWork
+        case (_, .delayed): state = .delayed
+        case (_, .held): state = .held
+        default: state = .published
+        }
+    }
+
+    private static func isBefore(_ left: RequestSighting, _ right: RequestSighting) -> Bool {
+        func rank(_ sighting: RequestSighting) -> (Int, Int64, Int, Int64, Int64) {
+            (
+                sighting.reading == .done ? 0 : 1, sighting.request.origin.timestamp.milliseconds,
+                sighting.kind == .requests ? 0 : 1, sighting.request.attempts, sighting.offset
+            )
+        }
+        return rank(left) < rank(right)
+    }
+}

@@ -1,0 +1,137 @@
+import Kafka
+import PushModel
+
+/// Tells where a request is that has no result yet.
+struct WhereaboutsTelling {
+    /// How much of a topic was searched.
+    struct Extent: Equatable {
+        /// The topic.
+        let topic: String
+        /// The offsets that were searched, the newest, and how many there are.
+        let searched: Int64
+        let total: Int64
+    }
+
+    let id: String
+    let whereabouts: RequestWhereabouts
+    let now: Timestamp
+    /// What was searched.
+    let extents: [Extent]
+    /// What was not, and why.
+    let troubles: [String]
+
+    private var request: WaitingRequest? { whereabouts.sighting?.request }
+    /// Whether it was cancelled and has not ended.
+    private var cancelledAt: Timestamp? { whereabouts.state == .done ? nil : request?.cancelledAt }
+
+    /// Several lines, the last without its end.
+    var text: String {
+        var lines = ["request    \(Sanitised.line(id))", "state      no result yet: \(Sanitised.line(sentence))"]
+        if let sighting = whereabouts.sighting {
+            let origin = sighting.request.origin
+            lines.append(
+                "published  \(origin.timestamp.text) to \(Sanitised.line(origin.topic)), partition \(origin.partition), "
+                    + "offset \(origin.offset)")
+            let side =
+                sighting.offset < sighting.position ? "beyond it" : sighting.offset == sighting.position ? "at it" : "before it"
+            lines.append("group      goes on at offset \(sighting.position) of \(sighting.partition), and is \(side)")
+        }
+        if let cancelledAt {
+            lines.append("cancelled  \(cancelledAt.text); \(ending)")
+        }
+        lines += extents.map { "searched   \($0.text)" }
+        lines += troubles.map { "unsearched \(Sanitised.line($0))" }
+        return lines.joined(separator: "\n")
+    }
+
+    private var sentence: String {
+        guard let sighting = whereabouts.sighting else {
+            return "unknown; no record of it is in what was searched"
+        }
+        let place = "\(sighting.partition.topic), partition \(sighting.partition.partition), offset \(sighting.offset)"
+        let due = request?.due.map { ", due \($0.text) (\(distance(to: $0)))" } ?? ""
+        return switch whereabouts.state {
+        case .published: "published, and not read yet"
+        case .inWork: "in work; a worker has read it at \(place)"
+        case .delayed: "waits in \(place)\(due)"
+        case .held: "is held behind its ordering key in \(place)"
+        case .done, .unknown:
+            "the group is done with it at \(place), and no result of it is kept or in the time that was asked for"
+        }
+    }
+
+    /// When a request that was cancelled ends.
+    private var ending: String {
+        switch whereabouts.state {
+        case .delayed: "ends when its record is checked, at the latest when it is due"
+        case .held: "ends when its key has its turn"
+        default: "ends when it has its turn"
+        }
+    }
+
+    private func distance(to moment: Timestamp) -> String {
+        let distance = moment.milliseconds(since: now)
+        let length = TimeText.length(milliseconds: abs(distance))
+        return distance > 0 ? "in \(length)" : "\(length) ago"
+    }
+
+    /// The same as a row.
+    var table: Table {
+        var table = Table("REQUEST", "STATE", "TOPIC", "PARTITION", "OFFSET", "DUE", "PUBLISHED", "CANCELLED")
+        let sighting = whereabouts.sighting
+        table.add(
+            id, whereabouts.state.rawValue, sighting?.partition.topic ?? "-",
+            sighting.map { "\($0.partition.partition)" } ?? "-", sighting.map { "\($0.offset)" } ?? "-",
+            request?.due?.text ?? "-",
+            request?.origin.timestamp.text ?? "-", cancelledAt?.text ?? "-")
+        return table
+    }
+
+    /// The same as one JSON object.
+    var json: [UInt8] {
+        var object = JSONObject()
+        object.add("request_id", id)
+        object.add("state", whereabouts.state.rawValue)
+        if let sighting = whereabouts.sighting {
+            object.add("topic", sighting.partition.topic)
+            object.add("partition", Int(sighting.partition.partition))
+            object.add("offset", Int(sighting.offset))
+            object.add("due", sighting.request.due?.text)
+            object.add("group_position", Int(sighting.position))
+            object.add("reading", sighting.reading.rawValue)
+            object.add("attempts", Int(sighting.request.attempts))
+            object.add("published", raw: json(sighting.request.origin))
+        }
+        object.add("cancelled_at", cancelledAt?.text)
+        if cancelledAt != nil { object.add("cancelled", ending) }
+        object.add("searched", array: extents.map(json))
+        object.add("not_searched", texts: troubles)
+        return object.bytes
+    }
+
+    private func json(_ origin: RecordOrigin) -> [UInt8] {
+        var object = JSONObject()
+        object.add("topic", origin.topic)
+        object.add("partition", Int(origin.partition))
+        object.add("offset", Int(origin.offset))
+        object.add("at", origin.timestamp.text)
+        return object.bytes
+    }
+
+    private func json(_ extent: Extent) -> [UInt8] {
+        var object = JSONObject()
+        object.add("topic", extent.topic)
+        object.add("offsets", Int(extent.searched))
+        object.add("of", Int(extent.total))
+        return object.bytes
+    }
+}
+
+extension WhereaboutsTelling.Extent {
+    /// `push.requests.v1: the newest 20000 of 31000 offsets`.
+    var text: String {
+        let name = Sanitised.line(topic)
+        return searched == total
+            ? "\(name): \(Counted.text(total, "offset", "offsets")) (all)" : "\(name): the newest \(searched) of \(total) offsets"
+    }
+}

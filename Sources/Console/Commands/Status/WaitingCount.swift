@@ -1,0 +1,95 @@
+import Kafka
+import PushModel
+
+/// What waits in a partition.
+struct WaitingCount: Equatable {
+    /// The requests that wait, as far as records were read.
+    var requests: Int64 = 0
+    /// How many of them were cancelled, and have not ended.
+    var cancelled: Int64 = 0
+    /// The offsets that were not read: no more requests than these wait besides.
+    var unread: Int64 = 0
+    /// Since when the oldest waits; of what must not be sent yet, when the first is due.
+    var oldest: Timestamp?
+
+    /// The requests that wait, at most.
+    var most: Int64 { requests.addingSaturated(unread) }
+}
+
+/// Counts the requests that wait in the partitions of a topic by reading them, up to a limit.
+///
+/// Offsets alone say too much: the ends of transactions take an offset each, and delay lanes also hold what waits for other groups, and
+/// questions for outcomes.
+struct WaitingCounter {
+    /// The most records of a topic that are read.
+    private static let recordLimit = 2000
+    /// The most bytes of values.
+    private static let byteLimit = 16 << 20
+
+    private let fetcher: RecordFetcher
+    private let timeout: Duration
+    private let now: Timestamp
+    private var reader: WaitingReader
+    private var topic = ""
+    private var recordsLeft = 0
+    private var bytesLeft = 0
+
+    /// - Parameters:
+    ///   - fetcher: Fetches records.
+    ///   - reader: Reads them.
+    ///   - timeout: How long each question may take.
+    ///   - now: Stands for the time of a record without one.
+    init(_ fetcher: RecordFetcher, _ reader: WaitingReader, timeout: Duration, now: Timestamp) {
+        self.fetcher = fetcher
+        self.reader = reader
+        self.timeout = timeout
+        self.now = now
+    }
+
+    /// Counts what waits in a partition.
+    ///
+    /// - Parameters:
+    ///   - position: Where the group stands in it.
+    ///   - kind: What its topic is for.
+    /// - Returns: The counts.
+    /// - Throws: As `RecordFetcher.firstRecord` does.
+    mutating func count(_ position: GroupPosition, _ kind: TopicRole.Kind) throws(KafkaError) -> WaitingCount {
+        if topic != position.partition.topic {
+            (topic, recordsLeft, bytesLeft) = (position.partition.topic, Self.recordLimit, Self.byteLimit)
+        }
+        var count = WaitingCount()
+        let finished = Set(position.finishedOffsets)
+        var (offset, readCount) = (position.start, 0)
+        while offset < position.high {
+            // Of each partition one record is read, for its age.
+            guard recordsLeft > 0 && bytesLeft > 0 || readCount == 0 else {
+                count.unread = position.high - offset - Int64(finished.count { $0 >= offset })
+                break
+            }
+            guard let record = try fetcher.firstRecord(from: offset, of: position.partition, timeout: timeout),
+                record.offset < position.high
+            else { break }
+            offset = record.offset + 1
+            readCount += 1
+            recordsLeft -= 1
+            bytesLeft -= record.value?.count ?? 0
+            if !finished.contains(record.offset) { add(record, kind, position.partition, to: &count) }
+        }
+        return count
+    }
+
+    private mutating func add(
+        _ record: FetchedRecord, _ kind: TopicRole.Kind, _ partition: TopicPartition, to count: inout WaitingCount
+    ) {
+        guard let request = reader.read(record, of: kind, in: partition) else { return }
+        count.requests += 1
+        if request.cancelledAt != nil { count.cancelled += 1 }
+        let since = request.due ?? record.timestamp.map(WaitingReader.moment) ?? now
+        // Records of a lane are in order, and whoever publishes them may give them any time.
+        if let oldest = count.oldest {
+            count.oldest = kind == .requests ? oldest : min(oldest, since)
+        } else {
+            count.oldest = since
+        }
+    }
+}

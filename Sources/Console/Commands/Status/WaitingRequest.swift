@@ -1,0 +1,70 @@
+import Delivery
+import Kafka
+import PushModel
+
+/// A request as it stands in a lane, in a delay lane or in the topic of held requests.
+struct WaitingRequest: Equatable {
+    /// The request's id.
+    let id: String
+    /// The record that it was published with.
+    let origin: RecordOrigin
+    /// When it is to go on; nil in a lane.
+    let due: Timestamp?
+    /// How many attempts had been made of its calls.
+    let attempts: Int64
+    /// Until when requests of its id are cancelled; nil where that does not concern it.
+    let cancelledAt: Timestamp?
+}
+
+/// Reads the requests of one group.
+struct WaitingReader {
+    private let group: String
+    private let cancellations: Cancellations
+    private var request = PushRequest()
+
+    /// - Parameters:
+    ///   - group: The group's name; what waits for another group is passed over.
+    ///   - cancellations: What was cancelled.
+    init(of group: String, _ cancellations: Cancellations) {
+        self.group = group
+        self.cancellations = cancellations
+    }
+
+    /// Reads a record.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - kind: What its topic is for.
+    ///   - place: Its partition.
+    /// - Returns: Nil for what is no request of the group: another group's, or a question for an outcome.
+    mutating func read(_ record: FetchedRecord, of kind: TopicRole.Kind, in place: TopicPartition) -> WaitingRequest? {
+        var origin = RecordOrigin(
+            topic: place.topic, partition: place.partition, offset: record.offset,
+            timestamp: Self.moment(record.timestamp ?? 0))
+        var (due, attempts): (Timestamp?, Int64) = (nil, 0)
+        if kind != .requests {
+            let headers = OwnHeaders.of(record)
+            func number(_ name: String) -> Int64? { headers[name].flatMap { Int64($0) } }
+            guard headers["pushfan-group"] == group, headers["pushfan-poll"] == nil, let topic = headers["pushfan-origin-topic"],
+                let partition = number("pushfan-origin-partition").flatMap({ Int32(exactly: $0) }),
+                let offset = number("pushfan-origin-offset")
+            else { return nil }
+            let published = Self.moment(number("pushfan-origin-timestamp-ms") ?? record.timestamp ?? 0)
+            origin = RecordOrigin(topic: topic, partition: partition, offset: offset, timestamp: published)
+            due = number("pushfan-not-before-ms").map(Self.moment)
+            attempts = max(0, number("pushfan-attempt") ?? 0)
+        }
+        let value = record.value ?? []
+        _ = RequestReader(from: .own).read(
+            value.span, headers: record.knownHeaders, origin: origin, into: &request)
+        let cancellation = cancellations.cancellation(of: request, published: origin.timestamp)
+        return WaitingRequest(
+            id: request.document.string(request.id), origin: origin, due: due, attempts: attempts,
+            cancelledAt: cancellation?.moment)
+    }
+
+    /// A moment that a record tells, kept between the years 1970 and 9999: anybody may have written it, and sums with it must not overflow.
+    static func moment(_ milliseconds: Int64) -> Timestamp {
+        Timestamp(milliseconds: min(max(milliseconds, 0), 253_402_300_799_999))
+    }
+}
