@@ -14,7 +14,7 @@ public struct FailureTally: Sendable {
 
     /// What became of a failed request since.
     public enum Standing: String, Sendable, CaseIterable {
-        /// No replay has taken up all that failed of it.
+        /// No replay has repeated all that failed of it.
         case open
         /// Its replay was written, and has no result yet.
         case beingRepaired = "being_repaired"
@@ -43,7 +43,7 @@ public struct FailureTally: Sendable {
 
         /// How many there are.
         public var count: Int { standings.values.reduce(0, +) }
-        /// How many of them no replay has taken up.
+        /// How many of them no replay has repeated.
         public var openCount: Int { standings[.open] ?? 0 }
 
         /// Whether both say the same of the same cause.
