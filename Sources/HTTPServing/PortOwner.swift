@@ -14,7 +14,7 @@ struct PortOwner: Equatable, CustomStringConvertible {
     /// Finds the process because of which an address cannot be listened on.
     ///
     /// - Parameter address: An IPv4 or IPv6 address.
-    /// - Returns: Nil where nobody listens any more, or this process may not see whose the socket is.
+    /// - Returns: Nil where there is no listener any more, or this process may not see whose the socket is.
     static func of(_ address: UnsafePointer<sockaddr>) -> PortOwner? {
         let host = hexadecimal(address)
         let port = PeerName.read(address).port
@@ -42,7 +42,7 @@ struct PortOwner: Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether nobody else can listen at `host` on the port on which somebody listens at `taken`.
+    /// Whether a listener at `taken` keeps others from its port at `host`.
     private static func excludes(_ taken: Substring, _ host: String) -> Bool {
         let isEverywhere = taken.allSatisfy { $0 == "0" } || host.allSatisfy { $0 == "0" }
         return isEverywhere || taken == host || taken == "0000000000000000FFFF0000" + host

@@ -46,7 +46,7 @@ public struct BrokerSilence: Sendable {
         self.cause = cause ?? self.cause
     }
 
-    /// What is to be said now; nil when nothing is.
+    /// What must be said now; nil when nothing is.
     public mutating func notice(at now: ContinuousClock.Instant) -> Notice? {
         guard let due, !isOver, isProven, now >= due else { return nil }
         self.due = now + wait
@@ -57,7 +57,7 @@ public struct BrokerSilence: Sendable {
 
     /// Notes that a broker has answered, which ends it.
     ///
-    /// - Returns: What is to be said; nil when nothing is.
+    /// - Returns: What must be said; nil when nothing is.
     public mutating func answered() -> Notice? {
         defer { end() }
         return wasSaid && !isOver ? .answered : nil

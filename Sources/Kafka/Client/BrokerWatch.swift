@@ -7,7 +7,7 @@ public final class BrokerWatch: Sendable {
     public struct Notice: Sendable, Equatable {
         /// The addresses that were asked, as configured.
         public let brokers: String
-        /// What is to be said.
+        /// What must be said.
         public let event: BrokerSilence.Notice
 
         /// One line for a person.

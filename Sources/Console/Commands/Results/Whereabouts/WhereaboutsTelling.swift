@@ -56,7 +56,7 @@ struct WhereaboutsTelling {
         case .delayed: "waits in \(place)\(due)"
         case .held: "is held behind its ordering key in \(place)"
         case .done, .unknown:
-            "the group is done with it at \(place), and no result of it is kept or in the time that was asked for"
+            "the group is done with it at \(place), and its result is not in what was searched"
         }
     }
 
