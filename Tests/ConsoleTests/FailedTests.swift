@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (60, "COUNT  ERROR             HUB   REPLAY"),
-        (80, "COUNT  ERROR             HUB   LAST SEEN                 REPLAY"),
+        (60, "OPEN  REPAIRED  ERROR             HUB   REPLAY"),
+        (80, "OPEN  REPAIRING  REPAIRED  ERROR             HUB   REPLAY"),
     ])
     func aNarrowTerminalHasWhatMattersAndEveryLineFits(width: Int, heading: String) throws {
         let broker = try broker()
@@ -119,7 +119,8 @@ import Testing
     @Test(arguments: ["", " --index=FILE"]) func whatAReplayHasTakenUpIsNotOpen(flag: String) throws {
         let folder = try TemporaryFolder()
         let flag = flag.replacing("FILE", with: folder.path("i.sqlite"))
-        let harness = try replayedBroker().harness
+        let broker = try replayedBroker()
+        let harness = broker.harness
         let failed = harness.run("failed -o ndjson" + flag)
         #expect(
             failed.output.hasPrefix(
@@ -133,10 +134,13 @@ import Testing
             harness.run("failed request:r0 --all -o ndjson" + flag).output.hasPrefix(
                 #"{"count":1,"open":0,"being_repaired":0,"repaired":1"#))
         #expect(harness.run("failed until:2026-11-21T12:00:00.001Z -o ndjson" + flag).output == failed.output)
+        withExtendedLifetime(broker) {}
     }
 
     @Test func whatOfNoKnownJobIsRepairsNothing() throws {
-        let failed = try replayedBroker(job: "other").harness.run("failed -o ndjson")
+        let broker = try replayedBroker(job: "other")
+        let failed = broker.harness.run("failed -o ndjson")
+        withExtendedLifetime(broker) {}
         #expect(failed.output.hasPrefix(#"{"count":5,"open":2,"being_repaired":3,"repaired":0,"failed_again":0"#), "\(failed)")
     }
 

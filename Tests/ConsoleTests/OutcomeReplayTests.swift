@@ -80,9 +80,17 @@ struct OutcomeReplayTests {
         let failed = stage.harness.run("failed -o ndjson")
         #expect(failed.lines.count == 4, "\(failed.output)")
         #expect(
-            failed.lines.contains { $0.hasPrefix(#"{"count":2,"code":"devices_refused","hub":"demo","platforms":["apple"]"#) })
-        #expect(failed.lines.contains { $0.hasPrefix(#"{"count":1,"code":"hub_abandoned""#) && $0.contains(#"{"ambiguous":1}"#) })
-        #expect(failed.lines.contains { $0.hasPrefix(#"{"count":1,"code":"no_target""#) && $0.contains(#"{"pointless":1}"#) })
+            failed.lines.contains {
+                $0.hasPrefix(#"{"count":2,"#) && $0.contains(#""code":"devices_refused","hub":"demo","platforms":["apple"]"#)
+            })
+        #expect(
+            failed.lines.contains {
+                $0.hasPrefix(#"{"count":1,"#) && $0.contains(#""code":"hub_abandoned""#) && $0.contains(#"{"ambiguous":1}"#)
+            })
+        #expect(
+            failed.lines.contains {
+                $0.hasPrefix(#"{"count":1,"#) && $0.contains(#""code":"no_target""#) && $0.contains(#"{"pointless":1}"#)
+            })
         let shown = stage.harness.run("results show some").output
         #expect(shown.contains("outcome    Completed; apple: Success 1, Throttled 1; devices_refused"), "\(shown)")
         #expect(shown.contains("state    partial") && shown.contains("replay   duplicate_risk"))

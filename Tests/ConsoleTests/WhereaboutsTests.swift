@@ -142,7 +142,8 @@ import Testing
     }
 
     @Test func whatHasNoResultIsFoundWhereItWaits() throws {
-        let harness = try Self.broker().harness
+        let broker = try Self.broker()
+        let harness = broker.harness
         for (id, text) in [
             (
                 "p",
@@ -163,6 +164,7 @@ import Testing
             text.contains("waits in push.delay-1m.v1, partition 0, offset 0, due 2026-11-21T12:00:42.000Z (in 42.0 s)"), "\(text)"
         )
         #expect(text.contains("searched   push.requests.v1: 1 offset (all)"))
+        withExtendedLifetime(broker) {}
     }
 
     @Test func whatHasAResultIsNotSearchedFor() throws {

@@ -204,7 +204,7 @@ import Testing
             let id = try worker.next().id
             defer { offset += 1 }
             #expect(answer.status == 504 && !answer.head.contains("Location"))
-            let named = answer.text.contains(#""request_id":"\(id)""#) && answer.text.contains("pushfan results show \(id)")
+            let named = answer.text.contains(#""request_id":"\#(id)""#) && answer.text.contains("pushfan results show \(id)")
             #expect(named, "\(id): \(answer.text)")
             guard answer.text.contains(#""code":"result_pending""#) else {
                 #expect(answer.text.contains(#""code":"kafka_unanswered""#) && answer.text.contains("It is not known"))

@@ -68,7 +68,7 @@ import Testing
     @Test(arguments: BrokerTrouble.Cause.allCases)
     func aLineSaysWhatIsWrongAndWhatToCheck(cause: BrokerTrouble.Cause) {
         let line = BrokerWatch.Notice(brokers: "b:1,c:2", event: .silent(cause)).line
-        #expect(line.contains(" at b:1,c:2 (\(cause.rawValue)); trying on; ") && line.hasSuffix("right?"))
+        #expect(line.contains(" at b:1,c:2 (\(cause.rawValue)); trying on; ") && line.hasSuffix("?") && line.contains(" right"))
     }
 
     @Test func theLineForARefusedConnectionIsTheDocumentedOne() {

@@ -60,9 +60,6 @@ import Testing
         #expect(try fetcher.startOffset(of: mock.partition(1), timeout: farDeadline) == 0)
         #expect(try fetcher.endOffset(of: mock.partition(2), timeout: farDeadline) == 0)
         #expect(try fetcher.partitionCount(of: "t", timeout: farDeadline) == 3)
-        mock.cluster.setTopic("t", isMissing: true)
-        let error = #expect(throws: KafkaError.self) { try fetcher.partitionCount(of: "t", timeout: farDeadline) }
-        #expect(error?.isUnknownTopicOrPartition == true)
     }
 
     @Test func aReaderAtTheEndSeesOnlyWhatComes() throws {

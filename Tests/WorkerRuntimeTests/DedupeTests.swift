@@ -28,7 +28,7 @@ struct DedupeTests {
     }
 
     private static let sent = "sent success - 1"
-    private static let refused = "rejected payload schema_invalid 0"
+    private static let refused = "rejected permanent not_configured 0"
     private static let repeated = "duplicate duplicate duplicate 0"
 
     @Test func theSecondOneGetsAResultAndNoCall() throws {

@@ -138,7 +138,7 @@ struct GroupTests {
         let worker = try bench.startWorker()
         #expect(
             eventually {
-                worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains("_TRANSPORT") == true }
+                worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains("broker") == true }
             })
         #expect(eventually { worker.report(.live).passes })
         #expect(!worker.hasEnded)
@@ -162,7 +162,7 @@ struct GroupTests {
         let worker = try bench.startWorker()
         #expect(
             eventually {
-                worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains("_TRANSPORT") == true }
+                worker.report(.ready).checks.contains { $0.name == "group" && $0.reason?.contains("broker") == true }
             })
         try worker.stop()
         bench.cluster?.setBroker(1, isUp: true)

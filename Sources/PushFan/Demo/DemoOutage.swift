@@ -60,9 +60,10 @@ struct DemoOutage {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let console = DemoConsole(stage.environment, text)
         try console.run(["failed"])
+        // They are ambiguous: the worker that was killed before may have begun them.
         try console.run(
-            ["replay", "plan", "state:failed", "--reason", "hub outage", "--file", path], path: path, shownAs: Self.plan, lines: 5
-        )
+            ["replay", "plan", "state:failed", "--include-ambiguous", "--reason", "hub outage", "--file", path], path: path,
+            shownAs: Self.plan, lines: 5)
         let (job, count) = try Self.header(of: path)
         try console.run(["replay", "run", path], path: path, shownAs: Self.plan)
         var repaired = 0

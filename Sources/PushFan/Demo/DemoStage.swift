@@ -141,7 +141,7 @@ final class DemoStage {
         configuration.guarantee = .atLeastOnce
         configuration.start = .beginning
         // Shorter than brokers allow, so that nobody has to wait long for the killed worker's partitions.
-        configuration.sessionTimeout = .seconds(2)
+        configuration.sessionTimeout = .seconds(6)
         configuration.rateLimit = hubRate
         // The emulator tells at once what became of a notification.
         configuration.outcomes.firstWait = 100

@@ -108,8 +108,8 @@ enum FailedCommand {
 
     private static func table(_ groups: [FailureTally.Group]) -> Table {
         var table = Table([
-            Table.Column(title: "OPEN", isNumber: true), Table.Column(title: "REPAIRING", isNumber: true),
-            Table.Column(title: "REPAIRED", isNumber: true), Table.Column(title: "ERROR"), Table.Column(title: "HUB"),
+            Table.Column(title: "OPEN", isNumber: true), Table.Column(title: "REPAIRING", isNumber: true, spare: 4),
+            Table.Column(title: "REPAIRED", isNumber: true, spare: 5), Table.Column(title: "ERROR"), Table.Column(title: "HUB"),
             Table.Column(title: "PLATFORMS", spare: 2), Table.Column(title: "FIRST SEEN", spare: 1),
             Table.Column(title: "LAST SEEN", spare: 3), Table.Column(title: "REPLAY"),
             Table.Column(title: "FAILED AGAIN", isNumber: true, isWide: true),
