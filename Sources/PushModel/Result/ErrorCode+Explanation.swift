@@ -24,7 +24,7 @@ extension ErrorCode {
         case .unknownHub:
             Explanation(
                 cause: "The request names a hub that this worker does not know.",
-                effect: "It waited for the first minute after the worker's start or reload. Nothing was sent.",
+                effect: "It waited for up to a minute if the settings were new. Nothing was sent.",
                 remedy: "Configure a hub of this name and replay, or replay with --set hub=NAME.")
         case .notConfigured:
             Explanation(
@@ -68,7 +68,7 @@ extension ErrorCode {
         case .hubNotFound:
             Explanation(
                 cause: "There is no hub of this name in the namespace.",
-                effect: "Calls to the hub stopped as in an outage; this one was given up.",
+                effect: "Its attempts were used up; all else waits as in an outage. No device was reached.",
                 remedy: "Correct hub.name or hub.connection_string and replay, or replay with --set hub=NAME.")
         case .hubQuota:
             Explanation(

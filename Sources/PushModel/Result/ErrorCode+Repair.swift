@@ -20,12 +20,12 @@ extension ErrorCode {
         }
     }
 
-    /// What a person must say for a plan to take what ended so; nil where nothing special.
+    /// The condition under which a plan takes what ended so; nil where it needs none.
     public var replayCondition: String? {
         switch self {
-        case .expiredInQueue: "with --ttl or --expires-at"
-        case .cancelled, .hubCanceled: "if the filter names it: state:cancelled"
-        case .noTarget: "if the filter names it: error:no_target"
+        case .expiredInQueue: "--ttl or --expires-at is given"
+        case .cancelled, .hubCanceled: "the filter names it: state:cancelled"
+        case .noTarget: "the filter names it: error:no_target"
         default: nil
         }
     }

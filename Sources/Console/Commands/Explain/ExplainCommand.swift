@@ -91,7 +91,7 @@ enum ExplainCommand {
         let ends = rows.isEmpty ? [code.outcome] : rows.map(\.verdict.outcome)
         let words = ReplaySafety.allCases.filter { word in ends.contains { ReplaySafety(of: $0, code) == word } }
         let text = words.map(\.rawValue).joined(separator: " or ")
-        if let condition = code.replayCondition { return "\(text); only \(condition)" }
+        if let condition = code.replayCondition { return "left out of a plan unless \(condition)" }
         return code.repair.map { "\(text); first \($0)" } ?? text
     }
 
