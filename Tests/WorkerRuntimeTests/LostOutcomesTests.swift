@@ -1,4 +1,5 @@
 import Delivery
+import Kafka
 import PushModel
 import TestSupport
 import Testing
@@ -93,6 +94,23 @@ struct LostOutcomesTests {
         var known = Self.known(of: batch, isWritten: true)
         let outcome = known.take(KnownRequest(flight), of: Self.partition)
         #expect(try #require(outcome).isEmpty)
+    }
+
+    /// Without transactions the committer may write the records of a batch whose partitions the loop has just lost.
+    @Test func whatIsWrittenAfterItsPartitionWasLostIsNotWrittenAgain() throws {
+        let flight = Self.flight(.success)
+        var offered = OfferedBatch()
+        var batch = OutcomeBatch()
+        Self.record(flight, into: &batch)
+        let offset = OffsetCommit(TopicPartition(topic: "requests", partition: 0), offset: 8, metadata: "")
+        offered.job = CommitJob(batch: batch, offsets: [offset], before: [Self.position])
+        offered.slots = [flight.slot]
+        offered.known.lost(Self.partition, at: [Self.position], knowing: batch.knownEntries()[flight.slot] ?? [])
+        offered.noteWritten()
+        #expect(offered.known.count == 1)
+        let outcome = offered.known.take(KnownRequest(flight), of: Self.partition)
+        #expect(try #require(outcome).isEmpty)
+        #expect(offered.known.count == 0 && offered.known.byteCount == 0)
     }
 
     @Test func anotherRequestAtTheOffsetIsNotTakenForIt() {

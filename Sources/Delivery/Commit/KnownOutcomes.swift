@@ -122,6 +122,13 @@ public struct KnownOutcomes<Outcome: Sendable>: Sendable {
         return entry.request == request ? entry.outcome : nil
     }
 
+    /// Puts other outcomes, of the same size, in the place of those that are known of the same requests.
+    public mutating func replace(with entries: [Entry], of partition: Membership.Partition) {
+        for entry in entries where partitions[partition]?.entries[entry.request.offset]?.request == entry.request {
+            partitions[partition]?.entries[entry.request.offset] = entry
+        }
+    }
+
     /// Counts one more in, after what was lost the longest ago has made room for it.
     ///
     /// - Returns: Whether there is room.

@@ -224,6 +224,7 @@ extension WorkerLoop {
     private func commitFailed(_ error: KafkaError, _ standing: CommitJob.Standing) {
         guard let job = offered.job else { return }
         offered.job?.standing = standing
+        if standing == .written { offered.noteWritten() }
         metrics.commitFailures.increment()
         metrics.resultsFailed.increment(by: UInt64(job.batch.resultCount))
         log.warning(.commitFailed, "results could not be committed and are offered again", [.reason: .string(error.description)])

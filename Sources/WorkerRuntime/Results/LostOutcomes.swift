@@ -20,6 +20,16 @@ extension OfferedBatch {
         }
     }
 
+    /// Notes that the records of the offered batch are written. Its partitions may have been lost meanwhile: then they are not written again
+    /// when these come back.
+    mutating func noteWritten() {
+        guard known.count > 0, let job else { return }
+        for (slot, entries) in job.batch.knownEntries(isWritten: true) {
+            guard let place = slots.firstIndex(of: slot) else { continue }
+            known.replace(with: entries, of: Membership.Partition(job.offsets[place].partition))
+        }
+    }
+
     /// Says of partitions that begin up to where outcomes are known.
     ///
     /// - Returns: How many are.
