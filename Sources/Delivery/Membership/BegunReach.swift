@@ -11,17 +11,18 @@ import PushModel
 public struct BegunReach: Sendable, Equatable {
     /// Before which offset.
     public private(set) var end: Int64
-    /// What `end` never passes: where the partition ended as it was assigned, if the owner did not say how far it began.
+    /// The bound that `end` never passes: where the partition ended as it was assigned, if the owner did not say how far it
+    /// began.
     private var limit: Int64
-    /// Whether the owner is known to have ended: it said how far it began, or there was none.
+    /// True if the owner is known to have ended: it said how far it began, or there was none.
     public let ownerEnded: Bool
-    /// Whether it may still go on.
+    /// True if it may still go on.
     public private(set) var isOverlapping: Bool
 
     /// Nothing was begun.
     public init() { (end, limit, ownerEnded, isOverlapping) = (0, 0, true, false) }
 
-    /// What a position tells.
+    /// The reach that a position gives.
     ///
     /// - Parameters:
     ///   - position: Where the group stands.
@@ -51,7 +52,7 @@ public struct BegunReach: Sendable, Equatable {
         limit = max(limit, end)
     }
 
-    /// How far requests were begun that are not finished, for the position of a partition that is given up.
+    /// The end of the requests that were begun and are not finished, for the position of a partition that is given up.
     ///
     /// - Parameters:
     ///   - ledger: The partition's records.
