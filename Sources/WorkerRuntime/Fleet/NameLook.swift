@@ -27,8 +27,8 @@ struct NameLook {
         return NameSighting(holder: holder, own: own, isGone: isGone, hasLeft: hasLeft)
     }
 
-    /// Whether the owner of partitions has finished its work: a worker that begins takes back what positions say of that before anything
-    /// else. Without partitions, or an answer, it is not known.
+    /// True if the owner of partitions has finished its work: a worker that begins takes back what positions say of that before
+    /// anything else. Without partitions, or an answer, it is not known.
     private func hasLeft(_ partitions: [TopicPartition]) -> Bool {
         let lanes = Lane.allCases.map { configuration.topics.requests(of: $0) }
         let requests = partitions.filter { lanes.contains($0.topic) }

@@ -1,7 +1,8 @@
 import Kafka
 import PushModel
 
-/// A record's key and headers, kept for as long as the record may have to be written again; its value is in the request's document.
+/// A record's key and headers, kept for as long as the record may have to be written again. Its value is in the request's
+/// document.
 struct RecordEnvelope {
     private var bytes = ByteWriter()
     private var keyRange: Range<Int>?
@@ -14,7 +15,7 @@ struct RecordEnvelope {
         headers.removeAll(keepingCapacity: true)
     }
 
-    /// Calls `body` with the key; not if there is none, which is not the same as an empty one.
+    /// Calls `body` with the key, but not if there is none, which is not the same as an empty one.
     func withKey(_ body: (Span<UInt8>) -> Void) {
         if let keyRange { body(bytes.span.extracting(keyRange)) }
     }

@@ -109,7 +109,7 @@ extension WorkerLoop {
         return mode == .running && (partitions[slot].isClosed || membership.isDoubtful && partitions[slot].ledger != nil)
     }
 
-    /// What to commit for a partition; nil when it has no position yet.
+    /// The position to commit for a partition, or nil when it has none yet.
     private func position(of slot: Int, leavingOut left: [Int64], closes: Bool) -> OffsetCommit? {
         if parents.slots.contains(slot) {
             let position = parents[slot].commit(leavingOut: left, marks: partitions[slot].marks)
@@ -125,13 +125,13 @@ extension WorkerLoop {
         return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
     }
 
-    /// Whether a partition's mark has moved over records without a result, which nothing else would commit.
+    /// True if a partition's mark has moved over records without a result, which nothing else would commit.
     private func hasUncommittedGap(_ slot: Int) -> Bool {
         guard parents.slots.contains(slot) else { return partitions[slot].hasUncommittedGap }
         return parents[slot].lowWaterMark > partitions[slot].committed?.offset ?? 0
     }
 
-    /// Whether a commit would record anything.
+    /// True if a commit would record anything.
     var hasSomethingToCommit: Bool {
         if ordered.isRefreshDue || membership.isOpening { return true }
         if cycle.isInOrder ? !outbox.isEmpty && partitions.indices.contains(where: mayPublishInOrder) : !outbox.isEmpty {
@@ -140,8 +140,8 @@ extension WorkerLoop {
         return (mode != .running || cycle.isGapDue(now: now)) && partitions.indices.contains(where: hasUncommittedGap)
     }
 
-    /// Whether results of a partition may be in the outbox that wait for none before them. To look for them there, at every turn, would
-    /// take as long as there are many.
+    /// True if results of a partition may be in the outbox that wait for none before them. To look for them there, at every turn,
+    /// would take as long as there are many.
     private func mayPublishInOrder(_ slot: Int) -> Bool {
         parents.slots.contains(slot) ? partitions[slot].isDirty : hasUncommittedGap(slot)
     }
@@ -243,7 +243,7 @@ extension WorkerLoop {
         for slot in offered.slots { partitions[slot].isDirty = true }
     }
 
-    /// Replaces a committer whose job does not end; what it had is offered to the next one.
+    /// Replaces a committer whose job does not end. What it had is offered to the next one.
     func watchCommitter() {
         guard let since = committer.busySince else { return }
         let duration = MonotonicTime.now() - since

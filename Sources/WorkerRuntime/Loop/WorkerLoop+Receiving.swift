@@ -12,7 +12,7 @@ extension WorkerLoop {
     /// Records of one partition in a row before the next one has its turn.
     private static let recordsPerTurn = 64
 
-    /// How often it is seen to that more records are fetched: 10 ms in nanoseconds.
+    /// The interval at which it is seen to that more records are fetched: 10 ms in nanoseconds.
     private static let refillInterval: Int64 = 10_000_000
 
     /// Reads records while there is room for their calls, lane by lane, and of each lane partition by partition.
@@ -76,7 +76,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Notes that a record was delivered; nil when its outcome was published before, or a newer version wrote it.
+    /// Notes that a record was delivered. Nil when its outcome was published before, or a newer version wrote it.
     func receive(_ record: borrowing ConsumedRecord, of slot: Int) -> OffsetLedger.Reception? {
         let offset = record.offset
         if partitions[slot].begins(after: offset) { membership.foundBehindCommit(Membership.Partition(partitions[slot].id)) }
@@ -92,7 +92,7 @@ extension WorkerLoop {
         return reception
     }
 
-    /// How many offsets of a partition may be in work.
+    /// The number of offsets of a partition that may be in work.
     private func window(of slot: Int) -> Int {
         partitions[slot].role == .held ? configuration.heldWindow : configuration.window
     }
@@ -211,7 +211,7 @@ extension WorkerLoop {
             ])
     }
 
-    /// Plans and formats a request; everything that can be refused is refused before any call.
+    /// Plans and formats a request. Everything that can be refused is refused before any call.
     func start(_ flight: Flight) {
         flights.count(flight)
         if let letter = flight.deadLetter ?? knownOutcome(of: flight) {
@@ -282,7 +282,8 @@ extension WorkerLoop {
         }
     }
 
-    /// Plans the calls of a request and formats what they send; whether that can be done is up to nothing but the request and the settings.
+    /// Plans the calls of a request and formats what they send. Whether that can be done is up to nothing but the request and the
+    /// settings.
     func plan(_ flight: Flight) throws(RequestFault) {
         try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
         if flight.plan.calls.count > planner.maximumCalls || flight.spread != nil {
@@ -292,7 +293,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Renders one payload for each platform of the plan; calls of one platform share it.
+    /// Renders one payload for each platform of the plan. Calls of one platform share it.
     private func format(_ flight: Flight) throws(RequestFault) {
         for call in flight.plan.calls {
             let isSamePlatform = !flight.calls.isEmpty && flight.report.calls.last?.platform == call.platform
