@@ -109,6 +109,8 @@ struct PartitionState {
     var firstOffset: Int64
     /// How far the partition's previous owner may have begun requests.
     var begun = BegunReach()
+    /// How far its requests may be begun before another position is committed.
+    var reserve = BeginReserve()
     /// Behind the last offset whose outcome is known, although it is not committed, because the partition was lost and has come back; else 0.
     var knownEnd: Int64 = 0
     /// Whether a call in flight was given up.
@@ -144,6 +146,7 @@ struct PartitionState {
         isDirty = plan.isDirty
         firstOffset = plan.firstOffset
         begun = plan.begun
+        reserve = plan.reserve
         isClosed = plan.isClosed
         recent = plan.recent
         self.lag = lag
@@ -158,7 +161,26 @@ struct PartitionState {
     }
 
     /// Whether the group's position is to say, at the end of the work, how far requests were begun.
-    var isToBeClosed: Bool { !isClosed && role != .parents && endOfBegun != nil }
+    var isToBeClosed: Bool {
+        guard !isClosed, role != .parents, let end = endOfBegun else { return false }
+        return !role.hasRequests || reserve.end > end
+    }
+
+    /// Whether a record was read that may not be begun before a position is committed.
+    var isReserveShort: Bool { parked.map { !reserve.allows($0.offset) } ?? false }
+
+    /// Whether a position should be committed that gives the reserve back.
+    func isRestDue(now: MonotonicTime) -> Bool {
+        guard role.hasRequests, left == nil, refusal == nil, let ledger, let end = endOfBegun else { return false }
+        return reserve.isRestDue(least: max(end, ledger.position), now: now)
+    }
+
+    /// The end of the reserve for a position that is offered now; nil where it names none, and anything may be begun.
+    mutating func nextReserve(now: MonotonicTime) -> Int64? {
+        guard role.hasRequests, let ledger, let least = endOfBegun else { return nil }
+        let end = reserve.next(least: least, position: ledger.position, wanted: parked?.offset, now: now)
+        return end - ledger.lowWaterMark <= FinishedOffsets.mostBegun ? end : nil
+    }
 
     /// Behind which offset no request was begun that is not finished; nil while that cannot be said.
     var endOfBegun: Int64? {
@@ -176,6 +198,7 @@ struct PartitionState {
     mutating func received(_ offset: Int64, window: Int) -> OffsetLedger.Reception? {
         if ledger == nil { ledger = OffsetLedger(start: offset, window: window) }
         if let ledger { begun.read(offset, expected: ledger.position) }
+        guard reserve.allows(offset) || ledger?.isKnown(offset) ?? false else { return .beyondWindow }
         return ledger?.received(offset)
     }
 
