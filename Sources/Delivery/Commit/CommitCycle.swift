@@ -98,10 +98,12 @@ public struct CommitCycle: Sendable {
     ///
     /// - Parameters:
     ///   - waiting: How many records wait.
+    ///   - isHurried: Whether there are positions to commit as soon as they can be.
     ///   - now: The present moment.
     /// - Returns: A moment, `never` for none.
-    public func wakeTime(waiting: Int, now: MonotonicTime) -> MonotonicTime {
+    public func wakeTime(waiting: Int, isHurried: Bool = false, now: MonotonicTime) -> MonotonicTime {
         if let offer { return offer.retryAt ?? .never }
+        if isHurried { return max(nextOffer, now) }
         return waiting == 0 ? .never : max(nextOffer, schedule.due(waiting: waiting, now: now))
     }
 

@@ -12,12 +12,12 @@ public struct FinishedOffsets: Sendable, Equatable {
     /// The first and the last record that were read, or nil when they are not known. They show whether the partition has lost
     /// some of what was read.
     public var marks: ReadMarks?
-    /// The greatest distance above the mark of requests that may have been begun and are not finished, 0 – 32,768. Nil while the
-    /// partition has an owner, and of one that died: then it may be any.
+    /// The distance above the mark before which requests may be begun at this position, or have been, and are not finished, 0 – 32,768.
+    /// Nil where it may be any.
     public var begun: Int64?
 
     /// The most that `begun` can be.
-    static let mostBegun = Int64(2 * OffsetLedger.maximumWindow)
+    public static let mostBegun = Int64(2 * OffsetLedger.maximumWindow)
 
     /// The longest text form, in characters: the map of a full window, and 121 before it.
     public static let longestText = 121 + (OffsetLedger.maximumWindow / 8 + 2) / 3 * 4

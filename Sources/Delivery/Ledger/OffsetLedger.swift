@@ -121,7 +121,7 @@ public struct OffsetLedger: Sendable {
     ///
     /// - Parameters:
     ///   - marks: The first and the last record that were read; nil when they are not kept.
-    ///   - begunBefore: Behind which offset nothing was begun, if nothing will be any more; nil while something may be.
+    ///   - begunBefore: Behind which offset nothing is begun at this position; nil if anything may be.
     /// - Returns: The position.
     public func commit(marks: ReadMarks? = nil, begunBefore: Int64? = nil) -> LedgerCommit {
         var finished = finishedOffsets()

@@ -145,7 +145,7 @@ public struct AssignmentPlan: Sendable {
                 partition.beginParents(at: known.committed)
             } else if let position = known.committed {
                 do throws(FinishedOffsets.DecodingError) {
-                    try partition.begin(at: position, end: known.end, window: size)
+                    try partition.begin(at: position, known.kind, end: known.end, window: size)
                 } catch {
                     partition.leave(because: LeaveCause(error), known.kind)
                 }
@@ -208,8 +208,10 @@ extension AssignmentPlan {
         public private(set) var marks: ReadMarks?
         /// The reach within which the previous owner may have begun requests.
         public private(set) var begun = BegunReach()
-        /// True if the position says that no worker is at work here, or there is none that says where it begins. A worker that
-        /// begins something and dies must leave one that does not say so.
+        /// The reserve that the position of a partition of requests names.
+        public private(set) var reserve = BeginReserve()
+        /// True if the position says that no worker is at work here, or there is none that says where it begins. A worker that begins
+        /// something and dies must leave one that does not say so.
         public private(set) var isClosed = false
         /// True if where it begins must be committed.
         public private(set) var isDirty = false
@@ -232,14 +234,18 @@ extension AssignmentPlan {
         /// Begins where the group stands. Where there was no record between the last one that was read and the position, a record that is
         /// there now came later, in place of what was lost.
         fileprivate mutating func begin(
-            at position: LedgerCommit, end: Int64?, window: Int
+            at position: LedgerCommit, _ kind: Kind, end: Int64?, window: Int
         ) throws(FinishedOffsets.DecodingError) {
             let finished = try FinishedOffsets(decoding: position.metadata)
             marks = finished.marks
             if finished.bitCount == 0, let last = marks?.last.offset { firstOffset = min(firstOffset, last.addingSaturated(1)) }
             ledger = OffsetLedger(start: firstOffset, finished: finished, window: window)
             start = .offset(min(recent?.end ?? firstOffset, firstOffset))
-            isClosed = finished.begun != nil
+            if kind == .requests {
+                reserve = BeginReserve(end: finished.begun.map { position.offset.addingSaturated($0) })
+            } else {
+                isClosed = finished.begun != nil
+            }
             begun = BegunReach(from: position.offset, begun: finished.begun, partitionEnd: end)
         }
 
@@ -263,6 +269,7 @@ extension AssignmentPlan {
             isClosed = false
             isDirty = false
             begun = BegunReach()
+            reserve = BeginReserve()
         }
 
         /// Begins where it was decided, or not at all.

@@ -112,6 +112,8 @@ struct PartitionState {
     var firstOffset: Int64
     /// The reach up to which the partition's previous owner may have begun requests.
     var begun = BegunReach()
+    /// The reach of its requests that may be begun before another position is committed.
+    var reserve = BeginReserve()
     /// The offset behind the last one whose outcome is known, although it is not committed, because the partition was lost and
     /// has come back. Else 0.
     var knownEnd: Int64 = 0
@@ -148,6 +150,7 @@ struct PartitionState {
         isDirty = plan.isDirty
         firstOffset = plan.firstOffset
         begun = plan.begun
+        reserve = plan.reserve
         isClosed = plan.isClosed
         recent = plan.recent
         self.lag = lag
@@ -161,8 +164,27 @@ struct PartitionState {
         return ledger.lowWaterMark > committed?.offset ?? -1
     }
 
-    /// True if the group's position is to say, at the end of the work, how far requests were begun.
-    var isToBeClosed: Bool { !isClosed && role != .parents && endOfBegun != nil }
+    /// True if the group's position should say, at the end of the work, how far requests were begun.
+    var isToBeClosed: Bool {
+        guard !isClosed, role != .parents, let end = endOfBegun else { return false }
+        return !role.hasRequests || reserve.end > end
+    }
+
+    /// True if a record was read that may not be begun before a position is committed.
+    var isReserveShort: Bool { parked.map { !reserve.allows($0.offset) } ?? false }
+
+    /// True if a position should be committed that gives the reserve back.
+    func isRestDue(now: MonotonicTime) -> Bool {
+        guard role.hasRequests, left == nil, refusal == nil, let ledger, let end = endOfBegun else { return false }
+        return reserve.isRestDue(least: max(end, ledger.position), now: now)
+    }
+
+    /// The end of the reserve for a position that is offered now, or nil where it names none, and anything may be begun.
+    mutating func nextReserve(now: MonotonicTime) -> Int64? {
+        guard role.hasRequests, let ledger, let least = endOfBegun else { return nil }
+        let end = reserve.next(least: least, position: ledger.position, wanted: parked?.offset, now: now)
+        return end - ledger.lowWaterMark <= FinishedOffsets.mostBegun ? end : nil
+    }
 
     /// The offset behind which no request was begun that is not finished, or nil while that cannot be said.
     var endOfBegun: Int64? {
@@ -180,6 +202,7 @@ struct PartitionState {
     mutating func received(_ offset: Int64, window: Int) -> OffsetLedger.Reception? {
         if ledger == nil { ledger = OffsetLedger(start: offset, window: window) }
         if let ledger { begun.read(offset, expected: ledger.position) }
+        guard reserve.allows(offset) || ledger?.isKnown(offset) ?? false else { return .beyondWindow }
         return ledger?.received(offset)
     }
 

@@ -207,9 +207,12 @@ extension WorkerLoop {
     func partitionState(
         _ partition: AssignmentPlan.Partition, of id: TopicPartition, at position: LedgerCommit?
     ) -> PartitionState {
-        PartitionState(
+        var state = PartitionState(
             id, role(of: id), partition, committed: position, lag: metrics.lag(of: id), consumed: metrics.consumed(from: id.topic)
         )
+        // Its first record is to wait for no commit of its own.
+        state.reserve.read(at: now)
+        return state
     }
 
     /// Resets the assignment to the group's committed offsets. What was in flight is dropped.

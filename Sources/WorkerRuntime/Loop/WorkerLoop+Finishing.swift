@@ -65,8 +65,7 @@ extension WorkerLoop {
             return false
         }
         // Not before its time.
-        let end = partitions[flight.slot].begun.ownerEnded ? membership.begunAt : membership.overlapEnd
-        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= end } ?? true }
+        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= membership.overlapEnd } ?? true }
     }
 
     /// Turns what the brokers never take into a dead letter that says so.

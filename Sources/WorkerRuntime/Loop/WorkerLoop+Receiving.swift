@@ -85,6 +85,7 @@ extension WorkerLoop {
             return nil
         }
         partitions[slot].noteRead(record)
+        partitions[slot].reserve.read(at: now)
         let reception = partitions[slot].received(offset, window: window(of: slot))
         if reception == .alreadyFinished { return nil }
         partitions[slot].consumed.increment()
@@ -187,7 +188,7 @@ extension WorkerLoop {
 
     /// Starts a record that lay beyond the window, when the window has moved.
     func startParked(_ slot: Int) {
-        guard let flight = partitions[slot].parked else { return }
+        guard let flight = partitions[slot].parked, partitions[slot].reserve.allows(flight.offset) else { return }
         switch partitions[slot].ledger?.received(flight.offset) {
         case .beyondWindow: return
         case .process:

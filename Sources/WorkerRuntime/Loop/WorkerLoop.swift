@@ -100,6 +100,8 @@ final class WorkerLoop {
     var offered = OfferedBatch()
     /// The cycle that decides over both.
     var cycle: CommitCycle
+    /// True if partitions without records have reserves to give back.
+    var isRestDue = false
 
     // For its status.
     var facts = LoopFacts()
@@ -209,6 +211,7 @@ final class WorkerLoop {
             measureLag()
             watchHeld()
             relieveWindows()
+            watchReserves()
             closeRetiredPorts()
             for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
                 port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
@@ -273,7 +276,7 @@ final class WorkerLoop {
         var wake = min(now + 200_000_000, portWake, keyed)
         if let due = timers.first { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
-        wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, now: now))
+        wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, isHurried: isReserveShort || isRestDue, now: now))
         if let timer = details.nextTimer { wake = min(wake, timer) }
         return wake
     }
