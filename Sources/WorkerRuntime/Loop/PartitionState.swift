@@ -44,6 +44,10 @@ enum PartitionRole: Equatable {
     /// True if publishers write to it. The others are written by workers and by replays.
     var isOpen: Bool { hasRequests && self != .requests(.own) }
 
+    /// The bytes that a record may have with key and headers. Any request of a publisher may have to wait in a topic of ours, with its history
+    /// and our headers beside its own. Brokers take 1,048,588 by default.
+    var largestRecord: Int { isOpen ? 900_000 : 1_040_000 }
+
     /// True if its records say whose they are, because groups share the topic.
     var namesGroup: Bool { kind == .delayed || kind == .held }
 }
@@ -204,6 +208,18 @@ struct PartitionState {
         if let ledger { begun.read(offset, expected: ledger.position) }
         guard reserve.allows(offset) || ledger?.isKnown(offset) ?? false else { return .beyondWindow }
         return ledger?.received(offset)
+    }
+
+    /// Takes the record that waits, once window and reserve let it begin.
+    ///
+    /// - Returns: The record, and whether it was finished before: possible after the window was made smaller, because the restored map
+    ///   reaches further than the window. Nil if none waits, or it must wait on.
+    mutating func takeParked() -> (flight: Flight, isFinished: Bool)? {
+        guard let flight = parked, reserve.allows(flight.offset) else { return nil }
+        let reception = ledger?.received(flight.offset)
+        if reception == .beyondWindow { return nil }
+        parked = nil
+        return (flight, reception != .process)
     }
 
     /// Of the record of a delay lane that is the next to go on, when to check it again, and since when it waits, or nil when none

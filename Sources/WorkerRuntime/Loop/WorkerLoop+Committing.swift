@@ -93,7 +93,6 @@ extension WorkerLoop {
             if parents.slots.contains(slot) { parents[slot].offered(leavingOut: left ?? []) }
         }
         ordered.isRefreshDue = false
-        isRestDue = false
         offered.job = job
         handOver()
     }
@@ -111,7 +110,7 @@ extension WorkerLoop {
         if closes { return partitions[slot].isToBeClosed }
         guard mode == .running else { return false }
         if partitions[slot].isClosed || membership.isDoubtful && partitions[slot].ledger != nil { return true }
-        return partitions[slot].isReserveShort || isRestDue && partitions[slot].isRestDue(now: now)
+        return partitions[slot].isReserveShort || partitions[slot].isRestDue(now: now)
     }
 
     /// The offset behind which nothing is begun at a position that is offered now, or nil if it does not say that.
@@ -143,7 +142,7 @@ extension WorkerLoop {
 
     /// True if a commit would record anything.
     var hasSomethingToCommit: Bool {
-        if ordered.isRefreshDue || membership.isOpening || isRestDue || isReserveShort { return true }
+        if ordered.isRefreshDue || membership.isOpening || isReserveShort { return true }
         if cycle.isInOrder ? !outbox.isEmpty && partitions.indices.contains(where: mayPublishInOrder) : !outbox.isEmpty {
             return true
         }
@@ -157,7 +156,7 @@ extension WorkerLoop {
 
     /// Has partitions without records give their reserves back.
     func watchReserves() {
-        isRestDue = mode == .running && !cycle.isInOrder && partitions.contains { $0.isRestDue(now: now) }
+        if mode == .running, !cycle.isInOrder, partitions.contains(where: { $0.isRestDue(now: now) }) { ordered.isRefreshDue = true }
     }
 
     /// Whether results of a partition may be in the outbox that wait for none before them. To look for them there, at every turn, would

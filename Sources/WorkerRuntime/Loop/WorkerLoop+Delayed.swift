@@ -104,10 +104,7 @@ extension WorkerLoop {
     private func takeDelayed(_ record: borrowing ConsumedRecord, _ slot: Int) -> Flight? {
         let readAt = partitions[slot].readAgain(record.offset) ?? wallClock
         guard case .delay(let delay) = partitions[slot].role, let reception = receive(record, of: slot) else { return nil }
-        let partition = partitions[slot].id
-        let place = RecordOrigin(
-            topic: partition.topic, partition: partition.partition, offset: record.offset,
-            timestamp: record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
+        let place = record.origin(in: partitions[slot].id, now: wallClock)
         let flight = flights.take()
         switch DelayedRecord.read(record, group: configuration.groupID, in: delay, now: readAt) {
         case .request(let delayed):

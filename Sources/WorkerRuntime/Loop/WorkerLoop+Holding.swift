@@ -152,10 +152,7 @@ extension WorkerLoop {
     private func takeHeld(_ record: borrowing ConsumedRecord, _ slot: Int) {
         guard let reception = receive(record, of: slot) else { return }
         let flight = flights.take()
-        let partition = partitions[slot].id
-        let place = RecordOrigin(
-            topic: partition.topic, partition: partition.partition, offset: record.offset,
-            timestamp: record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
+        let place = record.origin(in: partitions[slot].id, now: wallClock)
         switch DelayedRecord.read(record, group: configuration.groupID, in: nil, now: wallClock) {
         case .request(let delayed):
             flight.begin(
@@ -179,17 +176,10 @@ extension WorkerLoop {
     }
 
     private func takeUpParked(_ slot: Int) {
-        guard let flight = partitions[slot].parked else { return }
-        switch partitions[slot].ledger?.received(flight.offset) {
-        case .beyondWindow: return
-        case .process:
-            partitions[slot].parked = nil
-            // Read not long ago; how long it lay there before does not matter much.
-            keep(flight, writtenAt: wallClock.adding(milliseconds: -Self.longestStay / 2))
-        case .alreadyFinished, nil:
-            partitions[slot].parked = nil
-            abandon(flight)
-        }
+        guard let (flight, isFinished) = partitions[slot].takeParked() else { return }
+        if isFinished { return abandon(flight) }
+        // Read not long ago; how long it lay there before does not matter much.
+        keep(flight, writtenAt: wallClock.adding(milliseconds: -Self.longestStay / 2))
     }
 
     /// Lets a held request wait for its moment and its key's turn.

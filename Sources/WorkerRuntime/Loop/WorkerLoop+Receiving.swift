@@ -57,11 +57,7 @@ extension WorkerLoop {
     private func receiveRecord(_ slot: Int) {
         guard case .requests(let lane) = partitions[slot].role else { return }
         let result = consumer.read(slot: slot) { record in
-            let partition = partitions[slot].id
-            let origin = RecordOrigin(
-                topic: partition.topic, partition: partition.partition, offset: record.offset,
-                timestamp: record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
-            take(record, origin, slot, lane)
+            take(record, record.origin(in: partitions[slot].id, now: wallClock), slot, lane)
         }
         note(result, of: slot)
     }
@@ -120,36 +116,21 @@ extension WorkerLoop {
         }
         if case .unreadable(let failure) = reading { noteUnreadable(record, flight, failure) }
         if case .rejected(let faults) = reading { flight.report.faults = faults }
-        guard case .request = reading, let size = sizeIfTooLarge(record, partitions[flight.slot].role) else { return }
-        let message = "The record has \(size) bytes with its key and headers; \(Self.largestRequest) are allowed."
+        guard case .request = reading, case let (size, most) = (record.byteCount, partitions[flight.slot].role.largestRecord), size > most
+        else { return }
+        let message = "The record has \(size) bytes with its key and headers; \(most) are allowed."
         flight.report.faults = [RequestFault(.recordTooLarge, "", message)]
-    }
-
-    /// The bytes of a header that is read of a record that is too large: its attributes are shorter.
-    private static let longestKnownHeader = 1024
-
-    /// The bytes that a request's record may have with key and headers. Any may have to wait in a topic of ours, with its history and our
-    /// headers beside its own; brokers take 1,048,588 by default.
-    private static let largestRequest = 900_000
-    /// The same for a record that we have written.
-    private static let largestOwnRecord = 1_040_000
-
-    /// The bytes of a record that has more than it may.
-    private func sizeIfTooLarge(_ record: borrowing ConsumedRecord, _ role: PartitionRole) -> Int? {
-        var size = (record.key?.count ?? 0) + (record.value?.count ?? 0)
-        record.forEachHeader { name, value in size += name.count + (value?.count ?? 0) }
-        return size > (role.isOpen ? Self.largestRequest : Self.largestOwnRecord) ? size : nil
     }
 
     /// Reads the request that a record holds.
     func parse(_ record: borrowing ConsumedRecord, into flight: Flight) -> RequestReader.Reading {
         headers.removeAll()
         // What is too large is not written anew, so nobody needs its envelope.
-        let isKept = sizeIfTooLarge(record, partitions[flight.slot].role) == nil
+        let isKept = record.byteCount <= partitions[flight.slot].role.largestRecord
         if isKept, let key = record.key { flight.envelope.setKey(key) }
         record.forEachHeader { name, value in
             if isKept { flight.envelope.addHeader(name, value) }
-            if let value, isKept || value.count <= Self.longestKnownHeader { headers.add(name: name, value: value) }
+            if let value, isKept || value.count <= RecordEnvelope.longestKnownHeader { headers.add(name: name, value: value) }
         }
         if let value = record.value {
             return read(value, into: flight)
@@ -188,18 +169,10 @@ extension WorkerLoop {
 
     /// Starts a record that lay beyond the window, when the window has moved.
     func startParked(_ slot: Int) {
-        guard let flight = partitions[slot].parked, partitions[slot].reserve.allows(flight.offset) else { return }
-        switch partitions[slot].ledger?.received(flight.offset) {
-        case .beyondWindow: return
-        case .process:
-            partitions[slot].parked = nil
-            startOrBuffer(flight)
-        case .alreadyFinished, nil:
-            // Possible after the window was made smaller: the restored map reaches further than the window.
-            partitions[slot].parked = nil
-            remember(flight)
-            abandon(flight)
-        }
+        guard let (flight, isFinished) = partitions[slot].takeParked() else { return }
+        guard isFinished else { return startOrBuffer(flight) }
+        remember(flight)
+        abandon(flight)
     }
 
     private func noteDeadLetter(_ origin: RecordOrigin, _ failure: UnreadableRecord) {

@@ -100,8 +100,6 @@ final class WorkerLoop {
     var offered = OfferedBatch()
     /// The cycle that decides over both.
     var cycle: CommitCycle
-    /// True if partitions without records have reserves to give back.
-    var isRestDue = false
 
     // For its status.
     var facts = LoopFacts()
@@ -276,7 +274,7 @@ final class WorkerLoop {
         var wake = min(now + 200_000_000, portWake, keyed)
         if let due = timers.first { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
-        wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, isHurried: isReserveShort || isRestDue, now: now))
+        wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, isHurried: isReserveShort, now: now))
         if let timer = details.nextTimer { wake = min(wake, timer) }
         return wake
     }
