@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import HTTPServing
 import Keys
 import Testing
 
@@ -88,6 +89,25 @@ import Testing
         let revoked = stage.run("revoke", key)
         #expect(revoked.code == .done && !(revoked.output + revoked.messages).contains(key.suffix(43)))
         #expect(try stage.verdict(key) == .ended)
+    }
+
+    @Test func theListSaysWhenAKeyWasLastUsedAtAnyGateway() throws {
+        let stage = try Stage()
+        let keys = try (0..<2).map { _ in try #require(PresentedKey(authorization: "Bearer " + stage.create())).id }
+        let name = "pushfan_gateway_key_last_used_seconds"
+        let servers = [1_795_262_400, 1_795_000_000].map { moment in
+            HTTPServer(HTTPServerConfiguration()) { request in
+                let body = "# TYPE \(name) gauge\n\(name){key=\"\(keys[0])\"} \(moment)\n\(name){key=\"other\"} 1\n"
+                return HTTPServerResponse(status: request.path == "/metrics" ? 200 : 404, body: Array(body.utf8))
+            }
+        }
+        defer { for server in servers { server.stop() } }
+        let urls = try servers.map { "http://127.0.0.1:\(try $0.start().port)" }
+        let list = stage.run("list", "-o", "ndjson", "--gateway", urls[0], "--gateway", urls[1])
+        #expect(list.lines.count == 2 && list.lines[0].contains(#""last_used_at":"2026-11-21T12:00:00.000Z""#))
+        #expect(!list.lines[1].contains("last_used_at"))
+        #expect(stage.run("list", "--gateway", "http://127.0.0.1:1").code == .unreachable)
+        #expect(stage.run("list", "--gateway", "ftp://a").code == .usage)
     }
 
     @Test func anUnknownKeyIsNoneToRevoke() throws {

@@ -37,15 +37,16 @@ extension Table {
             Column(title: "ID"), Column(title: "STATE"), Column(title: "SCOPES"), Column(title: "TENANT", spare: 4),
             Column(title: "SOURCE", spare: 1), Column(title: "RATE", isNumber: true, spare: 2),
             Column(title: "EXPIRES", spare: 5),
-            Column(title: "CREATED", spare: 3), Column(title: "COMMENT"),
+            Column(title: "CREATED", spare: 3), Column(title: "LAST USED", spare: 6), Column(title: "COMMENT"),
         ])
     }
 
     /// Adds a key's row.
-    mutating func add(_ key: APIKey, at now: Int64) {
+    mutating func add(_ key: APIKey, at now: Int64, _ uses: LastUses) {
         add(
             key.id, key.state(at: now).rawValue, Scope.text(key.terms.scopes), key.terms.tenant ?? "-", key.source,
             key.terms.rate.map { String($0) } ?? "-", key.terms.expiresAt.map(Self.moment) ?? "-", Self.moment(key.createdAt),
+            uses.seconds[key.id].map(Self.moment) ?? "-",
             key.terms.comment ?? "-")
     }
 
@@ -54,7 +55,7 @@ extension Table {
 
 extension JSONObject {
     /// Adds what is known of a key; neither its secret nor the hash of it.
-    mutating func add(_ key: APIKey, at now: Int64) {
+    mutating func add(_ key: APIKey, at now: Int64, _ uses: LastUses = LastUses()) {
         add("id", key.id)
         add("state", key.state(at: now).rawValue)
         add("scopes", texts: Scope.allCases.filter(key.terms.scopes.contains).map(\.rawValue))
@@ -64,6 +65,7 @@ extension JSONObject {
         add("expires_at", key.terms.expiresAt.map { Timestamp(seconds: $0).text })
         add("created_at", Timestamp(seconds: key.createdAt).text)
         add("revoked_at", key.revokedAt.map { Timestamp(seconds: $0).text })
+        add("last_used_at", uses.seconds[key.id].map { Timestamp(seconds: $0).text })
         add("comment", key.terms.comment)
     }
 }

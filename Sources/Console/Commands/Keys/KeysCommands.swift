@@ -36,9 +36,19 @@ extension Command {
         "keys list", .operators, "List the keys of back ends, without their secrets",
         examples: [
             "pushfan keys list --file keys", "pushfan keys list --config /etc/pushfan/pushfan.yaml",
-            "pushfan keys list --file keys -o ndjson",
+            "pushfan keys list --file keys --gateway http://127.0.0.1:9465 -o ndjson",
         ],
-        groups: [keysFile, .output()], readOn: "pushfan help keys create", run: KeysCommands.list)
+        groups: [
+            FlagGroup(
+                "Last use",
+                [
+                    Flag(
+                        "gateway", "URL", "Ask this gateway for the last use: http:// and its `listen`",
+                        isRepeatable: true),
+                    Flag("timeout", "DURATION", "How long it may take", default: "5s"),
+                ]),
+            keysFile, .output(),
+        ], readOn: "pushfan help keys create", run: KeysCommands.list)
 
     /// `pushfan keys revoke`: a key that is accepted no more.
     static let keysRevoke = Command(
@@ -80,12 +90,13 @@ private enum KeysCommands {
         let store = try store(invocation)
         let keys: [APIKey]
         do throws(KeysError) { keys = try store.read().keys } catch { throw failure(error, store) }
+        let uses = try LastUses(invocation.arguments)
         var table = Table.ofKeys
         var objects: [[UInt8]] = []
         for key in keys {
-            table.add(key, at: now)
+            table.add(key, at: now, uses)
             var object = JSONObject()
-            object.add(key, at: now)
+            object.add(key, at: now, uses)
             objects.append(object.bytes)
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)
