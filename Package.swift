@@ -89,6 +89,7 @@ let package = Package(
         wrapper("Crypto", ["COpenSSL"]),
         wrapper("HubAuth", ["Crypto"]),
         wrapper("Users", ["Basics", "Crypto", "EventLoop"]),
+        wrapper("Keys", ["Basics", "Crypto", "EventLoop"]),
         wrapper("CurlHTTP", ["Basics", "CCurl", "Crypto", "EventLoop", "HTTP1"]),
         wrapper("Kafka", ["CRDKafka", "EventLoop"]),
         wrapper("Gzip", ["CZlib"]),
@@ -119,7 +120,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
-                "HTTPServing", "Users", "Crypto", "Publishing",
+                "HTTPServing", "Users", "Keys", "Crypto", "Publishing",
             ],
             swiftSettings: strict),
         .target(
@@ -142,7 +143,8 @@ let package = Package(
             [
                 "Basics", "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
                 "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
-                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Publishing",
+                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys",
+                "Publishing",
             ]),
 
         // bench
@@ -181,7 +183,8 @@ let package = Package(
         tests("ResultQueryTests", ["ResultQuery", "PushModel"]),
         tests("ReplayTests", ["Replay", "PushModel", "FanOut", "ResultQuery"]),
         tests("HubAuthTests", ["HubAuth", "Crypto"]),
-        tests("UsersTests", ["Basics", "Users", "Crypto"]),
+        tests("KeysTests", ["Basics", "EventLoop", "Keys", "Crypto"]),
+        tests("UsersTests", ["Basics", "EventLoop", "Users", "Crypto"]),
         tests("CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
         tests("GzipTests", ["Gzip"]),
@@ -202,7 +205,8 @@ let package = Package(
             "GatewayTests",
             [
                 "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST",
-                "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop", "Publishing",
+                "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
+                "Publishing",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),
@@ -211,8 +215,8 @@ let package = Package(
             [
                 "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
                 "HTTPServing",
-                "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Crypto",
-                "Publishing",
+                "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
+                "Crypto", "Publishing",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

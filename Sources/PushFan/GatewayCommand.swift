@@ -20,7 +20,8 @@ extension Command {
             FlagGroup(
                 "Serving",
                 FlagGroup.settings([
-                    ("users-file", "FILE", "gateway.users_file"), ("demo-auth", "BOOL", "gateway.demo_auth"),
+                    ("users-file", "FILE", "gateway.users_file"), ("keys-file", "FILE", "gateway.keys_file"),
+                    ("demo-auth", "BOOL", "gateway.demo_auth"),
                     ("trust-proxy", "LIST", "gateway.trust_proxy"), ("send-wait", "DURATION", "gateway.send_wait"),
                     ("hub-name", "NAME", "hub.name"),
                 ])),

@@ -130,6 +130,8 @@ public struct GatewaySettings: Sendable {
     public let listen: ListenAddress
     /// The file of the people who sign in with name and password.
     public let usersFile: String?
+    /// The file of the keys that back ends publish with.
+    public let keysFile: String?
     /// Whether everybody may sign in whose password is the name.
     public let allowsDemoSignIn: Bool
     /// Addresses, and ranges of them, of the proxies in front of it.
@@ -148,6 +150,7 @@ public struct GatewaySettings: Sendable {
     init(_ values: SettingValues) throws(SettingsError) {
         listen = try values.value(SettingsSchema.gatewayListen)
         usersFile = values[SettingsSchema.usersFile]
+        keysFile = values[SettingsSchema.keysFile]
         allowsDemoSignIn = try values.value(SettingsSchema.demoAuth)
         trustedProxies = values[SettingsSchema.trustProxy] ?? []
         let tracksOutcome = try values.value(SettingsSchema.gatewayTrackOutcome)

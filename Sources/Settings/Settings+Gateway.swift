@@ -23,6 +23,7 @@ extension Settings {
             connections: connections(to: hub.endpoint, like: settings), kafka: kafkaConfiguration())
         configuration.listen = gateway.listen.description
         configuration.usersFile = gateway.usersFile
+        configuration.keysFile = gateway.keysFile
         configuration.allowsDemoSignIn = gateway.allowsDemoSignIn
         configuration.trustedProxies = gateway.trustedProxies
         configuration.sendWait = gateway.sendWait
@@ -67,8 +68,9 @@ extension Settings {
     private func signInProblems() -> [SettingProblem] {
         var problems: [SettingProblem] = []
         let address = SettingText.shown(gateway.listen.description)
-        if gateway.usersFile == nil && !gateway.allowsDemoSignIn {
-            problems.append(missing("gateway.users_file", "the path of the file that `pushfan users set` writes"))
+        if gateway.usersFile == nil && gateway.keysFile == nil && !gateway.allowsDemoSignIn {
+            let files = "the path of the file that `pushfan users set` writes, or gateway.keys_file for back ends alone"
+            problems.append(missing("gateway.users_file", files))
         }
         if !gateway.listen.isLoopback && gateway.allowsDemoSignIn {
             problems.append(

@@ -1,11 +1,12 @@
 import Basics
 public import Crypto
+public import EventLoop
 
 /// The people who may sign in: one line `name:hash` for each, the hash as `PasswordHash` writes it.
 ///
 /// Lines end with a line feed, with or without a carriage return before it; empty lines mean nothing. Names are unique without
 /// regard to case, and the exact name signs in. A byte order mark in front is passed over.
-public struct UsersFile: Sendable, Equatable {
+public struct UsersFile: FileContent {
     /// One of them.
     public struct User: Sendable, Equatable {
         /// The name as the file has it.
@@ -61,6 +62,9 @@ public struct UsersFile: Sendable, Equatable {
         }
         users.append(User(name: name, hash: hash))
     }
+
+    /// How many users it has.
+    public var count: Int { users.count }
 
     /// The file: a line for each user.
     public var bytes: [UInt8] { users.flatMap { Array("\($0.name):\($0.hash.text)\n".utf8) } }
@@ -157,3 +161,9 @@ extension UsersFileError: CustomStringConvertible {
         }
     }
 }
+
+/// The users file on a disk.
+public typealias UsersStore = FileStore<UsersFile>
+
+/// Why users cannot be read or changed; no name and no hash is in it.
+public typealias UsersError = FileError<UsersFileError>

@@ -1,6 +1,6 @@
 public import Basics
 public import Crypto
-import Synchronization
+public import EventLoop
 
 /// The users at one moment, and the check of a password against them.
 public struct KnownUsers: Sendable {
@@ -42,28 +42,10 @@ public struct KnownUsers: Sendable {
 /// A file that is not right, or is gone, leaves the users as they are until it is right again. Any thread may ask; one at a time
 /// looks at the file, and the others go on with what is known.
 public final class UsersSource: Sendable {
-    /// The matters to report to the gateway's operator.
-    public enum Report: Sendable, Equatable {
-        /// The file was read again.
-        case read(userCount: Int)
-        /// The users stay as they were, and for this reason. Said once, until the file is right or the reason another.
-        case kept(because: UsersError)
-    }
+    /// A report to the gateway's operator.
+    public typealias Report = FileReport<UsersFileError>
 
-    /// The shortest time between two looks at the file.
-    public static let interval: Duration = .seconds(2)
-
-    private struct Watch {
-        var seen: FoundUsers.Identity?
-        var next: MonotonicTime
-        var told: UsersError?
-    }
-
-    private let path: String
-    private let tell: @Sendable (Report) -> Void
-    /// Held while the file is looked at. `known` is taken while it is held, never the other way round.
-    private let watch: Mutex<Watch>
-    private let known: Mutex<KnownUsers>
+    private let file: WatchedFile<UsersFile, KnownUsers>
 
     /// Reads the file for the first time.
     ///
@@ -73,56 +55,20 @@ public final class UsersSource: Sendable {
     ///   - tell: Gets what later readings came to, on the thread that asked.
     /// - Throws: The file is missing or not right.
     public init(_ path: String, now: MonotonicTime, tell: @escaping @Sendable (Report) -> Void) throws(UsersError) {
-        self.path = path
-        self.tell = tell
-        let found = try FoundUsers(path)
-        let first = try Self.make(try found.users(), generation: 1)
-        watch = Mutex(Watch(seen: found.identity, next: now.advanced(by: Self.interval), told: nil))
-        known = Mutex(first)
+        file = try WatchedFile(path, now: now, make: Self.make, tell: tell)
     }
 
     /// The users that count now.
     ///
     /// - Parameter now: The present moment; the file is looked at when 2 s have passed since it was last looked at.
     /// - Returns: The users; the same as before while nothing has changed.
-    public func users(now: MonotonicTime) -> KnownUsers {
-        let report = watch.withLockIfAvailable { watch -> Report? in
-            guard now >= watch.next else { return nil }
-            watch.next = now.advanced(by: Self.interval)
-            return look(&watch)
-        }
-        if let report = report ?? nil { tell(report) }
-        return known.withLock { $0 }
-    }
+    public func users(now: MonotonicTime) -> KnownUsers { file.current(now: now) }
 
-    /// Looks at the file, and returns what there is to report.
-    private func look(_ watch: inout Watch) -> Report? {
-        do throws(UsersError) {
-            let found = try FoundUsers(path)
-            guard found.identity != watch.seen else { return nil }
-            // Also where it is not right: it is read again when it has changed, not every 2 s.
-            watch.seen = found.identity
-            let file = try found.users()
-            let next = try Self.make(file, generation: known.withLock { $0.generation } + 1)
-            known.withLock { $0 = next }
-            watch.told = nil
-            return .read(userCount: file.users.count)
-        } catch {
-            switch error {
-            case .fault: break
-            default: watch.seen = nil
-            }
-            guard watch.told != error else { return nil }
-            watch.told = error
-            return .kept(because: error)
-        }
-    }
-
-    private static func make(_ file: UsersFile, generation: Int) throws(UsersError) -> KnownUsers {
+    @Sendable private static func make(_ file: UsersFile, generation: Int) throws(UsersError) -> KnownUsers {
         do throws(CryptoError) {
             return try KnownUsers(file, generation: generation)
         } catch {
-            throw UsersError.unreadable(reason: error.description)
+            throw .unreadable(reason: error.description)
         }
     }
 }

@@ -35,6 +35,10 @@ import Testing
         ("users set alice --file /no/such/folder/users", .usage), ("users list", .configuration), ("users list alice", .usage),
         ("users list --file /no/such/file", .configuration), ("users remove", .usage), ("users remove alice", .configuration),
         ("users remove alice --file /no/such/folder/users", .failed),
+        ("keys", .usage), ("keys create", .configuration), ("keys create alice", .usage), ("keys create --scope write", .usage),
+        ("keys create --file /no/such/folder/keys", .failed), ("keys list", .configuration), ("keys list alice", .usage),
+        ("keys list --file /no/such/file", .configuration), ("keys revoke", .usage), ("keys revoke k3v9x2ab", .configuration),
+        ("keys revoke k3v9x2ab --file /no/such/folder/keys", .failed),
     ])
     func commandLinesEndWithTheDocumentedCode(line: String, code: ExitCode) {
         let outcome = Harness().run(line)

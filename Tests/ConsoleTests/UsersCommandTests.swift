@@ -1,4 +1,5 @@
 import Crypto
+import EventLoop
 import Foundation
 import Synchronization
 import TestSupport

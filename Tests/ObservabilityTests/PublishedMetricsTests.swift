@@ -154,6 +154,7 @@ import Testing
     static let gateway: [(name: String, type: String)] = [
         ("pushfan_gateway_requests_total", "counter"), ("pushfan_gateway_request_duration_seconds", "histogram"),
         ("pushfan_gateway_ack_seconds", "histogram"), ("pushfan_gateway_sign_ins_total", "counter"),
+        ("pushfan_gateway_key_checks_total", "counter"), ("pushfan_gateway_key_last_used_seconds", "gauge"),
         ("pushfan_gateway_hub_calls_total", "counter"), ("pushfan_gateway_hub_call_duration_seconds", "histogram"),
         ("pushfan_gateway_waiting_requests", "gauge"), ("pushfan_gateway_waiting_sends", "gauge"),
     ]
@@ -164,6 +165,8 @@ import Testing
         metrics.requestDuration.series(["notify"]).observe(.milliseconds(12))
         metrics.ack.series(["persisted"]).observe(.milliseconds(3))
         metrics.signIns.series(["refused"]).increment()
+        metrics.keyChecks.series(["refused"]).increment()
+        metrics.keyLastUsed.series(["k3v9x2ab"]).set(1_795_262_400)
         metrics.hubCalls.series(["installation.get", "ok"]).increment()
         metrics.hubCallDuration.series(["installation.get"]).observe(.milliseconds(5))
         metrics.readWaiting { 3 }

@@ -19,7 +19,7 @@ import Testing
     @Test func defaultsAreThoseOfTheFile() throws {
         let configuration = try gateway()
         #expect(configuration.listen == "127.0.0.1:8080")
-        #expect(configuration.usersFile == "/run/users" && !configuration.allowsDemoSignIn)
+        #expect(configuration.usersFile == "/run/users" && !configuration.allowsDemoSignIn && configuration.keysFile == nil)
         #expect(configuration.trustedProxies.isEmpty && configuration.reservedTags.isEmpty)
         #expect(configuration.sendWait == .seconds(10) && !configuration.tracksOutcome)
         #expect(configuration.sendLife == .seconds(3600))
@@ -40,6 +40,7 @@ import Testing
             file: """
                 gateway:
                   listen: 0.0.0.0:80
+                  keys_file: /run/keys
                   trust_proxy: [10.0.0.5, 10.1.0.0/16, "::1"]
                   track_outcome: true
                   send_ttl: 10m
@@ -47,6 +48,7 @@ import Testing
                   reserved_tags: vip,staff
                 """)
         #expect(configuration.listen == "0.0.0.0:80")
+        #expect(configuration.keysFile == "/run/keys")
         #expect(configuration.trustedProxies == ["10.0.0.5", "10.1.0.0/16", "::1"])
         #expect(configuration.tracksOutcome && configuration.sendWait == .seconds(45))
         #expect(configuration.sendLife == .seconds(600))
@@ -115,6 +117,7 @@ import Testing
     }
 
     static let good: [[String: String]] = [
+        ["PUSHFAN_GATEWAY_USERS_FILE": "", "PUSHFAN_GATEWAY_KEYS_FILE": "/run/keys"],
         ["PUSHFAN_GATEWAY_USERS_FILE": "", "PUSHFAN_GATEWAY_DEMO_AUTH": "true"], ["PUSHFAN_GATEWAY_LISTEN": "localhost:0"],
         ["PUSHFAN_GATEWAY_LISTEN": "[::1]:0"], ["PUSHFAN_GATEWAY_LISTEN": "127.1.2.3:80"],
         ["PUSHFAN_GATEWAY_LISTEN": "0.0.0.0:80", "PUSHFAN_GATEWAY_TRUST_PROXY": "10.0.0.0/8,fd00::/8"],

@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import EventLoop
 import Foundation
 import Synchronization
 import TestSupport
@@ -29,7 +30,7 @@ import Users
         #expect(names(later) == ["alice", "bob"])
         #expect(later.generation > first.generation)
         #expect(source.users(now: second(14)).generation == later.generation, "an unchanged file is not read again")
-        #expect(reports.all == [.read(userCount: 2)])
+        #expect(reports.all == [.read(count: 2)])
     }
 
     @Test func aBrokenFileKeepsTheUsersAndIsToldOnce() throws {
@@ -53,7 +54,7 @@ import Users
             return
         }
         #expect(fault.line == 2)
-        #expect(Array(reports.all.dropFirst()) == [.kept(because: .missing), .read(userCount: 1)])
+        #expect(Array(reports.all.dropFirst()) == [.kept(because: .missing), .read(count: 1)])
         #expect(!"\(reports.all)".contains("hunter2") && !"\(reports.all)".contains("$scrypt"))
     }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import EventLoop
 import Foundation
 import Glibc
 import Synchronization

@@ -28,7 +28,7 @@ enum Sanitised {
     /// What a person typed, in quotes; `the value` where it looks like a secret put in the wrong place.
     static func quoted(_ text: String) -> String {
         let folded = text.lowercased()
-        let isSecret = ["sharedaccess", "password", "secret", "passphrase"].contains { folded.contains($0) }
+        let isSecret = ["sharedaccess", "password", "secret", "passphrase", "pf_"].contains { folded.contains($0) }
         return isSecret ? "the value" : "'\(line(text, atMost: 80))'"
     }
 

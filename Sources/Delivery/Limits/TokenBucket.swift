@@ -8,13 +8,19 @@ public import Basics
 public struct TokenBucket: Sendable, Equatable {
     /// The highest rate, a million calls per second. A higher one is taken for it. Thousandths of a call per second.
     public static let highestRate: Int64 = 1_000_000_000
-    /// A burst is what the rate brings in a quarter of a second, nanoseconds, and one call at least.
+    /// A burst, unless its owner says otherwise, is what the rate brings in a quarter of a second, nanoseconds, and one call at least.
     public static let burst: Int64 = 250_000_000
     private static let call: Int64 = 1_000_000_000_000
 
     /// Thousandths of a call per second. At 0 no call may start.
     public private(set) var rate: Int64
+<<<<<<< HEAD
     /// The amount that is there, in parts.
+=======
+    /// A burst is what the rate brings in so many nanoseconds.
+    private let burst: Int64
+    /// What is there, in parts.
+>>>>>>> g2
     private var level: Int64 = 0
     private var settledAt: MonotonicTime
 
@@ -22,13 +28,22 @@ public struct TokenBucket: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - rate: Thousandths of a call per second, 0 – `highestRate`.
+    ///   - burst: A burst is what the rate brings in so many nanoseconds, 0 – 4 s.
     ///   - now: The present moment.
-    public init(rate: Int64, now: MonotonicTime) {
+    public init(rate: Int64, burst: Int64 = Self.burst, now: MonotonicTime) {
         self.rate = min(max(rate, 0), Self.highestRate)
+        self.burst = min(max(burst, 0), 4_000_000_000)
         settledAt = now
     }
 
+<<<<<<< HEAD
     /// Changes the rate. What the old one has brought stays, up to a burst of the new one.
+=======
+    /// Fills it with one burst.
+    public mutating func fill() { level = capacity }
+
+    /// Changes the rate; what the old one has brought stays, up to a burst of the new one.
+>>>>>>> g2
     public mutating func setRate(_ rate: Int64, now: MonotonicTime) {
         settle(now)
         self.rate = min(max(rate, 0), Self.highestRate)
@@ -53,7 +68,7 @@ public struct TokenBucket: Sendable, Equatable {
         return settledAt + Self.ceiling(Self.call - level, by: rate)
     }
 
-    private var capacity: Int64 { rate == 0 ? 0 : max(Self.call, rate * Self.burst) }
+    private var capacity: Int64 { rate == 0 ? 0 : max(Self.call, rate * burst) }
 
     private mutating func settle(_ now: MonotonicTime) {
         guard now > settledAt else { return }

@@ -1,4 +1,5 @@
 public import HTTPServing
+internal import Keys
 public import PushModel
 internal import Users
 
@@ -28,6 +29,8 @@ public struct APIProblem: Error, Sendable, Equatable {
         case tooManyRequests = "too_many_requests"
         /// 429: sign-ins from this address or with this name failed too often, or too many wait; the password was not checked.
         case tooManySignIns = "too_many_sign_ins"
+        /// 429: the key's rate does not allow the call yet.
+        case rateLimited = "rate_limited"
         /// 503: the gateway as a whole has too much to do.
         case overloaded
         /// 503: the gateway is about to stop.
@@ -68,6 +71,8 @@ public struct APIProblem: Error, Sendable, Equatable {
     public var retryAfter: Int64?
     /// The request that was written, or may have been.
     public var requestID: String?
+    /// How to sign in, for 401.
+    public var challenge = BasicCredentials.challenge
     /// The methods that the route has, for 405.
     public var allowedMethods: [String] = []
 
@@ -106,6 +111,14 @@ extension APIProblem {
 
     /// 401 with the challenge of RFC 7617.
     public static let unauthorized = APIProblem(401, .unauthorized, "Log in with a name and its password.", retry: .safe)
+
+    /// 401 with the challenge of RFC 6750.
+    public static let keyNeeded: APIProblem = {
+        var problem = APIProblem(
+            401, .unauthorized, "Send a key that is valid: Authorization: Bearer pf_… .", retry: .safe)
+        problem.challenge = PresentedKey.challenge
+        return problem
+    }()
 
     /// 404; the same for a route that is not there, for what is not there, and for what is another user's.
     public static let notFound = APIProblem(404, .notFound, "There is nothing here, or nothing of yours.")
@@ -150,6 +163,22 @@ extension APIProblem {
             retryAfter: wait)
     }
 
+    /// 429: the key is wrong, as too many before it were.
+    ///
+    /// - Parameter wait: When to try again, in milliseconds.
+    /// - Returns: The problem.
+    public static func tooManyWrongKeys(after wait: Int64) -> APIProblem {
+        APIProblem(429, .tooManySignIns, "Too many keys were wrong, and this one is not right.", retry: .safe, retryAfter: wait)
+    }
+
+    /// 429: the key is right, and its rate does not allow the call yet.
+    ///
+    /// - Parameter wait: When to try again, in milliseconds.
+    /// - Returns: The problem.
+    public static func rateLimited(after wait: Int64) -> APIProblem {
+        APIProblem(429, .rateLimited, "The key's rate does not allow this call yet.", retry: .safe, retryAfter: wait)
+    }
+
     /// 503: more is waiting than can be done soon.
     ///
     /// - Parameter wait: When to try again, in milliseconds.
@@ -189,7 +218,7 @@ extension APIAnswer {
     /// The problem as `application/problem+json`.
     public init(_ problem: APIProblem) {
         self.init(status: problem.status, headers: ["Content-Type": "application/problem+json"], body: problem.json)
-        if problem.status == 401 { headers.append("WWW-Authenticate", BasicCredentials.challenge) }
+        if problem.status == 401 { headers.append("WWW-Authenticate", problem.challenge) }
         if !problem.allowedMethods.isEmpty { headers.append("Allow", problem.allowedMethods.joined(separator: ", ")) }
         if let wait = problem.retryAfterSeconds { headers.append("Retry-After", "\(wait)") }
     }

@@ -10,6 +10,8 @@ public struct GatewayConfiguration: Sendable {
     public var listen = "127.0.0.1:8080"
     /// The file of the people who sign in; nil where only the rule of demonstrations lets users in.
     public var usersFile: String?
+    /// The file of the keys that back ends publish with; nil where none do.
+    public var keysFile: String?
     /// Whether everybody may sign in whose password is the name, default no.
     public var allowsDemoSignIn = false
     /// Addresses, and ranges of them such as `10.0.0.0/8`, of the proxies in front; their `X-Forwarded-For` is believed.

@@ -1,7 +1,7 @@
 /// Every metric of a gateway, under its published name.
 ///
-/// The names are a contract with dashboards and alerts. The labels are `route`, `status`, `outcome`, `operation` and `code`; all have
-/// few values, never a user, a tag or a device.
+/// The names are a contract with dashboards and alerts. The labels are `route`, `status`, `outcome`, `operation`, `code` and `key`, which
+/// is an id and no secret; all have few values, never a user, a tag or a device.
 public struct GatewayMetrics: Sendable {
     /// Writes all of this as text.
     public let registry: MetricsRegistry
@@ -15,6 +15,10 @@ public struct GatewayMetrics: Sendable {
     public let ack: Family<Histogram, 1>
     /// Credentials looked at, by outcome: `remembered`, `verified`, `demonstration`, `refused`, `held`, `overloaded`.
     public let signIns: Family<Counter, 1>
+    /// Keys of publishers looked at, by outcome: `accepted`, `refused`, `ended`, `held`, `limited`, `unchecked`.
+    public let keyChecks: Family<Counter, 1>
+    /// When a key was last used, in seconds since 1970, by its id.
+    public let keyLastUsed: Family<Gauge, 1>
     /// Hub calls, by operation and code: `ok`, the status of a refusal, or why there is no answer.
     public let hubCalls: Family<Counter, 2>
     /// How long a hub call takes, by operation.
@@ -37,6 +41,9 @@ public struct GatewayMetrics: Sendable {
         ack = registry.durations(
             "gateway_ack_seconds", "From a record to its delivery report.", ["outcome"], Histogram.requestBounds)
         signIns = registry.counters("gateway_sign_ins_total", "Credentials looked at.", ["outcome"])
+        keyChecks = registry.counters("gateway_key_checks_total", "Keys of publishers looked at.", ["outcome"])
+        keyLastUsed = registry.gauges(
+            "gateway_key_last_used_seconds", "When a key was last used, in seconds since 1970.", ["key"])
         hubCalls = registry.counters("gateway_hub_calls_total", "Hub calls, by code.", ["operation", "code"])
         hubCallDuration = registry.durations(
             "gateway_hub_call_duration_seconds", "How long a hub call takes.", ["operation"], Histogram.requestBounds)

@@ -164,6 +164,9 @@ public enum SettingsSchema {
     static let usersFile = SettingKey(
         "gateway.users_file", .line("the path of a file"),
         "The file of the people who sign in with name and password, which `pushfan users set` writes.")
+    static let keysFile = SettingKey(
+        "gateway.keys_file", .line("the path of a file"),
+        "The file of the keys that back ends publish with, which `pushfan keys create` writes.")
     static let gatewayListen = SettingKey(
         "gateway.listen", .address, default: "127.0.0.1:8080",
         "Where the gateway serves apps; port 0 takes a free one.")
@@ -219,8 +222,8 @@ public enum SettingsSchema {
             platforms.definition, userTag.definition, trackOutcome.definition, outcomeDeadline.definition, proxy.definition,
             defaultHub.definition, tenantHubs.definition,
             maxAttempts.definition, retryBase.definition,
-            retryFactor.definition, retryCap.definition, gatewayListen.definition, usersFile.definition, demoAuth.definition,
-            trustProxy.definition, sendWait.definition, gatewayTrackOutcome.definition, sendLife.definition,
+            retryFactor.definition, retryCap.definition, gatewayListen.definition, usersFile.definition, keysFile.definition,
+            demoAuth.definition, trustProxy.definition, sendWait.definition, gatewayTrackOutcome.definition, sendLife.definition,
             securePush.definition, reservedTags.definition, listen.definition, logLevel.definition, logFormat.definition,
         ]
 

@@ -124,4 +124,18 @@ struct TokenBucketTests {
         expectCall(&bucket, at: 0, false)
         expectNext(&bucket, at: 0, 100 + Self.second)
     }
+
+    @Test(arguments: [(500_000, 1000), (1000, 2), (1, 1), (1_000_000_000, 2_000_000)] as [(Int64, Int)])
+    func aFilledOneHasTheBurstOfItsOwner(rate: Int64, burst: Int) {
+        var bucket = TokenBucket(rate: rate, burst: 2 * Self.second, now: 0)
+        bucket.fill()
+        for now in [0, Int64.max / 4] {
+            var count = 0
+            while bucket.hasCall(now: .at(now)) {
+                bucket.take()
+                count += 1
+            }
+            #expect(count == burst)
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import EventLoop
 import Settings
 import Users
 

@@ -1,16 +1,24 @@
-import Basics
-import EventLoop
-import Glibc
+internal import Basics
+internal import Glibc
 
-/// The users file on a disk: read as a whole, and replaced as a whole.
+/// A file on a disk: read as a whole, and replaced as a whole.
 ///
 /// Who replaces it holds the lock of `PATH.lock`, so that of two changes none is lost. Readers need no lock: they find the file
 /// as it was or as it is.
+<<<<<<< HEAD:Sources/Users/UsersStore.swift
 public struct UsersStore: Sendable {
     /// The time to wait for the lock.
     public static let patience: Duration = .seconds(10)
+=======
+public struct FileStore<Content: FileContent>: Sendable {
+    /// Why it cannot be read or changed.
+    public typealias Failure = FileError<Content.Fault>
+
+    /// How long to wait for the lock.
+    public static var patience: Duration { .seconds(10) }
+>>>>>>> g2:Sources/EventLoop/Files/FileStore.swift
     /// Nanoseconds between two tries to get the lock.
-    private static let pause = 10_000_000
+    private static var pause: Int { 10_000_000 }
 
     /// The path of the file.
     public let path: String
@@ -22,42 +30,46 @@ public struct UsersStore: Sendable {
 
     /// Reads the file.
     ///
-    /// - Returns: Its users.
+    /// - Returns: What is in it.
     /// - Throws: `.unreadable` or `.fault`.
-    public func read() throws(UsersError) -> UsersFile {
-        try FoundUsers(path).users()
+    public func read() throws(Failure) -> Content {
+        try Content(Content.find(path))
     }
 
+<<<<<<< HEAD:Sources/Users/UsersStore.swift
     /// Changes the file. One that does not exist has no users.
+=======
+    /// Changes the file; one that does not exist is made.
+>>>>>>> g2:Sources/EventLoop/Files/FileStore.swift
     ///
     /// It is written beside the old one, synchronised with the disk, and then renamed. Only its owner may read it, who stays the
     /// same. Where the change changes nothing, nothing is written.
     ///
     /// - Parameters:
     ///   - patience: How long to wait for another process that changes it.
-    ///   - change: Changes the users.
+    ///   - change: Changes what is in it.
     /// - Returns: What `change` returned.
     /// - Throws: `.locked`, `.unreadable`, `.notWritten`, or `.fault`; the file is as it was then.
     public func change<Outcome>(
-        patience: Duration = Self.patience, _ change: (inout UsersFile) throws(UsersFileError) -> Outcome
-    ) throws(UsersError) -> Outcome {
+        patience: Duration = Self.patience, _ change: (inout Content) throws(Content.Fault) -> Outcome
+    ) throws(Failure) -> Outcome {
         // What a symbolic link points at is replaced, not the link.
         let path = Self.resolved(self.path)
         let lock = try Self.lock(path + ".lock", until: MonotonicTime.now().advanced(by: patience))
         defer { close(lock) }
-        var users = UsersFile()
+        var content = Content()
         var owner: stat?
-        do throws(UsersError) {
-            let found = try FoundUsers(path)
-            users = try found.users()
+        do throws(Failure) {
+            let found = try Content.find(path)
+            content = try Content(found)
             owner = found.facts
         } catch {
             guard error == .missing else { throw error }
         }
-        let before = users
+        let before = content
         let outcome: Outcome
-        do throws(UsersFileError) { outcome = try change(&users) } catch { throw UsersError.fault(error) }
-        if users != before { try Self.replace(path, by: users.bytes, owner: owner) }
+        do throws(Content.Fault) { outcome = try change(&content) } catch { throw .fault(error) }
+        if content != before { try Self.replace(path, by: content.bytes, owner: owner) }
         return outcome
     }
 
@@ -69,14 +81,14 @@ public struct UsersStore: Sendable {
     }
 
     /// Gets the lock (flock(2)), which ends when the descriptor is closed.
-    private static func lock(_ path: String, until deadline: MonotonicTime) throws(UsersError) -> Int32 {
+    private static func lock(_ path: String, until deadline: MonotonicTime) throws(Failure) -> Int32 {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .notWritten(reason: UsersError.reason(errno)) }
+        guard descriptor >= 0 else { throw .notWritten(reason: FoundFile.reason(errno)) }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             guard code == EAGAIN || code == EINTR else {
                 close(descriptor)
-                throw .notWritten(reason: UsersError.reason(code))
+                throw .notWritten(reason: FoundFile.reason(code))
             }
             guard MonotonicTime.now() < deadline else {
                 close(descriptor)
@@ -88,19 +100,19 @@ public struct UsersStore: Sendable {
         return descriptor
     }
 
-    private static func replace(_ path: String, by bytes: [UInt8], owner: stat?) throws(UsersError) {
+    private static func replace(_ path: String, by bytes: [UInt8], owner: stat?) throws(Failure) {
         let newPath = path + ".new"
         // One that somebody left, perhaps with other rights.
         unlink(newPath)
         let descriptor = open(newPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .notWritten(reason: UsersError.reason(errno)) }
+        guard descriptor >= 0 else { throw .notWritten(reason: FoundFile.reason(errno)) }
         defer { close(descriptor) }
         guard fchmod(descriptor, 0o600) == 0, keep(owner, of: descriptor), write(bytes, to: descriptor), fsync(descriptor) == 0,
             rename(newPath, path) == 0
         else {
             let code = errno
             unlink(newPath)
-            throw .notWritten(reason: UsersError.reason(code))
+            throw .notWritten(reason: FoundFile.reason(code))
         }
         synchroniseFolder(of: path)
     }
@@ -133,6 +145,7 @@ public struct UsersStore: Sendable {
         close(descriptor)
     }
 }
+<<<<<<< HEAD:Sources/Users/UsersStore.swift
 
 /// The reason that users cannot be read or changed. No name and no hash is in it.
 public enum UsersError: Error, Sendable, Equatable {
@@ -163,3 +176,5 @@ extension UsersError: CustomStringConvertible {
         }
     }
 }
+=======
+>>>>>>> g2:Sources/EventLoop/Files/FileStore.swift

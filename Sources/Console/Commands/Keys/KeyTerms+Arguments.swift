@@ -1,0 +1,76 @@
+import Keys
+import PushModel
+
+extension KeyTerms {
+    /// The terms that the flags of `keys create` name.
+    ///
+    /// - Parameters:
+    ///   - arguments: The flags.
+    ///   - now: The present, in seconds since 1970.
+    /// - Throws: A usage failure that names the flag and what is allowed.
+    init(_ arguments: Arguments, now: Int64) throws(CommandFailure) {
+        guard let scopes = Scope.set(arguments.value("scope") ?? Scope.publish.rawValue) else {
+            throw .usage(
+                "--scope: this is no list of scopes; expected some of \(Scope.text(Set(Scope.allCases))), each once")
+        }
+        self.init(scopes)
+        tenant = arguments.value("tenant")
+        source = arguments.value("source")
+        comment = arguments.value("comment")
+        rate = try arguments.integer("rate", in: Self.rates)
+        expiresAt = try arguments.duration("expires").map { now.addingSaturated($0.components.seconds) }
+        if let expiresAt, expiresAt <= now { throw .usage("--expires: such a key would never be valid; expected 1s or more") }
+        switch fault {
+        case nil: break
+        case .tenant: throw .usage("--tenant: this is no tenant; one has \(Self.tenantRule)")
+        case .source: throw .usage("--source: this is no source; one has \(Self.sourceRule)")
+        case .comment: throw .usage("--comment: this is no comment; one has \(Self.commentRule)")
+        case .some(let field): throw .usage("--\(field.rawValue): this is not allowed; the latest moment is in the year 9999")
+        }
+    }
+}
+
+extension Table {
+    /// The columns of keys; a narrow terminal has no room for all.
+    static var ofKeys: Table {
+        Table([
+            Column(title: "ID"), Column(title: "STATE"), Column(title: "SCOPES"), Column(title: "TENANT", spare: 4),
+            Column(title: "SOURCE", spare: 1), Column(title: "RATE", isNumber: true, spare: 2),
+            Column(title: "EXPIRES", spare: 5),
+            Column(title: "CREATED", spare: 3), Column(title: "LAST USED", spare: 6), Column(title: "COMMENT"),
+        ])
+    }
+
+    /// Adds a key's row.
+    mutating func add(_ key: APIKey, at now: Int64, _ uses: LastUses) {
+        add(
+            key.id, key.state(at: now).rawValue, Scope.text(key.terms.scopes), key.terms.tenant ?? "-", key.source,
+            key.terms.rate.map { String($0) } ?? "-", key.terms.expiresAt.map(Self.moment) ?? "-", Self.moment(key.createdAt),
+            uses.seconds[key.id].map(Self.moment) ?? "-",
+            key.terms.comment ?? "-")
+    }
+
+    private static func moment(_ seconds: Int64) -> String { Timestamp(seconds: seconds).text }
+}
+
+extension JSONObject {
+    /// Adds what is known of a key; neither its secret nor the hash of it.
+    mutating func add(_ key: APIKey, at now: Int64, _ uses: LastUses = LastUses()) {
+        add("id", key.id)
+        add("state", key.state(at: now).rawValue)
+        add("scopes", texts: Scope.allCases.filter(key.terms.scopes.contains).map(\.rawValue))
+        add("tenant", key.terms.tenant)
+        add("source", key.source)
+        if let rate = key.terms.rate { add("rate", rate) }
+        add("expires_at", key.terms.expiresAt.map { Timestamp(seconds: $0).text })
+        add("created_at", Timestamp(seconds: key.createdAt).text)
+        add("revoked_at", key.revokedAt.map { Timestamp(seconds: $0).text })
+        add("last_used_at", uses.seconds[key.id].map { Timestamp(seconds: $0).text })
+        add("comment", key.terms.comment)
+    }
+}
+
+extension Timestamp {
+    /// The moment so many seconds after 1970.
+    fileprivate init(seconds: Int64) { self = Timestamp(milliseconds: 0).adding(seconds: seconds) }
+}

@@ -1,0 +1,151 @@
+import Crypto
+import EventLoop
+import Keys
+import PushModel
+import Settings
+
+extension Command {
+    private static let keysFile = FlagGroup(
+        "Keys", FlagGroup.settings([("file", "FILE", "gateway.keys_file")]) + [FlagGroup.configFile])
+
+    /// `pushfan keys create`: a key for a back end.
+    static let keysCreate = Command(
+        "keys create", .operators, "Make a key with which a back end publishes; it is shown this once",
+        examples: [
+            "pushfan keys create --file keys --comment 'shop, order service'",
+            "pushfan keys create --file keys --scope publish,publish:broadcast --tenant acme --expires 90d",
+            "PUSHFAN_GATEWAY_KEYS_FILE=/etc/pushfan/keys pushfan keys create --scope read --rate 50 -o json",
+        ],
+        groups: [
+            FlagGroup(
+                "Terms",
+                [
+                    Flag("scope", "LIST", "What it allows: \(Scope.text(Set(Scope.allCases)))", default: "publish"),
+                    Flag("tenant", "NAME", "The tenant of all that is published with it"),
+                    Flag("source", "TEXT", "The source of all that is published with it; /pushfan/keys/ID by default"),
+                    Flag("rate", "N", "Calls per second, and after a rest twice as many at once"),
+                    Flag("expires", "DURATION", "How long it is valid, such as 90d; for ever by default"),
+                    Flag("comment", "TEXT", "Whose it is"),
+                ]),
+            keysFile, .output(),
+        ],
+        readOn: "pushfan help --page gateway, pushfan help keys revoke", run: KeysCommands.create)
+
+    /// `pushfan keys list`: the keys, without their secrets.
+    static let keysList = Command(
+        "keys list", .operators, "List the keys of back ends, without their secrets",
+        examples: [
+            "pushfan keys list --file keys", "pushfan keys list --config /etc/pushfan/pushfan.yaml",
+            "pushfan keys list --file keys --gateway http://127.0.0.1:9465 -o ndjson",
+        ],
+        groups: [
+            FlagGroup(
+                "Last use",
+                [
+                    Flag(
+                        "gateway", "URL", "Ask this gateway for the last use: http:// and its `listen`",
+                        isRepeatable: true),
+                    Flag("timeout", "DURATION", "How long it may take", default: "5s"),
+                ]),
+            keysFile, .output(),
+        ], readOn: "pushfan help keys create", run: KeysCommands.list)
+
+    /// `pushfan keys revoke`: a key that is accepted no more.
+    static let keysRevoke = Command(
+        "keys revoke", .operators, "Revoke a key; gateways refuse it 2 s later", operands: "ID", maximumOperands: 1,
+        examples: [
+            "pushfan keys revoke k3v9x2ab --file keys", "pushfan keys revoke k3v9x2ab --file /etc/pushfan/keys",
+            "pushfan keys revoke k3v9x2ab --file keys -o json",
+        ],
+        groups: [keysFile, .output()], readOn: "pushfan help keys list", run: KeysCommands.revoke)
+}
+
+private enum KeysCommands {
+    static func create(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let now = invocation.surroundings.now() / 1000
+        let terms = try KeyTerms(invocation.arguments, now: now)
+        let store = try store(invocation)
+        let new: NewKey
+        do throws(CryptoError) { new = try NewKey(terms, at: now) } catch { throw CommandFailure(.failed, error.description) }
+        do throws(KeysError) {
+            try store.change { (file: inout KeysFile) throws(KeysFileError) -> Void in try file.add(new.key) }
+        } catch {
+            throw failure(error, store)
+        }
+        let format = invocation.arguments.format()
+        if format == .table {
+            try invocation.streams.out(new.text)
+        } else {
+            var object = JSONObject()
+            object.add("key", new.text)
+            object.add(new.key, at: now)
+            try invocation.streams.out(format, Table("KEY"), [object.bytes])
+        }
+        invocation.streams.note("key \(new.key.id) is in \(Sanitised.quoted(store.path)); it is not shown again")
+        return .done
+    }
+
+    static func list(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let now = invocation.surroundings.now() / 1000
+        let store = try store(invocation)
+        let keys: [APIKey]
+        do throws(KeysError) { keys = try store.read().keys } catch { throw failure(error, store) }
+        let uses = try LastUses(invocation.arguments)
+        var table = Table.ofKeys
+        var objects: [[UInt8]] = []
+        for key in keys {
+            table.add(key, at: now, uses)
+            var object = JSONObject()
+            object.add(key, at: now, uses)
+            objects.append(object.bytes)
+        }
+        try invocation.streams.out(invocation.arguments.format(), table, objects)
+        invocation.streams.note("\(Counted.text(keys.count, "key", "keys")) in \(Sanitised.quoted(store.path))")
+        return .done
+    }
+
+    static func revoke(_ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        guard let operand = invocation.arguments.operands.first else { throw .usage("which key? give its id") }
+        // Whoever has found a key may have the whole of it.
+        let id = PresentedKey(operand)?.id ?? operand
+        let (now, store) = (invocation.surroundings.now() / 1000, try store(invocation))
+        let before: APIKey?
+        do throws(KeysError) {
+            before = try store.change { (file: inout KeysFile) throws(KeysFileError) -> APIKey? in file.revoke(id, at: now) }
+        } catch {
+            throw failure(error, store)
+        }
+        guard let before else {
+            throw CommandFailure(
+                .nothingMatched, "there is no key \(Sanitised.quoted(id)) in \(Sanitised.quoted(store.path))",
+                hint: "`pushfan keys list` lists the ids")
+        }
+        if before.revokedAt != nil { invocation.streams.note("it was revoked before") }
+        var table = Table("ID", "STATE")
+        table.add(id, APIKey.State.revoked.rawValue)
+        var object = JSONObject()
+        object.add("id", id)
+        object.add("state", APIKey.State.revoked.rawValue)
+        try invocation.streams.out(invocation.arguments.format(), table, [object.bytes])
+        return .done
+    }
+
+    private static func store(_ invocation: Invocation) throws(CommandFailure) -> KeysStore {
+        guard let path = try invocation.settings().gateway.keysFile else {
+            throw CommandFailure(
+                .configuration, "gateway.keys_file is not set, so there is no file of keys",
+                hint: "name it with --file or PUSHFAN_GATEWAY_KEYS_FILE")
+        }
+        return KeysStore(path)
+    }
+
+    private static func failure(_ error: KeysError, _ store: KeysStore) -> CommandFailure {
+        let message = "the keys file \(Sanitised.quoted(store.path)) \(error)"
+        return switch error {
+        case .missing: CommandFailure(.configuration, message, hint: "`pushfan keys create` makes it")
+        case .unreadable, .fault: CommandFailure(.configuration, message)
+        case .locked: CommandFailure(.temporary, message)
+        case .notWritten: CommandFailure(.failed, message)
+        }
+    }
+}

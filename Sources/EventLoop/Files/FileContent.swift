@@ -1,0 +1,50 @@
+/// The whole of a small file that is read, and replaced, in one piece.
+public protocol FileContent: Sendable, Equatable {
+    /// Says what is wrong with a file, or with a change of it; nothing that the file keeps secret.
+    associatedtype Fault: Error, Sendable, Equatable, CustomStringConvertible
+
+    /// The largest file, in bytes.
+    static var maximumByteCount: Int { get }
+
+    /// What a file has that does not exist yet.
+    init()
+
+    /// Reads a file.
+    ///
+    /// - Parameter bytes: All of it.
+    /// - Throws: What is wrong first.
+    init(_ bytes: [UInt8]) throws(Fault)
+
+    /// The file.
+    var bytes: [UInt8] { get }
+
+    /// How many entries it has.
+    var count: Int { get }
+}
+
+/// Why a file cannot be read or changed; nothing that it keeps secret is in it.
+public enum FileError<Fault: Error & Sendable & Equatable & CustomStringConvertible>: Error, Sendable, Equatable {
+    /// There is no such file.
+    case missing
+    /// The system does not let us read it, or it is no ordinary file.
+    case unreadable(reason: String)
+    /// What stands in it, or the change, is not right.
+    case fault(Fault)
+    /// Another process held the lock all the time.
+    case locked
+    /// It could not be replaced; it is as it was.
+    case notWritten(reason: String)
+}
+
+extension FileError: CustomStringConvertible {
+    /// The end of a sentence that begins with the file: `cannot be read: Permission denied`.
+    public var description: String {
+        switch self {
+        case .missing: "does not exist"
+        case .unreadable(let reason): "cannot be read: \(reason)"
+        case .fault(let fault): "is not right: \(fault)"
+        case .locked: "is being changed by another process"
+        case .notWritten(let reason): "cannot be written: \(reason)"
+        }
+    }
+}

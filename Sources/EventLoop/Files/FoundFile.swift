@@ -1,0 +1,93 @@
+internal import Glibc
+
+/// An open file, to be read as a whole.
+final class FoundFile {
+    /// What changes when the file is written or replaced.
+    struct Identity: Sendable, Equatable {
+        let device: UInt64
+        let inode: UInt64
+        let byteCount: Int64
+        let seconds: Int
+        let nanoseconds: Int
+    }
+
+    /// Why a file cannot be opened or read.
+    enum Failure: Error {
+        case missing
+        case unreadable(reason: String)
+    }
+
+    /// What the system knows of it (stat(2)).
+    let facts: stat
+    private let descriptor: Int32
+
+    /// Opens the file.
+    init(_ path: String) throws(Failure) {
+        // A pipe without a writer must not hold anybody up.
+        let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard opened >= 0 else {
+            let code = errno
+            throw code == ENOENT ? .missing : .unreadable(reason: Self.reason(code))
+        }
+        var facts = stat()
+        guard fstat(opened, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+            close(opened)
+            throw .unreadable(reason: "it is no ordinary file")
+        }
+        descriptor = opened
+        self.facts = facts
+    }
+
+    deinit { close(descriptor) }
+
+    /// What tells it from another one.
+    var identity: Identity {
+        Identity(
+            device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino), byteCount: Int64(facts.st_size),
+            seconds: facts.st_mtim.tv_sec, nanoseconds: facts.st_mtim.tv_nsec)
+    }
+
+    /// Reads the file; of one with more than `limit` bytes no more than it takes to see that.
+    func bytes(atMost limit: Int) throws(Failure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= limit {
+            let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw .unreadable(reason: Self.reason(errno)) }
+            guard count > 0 else { break }
+            bytes += chunk.prefix(count)
+        }
+        return bytes
+    }
+
+    /// The system's words for an error number.
+    static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+extension FileContent {
+    /// Opens a file of this content.
+    ///
+    /// - Throws: `.missing` or `.unreadable`.
+    static func find(_ path: String) throws(FileError<Fault>) -> FoundFile {
+        do throws(FoundFile.Failure) { return try FoundFile(path) } catch { throw FileError(error) }
+    }
+
+    /// Reads a file that was opened.
+    ///
+    /// - Throws: `.unreadable` or `.fault`.
+    init(_ file: FoundFile) throws(FileError<Fault>) {
+        let bytes: [UInt8]
+        do throws(FoundFile.Failure) { bytes = try file.bytes(atMost: Self.maximumByteCount) } catch { throw FileError(error) }
+        do throws(Fault) { self = try Self(bytes) } catch { throw .fault(error) }
+    }
+}
+
+extension FileError {
+    fileprivate init(_ failure: FoundFile.Failure) {
+        switch failure {
+        case .missing: self = .missing
+        case .unreadable(let reason): self = .unreadable(reason: reason)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+public import Basics
+import Synchronization
+
+/// What to report to the operator of a service that watches a file.
+public enum FileReport<Fault: Error & Sendable & Equatable & CustomStringConvertible>: Sendable, Equatable {
+    /// The file was read again.
+    case read(count: Int)
+    /// What is known stays as it was, and for this reason; told once, until the file is right or the reason another.
+    case kept(because: FileError<Fault>)
+}
+
+/// What a file says, read again when the file changes.
+///
+/// A file that is not right, or is gone, leaves what is known as it is until it is right again. Any thread may ask; one at a time
+/// looks at the file, and the others go on with what is known.
+public final class WatchedFile<Content: FileContent, Known: Sendable>: Sendable {
+    /// Why the file cannot be used.
+    public typealias Failure = FileError<Content.Fault>
+    /// Makes what is known of a file's content and a number, which counts how often the file was read well.
+    public typealias Making = @Sendable (Content, _ generation: Int) throws(Failure) -> Known
+
+    /// The shortest time between two looks at the file.
+    public static var interval: Duration { .seconds(2) }
+
+    private struct Watch {
+        var seen: FoundFile.Identity?
+        var next: MonotonicTime
+        var told: Failure?
+        var generation = 1
+    }
+
+    private let path: String
+    private let make: Making
+    private let tell: @Sendable (FileReport<Content.Fault>) -> Void
+    /// Held while the file is looked at; `known` is taken while it is held, never the other way round.
+    private let watch: Mutex<Watch>
+    private let known: Mutex<Known>
+
+    /// Reads the file for the first time.
+    ///
+    /// - Parameters:
+    ///   - path: Where it is.
+    ///   - now: The present moment.
+    ///   - make: Makes what is known.
+    ///   - tell: Gets what later readings came to, on the thread that asked.
+    /// - Throws: The file is missing or not right.
+    public init(
+        _ path: String, now: MonotonicTime, make: @escaping Making,
+        tell: @escaping @Sendable (FileReport<Content.Fault>) -> Void
+    ) throws(Failure) {
+        self.path = path
+        self.make = make
+        self.tell = tell
+        let found = try Content.find(path)
+        let first = try make(try Content(found), 1)
+        watch = Mutex(Watch(seen: found.identity, next: now.advanced(by: Self.interval), told: nil))
+        known = Mutex(first)
+    }
+
+    /// What counts now.
+    ///
+    /// - Parameter now: The present moment; the file is looked at when 2 s have passed since it was last looked at.
+    /// - Returns: The same as before while nothing has changed.
+    public func current(now: MonotonicTime) -> Known {
+        let report = watch.withLockIfAvailable { watch -> FileReport<Content.Fault>? in
+            guard now >= watch.next else { return nil }
+            watch.next = now.advanced(by: Self.interval)
+            return look(&watch)
+        }
+        if let report = report ?? nil { tell(report) }
+        return known.withLock { $0 }
+    }
+
+    /// Looks at the file; returns what there is to tell.
+    private func look(_ watch: inout Watch) -> FileReport<Content.Fault>? {
+        do throws(Failure) {
+            let found = try Content.find(path)
+            guard found.identity != watch.seen else { return nil }
+            // Also where it is not right: it is read again when it has changed, not every 2 s.
+            watch.seen = found.identity
+            let content = try Content(found)
+            let next = try make(content, watch.generation + 1)
+            watch.generation += 1
+            known.withLock { $0 = next }
+            watch.told = nil
+            return .read(count: content.count)
+        } catch {
+            switch error {
+            case .fault: break
+            default: watch.seen = nil
+            }
+            guard watch.told != error else { return nil }
+            watch.told = error
+            return .kept(because: error)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Basics
+import Crypto
+import EventLoop
+import Keys
+import Observability
+import Synchronization
+import Users
+
+/// Says whose key a request has (RFC 6750), and whether its rate allows the call.
+///
+/// A key costs one hash, so it is checked first. Only those whose key was wrong have to wait, as for a wrong password; no
+/// wrong key holds up a right one. Any thread may ask, and none waits.
+final class KeySignIn: Sendable {
+    /// What came of it.
+    enum Outcome: Sendable, Equatable {
+        /// The key is right, and the call counts.
+        case signedIn(Publisher)
+        /// There is no key, or it is wrong, expired or revoked.
+        case refused
+        /// It is wrong after too many wrong ones; another try makes sense after so many milliseconds.
+        case held(Int64)
+        /// It is right, and its rate does not allow the call before so many milliseconds have passed.
+        case limited(Int64)
+    }
+
+    private let keys: KeySource
+    private let services: GatewayServices
+    private let wallClock: @Sendable () -> Int64
+    /// Nothing else is locked while one of these two is held.
+    private let limits = Mutex(SignInLimits())
+    private let uses = Mutex(KeyUses())
+
+    /// Makes one.
+    ///
+    /// - Parameters:
+    ///   - keys: Who may publish.
+    ///   - services: Log, metrics and clock.
+    ///   - wallClock: Gives the present by which keys expire, in seconds since 1970.
+    init(
+        _ keys: KeySource, _ services: GatewayServices,
+        wallClock: @escaping @Sendable () -> Int64 = { WallClock.millisecondsSince1970() / 1000 }
+    ) {
+        self.keys = keys
+        self.services = services
+        self.wallClock = wallClock
+    }
+
+    /// Reads the keys file of a configuration; nil where it names none.
+    ///
+    /// - Throws: ``GatewayFailure/configuration(_:)``: the file is missing or not right.
+    static func make(_ configuration: GatewayConfiguration, _ services: GatewayServices) throws(GatewayFailure) -> KeySignIn? {
+        guard let path = configuration.keysFile else { return nil }
+        do throws(KeysError) {
+            let keys = try KeySource(path, now: services.now()) { [log = services.log] report in
+                switch report {
+                case .read(let count):
+                    log.info(.configurationLoaded, "the keys file was read again", [.count: LogValue(count)])
+                case .kept(let reason):
+                    log.error(
+                        .configurationLoaded, "the keys file cannot be used; the keys from before stay",
+                        [.reason: .string(reason.description)])
+                }
+            }
+            return KeySignIn(keys, services)
+        } catch {
+            throw GatewayFailure.configuration("gateway.keys_file: '\(path)' \(error)")
+        }
+    }
+
+    /// Hands a request on whose key is right, and answers any other.
+    ///
+    /// - Parameters:
+    ///   - authorization: The value of its `Authorization` header; nil when there is none, or more than one.
+    ///   - address: The client's address; nil when it is not known.
+    ///   - reply: Takes the answer to a request that is not handed on.
+    ///   - then: Gets whose key it is, before this returns.
+    func check(_ authorization: String?, from address: NumericAddress?, _ reply: Reply, then: (Publisher) -> Void) {
+        switch check(authorization, from: address) {
+        case .signedIn(let publisher): then(publisher)
+        case .refused: reply.answer(APIProblem.keyNeeded)
+        case .held(let wait): reply.answer(APIProblem.tooManyWrongKeys(after: wait))
+        case .limited(let wait): reply.answer(APIProblem.rateLimited(after: wait))
+        }
+    }
+
+    /// Looks at the value of an `Authorization` header.
+    ///
+    /// - Parameters:
+    ///   - authorization: The value; nil when there is none.
+    ///   - address: The client's address; nil when it is not known.
+    /// - Returns: What came of it.
+    func check(_ authorization: String?, from address: NumericAddress?) -> Outcome {
+        guard let presented = PresentedKey(authorization: authorization) else { return count(.refused, "refused") }
+        let now = services.now()
+        let known = keys.keys(now: now)
+        do throws(CryptoError) {
+            switch try known.verdict(on: presented, at: wallClock()) {
+            case .right(let key): return admit(key, of: known, now)
+            // Whoever has it guesses at nothing.
+            case .ended: return count(.refused, "ended")
+            case .wrong: return refuse(presented, from: address, now)
+            }
+        } catch {
+            services.log.error(.internalFault, "a key could not be checked", [.reason: .string(error.description)])
+            return count(.held(1000), "unchecked")
+        }
+    }
+
+    private func admit(_ key: APIKey, of known: KnownKeys, _ now: MonotonicTime) -> Outcome {
+        let (wait, gone) = uses.withLock { uses in
+            let gone = uses.forgetAll(but: known)
+            return (uses.take(key, now: now), gone)
+        }
+        for id in gone { services.metrics.keyLastUsed.remove([id]) }
+        guard wait == 0 else { return count(.limited(wait), "limited") }
+        services.metrics.keyLastUsed.series([key.id]).set(Double(wallClock()))
+        return count(.signedIn(Publisher(key)), "accepted")
+    }
+
+    private func refuse(_ presented: PresentedKey, from address: NumericAddress?, _ now: MonotonicTime) -> Outcome {
+        // Known ids get no rank of their own: an answer must not say which there are.
+        let attempt = SignInLimits.Attempt(from: ClientNetwork(address), as: presented.id, isUser: false)
+        let decision = limits.withLock { limits in
+            let decision = limits.decision(on: attempt, now: now)
+            if case .check = decision { limits.noteFailure(of: attempt, now: now) }
+            return decision
+        }
+        if case .wait(let milliseconds) = decision { return count(.held(milliseconds), "held") }
+        return count(.refused, "refused")
+    }
+
+    private func count(_ outcome: Outcome, _ label: String) -> Outcome {
+        services.metrics.keyChecks.series([label]).increment()
+        return outcome
+    }
+}

@@ -1,0 +1,20 @@
+import Keys
+
+/// A back end whose key was right.
+struct Publisher: Sendable, Equatable {
+    /// The key's id, which is no secret.
+    let keyID: String
+    /// The tenant of all that it publishes; nil where its requests name theirs.
+    let tenant: String?
+    /// The source of all that it publishes.
+    let source: String
+    /// What it may do.
+    let scopes: Set<Scope>
+}
+
+extension Publisher {
+    /// Whose key this is.
+    init(_ key: APIKey) {
+        self.init(keyID: key.id, tenant: key.terms.tenant, source: key.source, scopes: key.terms.scopes)
+    }
+}

@@ -1,0 +1,74 @@
+public import Crypto
+
+/// A publisher's key as the file has it: everything but the secret, of which only the SHA-256 is kept.
+///
+/// A secret has 256 random bits, so no one finds it by trying, and a hash without salt and without cost is enough.
+public struct APIKey: Sendable, Equatable {
+    /// The part of the key that is no secret: 8 letters and digits.
+    public let id: String
+    /// The SHA-256 of the secret's characters, 32 bytes.
+    let digest: [UInt8]
+    /// What it is for.
+    public let terms: KeyTerms
+    /// The time of its making, in seconds since 1970.
+    public let createdAt: Int64
+    /// From when on it is refused, in seconds since 1970; nil while it is not revoked.
+    public internal(set) var revokedAt: Int64?
+
+    /// The source of what is published with it; its own where the terms name none.
+    public var source: String { terms.source ?? "/pushfan/keys/\(id)" }
+
+    /// What has become of a key.
+    public enum State: String, Sendable {
+        case active, expired, revoked
+    }
+
+    /// Whether it is accepted.
+    ///
+    /// - Parameter seconds: The present, in seconds since 1970.
+    /// - Returns: The state at that time.
+    public func state(at seconds: Int64) -> State {
+        if revokedAt != nil { return .revoked }
+        return (terms.expiresAt ?? .max) <= seconds ? .expired : .active
+    }
+}
+
+extension APIKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Says which it is; never the hash.
+    public var description: String { "APIKey(\(id))" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// A mirror without children, so that a dump cannot show the hash.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+/// A key with its secret: to be shown once, and not kept.
+public struct NewKey: Sendable {
+    /// What the file keeps.
+    public let key: APIKey
+    /// `pf_ID_SECRET`, as a client sends it.
+    public let text: String
+
+    /// Makes a key with an id and a secret of its own.
+    ///
+    /// - Parameters:
+    ///   - terms: What it is for.
+    ///   - seconds: The present, in seconds since 1970.
+    /// - Throws: `CryptoError.openSSL` when there is no entropy.
+    public init(_ terms: KeyTerms, at seconds: Int64) throws(CryptoError) {
+        let id = String(
+            decoding: try randomBytes(PresentedKey.idLength).map { PresentedKey.idAlphabet[Int($0 & 31)] }, as: UTF8.self)
+        let secret = PresentedKey.secret(of: try randomBytes(32))
+        key = APIKey(id: id, digest: try SHA256.digest(of: secret), terms: terms, createdAt: seconds)
+        text = "pf_\(id)_" + String(decoding: secret, as: UTF8.self)
+    }
+}
+
+extension NewKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Says what it is; never the secret.
+    public var description: String { "NewKey(redacted)" }
+    /// The same as `description`.
+    public var debugDescription: String { description }
+    /// A mirror without children, so that a dump cannot show the secret.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,85 @@
+public import Basics
+public import Crypto
+public import EventLoop
+
+/// What came of a look at a key.
+public enum KeyVerdict: Sendable, Equatable {
+    /// It is right.
+    case right(APIKey)
+    /// It was right, and has expired or was revoked.
+    case ended
+    /// No key has this id and this secret.
+    case wrong
+}
+
+/// The keys at one moment, and the check of a presented one against them.
+public struct KnownKeys: Sendable {
+    /// Counts how often the file was read well; a later one stands for keys that may differ.
+    public let generation: Int
+    /// Which they are.
+    public let file: KeysFile
+    /// What the secret of an unknown id is compared with.
+    private let nobody: [UInt8]
+
+    /// Makes a check of a file's keys.
+    ///
+    /// - Parameters:
+    ///   - file: The keys.
+    ///   - generation: See `generation`. Default 1.
+    /// - Throws: `CryptoError.openSSL` when there is no entropy.
+    public init(_ file: KeysFile, generation: Int = 1) throws(CryptoError) {
+        self.file = file
+        self.generation = generation
+        nobody = try randomBytes(SHA256.byteCount)
+    }
+
+    /// Checks a key. It costs one SHA-256 and one comparison, whether or not there is such a key, and however many there are.
+    ///
+    /// - Parameters:
+    ///   - presented: What a client sent.
+    ///   - seconds: The present, in seconds since 1970.
+    /// - Returns: Whether it is right.
+    /// - Throws: `CryptoError.openSSL` when there is no memory for it.
+    public func verdict(on presented: PresentedKey, at seconds: Int64) throws(CryptoError) -> KeyVerdict {
+        let key = file[presented.id]
+        let isEqual = constantTimeEqual(try SHA256.digest(of: presented.secret), key?.digest ?? nobody)
+        guard let key, isEqual else { return .wrong }
+        return key.state(at: seconds) == .active ? .right(key) : .ended
+    }
+}
+
+/// The keys of a file, read again when the file changes.
+///
+/// A file that is not right, or is gone, leaves the keys as they are until it is right again. Any thread may ask; one at a time
+/// looks at the file, and the others go on with what is known.
+public final class KeySource: Sendable {
+    /// What to report to the gateway's operator.
+    public typealias Report = FileReport<KeysFileError>
+
+    private let file: WatchedFile<KeysFile, KnownKeys>
+
+    /// Reads the file for the first time.
+    ///
+    /// - Parameters:
+    ///   - path: Where it is.
+    ///   - now: The present moment.
+    ///   - tell: Gets what later readings came to, on the thread that asked.
+    /// - Throws: The file is missing or not right.
+    public init(_ path: String, now: MonotonicTime, tell: @escaping @Sendable (Report) -> Void) throws(KeysError) {
+        file = try WatchedFile(path, now: now, make: Self.make, tell: tell)
+    }
+
+    /// The keys that count now.
+    ///
+    /// - Parameter now: The present moment; the file is looked at when 2 s have passed since it was last looked at.
+    /// - Returns: The keys; the same as before while nothing has changed.
+    public func keys(now: MonotonicTime) -> KnownKeys { file.current(now: now) }
+
+    @Sendable private static func make(_ file: KeysFile, generation: Int) throws(KeysError) -> KnownKeys {
+        do throws(CryptoError) {
+            return try KnownKeys(file, generation: generation)
+        } catch {
+            throw .unreadable(reason: error.description)
+        }
+    }
+}

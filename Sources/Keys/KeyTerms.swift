@@ -1,0 +1,65 @@
+import Basics
+
+/// What a key is for, and how long; the part of it that a person chooses.
+public struct KeyTerms: Sendable, Equatable {
+    /// What it allows; one at least.
+    public var scopes: Set<Scope>
+    /// The tenant of all that is published with it; nil where requests name theirs.
+    public var tenant: String?
+    /// The source of all that is published with it; nil for the key's own.
+    public var source: String?
+    /// Calls per second; nil for no limit of its own.
+    public var rate: Int?
+    /// From when on it is refused, in seconds since 1970; nil for never.
+    public var expiresAt: Int64?
+    /// Says for people whose it is.
+    public var comment: String?
+
+    /// Terms with these scopes and nothing else.
+    public init(_ scopes: Set<Scope>) {
+        self.scopes = scopes
+    }
+
+    /// Calls per second that a key may have.
+    public static let rates = 1...1_000_000
+    /// Moments that a key may have, in seconds since 1970; they end with the year 9999.
+    public static let moments: ClosedRange<Int64> = 0...253_402_300_799
+    /// What a tenant has, for messages.
+    public static let tenantRule = "1 to 63 lower-case letters, digits, '.', '_' and '-', of which the first is a letter or digit"
+    /// What a source has, for messages.
+    public static let sourceRule = "1 to 256 visible ASCII characters"
+    /// What a comment has, for messages.
+    public static let commentRule = UserName.addressableRule
+
+    /// The first term that no key may have; nil where all are right.
+    public var fault: KeyField? {
+        if scopes.isEmpty { return .scopes }
+        if let tenant, !Self.isTenant(tenant) { return .tenant }
+        if let source, !Self.isSource(source) { return .source }
+        if let rate, !Self.rates.contains(rate) { return .rate }
+        if let expiresAt, !Self.moments.contains(expiresAt) { return .expires }
+        if let comment, !UserName.isAddressable(comment) { return .comment }
+        return nil
+    }
+
+    private static func isTenant(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        guard let first = bytes.first, bytes.count <= 63, isLetterOrDigit(first) else { return false }
+        return bytes.allSatisfy { isLetterOrDigit($0) || [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-")].contains($0) }
+    }
+
+    private static func isSource(_ text: String) -> Bool {
+        (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}
+
+/// The fields of a key's line, in their order.
+public enum KeyField: String, Sendable, CaseIterable {
+    case id, sha256, scopes, created, tenant, source, rate, expires, revoked
+    /// Last, because it may have blanks.
+    case comment
+}

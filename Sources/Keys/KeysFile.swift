@@ -1,0 +1,139 @@
+public import EventLoop
+
+/// The keys of publishers, one line each; a revoked key stays, so that its id never comes back.
+///
+/// Lines end with a line feed, with or without a carriage return before it; empty lines mean nothing. A byte order mark in front is passed
+/// over.
+public struct KeysFile: FileContent {
+    /// The largest file, in bytes; larger than any with so many keys.
+    public static let maximumByteCount = 12 << 20
+    /// The most keys, revoked ones included.
+    public static let maximumKeyCount = 10_000
+
+    /// All of them, in the file's order.
+    public private(set) var keys: [APIKey] = []
+    /// Where in `keys` an id is.
+    private var places: [String: Int] = [:]
+
+    /// A file without keys.
+    public init() {}
+
+    /// Reads a file.
+    ///
+    /// - Parameter bytes: All of it.
+    /// - Throws: What is wrong first, with the number of its line; nothing of the line itself.
+    public init(_ bytes: [UInt8]) throws(KeysFileError) {
+        guard bytes.count <= Self.maximumByteCount else { throw KeysFileError(nil, .tooLarge) }
+        var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        var number = 0
+        while !rest.isEmpty {
+            number += 1
+            let whole = rest.prefix { $0 != UInt8(ascii: "\n") }
+            rest = rest.dropFirst(whole.count + 1)
+            let line = whole.last == UInt8(ascii: "\r") ? whole.dropLast() : whole
+            guard !line.isEmpty else { continue }
+            do throws(KeysFileError.Reason) {
+                try put(try KeyLine.read(line))
+            } catch {
+                throw KeysFileError(number, error)
+            }
+        }
+    }
+
+    /// The file: a line for each key.
+    public var bytes: [UInt8] { keys.flatMap { Array("\(KeyLine.text($0))\n".utf8) } }
+
+    /// How many keys it has.
+    public var count: Int { keys.count }
+
+    /// The key with an id; nil for none.
+    public subscript(id: String) -> APIKey? { places[id].map { keys[$0] } }
+
+    /// Adds a key.
+    ///
+    /// - Parameter key: A new one.
+    /// - Throws: Its id is there already, a term is none that a key may have, or there are too many keys.
+    public mutating func add(_ key: APIKey) throws(KeysFileError) {
+        if let fault = key.terms.fault { throw KeysFileError(nil, .illegal(fault)) }
+        do throws(KeysFileError.Reason) { try put(key) } catch { throw KeysFileError(nil, error) }
+    }
+
+    /// Revokes a key; one that is revoked stays as it is.
+    ///
+    /// - Parameters:
+    ///   - id: Which.
+    ///   - seconds: The present, in seconds since 1970.
+    /// - Returns: The key as it was before; nil where there is none.
+    public mutating func revoke(_ id: String, at seconds: Int64) -> APIKey? {
+        guard let place = places[id] else { return nil }
+        let before = keys[place]
+        if before.revokedAt == nil { keys[place].revokedAt = seconds }
+        return before
+    }
+
+    private mutating func put(_ key: APIKey) throws(KeysFileError.Reason) {
+        guard keys.count < Self.maximumKeyCount else { throw .tooManyKeys }
+        guard places.updateValue(keys.count, forKey: key.id) == nil else { throw .repeatedID }
+        keys.append(key)
+    }
+}
+
+/// The keys file on a disk.
+public typealias KeysStore = FileStore<KeysFile>
+
+/// Why keys cannot be read or changed; no secret and no hash is in it.
+public typealias KeysError = FileError<KeysFileError>
+
+/// What is wrong with a keys file; nothing that stands in it.
+public struct KeysFileError: Error, Sendable, Equatable {
+    /// What may be wrong.
+    public enum Reason: Error, Sendable, Equatable {
+        /// The file has more than 12 MiB.
+        case tooLarge
+        /// There are more than 10,000 keys.
+        case tooManyKeys
+        /// A line has more than 1,024 bytes.
+        case lineTooLong
+        /// A line is no UTF-8.
+        case noText
+        /// Something stands where the name of a field should.
+        case unknownField
+        /// A key needs the field.
+        case missing(KeyField)
+        /// A line has the field twice.
+        case repeated(KeyField)
+        /// The field's value is none that it may have.
+        case illegal(KeyField)
+        /// Another key has the id.
+        case repeatedID
+    }
+
+    /// The line, from 1; nil where it is none's.
+    public let line: Int?
+    /// What is wrong with it.
+    public let reason: Reason
+
+    init(_ line: Int?, _ reason: Reason) {
+        self.line = line
+        self.reason = reason
+    }
+}
+
+extension KeysFileError: CustomStringConvertible {
+    /// `line 3: rate has no value that is allowed`.
+    public var description: String { (line.map { "line \($0): " } ?? "") + sentence }
+
+    private var sentence: String {
+        switch reason {
+        case .tooLarge: "more than \(KeysFile.maximumByteCount >> 20) MiB"
+        case .tooManyKeys: "more than \(KeysFile.maximumKeyCount) keys"
+        case .lineTooLong: "longer than \(KeyLine.maximumByteCount) bytes"
+        case .noText: "this is no UTF-8"
+        case .unknownField: "this is no `NAME=VALUE` as `pushfan keys create` writes it"
+        case .missing(let field): "\(field.rawValue) is missing"
+        case .repeated(let field): "\(field.rawValue) is there twice"
+        case .illegal(let field): "\(field.rawValue) has no value that is allowed"
+        case .repeatedID: "there is a key with this id already"
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// What a key allows.
+public enum Scope: String, CaseIterable, Sendable {
+    /// Publish requests, and see what became of them.
+    case publish = "publish"
+    /// Publish to every device, or to all of a platform.
+    case broadcast = "publish:broadcast"
+    /// Read results that others' requests have, too.
+    case read = "read"
+
+    /// Reads scopes that commas separate; nil for none, an unknown one, or the same one twice.
+    public static func set(_ text: some StringProtocol) -> Set<Scope>? {
+        let words = text.split(separator: ",", omittingEmptySubsequences: false)
+        let scopes = Set(words.compactMap { Scope(rawValue: String($0)) })
+        return scopes.count == words.count ? scopes : nil
+    }
+
+    /// Scopes as text, in the order of the cases.
+    public static func text(_ scopes: Set<Scope>) -> String {
+        allCases.filter(scopes.contains).map(\.rawValue).joined(separator: ",")
+    }
+}
