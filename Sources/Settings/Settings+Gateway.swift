@@ -33,6 +33,8 @@ extension Settings {
         configuration.userTag = self.hub.userTag
         configuration.hubTimeout = settings.requestTimeout
         configuration.requestsTopic = kafka.topics.requests
+        configuration.requestsHighTopic = kafka.topics.requestsHigh
+        configuration.requestsBulkTopic = kafka.topics.requestsBulk
         configuration.resultsTopic = kafka.topics.results
         configuration.secureTopic = kafka.topics.secure
         return configuration

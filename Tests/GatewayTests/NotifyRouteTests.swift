@@ -266,10 +266,11 @@ import Testing
         let cluster = try MockCluster()
         defer { cluster.close() }
         try cluster.createTopic("q", partitions: 1)
-        let producer = try RequestProducer(cluster.configuration, topic: "q")
+        let topics = RequestTopics(high: "q", normal: "q", bulk: "q")
+        let producer = try RequestProducer(cluster.configuration, topics: topics)
         producer.start {}
         defer { producer.stop() }
-        var writer = RequestWriter(topic: "q", source: "test")
+        var writer = RequestWriter(topics: topics, source: "test")
         let reports = Reports()
         for round in 1...3 {
             let before = producer.current

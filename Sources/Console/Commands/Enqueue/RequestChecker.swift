@@ -94,6 +94,7 @@ struct RequestChecker {
                 json: json, id: request.hasOwnID ? request.document.string(request.id) : nil,
                 source: request.source.map { request.document.string($0) },
                 orderingKey: request.orderingKey.map { request.document.string($0) },
-                dedupeKey: request.dedupeKey.map { request.document.string($0) }, isEvent: isEvent))
+                dedupeKey: request.dedupeKey.map { request.document.string($0) }, priority: request.priority,
+                isEvent: isEvent))
     }
 }
