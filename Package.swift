@@ -7,7 +7,7 @@ import PackageDescription
 //   pure     values and decisions: no clock, no I/O, no C, no Foundation
 //   adapter  one wrapper for each C library; none knows what a push is
 //   hub      joins the push terms to the adapters
-//   shared   what services and commands have in common: requests written to Kafka, their results awaited
+//   shared   what services and commands have in common: requests checked and written to Kafka, their results awaited
 //   service  worker, emulator, gateway; no service imports another
 //   wiring   Settings: files, environment and flags to each module's configuration
 //   console  the commands
@@ -104,6 +104,9 @@ let package = Package(
         .target(
             name: "Publishing", dependencies: ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka"],
             swiftSettings: strict),
+        .target(
+            name: "Intake", dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubREST", "Publishing"],
+            swiftSettings: strict),
 
         // service
         .target(
@@ -117,7 +120,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
-                "HTTPServing", "Users", "Crypto", "Publishing",
+                "HTTPServing", "Users", "Crypto", "Publishing", "Intake",
             ],
             swiftSettings: strict),
         .target(
@@ -140,7 +143,8 @@ let package = Package(
             [
                 "Basics", "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
                 "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
-                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Publishing",
+                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Publishing", "Intake",
+                "Gateway",
             ]),
 
         // bench
@@ -186,6 +190,7 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
+        tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut"]),
         tests(
             "WorkerRuntimeTests",
             [
@@ -200,6 +205,7 @@ let package = Package(
             [
                 "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST",
                 "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop", "Publishing",
+                "Intake",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),
@@ -209,7 +215,7 @@ let package = Package(
                 "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
                 "HTTPServing",
                 "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Crypto",
-                "Publishing",
+                "Publishing", "Gateway",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

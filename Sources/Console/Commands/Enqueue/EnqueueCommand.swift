@@ -1,3 +1,4 @@
+import Intake
 import Kafka
 import Publishing
 import Settings

@@ -1,5 +1,6 @@
 import Basics
 import Delivery
+import Intake
 import Publishing
 import PushModel
 
