@@ -30,6 +30,7 @@ extension Settings {
         configuration.sendLife = gateway.sendLife
         configuration.isAlwaysSecure = gateway.isAlwaysSecure
         configuration.reservedTags = gateway.reservedTags
+        configuration.docsURL = gateway.docsURL
         configuration.userTag = self.hub.userTag
         configuration.hubTimeout = settings.requestTimeout
         configuration.requestsTopic = kafka.topics.requests

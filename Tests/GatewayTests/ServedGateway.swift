@@ -4,6 +4,7 @@ import HTTPServing
 import HubEmulator
 import HubREST
 import Kafka
+import Publishing
 import Synchronization
 import TestSupport
 import Testing
@@ -30,7 +31,7 @@ final class ServedGateway {
         let cluster = try hasKafka ? MockCluster() : nil
         if let cluster {
             // One partition, so that a test meets requests in their order.
-            try cluster.createTopic(configuration.requestsTopic, partitions: 1)
+            for topic in configuration.requestTopics.all { try cluster.createTopic(topic, partitions: 1) }
             try cluster.createTopic(configuration.resultsTopic, partitions: 2)
             try cluster.createTopic(configuration.secureTopic, partitions: 2)
             configuration.kafka = cluster.configuration
@@ -40,10 +41,17 @@ final class ServedGateway {
         self.hub = hub
         self.cluster = cluster
         self.configuration = configuration
-        service = try GatewayService(configuration, services.services)
+        service = try GatewayService(configuration, services.services, checkKey: Self.checkKey)
         port = try service.start().port
         #expect(eventually { !services.readiness.contains("failing hub") })
         if hasKafka { #expect(eventually { services.readiness.isEmpty }) }
+    }
+
+    /// Knows one key, which may publish everything of the tenant `shop`.
+    private static let checkKey: KeyCheck = { request, done in
+        let isRight = request.headers["Authorization"] == "Bearer CANARYkey"
+        let publisher = Publisher(keyID: "k1", tenant: "shop", source: "/shop", scopes: Set(Scope.allCases))
+        done(isRight ? .publisher(publisher) : .refused)
     }
 
     /// Ends all of it; what a gateway is asked after that is refused.

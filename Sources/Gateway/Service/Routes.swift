@@ -5,11 +5,14 @@ import Users
 /// Finds the route of each request, has its caller sign in, and hands it on.
 struct Routes: Sendable {
     /// What a browser shows.
-    static let welcome = "pushfan gateway\nApps register at /api/register and notify at /api/notifications.\n"
+    static let welcome =
+        "pushfan gateway\nApps register at /api/register and notify at /api/notifications. Back ends publish at /v1/requests.\n"
 
     let signIn: SignIn
     let endpoints: any Endpoints
     let services: GatewayServices
+    /// Checks the API keys of back ends.
+    var checkKey: KeyCheck = { _, done in done(.refused) }
     /// Who is believed about where a request comes from.
     var proxies = TrustedProxies()
 
@@ -19,12 +22,17 @@ struct Routes: Sendable {
         let match = Route.match(head.method, head.rawPath)
         if let problem = problem(of: head, match) { return .answer(counted(problem, match)) }
         guard case .route(let route) = match, route.takesBody else { return .skip }
-        return .read(atMost: JSONBody.maximumByteCount)
+        return .read(atMost: route.maximumBodyByteCount)
     }
 
     /// The answer to a request for whose body there is no room.
     func overload(_ head: HTTPServerRequest) -> HTTPServerResponse {
         counted(.overloaded(after: 1000), Route.match(head.method, head.rawPath))
+    }
+
+    /// The answer in place of one that the server gives by itself.
+    func refusal(_ status: Int) -> HTTPServerResponse {
+        APIAnswer(APIProblem.ofServer(status)).documented(at: services.docsURL).response
     }
 
     /// What can be said against a request without its body.
@@ -33,6 +41,9 @@ struct Routes: Sendable {
         case .nowhere: return .notFound
         case .otherMethods(let methods): return .methodNotAllowed(methods)
         case .route(.welcome): return nil
+        case .route(.publish):
+            guard Self.authorization(of: head)?.startsIgnoringCase(with: "Bearer ") == true else { return .keyRefused }
+            return PublishForm(head.headers) == nil ? .noRequestMediaType : nil
         case .route(let route):
             guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
                 services.metrics.signIns.series(["refused"]).increment()
@@ -45,7 +56,7 @@ struct Routes: Sendable {
     }
 
     private func counted(_ problem: APIProblem, _ match: Route.Match) -> HTTPServerResponse {
-        let response = problem.response
+        let response = APIAnswer(problem).documented(at: services.docsURL).response
         services.count(response, on: match.label, since: services.now())
         return response
     }
@@ -63,6 +74,7 @@ struct Routes: Sendable {
         case .nowhere: reply.answer(APIProblem.notFound)
         case .otherMethods(let methods): reply.answer(APIProblem.methodNotAllowed(methods))
         case .route(.welcome): reply.answer(.text(Self.welcome))
+        case .route(.publish): publish(request, reply)
         case .route(let route):
             signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in
                 switch outcome {
@@ -72,6 +84,18 @@ struct Routes: Sendable {
                 case .held(let wait): reply.answer(APIProblem.tooManySignIns(after: wait))
                 case .overloaded: reply.answer(APIProblem.overloaded(after: 1000))
                 }
+            }
+        }
+    }
+
+    private func publish(_ request: HTTPServerRequest, _ reply: Reply) {
+        checkKey(request) { [endpoints] outcome in
+            switch outcome {
+            case .publisher(let publisher):
+                endpoints.publish(PublishCall(request: request, publisher: publisher, reply: reply))
+            case .refused: reply.answer(APIProblem.keyRefused)
+            case .held(let wait): reply.answer(APIProblem.tooManySignIns(after: wait))
+            case .overloaded: reply.answer(APIProblem.overloaded(after: 1000))
             }
         }
     }
