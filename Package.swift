@@ -7,7 +7,7 @@ import PackageDescription
 //   pure     values and decisions: no clock, no I/O, no C, no Foundation
 //   adapter  one wrapper for each C library; none knows what a push is
 //   hub      joins the push terms to the adapters
-//   shared   what services and commands have in common: requests written to Kafka, their results awaited
+//   shared   what services and commands have in common: requests checked and written to Kafka, their results awaited
 //   service  worker, emulator, gateway; no service imports another
 //   wiring   Settings: files, environment and flags to each module's configuration
 //   console  the commands
@@ -107,6 +107,9 @@ let package = Package(
         .target(
             name: "Publishing", dependencies: ["Basics", "PushModel", "ResultQuery", "EventLoop", "Kafka"],
             swiftSettings: strict),
+        .target(
+            name: "Intake", dependencies: ["PushModel", "Payloads", "FanOut", "Delivery", "HubREST", "Publishing"],
+            swiftSettings: strict),
 
         // service
         .target(
@@ -120,7 +123,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
-                "HTTPServing", "Users", "Keys", "Crypto", "Publishing",
+                "HTTPServing", "Users", "Keys", "Crypto", "Publishing", "Intake",
             ],
             swiftSettings: strict),
         .target(
@@ -143,8 +146,8 @@ let package = Package(
             [
                 "Basics", "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
                 "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
-                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys",
-                "Publishing",
+                "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys", "Publishing",
+                "Intake", "Gateway",
             ]),
 
         // bench
@@ -192,6 +195,7 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),
         tests("PublishingTests", ["Basics", "Publishing", "PushModel", "EventLoop", "Kafka", "CRDKafka"]),
+        tests("IntakeTests", ["Intake", "PushModel", "Publishing", "FanOut"]),
         tests(
             "WorkerRuntimeTests",
             [
@@ -206,7 +210,7 @@ let package = Package(
             [
                 "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST",
                 "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Keys", "Crypto", "Observability", "EventLoop",
-                "Publishing",
+                "Publishing", "Intake",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),
@@ -216,7 +220,7 @@ let package = Package(
                 "Basics", "Console", "Settings", "Kafka", "SQLite", "PushModel", "FanOut", "ResultQuery", "Replay", "Pages",
                 "HTTPServing",
                 "HubEmulator", "HubAuth", "Delivery", "WorkerRuntime", "Observability", "EventLoop", "Users", "Keys",
-                "Crypto", "Publishing",
+                "Crypto", "Publishing", "Gateway",
             ]),
         tests("BenchTests", ["Bench", "Console", "Kafka", "Observability", "Settings"]),
     ],

@@ -36,6 +36,9 @@ static const unsigned char HubProtocol[] = {
 static const unsigned char Gateway[] = {
 #embed "../PushFan/PushFan.docc/Gateway.md"
 };
+static const unsigned char Publish[] = {
+#embed "../PushFan/PushFan.docc/Publish.md"
+};
 static const unsigned char Operations[] = {
 #embed "../PushFan/PushFan.docc/Operations.md"
 };
@@ -79,10 +82,10 @@ static const unsigned char Contributing[] = {
 static const struct pushfan_page pages[] = {
   PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
-  PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Operations),
-  PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes), PAGE(Emulator),
-  PAGE(Measuring), PAGE(Developing), PAGE(Kafka), PAGE(Glossary),
-  PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),
+  PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Publish),
+  PAGE(Operations), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),
+  PAGE(Emulator), PAGE(Measuring), PAGE(Developing), PAGE(Kafka),
+  PAGE(Glossary), PAGE(Upgrading), PAGE(Changelog), PAGE(Contributing),
 };
 
 const struct pushfan_page *pushfan_page(size_t place) {

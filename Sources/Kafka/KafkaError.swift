@@ -173,6 +173,9 @@ extension KafkaError {
             RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE)
     }
 
+    /// As many records wait to be written as the client keeps.
+    public var isQueueFull: Bool { matches(RD_KAFKA_RESP_ERR__QUEUE_FULL) }
+
     /// The client was closed before the call.
     public var isClosed: Bool { matches(RD_KAFKA_RESP_ERR__DESTROY) }
 

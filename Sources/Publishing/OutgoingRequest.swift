@@ -1,3 +1,5 @@
+public import PushModel
+
 /// A request that was checked and waits to be written.
 public struct OutgoingRequest: Sendable {
     /// The request as JSON, complete but for an id that must be made.
@@ -10,6 +12,10 @@ public struct OutgoingRequest: Sendable {
     public var orderingKey: String?
     /// Of requests with one key only the first is sent.
     public var dedupeKey: String?
+    /// How urgent it is; chooses the topic.
+    public var priority: PushRequest.Priority
+    /// Headers of its own. One that the record has anyway, such as `ce_time`, gets this value.
+    public var headers: [(name: String, value: String)] = []
     /// Whether `json` is a CloudEvent in structured mode, whose data is the request; it has an id.
     public var isEvent: Bool
 
@@ -21,16 +27,18 @@ public struct OutgoingRequest: Sendable {
     ///   - source: The source that stands in it.
     ///   - orderingKey: The ordering key that stands in it.
     ///   - dedupeKey: The dedupe key that stands in it.
+    ///   - priority: The priority that stands in it, or `normal`.
     ///   - isEvent: Whether it is a CloudEvent in structured mode.
     public init(
         json: [UInt8], id: String? = nil, source: String? = nil, orderingKey: String? = nil, dedupeKey: String? = nil,
-        isEvent: Bool = false
+        priority: PushRequest.Priority = .normal, isEvent: Bool = false
     ) {
         self.json = json
         self.id = id
         self.source = source
         self.orderingKey = orderingKey
         self.dedupeKey = dedupeKey
+        self.priority = priority
         self.isEvent = isEvent
     }
 

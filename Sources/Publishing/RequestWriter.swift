@@ -42,8 +42,8 @@ public struct RequestWriter: Sendable {
     /// The media type of an event in structured mode (CloudEvents Kafka binding, section 3.3).
     public static let eventContentType = "application/cloudevents+json"
 
-    /// The name of the topic of requests.
-    public let topic: String
+    /// The topics of requests.
+    public let topics: RequestTopics
     /// The source of requests that name none.
     public let source: String
     private var identifiers = RequestIdentifier()
@@ -52,10 +52,10 @@ public struct RequestWriter: Sendable {
     /// A writer of records.
     ///
     /// - Parameters:
-    ///   - topic: The name of the topic that has the role of requests.
+    ///   - topics: The topics of requests.
     ///   - source: The source of requests that name none.
-    public init(topic: String, source: String) {
-        self.topic = topic
+    public init(topics: RequestTopics, source: String) {
+        self.topics = topics
         self.source = source
     }
 
@@ -67,7 +67,7 @@ public struct RequestWriter: Sendable {
         identifiers.next(now: moment.milliseconds, using: &generator)
     }
 
-    /// The record of a request, which gets a new id unless it has one.
+    /// The record of a request, which gets a new id unless it has one, for the topic of its priority.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -77,12 +77,14 @@ public struct RequestWriter: Sendable {
         var time = ByteWriter()
         time.append(moment)
         let id = request.id ?? newID(at: moment)
-        let attributes = [
+        var headers = [
             ("content-type", "application/json"), ("ce_specversion", "1.0"), ("ce_id", id),
             ("ce_source", request.source ?? source), ("ce_type", Self.eventType), ("ce_time", time.text),
         ]
+        if request.isEvent { headers = [("content-type", Self.eventContentType)] }
+        headers.removeAll { header in request.headers.contains { $0.name == header.0 } }
         return RequestRecord(
-            id: id, topic: topic, key: request.recordKey, value: request.json(withID: id),
-            headers: request.isEvent ? [("content-type", Self.eventContentType)] : attributes)
+            id: id, topic: topics.name(for: request.priority), key: request.recordKey, value: request.json(withID: id),
+            headers: headers + request.headers)
     }
 }

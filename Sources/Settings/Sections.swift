@@ -146,6 +146,8 @@ public struct GatewaySettings: Sendable {
     public let isAlwaysSecure: Bool
     /// The tags that no app may give its own device.
     public let reservedTags: [String]
+    /// The address before a code, where pages say what it means.
+    public let docsURL: String?
 
     init(_ values: SettingValues) throws(SettingsError) {
         listen = try values.value(SettingsSchema.gatewayListen)
@@ -159,6 +161,7 @@ public struct GatewaySettings: Sendable {
         sendLife = try values.value(SettingsSchema.sendLife)
         isAlwaysSecure = try values.value(SettingsSchema.securePush)
         reservedTags = values[SettingsSchema.reservedTags] ?? []
+        docsURL = values[SettingsSchema.docsURL]
     }
 }
 

@@ -31,9 +31,12 @@ extension Settings {
         configuration.sendLife = gateway.sendLife
         configuration.isAlwaysSecure = gateway.isAlwaysSecure
         configuration.reservedTags = gateway.reservedTags
+        configuration.docsURL = gateway.docsURL
         configuration.userTag = self.hub.userTag
         configuration.hubTimeout = settings.requestTimeout
         configuration.requestsTopic = kafka.topics.requests
+        configuration.requestsHighTopic = kafka.topics.requestsHigh
+        configuration.requestsBulkTopic = kafka.topics.requestsBulk
         configuration.resultsTopic = kafka.topics.results
         configuration.secureTopic = kafka.topics.secure
         return configuration

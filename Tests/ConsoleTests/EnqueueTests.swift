@@ -61,6 +61,26 @@ import Testing
         }
     }
 
+    @Test func thePriorityChoosesTheLane() throws {
+        let broker = try Broker()
+        let lanes = ["high": "push.requests-high.v1", "normal": "push.requests.v1", "low": "push.requests-bulk.v1"]
+        for lane in ["high", "low"] { try broker.cluster.createTopic(try #require(lanes[lane]), partitions: 2) }
+        var harness = broker.harness
+        harness.input = lanes.keys.sorted().map {
+            #"{"id":"\#($0)","audience":{"users":["a"]},"message":{"title":"x"},"priority":"\#($0)"}"#
+        }.joined(separator: "\n")
+        let planned = harness.run("enqueue - --dry-run -o ndjson")
+        let outcome = harness.run("enqueue - -o ndjson")
+        #expect(outcome.code == .done)
+        #expect(
+            outcome.messages == "3 requests written to push.requests-high.v1 and push.requests.v1 and push.requests-bulk.v1\n")
+        for (priority, topic) in lanes {
+            #expect(try broker.read(topic, count: 1).map(\.key) == [priority], "\(topic)")
+            #expect(outcome.output.contains(#"{"id":"\#(priority)","topic":"\#(topic)","#), "\(outcome.output)")
+            #expect(planned.lines.contains { $0.hasPrefix(#"{"topic":"\#(topic)","key":"\#(priority)","#) }, "\(planned.output)")
+        }
+    }
+
     @Test func nothingIsSentWhenOneOfThemIsWrong() throws {
         let broker = try Broker()
         var harness = broker.harness

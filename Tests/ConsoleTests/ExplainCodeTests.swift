@@ -1,3 +1,4 @@
+import Gateway
 import PushModel
 import Testing
 
@@ -16,6 +17,18 @@ import Testing
         }
         let json = Harness().run("explain \(code.rawValue) -o json")
         #expect(json.output.contains(#""remedy":"#) && json.output.contains(#""code":"\#(code.rawValue)""#))
+    }
+
+    @Test(arguments: APIProblem.Code.allCases)
+    func everyCodeOfTheGatewayHasAPage(code: APIProblem.Code) {
+        let page = Harness().run("explain \(code.rawValue)")
+        #expect(page.code == .done && page.messages.isEmpty)
+        // What results have, too, is explained as theirs.
+        guard ErrorCode(rawValue: code.rawValue) == nil else { return }
+        #expect(page.lines.contains(Substring("Cause   " + code.explanation.cause)))
+        #expect(page.lines.contains(Substring("Remedy  " + code.explanation.remedy)))
+        #expect(code.statuses.allSatisfy { page.output.contains("\($0)") } && !code.statuses.isEmpty)
+        #expect(Harness().run("explain \(code.rawValue) -o json").output.contains(#""code":"\#(code.rawValue)""#))
     }
 
     /// The closed list of page Results, "Errors", and what outcomes add to it: a code that is added needs an explanation here.

@@ -1,9 +1,10 @@
 import CurlHTTP
-import Gateway
 import HTTPServing
 import HubREST
 import PushModel
 import Testing
+
+@testable import Gateway
 
 struct APIAnswerTests {
     private func text(_ answer: APIAnswer) -> String { String(decoding: answer.body, as: UTF8.self) }
@@ -33,6 +34,15 @@ struct APIAnswerTests {
                 + #""detail":"A \"tag\" must be a string."}]}"#)
     }
 
+    @Test func aProblemNamesThePageOfItsCodeWhereThereIsOne() {
+        let answer = APIAnswer(APIProblem.stopping)
+        #expect(answer.documented(at: nil) == answer)
+        let documented = answer.documented(at: "https://example.com/pushfan#")
+        #expect(text(documented) == #"{"type":"https://example.com/pushfan#stopping","# + text(answer).dropFirst())
+        #expect(documented.headers == answer.headers && documented.status == 503)
+        #expect(APIAnswer.registration("r").documented(at: "https://example.com/") == APIAnswer.registration("r"))
+    }
+
     @Test func missingCredentialsAre401WithAChallenge() {
         let answer = APIAnswer(APIProblem.unauthorized)
         #expect(answer.status == 401)
@@ -55,7 +65,7 @@ struct APIAnswerTests {
         #expect(APIAnswer(APIProblem.stopping).status == 503)
         #expect(APIAnswer(APIProblem.notWritten).status == 503)
         let perhaps = APIAnswer(APIProblem.perhapsWritten("r-1"))
-        #expect(perhaps.status == 504 && perhaps.headers["Location"] == nil)
+        #expect(perhaps.status == 504 && perhaps.headers["Location"] == "/v1/requests/r-1")
         #expect(text(perhaps).contains(#""request_id":"r-1""#) && text(perhaps).contains("pushfan results show r-1"))
     }
 

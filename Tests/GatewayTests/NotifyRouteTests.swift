@@ -203,14 +203,16 @@ import Testing
             let answer = try gateway.ask("POST", Self.path, as: "alice", body: #""Hi""#)
             let id = try worker.next().id
             defer { offset += 1 }
-            #expect(answer.status == 504 && !answer.head.contains("Location"))
+            #expect(answer.status == 504 && answer.head.contains("Location: /v1/requests/\(id)"))
             let named = answer.text.contains(#""request_id":"\#(id)""#) && answer.text.contains("pushfan results show \(id)")
             #expect(named, "\(id): \(answer.text)")
             guard answer.text.contains(#""code":"result_pending""#) else {
                 #expect(answer.text.contains(#""code":"kafka_unanswered""#) && answer.text.contains("It is not known"))
                 return false
             }
-            return answer.text.contains("is written to \(gateway.configuration.requestsTopic), partition 0, offset \(offset),")
+            let topic = gateway.configuration.requestsTopic
+            #expect(answer.head.contains("Location: /v1/requests/\(id)?at=\(topic)/0/\(offset)\r\n"), "\(answer.head)")
+            return answer.text.contains("is written to \(topic), partition 0, offset \(offset),")
         }
         #expect(isWritten)
     }
@@ -266,10 +268,11 @@ import Testing
         let cluster = try MockCluster()
         defer { cluster.close() }
         try cluster.createTopic("q", partitions: 1)
-        let producer = try RequestProducer(cluster.configuration, topic: "q")
+        let topics = RequestTopics(high: "q", normal: "q", bulk: "q")
+        let producer = try RequestProducer(cluster.configuration, topics: topics)
         producer.start {}
         defer { producer.stop() }
-        var writer = RequestWriter(topic: "q", source: "test")
+        var writer = RequestWriter(topics: topics, source: "test")
         let reports = Reports()
         for round in 1...3 {
             let before = producer.current

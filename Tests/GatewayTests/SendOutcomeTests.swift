@@ -1,9 +1,10 @@
 import Delivery
-import Gateway
 import HTTPServing
 import Publishing
 import PushModel
 import Testing
+
+@testable import Gateway
 
 struct SendOutcomeTests {
     private static let written = SendOutcome.Record.written(topic: "q", partition: 3, offset: 12)
@@ -82,7 +83,7 @@ struct SendOutcomeTests {
     @Test(arguments: [[], ["interim"], ["outcome"]]) func withoutAFinalResultItIs504WithTheID(kinds: [String]) throws {
         let results = kinds.map { ended("failed", "hub_abandoned", sends: [send(0)], kind: $0) }
         let answer = try self.answer(to: results, .outcomes)
-        #expect(answer.status == 504 && answer.headers["Location"] == nil)
+        #expect(answer.status == 504 && answer.headers["Location"] == "/v1/requests/r-1?at=q/3/12")
         #expect(text(answer).contains(#""code":"result_pending""#) && text(answer).contains("pushfan results show r-1"))
         #expect(text(answer).contains(#""request_id":"r-1""#))
     }
@@ -95,7 +96,7 @@ struct SendOutcomeTests {
         ] as [(SendOutcome.Record, String, String)])
     func withoutAResultItSaysWhatIsKnownOfTheRecord(_ record: SendOutcome.Record, code: String, detail: String) throws {
         let answer = try self.answer(to: [], .finalResult, record)
-        #expect(answer.status == 504)
+        #expect(answer.status == 504 && answer.headers["Location"] == RequestPath.of("r-1", record))
         for part in ["\"code\":\"\(code)\"", "\"detail\":\"\(detail)", #""retry":"ambiguous""#, #""request_id":"r-1""#] {
             #expect(text(answer).contains(part), "\(text(answer))")
         }

@@ -4,6 +4,8 @@ import HTTPServing
 import HubEmulator
 import HubREST
 import Kafka
+import Keys
+import Publishing
 import Synchronization
 import TestSupport
 import Testing
@@ -30,7 +32,7 @@ final class ServedGateway {
         let cluster = try hasKafka ? MockCluster() : nil
         if let cluster {
             // One partition, so that a test meets requests in their order.
-            try cluster.createTopic(configuration.requestsTopic, partitions: 1)
+            for topic in configuration.requestTopics.all { try cluster.createTopic(topic, partitions: 1) }
             try cluster.createTopic(configuration.resultsTopic, partitions: 2)
             try cluster.createTopic(configuration.secureTopic, partitions: 2)
             configuration.kafka = cluster.configuration
@@ -40,10 +42,18 @@ final class ServedGateway {
         self.hub = hub
         self.cluster = cluster
         self.configuration = configuration
-        service = try GatewayService(configuration, services.services)
+        service = try GatewayService(configuration, services.services, checkKey: Self.checkKey)
         port = try service.start().port
         #expect(eventually { !services.readiness.contains("failing hub") })
         if hasKafka { #expect(eventually { services.readiness.isEmpty }) }
+    }
+
+    /// The one key, which may publish everything of the tenant `shop`.
+    static let key = "pf_canary00_CANARYkey0123456789abcdefghijklmnopqrstuvwx"
+
+    private static let checkKey: KeyCheck = { authorization, _ in
+        let publisher = Publisher(keyID: "canary00", tenant: "shop", source: "/shop", scopes: Set(Scope.allCases))
+        return authorization == "Bearer \(key)" ? .signedIn(publisher) : .refused
     }
 
     /// Ends all of it; what a gateway is asked after that is refused.

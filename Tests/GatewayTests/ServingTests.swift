@@ -32,7 +32,8 @@ import Testing
         ("POST", "/api/register/x", .otherMethods(["PUT", "DELETE"])), ("OPTIONS", "/api/notifications", .otherMethods(["POST"])),
         ("PUT", "/api/register/", .nowhere), ("PUT", "/api/register/a/b", .nowhere), ("GET", "/api", .nowhere),
         ("GET", "//", .nowhere), ("POST", "/api/register?x", .nowhere), ("GET", "", .nowhere), ("OPTIONS", "*", .nowhere),
-        ("GET", "/v1/requests", .nowhere), ("GET", "/api/notifications/", .nowhere),
+        ("POST", "/v1/requests", .route(.publish)), ("GET", "/v1/requests", .otherMethods(["POST"])),
+        ("POST", "/v1/requests/", .nowhere), ("POST", "/v1", .nowhere), ("GET", "/api/notifications/", .nowhere),
         ("GET", "/api/notifications/a-_B", .route(.secureText(id: "a-_B"))),
         ("POST", "/api/notifications/a", .otherMethods(["GET"])), ("GET", "/api/notifications/a/b", .nowhere),
     ]
@@ -58,7 +59,7 @@ import Testing
     @Test(
         arguments: [
             (["Content-Length: 3", "Transfer-Encoding: chunked"], 400, "invalid_request"),
-            (["Content-Length: 70000"], 413, "body_too_large"),
+            (["Content-Length: 600000"], 413, "body_too_large"),
             (["X-A: " + String(repeating: "a", count: 10_000)], 431, "header_too_large"),
         ] as [([String], Int, String)])
     func whatTheServerRefusesIsAProblemToo(fields: [String], status: Int, code: String) throws {

@@ -4,10 +4,11 @@ import Testing
 
 /// What the record of a request is made of (page Requests).
 @Suite struct RequestWriterTests {
+    private let topics = RequestTopics(high: "h", normal: "t", bulk: "b")
     private let moment = Timestamp(milliseconds: 1_795_262_400_000)
 
     @Test func aRequestWithoutAnIdGetsOneEverywhere() {
-        var writer = RequestWriter(topic: "t", source: "/s")
+        var writer = RequestWriter(topics: topics, source: "/s")
         let first = writer.record(of: OutgoingRequest(json: Array(#"{"a":1}"#.utf8)), at: moment)
         let second = writer.record(of: OutgoingRequest(json: Array(#"{"a":1}"#.utf8)), at: moment)
         #expect(first.id < second.id)
@@ -23,7 +24,7 @@ import Testing
     }
 
     @Test func aRequestsOwnIdAndSourceStay() {
-        var writer = RequestWriter(topic: "t", source: "/s")
+        var writer = RequestWriter(topics: topics, source: "/s")
         let json = Array(#"{"id":"own","source":"/mine"}"#.utf8)
         let record = writer.record(of: OutgoingRequest(json: json, id: "own", source: "/mine"), at: moment)
         #expect(record.id == "own")
@@ -32,12 +33,29 @@ import Testing
         #expect(record.headers.contains { $0.name == "ce_source" && $0.value == "/mine" })
     }
 
+    @Test func headersOfItsOwnTakeThePlaceOfTheUsualOnes() {
+        var writer = RequestWriter(topics: topics, source: "/s")
+        var request = OutgoingRequest(json: Array("{}".utf8), id: "own")
+        request.headers = [("ce_time", "2026-11-20T12:00:00Z"), ("traceparent", "00-1")]
+        let headers = writer.record(of: request, at: moment).headers
+        #expect(
+            headers.map(\.name) == ["content-type", "ce_specversion", "ce_id", "ce_source", "ce_type", "ce_time", "traceparent"])
+        #expect(headers.contains { $0.name == "ce_time" && $0.value == "2026-11-20T12:00:00Z" })
+    }
+
     @Test func anEventStaysAsItIs() {
-        var writer = RequestWriter(topic: "t", source: "/s")
+        var writer = RequestWriter(topics: topics, source: "/s")
         let json = Array(#"{"specversion":"1.0","id":"own","data":{}}"#.utf8)
         let record = writer.record(of: OutgoingRequest(json: json, id: "own", isEvent: true), at: moment)
         #expect(record.id == "own" && record.key == "own" && record.value == json)
         #expect(record.headers.map { "\($0.name)=\($0.value)" } == ["content-type=application/cloudevents+json"])
+    }
+
+    @Test(arguments: [(.high, "h"), (.normal, "t"), (.low, "b")] as [(PushRequest.Priority, String)], [false, true])
+    func thePriorityChoosesTheTopic(row: (priority: PushRequest.Priority, topic: String), isEvent: Bool) {
+        var writer = RequestWriter(topics: topics, source: "/s")
+        let request = OutgoingRequest(json: Array("{}".utf8), id: "own", priority: row.priority, isEvent: isEvent)
+        #expect(writer.record(of: request, at: moment).topic == row.topic)
     }
 
     @Test(

@@ -27,6 +27,8 @@ import Testing
         #expect(configuration.userTag == "username:{user}")
         #expect(configuration.hubName == "shop" && configuration.hub.hub.text == "shop")
         #expect(configuration.connections.host == "shop.servicebus.windows.net")
+        #expect(configuration.requestsHighTopic == "push.requests-high.v1")
+        #expect(configuration.requestsBulkTopic == "push.requests-bulk.v1" && configuration.docsURL == nil)
         #expect(configuration.requestsTopic == "push.requests.v1" && configuration.resultsTopic == "push.results.v1")
         #expect(try load().gatewayProbes == "127.0.0.1:9465")
         #expect(try load(["PUSHFAN_LISTEN": "127.0.0.1:9464"]).gatewayProbes == "127.0.0.1:9464")
@@ -36,6 +38,7 @@ import Testing
         let configuration = try gateway(
             [
                 "PUSHFAN_HUB_USER_TAG": "u-{user}", "PUSHFAN_HUB_REQUEST_TIMEOUT": "7s", "PUSHFAN_KAFKA_TOPICS_SECURE": "texts",
+                "PUSHFAN_KAFKA_TOPICS_REQUESTS_HIGH": "urgent",
             ],
             file: """
                 gateway:
@@ -46,14 +49,17 @@ import Testing
                   send_ttl: 10m
                   secure_push: always
                   reserved_tags: vip,staff
+                  docs_url: https://example.com/pushfan#
                 """)
         #expect(configuration.listen == "0.0.0.0:80")
         #expect(configuration.keysFile == "/run/keys")
         #expect(configuration.trustedProxies == ["10.0.0.5", "10.1.0.0/16", "::1"])
         #expect(configuration.tracksOutcome && configuration.sendWait == .seconds(45))
         #expect(configuration.sendLife == .seconds(600))
+        #expect(configuration.requestsHighTopic == "urgent" && configuration.requestsBulkTopic == "push.requests-bulk.v1")
         #expect(configuration.isAlwaysSecure && configuration.secureTopic == "texts")
         #expect(configuration.reservedTags == ["vip", "staff"])
+        #expect(configuration.docsURL == "https://example.com/pushfan#")
         #expect(configuration.userTag == "u-{user}" && configuration.hubTimeout == .seconds(7))
         let wait = try gateway(["PUSHFAN_GATEWAY_TRACK_OUTCOME": "true", "PUSHFAN_GATEWAY_SEND_WAIT": "20s"])
         #expect(wait.sendWait == .seconds(20))

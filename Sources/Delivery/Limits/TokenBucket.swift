@@ -14,13 +14,9 @@ public struct TokenBucket: Sendable, Equatable {
 
     /// Thousandths of a call per second. At 0 no call may start.
     public private(set) var rate: Int64
-<<<<<<< HEAD
-    /// The amount that is there, in parts.
-=======
-    /// A burst is what the rate brings in so many nanoseconds.
+    /// The nanoseconds in which the rate brings a burst.
     private let burst: Int64
-    /// What is there, in parts.
->>>>>>> g2
+    /// The amount that is there, in parts.
     private var level: Int64 = 0
     private var settledAt: MonotonicTime
 
@@ -36,14 +32,10 @@ public struct TokenBucket: Sendable, Equatable {
         settledAt = now
     }
 
-<<<<<<< HEAD
-    /// Changes the rate. What the old one has brought stays, up to a burst of the new one.
-=======
     /// Fills it with one burst.
     public mutating func fill() { level = capacity }
 
-    /// Changes the rate; what the old one has brought stays, up to a burst of the new one.
->>>>>>> g2
+    /// Changes the rate. What the old one has brought stays, up to a burst of the new one.
     public mutating func setRate(_ rate: Int64, now: MonotonicTime) {
         settle(now)
         self.rate = min(max(rate, 0), Self.highestRate)

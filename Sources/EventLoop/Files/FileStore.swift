@@ -5,22 +5,16 @@ internal import Glibc
 ///
 /// Who replaces it holds the lock of `PATH.lock`, so that of two changes none is lost. Readers need no lock: they find the file
 /// as it was or as it is.
-<<<<<<< HEAD:Sources/Users/UsersStore.swift
-public struct UsersStore: Sendable {
-    /// The time to wait for the lock.
-    public static let patience: Duration = .seconds(10)
-=======
 public struct FileStore<Content: FileContent>: Sendable {
     /// Why it cannot be read or changed.
     public typealias Failure = FileError<Content.Fault>
 
     /// How long to wait for the lock.
     public static var patience: Duration { .seconds(10) }
->>>>>>> g2:Sources/EventLoop/Files/FileStore.swift
     /// Nanoseconds between two tries to get the lock.
     private static var pause: Int { 10_000_000 }
 
-    /// The path of the file.
+    /// Where the file is.
     public let path: String
 
     /// The file at a path, which need not exist.
@@ -36,11 +30,7 @@ public struct FileStore<Content: FileContent>: Sendable {
         try Content(Content.find(path))
     }
 
-<<<<<<< HEAD:Sources/Users/UsersStore.swift
-    /// Changes the file. One that does not exist has no users.
-=======
     /// Changes the file; one that does not exist is made.
->>>>>>> g2:Sources/EventLoop/Files/FileStore.swift
     ///
     /// It is written beside the old one, synchronised with the disk, and then renamed. Only its owner may read it, who stays the
     /// same. Where the change changes nothing, nothing is written.
@@ -73,7 +63,7 @@ public struct FileStore<Content: FileContent>: Sendable {
         return outcome
     }
 
-    /// The path without symbolic links (realpath(3)), or as it is where nothing is there yet.
+    /// The path without symbolic links (realpath(3)); as it is where nothing is there yet.
     private static func resolved(_ path: String) -> String {
         guard let found = realpath(path, nil) else { return path }
         defer { free(found) }
@@ -136,7 +126,7 @@ public struct FileStore<Content: FileContent>: Sendable {
         return true
     }
 
-    /// Makes the new name outlive a power failure, too. Where the file system does not offer it, it does not.
+    /// So that the new name outlives a power failure, too; where the file system does not offer it, it does not.
     private static func synchroniseFolder(of path: String) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -145,36 +135,3 @@ public struct FileStore<Content: FileContent>: Sendable {
         close(descriptor)
     }
 }
-<<<<<<< HEAD:Sources/Users/UsersStore.swift
-
-/// The reason that users cannot be read or changed. No name and no hash is in it.
-public enum UsersError: Error, Sendable, Equatable {
-    /// There is no such file.
-    case missing
-    /// The system does not let us read it, or it is no ordinary file.
-    case unreadable(reason: String)
-    /// The content of the file, or the change, is not right.
-    case fault(UsersFileError)
-    /// Another process held the lock all the time.
-    case locked
-    /// It could not be replaced. It is as it was.
-    case notWritten(reason: String)
-
-    /// The system's words for an error number.
-    static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
-}
-
-extension UsersError: CustomStringConvertible {
-    /// The end of a sentence that begins with the file: `cannot be read: Permission denied`.
-    public var description: String {
-        switch self {
-        case .missing: "does not exist"
-        case .unreadable(let reason): "cannot be read: \(reason)"
-        case .fault(let fault): "is not right: \(fault)"
-        case .locked: "is being changed by another process"
-        case .notWritten(let reason): "cannot be written: \(reason)"
-        }
-    }
-}
-=======
->>>>>>> g2:Sources/EventLoop/Files/FileStore.swift

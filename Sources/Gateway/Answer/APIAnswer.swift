@@ -10,6 +10,9 @@ public struct APIAnswer: Sendable, Equatable {
     /// The body.
     public var body: [UInt8]
 
+    /// The code of the problem that it tells of; nil where it tells of none.
+    public internal(set) var code: String?
+
     /// An answer of these parts.
     public init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
         self.status = status
@@ -43,6 +46,22 @@ public struct APIAnswer: Sendable, Equatable {
         return APIAnswer(
             status: 200, headers: ["Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"],
             body: body.bytes)
+    }
+
+    /// The answer with the page of its problem as `type` (RFC 9457, section 3.1.1).
+    ///
+    /// - Parameter docs: The address before a code (`gateway.docs_url`); nil for no pages.
+    /// - Returns: The answer; unchanged where it tells of no problem.
+    func documented(at docs: String?) -> APIAnswer {
+        guard let docs, let code, body.first == UInt8(ascii: "{") else { return self }
+        var json = ByteWriter(capacity: body.count + docs.utf8.count + code.utf8.count + 16)
+        json.append("{\"type\":")
+        json.append(json: docs + code)
+        json.append(",")
+        json.append(body.span.extracting(1..<body.count))
+        var answer = self
+        answer.body = json.bytes
+        return answer
     }
 
     /// The answer as the server sends it.

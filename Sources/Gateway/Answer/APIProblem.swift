@@ -7,52 +7,14 @@ internal import Users
 ///
 /// No text of it repeats a device handle, a tag or any other part of the call.
 public struct APIProblem: Error, Sendable, Equatable {
-    /// The kinds of problems that the API itself has; a send that failed has its result's code instead (`ErrorCode`).
-    public enum Code: String, Sendable, CaseIterable {
-        /// 400: the call cannot be understood, or asks for what is not allowed.
-        case invalidRequest = "invalid_request"
-        /// 401: no credentials, or wrong ones.
-        case unauthorized
-        /// 404: nothing is there, or it is another user's.
-        case notFound = "not_found"
-        /// 405.
-        case methodNotAllowed = "method_not_allowed"
-        /// 406: the caller accepts nothing that is offered.
-        case notAcceptable = "not_acceptable"
-        /// 413.
-        case bodyTooLarge = "body_too_large"
-        /// 415: the body is no JSON by its content type.
-        case unsupportedMediaType = "unsupported_media_type"
-        /// 431.
-        case headerTooLarge = "header_too_large"
-        /// 429: this caller makes too many calls.
-        case tooManyRequests = "too_many_requests"
-        /// 429: sign-ins from this address or with this name failed too often, or too many wait; the password was not checked.
-        case tooManySignIns = "too_many_sign_ins"
-        /// 429: the key's rate does not allow the call yet.
-        case rateLimited = "rate_limited"
-        /// 503: the gateway as a whole has too much to do.
-        case overloaded
-        /// 503: the gateway is about to stop.
-        case stopping
-        /// 503: Kafka did not take the request; it is certainly not written.
-        case kafkaUnavailable = "kafka_unavailable"
-        /// 504: whether the request was written is not known.
-        case kafkaUnanswered = "kafka_unanswered"
-        /// 504: the request was written, and its result did not come in time.
-        case resultPending = "result_pending"
-        /// 504: the hub took the request, and what became of it was not known in time.
-        case outcomePending = "outcome_pending"
-        /// 500: the gateway itself failed.
-        case `internal`
-    }
-
     /// Whether the same call may be made again.
     public enum Retry: String, Sendable, CaseIterable {
         /// Nothing was done, or doing it twice is the same as once.
         case safe
         /// It may have been done: another send could ring twice.
         case ambiguous
+        /// It may have been done; under the same key it is done once at most.
+        case sameKey = "same_key"
         /// It would end the same way.
         case never
     }
@@ -71,10 +33,12 @@ public struct APIProblem: Error, Sendable, Equatable {
     public var retryAfter: Int64?
     /// The request that was written, or may have been.
     public var requestID: String?
-    /// How to sign in, for 401.
-    public var challenge = BasicCredentials.challenge
     /// The methods that the route has, for 405.
     public var allowedMethods: [String] = []
+    /// How to sign in, for 401; a name and a password (RFC 7617) unless something else is said.
+    public var challenge = BasicCredentials.challenge
+    /// Where that request can be asked about.
+    public var location: String?
 
     /// A problem of the API.
     public init(
@@ -141,6 +105,9 @@ extension APIProblem {
         APIProblem(413, .bodyTooLarge, "The body has more than \(limit) bytes.")
     }
 
+    /// 413 by a server that does not say the route's limit.
+    static let bodyTooLarge = APIProblem(413, .bodyTooLarge, "The body has more bytes than this route takes.")
+
     /// 415.
     public static let unsupportedMediaType = APIProblem(
         415, .unsupportedMediaType, "The body must be JSON in UTF-8: Content-Type: application/json.")
@@ -202,7 +169,7 @@ extension APIProblem {
     public static func ofServer(_ status: Int) -> APIProblem {
         switch status {
         case 400: .invalid("The request is not valid HTTP, or its body no whole gzip.")
-        case 413: .bodyTooLarge(limit: JSONBody.maximumByteCount)
+        case 413: .bodyTooLarge
         case 415: APIProblem(415, .unsupportedMediaType, "The body must be packed with gzip, or not at all.")
         case 431: APIProblem(431, .headerTooLarge, "The header fields are too long together.")
         case 503: .stopping
@@ -218,9 +185,11 @@ extension APIAnswer {
     /// The problem as `application/problem+json`.
     public init(_ problem: APIProblem) {
         self.init(status: problem.status, headers: ["Content-Type": "application/problem+json"], body: problem.json)
+        code = problem.code
         if problem.status == 401 { headers.append("WWW-Authenticate", problem.challenge) }
         if !problem.allowedMethods.isEmpty { headers.append("Allow", problem.allowedMethods.joined(separator: ", ")) }
         if let wait = problem.retryAfterSeconds { headers.append("Retry-After", "\(wait)") }
+        if let location = problem.location { headers.append("Location", location) }
     }
 }
 
@@ -230,7 +199,8 @@ extension APIProblem {
         retryAfter.map { max(1, $0 / 1000 + ($0 % 1000 > 0 ? 1 : 0)) }
     }
 
-    /// The members of RFC 9457, and `code`, `retry`, `request_id` and `errors` beside them. There is no `type`, which means `about:blank`.
+    /// The members of RFC 9457, and `code`, `retry`, `request_id` and `errors` beside them. `type` is added where there is a page
+    /// for it (``APIAnswer/documented(at:)``); without one it is `about:blank`.
     var json: [UInt8] {
         var json = ByteWriter()
         json.append("{\"title\":")
@@ -266,11 +236,13 @@ extension APIProblem {
         switch status {
         case 400: "Bad Request"
         case 401: "Unauthorized"
+        case 403: "Forbidden"
         case 404: "Not Found"
         case 405: "Method Not Allowed"
         case 406: "Not Acceptable"
         case 413: "Content Too Large"
         case 415: "Unsupported Media Type"
+        case 422: "Unprocessable Content"
         case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
         case 500: "Internal Server Error"

@@ -67,22 +67,6 @@ final class KeySignIn: Sendable {
         }
     }
 
-    /// Hands a request on whose key is right, and answers any other.
-    ///
-    /// - Parameters:
-    ///   - authorization: The value of its `Authorization` header; nil when there is none, or more than one.
-    ///   - address: The client's address; nil when it is not known.
-    ///   - reply: Takes the answer to a request that is not handed on.
-    ///   - then: Gets whose key it is, before this returns.
-    func check(_ authorization: String?, from address: NumericAddress?, _ reply: Reply, then: (Publisher) -> Void) {
-        switch check(authorization, from: address) {
-        case .signedIn(let publisher): then(publisher)
-        case .refused: reply.answer(APIProblem.keyNeeded)
-        case .held(let wait): reply.answer(APIProblem.tooManyWrongKeys(after: wait))
-        case .limited(let wait): reply.answer(APIProblem.rateLimited(after: wait))
-        }
-    }
-
     /// Looks at the value of an `Authorization` header.
     ///
     /// - Parameters:

@@ -21,7 +21,6 @@ final class RequestProducer: Sendable {
 
     private struct State {
         var producer: Producer
-        var topic: Producer.Topic
         /// What was wrong last.
         var problem: KafkaError?
         /// Whether the brokers must be asked for the topic: they were not yet, or something was wrong since.
@@ -32,7 +31,7 @@ final class RequestProducer: Sendable {
     }
 
     private let configuration: KafkaConfiguration
-    private let topic: String
+    private let topics: RequestTopics
     /// Protects all of it; nothing else is locked while it is held, and nothing is reported.
     private let state: Mutex<State>
     private let ended = DispatchSemaphore(value: 0)
@@ -41,15 +40,15 @@ final class RequestProducer: Sendable {
     ///
     /// - Parameters:
     ///   - kafka: The brokers and the user's properties.
-    ///   - topic: The name of the topic of requests.
+    ///   - topics: The topics of requests.
     /// - Throws: A configuration that was refused.
-    init(_ kafka: KafkaConfiguration, topic: String) throws(KafkaError) {
+    init(_ kafka: KafkaConfiguration, topics: RequestTopics) throws(KafkaError) {
         var configuration = kafka
         configuration.properties = Self.defaults + kafka.properties
-        let (producer, handle) = try Self.open(configuration, topic)
+        let producer = try Self.open(configuration, topics)
         self.configuration = configuration
-        self.topic = topic
-        state = Mutex(State(producer: producer, topic: handle))
+        self.topics = topics
+        state = Mutex(State(producer: producer))
     }
 
     /// What was wrong last; nil while nothing is, as far as is known.
@@ -71,7 +70,7 @@ final class RequestProducer: Sendable {
         thread.start()
     }
 
-    /// Hands a record to the client, which writes it in the background.
+    /// Hands a record to the client, which writes it in the background to the record's topic.
     ///
     /// - Parameters:
     ///   - record: The record.
@@ -80,9 +79,10 @@ final class RequestProducer: Sendable {
     func write(
         _ record: RequestRecord, report: @escaping @Sendable (Producer.Delivery) -> Void
     ) throws(KafkaError) {
-        let (producer, topic) = state.withLock { state -> (Producer, Producer.Topic) in (state.producer, state.topic) }
+        let producer = current
         do throws(KafkaError) {
-            try record.write(with: producer, to: topic) { [self] delivery in
+            // The client keeps the handles of its topics.
+            try record.write(with: producer, to: try producer.topic(named: record.topic)) { [self] delivery in
                 note(delivery)
                 report(delivery)
             }
@@ -131,11 +131,11 @@ final class RequestProducer: Sendable {
         state.withLock { $0.isToOpenAgain = true }
     }
 
-    private static func open(
-        _ configuration: KafkaConfiguration, _ topic: String
-    ) throws(KafkaError) -> (Producer, Producer.Topic) {
+    /// A producer that knows the topics, so that the first look fetches where the partitions of all of them are.
+    private static func open(_ configuration: KafkaConfiguration, _ topics: RequestTopics) throws(KafkaError) -> Producer {
         let producer = try Producer(configuration, transactionalID: nil, enqueueTimeout: .zero)
-        return (producer, try producer.topic(named: topic))
+        for topic in topics.all { _ = try producer.topic(named: topic) }
+        return producer
     }
 
     // MARK: What is known of Kafka
@@ -180,7 +180,8 @@ final class RequestProducer: Sendable {
 
     private func look(_ producer: Producer) {
         do throws(KafkaError) {
-            _ = try producer.warmUp(topics: [topic], timeout: Self.lookTimeout)
+            // The other lanes may be missing as long as no request is for them.
+            _ = try producer.warmUp(topics: [topics.normal], timeout: Self.lookTimeout)
             state.withLock { state in
                 state.problem = nil
                 state.isToLook = false
@@ -193,10 +194,9 @@ final class RequestProducer: Sendable {
     /// Puts another producer in the place of this one, which tells what it still has to tell.
     private func replace(_ old: Producer) {
         do throws(KafkaError) {
-            let (producer, handle) = try Self.open(configuration, topic)
+            let producer = try Self.open(configuration, topics)
             state.withLock { state in
                 state.producer = producer
-                state.topic = handle
                 state.isToLook = true
             }
             old.close(timeout: .zero)

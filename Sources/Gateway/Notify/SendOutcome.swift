@@ -188,15 +188,22 @@ public struct SendOutcome: Sendable {
             place = " to \(topic), partition \(partition)" + (offset.map { ", offset \($0)" } ?? "")
         }
         let detail = "The request is written\(place), and its result did not come in time. \(hint)"
-        return APIAnswer(APIProblem(504, .resultPending, detail, retry: .ambiguous, requestID: requestID))
+        return APIAnswer(located(APIProblem(504, .resultPending, detail, retry: .ambiguous, requestID: requestID)))
     }
 
     private func outcomePending(_ code: ErrorCode?) -> APIAnswer {
         let detail = "The hub accepted the notification, and what became of it was not known in time. \(hint)"
         guard let code else {
-            return APIAnswer(APIProblem(504, .outcomePending, detail, retry: .ambiguous, requestID: requestID))
+            return APIAnswer(located(APIProblem(504, .outcomePending, detail, retry: .ambiguous, requestID: requestID)))
         }
-        return APIAnswer(APIProblem(504, code, detail, retry: .ambiguous, requestID: requestID))
+        return APIAnswer(located(APIProblem(504, code, detail, retry: .ambiguous, requestID: requestID)))
+    }
+
+    /// The problem, with the place where the request can be asked about.
+    private func located(_ problem: APIProblem) -> APIProblem {
+        var problem = problem
+        problem.location = RequestPath.of(requestID, record)
+        return problem
     }
 
     private var hint: String { "`pushfan results show \(requestID)` tells what became of it." }
@@ -227,10 +234,12 @@ extension APIProblem {
     /// - Parameter requestID: The request's id.
     /// - Returns: The problem, which names the request.
     public static func perhapsWritten(_ requestID: String) -> APIProblem {
-        APIProblem(
+        var problem = APIProblem(
             504, .kafkaUnanswered,
             "It is not known whether the request was written: Kafka did not say so in time. "
                 + "`pushfan results show \(requestID)` tells what became of it, if it was.",
             retry: .ambiguous, requestID: requestID)
+        problem.location = RequestPath.of(requestID)
+        return problem
     }
 }

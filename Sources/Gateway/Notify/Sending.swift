@@ -16,7 +16,6 @@ final class Sending: Sendable {
 
     /// Writes the requests.
     let producer: RequestProducer
-    private let topic: String
     private let results: ResultFollower.Configuration
     private let follower = Mutex<ResultFollower?>(nil)
     private let writer: Mutex<RequestWriter>
@@ -38,10 +37,9 @@ final class Sending: Sendable {
     ///   - services: Log, metrics, health and clock.
     /// - Throws: A configuration that Kafka's client refuses.
     init(_ configuration: GatewayConfiguration, _ lanes: HubLanes, _ services: GatewayServices) throws(KafkaError) {
-        producer = try RequestProducer(configuration.kafka, topic: configuration.requestsTopic)
-        topic = configuration.requestsTopic
+        producer = try RequestProducer(configuration.kafka, topics: configuration.requestTopics)
         results = ResultFollower.Configuration(configuration.kafka, topic: configuration.resultsTopic)
-        writer = Mutex(RequestWriter(topic: configuration.requestsTopic, source: Self.source))
+        writer = Mutex(RequestWriter(topics: configuration.requestTopics, source: Self.source))
         self.lanes = lanes
         goal = configuration.tracksOutcome ? .outcomes : .finalResult
         wait = configuration.sendWait
@@ -106,12 +104,11 @@ final class Sending: Sendable {
     ) {
         let (id, started) = (record.id, services.now())
         do throws(KafkaError) {
-            try producer.write(record) { [services, topic] delivery in
+            try producer.write(record) { [services, topic = record.topic] delivery in
                 if case .persisted(let partition, let offset) = delivery {
                     report.note(.written(topic: topic, partition: partition, offset: offset))
                 }
-                let taken = services.now().nanoseconds(since: started)
-                services.metrics.ack.series([delivery.label]).observe(nanoseconds: taken)
+                services.countAck(delivery, since: started)
                 guard let problem = delivery.problem(id) else { return }
                 forget()
                 reply.answer(problem)
@@ -176,6 +173,17 @@ private final class RecordReport: Sendable {
     var record: SendOutcome.Record { state.withLock { $0 } }
 
     func note(_ record: SendOutcome.Record) { state.withLock { $0 = record } }
+}
+
+extension GatewayServices {
+    /// Counts what became of a record.
+    ///
+    /// - Parameters:
+    ///   - delivery: What Kafka has said.
+    ///   - started: The time at which the record was given to the client.
+    func countAck(_ delivery: Producer.Delivery, since started: MonotonicTime) {
+        metrics.ack.series([delivery.label]).observe(nanoseconds: now().nanoseconds(since: started))
+    }
 }
 
 extension Producer.Delivery {

@@ -5,7 +5,7 @@ import Users
 
 /// A request of `/api` whose caller has signed in.
 struct APICall: Sendable {
-    /// Where it leads; never ``Route/welcome``.
+    /// Where it leads; never ``Route/welcome`` or ``Route/publish``.
     let route: Route
     /// The request, whole.
     let request: HTTPServerRequest
@@ -15,10 +15,12 @@ struct APICall: Sendable {
     let reply: Reply
 }
 
-/// What stands behind the routes of `/api`.
+/// What stands behind the routes.
 protocol Endpoints: Sendable {
     /// Answers a call, before it returns or later; waits for nothing. Called on any thread.
     func answer(_ call: APICall)
+    /// Answers a call of `POST /v1/requests`, before it returns or later; waits for nothing. Called on any thread.
+    func publish(_ call: PublishCall)
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
     func start()
     /// Ends it; calls that still wait are answered. Called when no more calls come, before the lanes end.
@@ -26,6 +28,7 @@ protocol Endpoints: Sendable {
 }
 
 extension Endpoints {
+    func publish(_ call: PublishCall) { call.reply.answer(APIProblem.notFound) }
     func start() {}
     func stop() {}
 }
@@ -34,6 +37,7 @@ extension Endpoints {
 struct APIEndpoints: Endpoints {
     private let register: RegisterRoute
     private let notify: NotifyRoute
+    private let publishing: PublishRoute
     private let sending: Sending
     private let messages: SecureMessages
 
@@ -59,6 +63,7 @@ struct APIEndpoints: Endpoints {
         register = RegisterRoute(users: tags, rules: rules, lanes: lanes)
         messages = SecureMessages(configuration, sending.producer, services.log)
         notify = NotifyRoute(configuration, users: tags, sending, messages)
+        publishing = PublishRoute(configuration, sending.producer, services)
     }
 
     func answer(_ call: APICall) {
@@ -66,9 +71,11 @@ struct APIEndpoints: Endpoints {
         case .newRegistration, .putRegistration, .deleteRegistration: register.answer(call)
         case .notify: notify.answer(call)
         case .secureText(let id): notify.answer(call, textOf: id)
-        case .welcome: call.reply.answer(APIProblem.notFound)
+        case .welcome, .publish: call.reply.answer(APIProblem.notFound)
         }
     }
+
+    func publish(_ call: PublishCall) { publishing.answer(call) }
 
     func start() {
         sending.start()

@@ -1,6 +1,7 @@
 public import CurlHTTP
 public import HubREST
 public import Kafka
+internal import Publishing
 
 /// Everything that a gateway gets when it starts.
 public struct GatewayConfiguration: Sendable {
@@ -26,6 +27,8 @@ public struct GatewayConfiguration: Sendable {
     public var isAlwaysSecure = false
     /// The tags that no app may give its own device.
     public var reservedTags: [String] = []
+    /// The address before a code, where pages say what it means, such as `https://example.com/pushfan#`; nil for none.
+    public var docsURL: String?
     /// The tag of a user, with `{user}` for the name, as the workers have it.
     public var userTag = "username:{user}"
     /// The hub's name, as requests have it.
@@ -40,10 +43,19 @@ public struct GatewayConfiguration: Sendable {
     public var kafka: KafkaConfiguration
     /// Requests are written here.
     public var requestsTopic = "push.requests.v1"
+    /// Urgent requests are written here.
+    public var requestsHighTopic = "push.requests-high.v1"
+    /// Requests that may wait are written here.
+    public var requestsBulkTopic = "push.requests-bulk.v1"
     /// Results are read from here.
     public var resultsTopic = "push.results.v1"
     /// The texts of secure push are kept here, encrypted.
     public var secureTopic = "push.secure.v1"
+
+    /// The topics of requests by priority.
+    var requestTopics: RequestTopics {
+        RequestTopics(high: requestsHighTopic, normal: requestsTopic, bulk: requestsBulkTopic)
+    }
 
     /// A gateway with the defaults.
     public init(

@@ -7,7 +7,7 @@ import Observability
 import Synchronization
 import Users
 
-/// Serves apps: signs their users in, and answers the routes of `/api`.
+/// Serves apps and back ends: signs them in, and answers the routes of `/api` and `/v1`.
 ///
 /// Two server threads read requests; one thread checks passwords, four call the hub, one writes to Kafka, one reads results and four the
 /// texts of secure push. Whatever waits is a suspended connection and no thread.
@@ -28,21 +28,35 @@ public final class GatewayService: Sendable {
     private let server: HTTPServer
     private let isStopped = Atomic<Bool>(false)
 
-    /// Makes a gateway that does not serve yet. The users file is read; nothing is waited for.
+    /// Makes a gateway that does not serve yet. The files of users and keys are read, and nothing is waited for.
     ///
     /// - Parameters:
     ///   - configuration: Its configuration.
     ///   - services: What it reports to.
     /// - Throws: ``GatewayFailure``: it cannot work with the settings, or the system refuses a descriptor.
     public convenience init(_ configuration: GatewayConfiguration, _ services: GatewayServices) throws(GatewayFailure) {
-        try self.init(configuration, services) { (lanes, users) throws(GatewayFailure) -> any Endpoints in
+        let keys = try KeySignIn.make(configuration, services)
+        try self.init(configuration, services) { (authorization, client) in
+            keys?.check(authorization, from: client) ?? .refused
+        }
+    }
+
+    /// Makes one whose keys of `/v1` `checkKey` knows.
+    convenience init(
+        _ configuration: GatewayConfiguration, _ services: GatewayServices, checkKey: @escaping KeyCheck
+    ) throws(GatewayFailure) {
+        var services = services
+        services.docsURL = configuration.docsURL
+        try self.init(configuration, services, checkKey: checkKey) {
+            [services] (lanes, users) throws(GatewayFailure) -> any Endpoints in
             try APIEndpoints(configuration, lanes, users, services)
         }
     }
 
-    /// Makes one whose routes of `/api` answer what `makeEndpoints` makes.
+    /// Makes one whose routes answer what `makeEndpoints` makes.
     init(
         _ configuration: GatewayConfiguration, _ services: GatewayServices,
+        checkKey: @escaping KeyCheck = { _, _ in .refused },
         _ makeEndpoints: (HubLanes, UsersSource?) throws(GatewayFailure) -> any Endpoints
     ) throws(GatewayFailure) {
         let watch = HubWatch(services)
@@ -66,7 +80,8 @@ public final class GatewayService: Sendable {
             throw GatewayFailure.configuration("the hub cannot be called with these settings: \(error)")
         }
         let endpoints = try makeEndpoints(lanes, users)
-        let routes = Routes(signIn: signIn, endpoints: endpoints, services: services, proxies: proxies)
+        let routes = Routes(
+            signIn: signIn, endpoints: endpoints, services: services, checkKey: checkKey, proxies: proxies)
         let serving = Self.serving(configuration.listen, routes, descriptors: DescriptorLimit.current()?.soft ?? .max)
         let server = HTTPServer(serving) { request, responder in routes.answer(request, responder) }
         services.metrics.readWaiting { [weak server] in server?.waitingCount }
@@ -136,6 +151,7 @@ public final class GatewayService: Sendable {
         serving.maximumConnections = max(16, serving.maximumConnections - max(0, descriptorsNeeded - descriptors))
         serving.admission = { routes.admit($0) }
         serving.overload = { routes.overload($0) }
+        serving.refusal = { routes.refusal($0) }
         return serving
     }
 
@@ -146,12 +162,12 @@ public final class GatewayService: Sendable {
         serving.maximumConnections = 8192
         // A name and a password of the longest in base64 have 1.7 KiB.
         serving.maximumHeaderByteCount = 8 << 10
-        serving.maximumBodyByteCount = JSONBody.maximumByteCount
+        // Each route has its own limit below this.
+        serving.maximumBodyByteCount = Publication.maximumByteCount
         // With the 4 KiB of each that do not count, 64 MiB at most.
         serving.maximumBodyByteCountInAll = 32 << 20
-        // Between requests connections may be idle for longer, as proxies keep them. The longest body needs 2.4 KiB/s to come in time.
+        // Between requests connections may be idle for longer, as proxies keep them. The longest body needs 18 KiB/s to come in time.
         serving.requestTimeout = .seconds(30)
-        serving.refusal = { APIProblem.ofServer($0).response }
         return serving
     }
 

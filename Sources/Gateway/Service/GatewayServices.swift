@@ -13,6 +13,9 @@ public struct GatewayServices: Sendable {
     /// What the gateway takes for the present.
     public var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }
 
+    /// The address before a code, where pages say what it means (`gateway.docs_url`); nil for none.
+    var docsURL: String?
+
     /// The services of one gateway.
     public init(metrics: GatewayMetrics, log: Log, health: Health) {
         self.metrics = metrics

@@ -33,10 +33,10 @@ final class Reply: Sendable {
     }
 
     /// Answers; what comes after the first answer is ignored.
-    func answer(_ answer: APIAnswer) { self.answer(answer.response) }
+    func answer(_ answer: APIAnswer) { self.answer(answer.documented(at: services.docsURL).response) }
 
     /// Answers; what comes after the first answer is ignored.
-    func answer(_ problem: APIProblem) { answer(problem.response) }
+    func answer(_ problem: APIProblem) { answer(APIAnswer(problem)) }
 }
 
 extension GatewayServices {

@@ -10,6 +10,8 @@ enum Route: Sendable, Equatable {
     case putRegistration(id: String)
     /// `DELETE /api/register/{id}`.
     case deleteRegistration(id: String)
+    /// `POST /v1/requests`.
+    case publish
     /// `POST /api/notifications`.
     case notify
     /// `GET /api/notifications/{id}`; the id is decoded and not looked at.
@@ -18,10 +20,13 @@ enum Route: Sendable, Equatable {
     /// Whether a body says what to do; that of any other route is read past.
     var takesBody: Bool {
         switch self {
-        case .putRegistration, .notify: true
+        case .putRegistration, .notify, .publish: true
         case .welcome, .newRegistration, .deleteRegistration, .secureText: false
         }
     }
+
+    /// The most bytes of that body.
+    var maximumBodyByteCount: Int { self == .publish ? Publication.maximumByteCount : JSONBody.maximumByteCount }
 
     /// Where a request leads.
     enum Match: Sendable, Equatable {
@@ -37,6 +42,7 @@ enum Route: Sendable, Equatable {
             case .route(.newRegistration): "register.new"
             case .route(.putRegistration): "register.put"
             case .route(.deleteRegistration): "register.delete"
+            case .route(.publish): "requests.publish"
             case .route(.notify): "notify"
             case .route(.secureText): "notify.text"
             case .otherMethods, .nowhere: "none"
@@ -55,6 +61,8 @@ enum Route: Sendable, Equatable {
         let routes: [(method: String, route: Route)]
         if pieces == ["", ""] {
             routes = [("GET", .welcome), ("HEAD", .welcome)]
+        } else if pieces == ["", "v1", "requests"] {
+            routes = [("POST", .publish)]
         } else if pieces == ["", "api", "register"] {
             routes = [("POST", .newRegistration)]
         } else if pieces == ["", "api", "notifications"] {

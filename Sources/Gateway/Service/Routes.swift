@@ -1,15 +1,19 @@
 import HTTPServing
+import Keys
 import Observability
 import Users
 
 /// Finds the route of each request, has its caller sign in, and hands it on.
 struct Routes: Sendable {
     /// What a browser shows.
-    static let welcome = "pushfan gateway\nApps register at /api/register and notify at /api/notifications.\n"
+    static let welcome =
+        "pushfan gateway\nApps register at /api/register and notify at /api/notifications. Back ends publish at /v1/requests.\n"
 
     let signIn: SignIn
     let endpoints: any Endpoints
     let services: GatewayServices
+    /// Checks the API keys of back ends.
+    var checkKey: KeyCheck = { _, _ in .refused }
     /// Who is believed about where a request comes from.
     var proxies = TrustedProxies()
 
@@ -19,12 +23,17 @@ struct Routes: Sendable {
         let match = Route.match(head.method, head.rawPath)
         if let problem = problem(of: head, match) { return .answer(counted(problem, match)) }
         guard case .route(let route) = match, route.takesBody else { return .skip }
-        return .read(atMost: JSONBody.maximumByteCount)
+        return route == .publish ? .readUnpacked(atMost: route.maximumBodyByteCount) : .read(atMost: route.maximumBodyByteCount)
     }
 
     /// The answer to a request for whose body there is no room.
     func overload(_ head: HTTPServerRequest) -> HTTPServerResponse {
         counted(.overloaded(after: 1000), Route.match(head.method, head.rawPath))
+    }
+
+    /// The answer in place of one that the server gives by itself.
+    func refusal(_ status: Int) -> HTTPServerResponse {
+        APIAnswer(APIProblem.ofServer(status)).documented(at: services.docsURL).response
     }
 
     /// What can be said against a request without its body.
@@ -33,6 +42,9 @@ struct Routes: Sendable {
         case .nowhere: return .notFound
         case .otherMethods(let methods): return .methodNotAllowed(methods)
         case .route(.welcome): return nil
+        case .route(.publish):
+            guard PresentedKey(authorization: Self.authorization(of: head)) != nil else { return .keyNeeded }
+            return PublishForm(head.headers) == nil ? .noRequestMediaType : nil
         case .route(let route):
             guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
                 services.metrics.signIns.series(["refused"]).increment()
@@ -45,7 +57,7 @@ struct Routes: Sendable {
     }
 
     private func counted(_ problem: APIProblem, _ match: Route.Match) -> HTTPServerResponse {
-        let response = problem.response
+        let response = APIAnswer(problem).documented(at: services.docsURL).response
         services.count(response, on: match.label, since: services.now())
         return response
     }
@@ -63,6 +75,7 @@ struct Routes: Sendable {
         case .nowhere: reply.answer(APIProblem.notFound)
         case .otherMethods(let methods): reply.answer(APIProblem.methodNotAllowed(methods))
         case .route(.welcome): reply.answer(.text(Self.welcome))
+        case .route(.publish): publish(request, reply)
         case .route(let route):
             signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in
                 switch outcome {
@@ -73,6 +86,15 @@ struct Routes: Sendable {
                 case .overloaded: reply.answer(APIProblem.overloaded(after: 1000))
                 }
             }
+        }
+    }
+
+    private func publish(_ request: HTTPServerRequest, _ reply: Reply) {
+        switch checkKey(Self.authorization(of: request), proxies.client(of: request)) {
+        case .signedIn(let publisher): endpoints.publish(PublishCall(request: request, publisher: publisher, reply: reply))
+        case .refused: reply.answer(APIProblem.keyNeeded)
+        case .held(let wait): reply.answer(APIProblem.tooManyWrongKeys(after: wait))
+        case .limited(let wait): reply.answer(APIProblem.rateLimited(after: wait))
         }
     }
 }

@@ -8,6 +8,19 @@ extension SettingType where Value == String {
         text(allowed) { (text) throws(SettingFault) -> String in text }
     }
 
+    /// The beginning of a page's address, to which a word is added.
+    static var pages: SettingType {
+        text("a URL such as https://example.com/pushfan#") { (text) throws(SettingFault) -> String in
+            guard ["http://", "https://"].contains(where: { text.hasPrefix($0) && text != $0 }) else {
+                throw SettingFault("does not begin with http:// or https://")
+            }
+            guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw SettingFault("contains a character that no URL may have")
+            }
+            return text
+        }
+    }
+
     /// A name as Kafka takes it for topics and ids (org.apache.kafka.common.internals.Topic: letters, digits, `.`, `_`, `-`; not `.`
     /// and `..` alone).
     static func name(_ what: String, atMost limit: Int) -> SettingType {

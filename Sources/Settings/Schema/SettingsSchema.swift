@@ -194,6 +194,9 @@ public enum SettingsSchema {
         ) as SettingKey<Bool>
     static let reservedTags = SettingKey(
         "gateway.reserved_tags", .list(of: .tag), "The tags that no app may give its own device.")
+    static let docsURL = SettingKey(
+        "gateway.docs_url", .pages,
+        "The address before a code, where pages say what it means; the gateway's problems then have it as `type`.")
 
     static let listen = SettingKey(
         "listen", .address, default: "127.0.0.1:9464",
@@ -224,7 +227,8 @@ public enum SettingsSchema {
             maxAttempts.definition, retryBase.definition,
             retryFactor.definition, retryCap.definition, gatewayListen.definition, usersFile.definition, keysFile.definition,
             demoAuth.definition, trustProxy.definition, sendWait.definition, gatewayTrackOutcome.definition, sendLife.definition,
-            securePush.definition, reservedTags.definition, listen.definition, logLevel.definition, logFormat.definition,
+            securePush.definition, reservedTags.definition, docsURL.definition, listen.definition, logLevel.definition,
+            logFormat.definition,
         ]
 
     /// The keys that name topics.

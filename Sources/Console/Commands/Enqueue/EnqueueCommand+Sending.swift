@@ -10,26 +10,29 @@ extension EnqueueCommand {
         let timeout = try invocation.arguments.duration("timeout") ?? .seconds(30)
         let settings = try invocation.settings()
         Interruption.catchSignals()
-        let (producer, topic) = try invocation.writer(to: settings.kafka.topics.requests, settings, timeout)
+        let topics = settings.kafka.topics.ofRequests
+        let used = Set(requests.map { topics.name(for: $0.priority) })
+        let names = topics.all.filter { used.contains($0) }
+        let (producer, handles) = try invocation.writer(to: names, settings, timeout)
         defer { producer.close(timeout: .zero) }
         let follower = try invocation.resultFollower(settings, timeout)
         defer { follower?.close() }
         let sent = PublishedRequests(capacity: requests.count * plan.copies, follower)
-        try write(requests, plan, producer, topic, settings, timeout, invocation, into: sent)
+        try write(requests, plan, producer, handles, settings, timeout, invocation, into: sent)
         sent.waitForResults(until: Deadline(after: timeout))
         let published = sent.all
-        try report(published, topic.name, invocation)
+        try report(published, names.joined(separator: " and "), invocation)
         return conclude(published, planned: requests.count * plan.copies, invocation)
     }
 
     private static func write(
-        _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ producer: Producer, _ topic: Producer.Topic,
+        _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ producer: Producer, _ handles: [String: Producer.Topic],
         _ settings: Settings, _ timeout: Duration, _ invocation: Invocation, into published: PublishedRequests
     ) throws(CommandFailure) {
         var problem: KafkaError?
         do throws(KafkaError) {
-            var sender = RequestSender(plan, topic: topic.name, now: invocation.surroundings.now)
-            try sender.send(requests, with: producer, to: topic, timeout: timeout, into: published)
+            var sender = RequestSender(plan, topics: settings.kafka.topics.ofRequests, now: invocation.surroundings.now)
+            try sender.send(requests, with: producer, to: handles, timeout: timeout, into: published)
             if producer.failedDeliveries.count == 0 { return }
         } catch {
             problem = error
@@ -37,27 +40,28 @@ extension EnqueueCommand {
         let failed = producer.failedDeliveries
         let count = failed.count > 0 ? "\(failed.count) of the requests" : "the requests"
         guard let reason = failed.first ?? problem else { throw CommandFailure(.failed, "\(count) were not written") }
-        throw invocation.failure(reason, settings.kafka, to: "write \(count) to \(topic.name)")
+        throw invocation.failure(
+            reason, settings.kafka, to: "write \(count) to \(handles.keys.sorted().joined(separator: " and "))")
     }
 
     private static func report(
-        _ published: [PublishedRequest], _ topic: String, _ invocation: Invocation
+        _ published: [PublishedRequest], _ topics: String, _ invocation: Invocation
     ) throws(CommandFailure) {
         let isWaiting = invocation.arguments.has("wait")
-        invocation.streams.note("\(published.count) \(published.count == 1 ? "request" : "requests") written to \(topic)")
+        invocation.streams.note("\(published.count) \(published.count == 1 ? "request" : "requests") written to \(topics)")
         guard !invocation.arguments.has("quiet") else { return }
         var table =
             isWaiting ? Table("ID", "STATE", "ERROR", "PARTITION", "OFFSET") : Table("ID", "TOPIC", "PARTITION", "OFFSET")
         var objects: [[UInt8]] = []
         for request in published {
-            objects.append(request.json(topic: topic))
+            objects.append(request.json)
             let partition = request.partition.map(String.init) ?? "-"
             let offset = request.offset.map(String.init) ?? "-"
             if isWaiting {
                 let state = request.result?.state ?? "none yet"
                 table.add(request.id, state, request.result?.errorCode ?? "-", partition, offset)
             } else {
-                table.add(request.id, topic, partition, offset)
+                table.add(request.id, request.topic ?? "-", partition, offset)
             }
         }
         try invocation.streams.out(invocation.arguments.format(), table, objects)

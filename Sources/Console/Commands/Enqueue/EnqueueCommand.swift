@@ -1,3 +1,4 @@
+import Intake
 import Kafka
 import Publishing
 import Settings
@@ -89,8 +90,8 @@ enum EnqueueCommand {
     private static func dryRun(
         _ requests: [OutgoingRequest], _ plan: RequestSender.Plan, _ invocation: Invocation
     ) throws(CommandFailure) -> ExitCode {
-        let topic = try invocation.settings().kafka.topics.requests
-        var sender = RequestSender(plan, topic: topic, now: invocation.surroundings.now)
+        let topics = try invocation.settings().kafka.topics.ofRequests
+        var sender = RequestSender(plan, topics: topics, now: invocation.surroundings.now)
         let format = invocation.arguments.format()
         var objects: [[UInt8]] = []
         for request in requests {

@@ -2,6 +2,11 @@ import Kafka
 import Publishing
 import Settings
 
+extension KafkaSettings.Topics {
+    /// The topics of requests that publishers write to.
+    var ofRequests: RequestTopics { RequestTopics(high: requestsHigh, normal: requests, bulk: requestsBulk) }
+}
+
 extension Invocation {
     /// A producer, and the topic that it writes to.
     ///
@@ -9,16 +14,26 @@ extension Invocation {
     func writer(
         to name: String, _ settings: Settings, _ timeout: Duration
     ) throws(CommandFailure) -> (Producer, Producer.Topic) {
+        let (producer, topics) = try writer(to: [name], settings, timeout)
+        guard let topic = topics[name] else { throw CommandFailure(.failed, "the topic \(name) is not known") }
+        return (producer, topic)
+    }
+
+    /// A producer, and the topics that it writes to, by their names.
+    ///
+    /// - Throws: No broker answers, or a topic is missing or not allowed.
+    func writer(
+        to names: [String], _ settings: Settings, _ timeout: Duration
+    ) throws(CommandFailure) -> (Producer, [String: Producer.Topic]) {
         do throws(KafkaError) {
             let producer = try Producer(settings.kafkaConfiguration(), transactionalID: nil, enqueueTimeout: timeout)
             let topics = try FreshTopics.retrying { () throws(KafkaError) in
-                try producer.warmUp(topics: [name], timeout: timeout)
+                try producer.warmUp(topics: names, timeout: timeout)
             }
-            if let topic = topics.first { return (producer, topic) }
+            return (producer, Dictionary(topics.map { ($0.name, $0) }) { first, _ in first })
         } catch {
-            throw failure(error, settings.kafka, to: "write to \(name)")
+            throw failure(error, settings.kafka, to: "write to \(names.joined(separator: " and "))")
         }
-        throw CommandFailure(.failed, "the topic \(name) is not known")
     }
 
     /// Follows the results from now on, if that was asked for, until it is closed. Has to be there before anything is written, or they could

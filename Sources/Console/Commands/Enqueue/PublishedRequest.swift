@@ -8,6 +8,8 @@ import Synchronization
 struct PublishedRequest: Sendable {
     /// The request's identity.
     let id: String
+    /// The topic that it is written to; nil where nothing asks for it.
+    let topic: String?
     /// The partition; nil until its delivery was reported.
     var partition: Int32?
     /// The offset in it; nil also where the broker did not say it.
@@ -16,12 +18,13 @@ struct PublishedRequest: Sendable {
     var result: ResultRecord?
 
     /// A request of which nothing is known yet.
-    init(id: String) {
+    init(id: String, topic: String?) {
         self.id = id
+        self.topic = topic
     }
 
     /// The request as a JSON object; offsets are texts, because not every reader of JSON keeps 64 bits.
-    func json(topic: String) -> [UInt8] {
+    var json: [UInt8] {
         var object = JSONObject()
         object.add("id", id)
         object.add("topic", topic)
@@ -63,13 +66,13 @@ final class PublishedRequests: Sendable {
     /// All requests, as far as they are known.
     var all: [PublishedRequest] { state.withLock { $0.requests } }
 
-    /// Adds the request with this identity, whose result is awaited from now on.
+    /// Adds the request with this identity, and the topic that it is written to; its result is awaited from now on.
     ///
     /// - Returns: What to call with its delivery.
     @discardableResult
-    func add(_ id: String) -> @Sendable (Producer.Delivery) -> Void {
+    func add(_ id: String, in topic: String? = nil) -> @Sendable (Producer.Delivery) -> Void {
         let index = state.withLock { state -> Int in
-            state.requests.append(PublishedRequest(id: id))
+            state.requests.append(PublishedRequest(id: id, topic: topic))
             state.openCount += 1
             return state.requests.count - 1
         }

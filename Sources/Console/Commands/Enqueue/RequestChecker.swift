@@ -1,5 +1,6 @@
-import PushModel
+import Intake
 import Publishing
+import PushModel
 
 /// Something wrong with a request, and where it was given.
 struct InputFault: Sendable, Equatable {
@@ -82,18 +83,12 @@ struct RequestChecker {
 
     private mutating func take(_ json: [UInt8], isEvent: Bool, at place: String) {
         guard request.hasOwnID || !isEvent else {
-            let rule = "An event needs an id of 1 to 128 letters, digits and . _ : -, by which its result is found."
-            return faults.append(InputFault(place: place, message: rule))
+            return faults.append(InputFault(StrictReader.missingEventID, at: place))
         }
         let findings = trial?.findings(in: request, now: now) ?? []
         let refusals = findings.filter { !$0.isBySettings }
         guard refusals.isEmpty else { return faults += refusals.map { InputFault($0.fault, at: place) } }
         warnings += findings.map { InputFault($0.fault, at: place) }
-        valid.append(
-            OutgoingRequest(
-                json: json, id: request.hasOwnID ? request.document.string(request.id) : nil,
-                source: request.source.map { request.document.string($0) },
-                orderingKey: request.orderingKey.map { request.document.string($0) },
-                dedupeKey: request.dedupeKey.map { request.document.string($0) }, isEvent: isEvent))
+        valid.append(OutgoingRequest(json, saying: request, isEvent: isEvent))
     }
 }

@@ -19,10 +19,10 @@ struct RequestSender {
     let now: @Sendable () -> Int64
     private var writer: RequestWriter
 
-    init(_ plan: Plan, topic: String, now: @escaping @Sendable () -> Int64) {
+    init(_ plan: Plan, topics: RequestTopics, now: @escaping @Sendable () -> Int64) {
         self.plan = plan
         self.now = now
-        writer = RequestWriter(topic: topic, source: plan.source)
+        writer = RequestWriter(topics: topics, source: plan.source)
     }
 
     /// Writes every request as often as the plan says, and waits until Kafka has them. It ends early when a signal comes.
@@ -30,12 +30,12 @@ struct RequestSender {
     /// - Parameters:
     ///   - requests: What to write.
     ///   - producer: Writes it.
-    ///   - topic: Where to.
+    ///   - handles: The topics of that producer, by their names; each that a request belongs to.
     ///   - timeout: How long the last of them may take.
     ///   - published: Gets them, in order.
     /// - Throws: A request that was not taken, or not written in time.
     mutating func send(
-        _ requests: [OutgoingRequest], with producer: Producer, to topic: Producer.Topic, timeout: Duration,
+        _ requests: [OutgoingRequest], with producer: Producer, to handles: [String: Producer.Topic], timeout: Duration,
         into published: PublishedRequests
     ) throws(KafkaError) {
         var count = 0
@@ -45,7 +45,8 @@ struct RequestSender {
                 if Interruption.isRequested { break send }
                 wait(for: count, since: start, producer)
                 let record = self.record(of: request)
-                try record.write(with: producer, to: topic, report: published.add(record.id))
+                guard let topic = handles[record.topic] else { throw .unknownTopic(record.topic) }
+                try record.write(with: producer, to: topic, report: published.add(record.id, in: record.topic))
                 count += 1
             }
         }

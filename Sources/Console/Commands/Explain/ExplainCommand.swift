@@ -1,5 +1,7 @@
 import Basics
 import Delivery
+import Gateway
+import Intake
 import Publishing
 import PushModel
 
@@ -52,16 +54,18 @@ enum ExplainCommand {
         }
         if let flag { throw .usage("--\(flag) describes a request, and so does a file; give one of the two") }
         if let code = ErrorCode(rawValue: subject) { return try explain(code, invocation) }
+        if let code = APIProblem.Code(rawValue: subject) { return try explain(code, invocation) }
         let looksLikeCode = subject.utf8.allSatisfy {
             $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
         }
         if looksLikeCode, let bytes = try? InputFile.read(subject) { return try explain(bytes, subject, invocation) }
         if looksLikeCode {
-            let nearest = Spelling.nearest(to: subject, among: ErrorCode.allCases.map(\.rawValue))
+            let codes = ErrorCode.allCases.map(\.rawValue) + APIProblem.Code.allCases.map(\.rawValue)
+            let nearest = Spelling.nearest(to: subject, among: codes)
             throw CommandFailure(
                 .nothingMatched, "there is no error code and no file '\(subject)'",
                 hint: nearest.map { "did you mean \($0)?" }
-                    ?? "the codes are \(ErrorCode.allCases.map(\.rawValue).joined(separator: ", "))")
+                    ?? "the codes are \(codes.joined(separator: ", "))")
         }
         return try explain(try invocation.requestFile(subject), subject, invocation)
     }
@@ -83,6 +87,24 @@ enum ExplainCommand {
         try invocation.streams.out("\(code.rawValue)\n\nCause   \(page.cause)\nEffect  \(page.effect)\nRemedy  \(page.remedy)")
         try invocation.streams.out("Replay  \(replay(code, rows))")
         if !rows.isEmpty { try invocation.streams.out("\nFrom    " + rows.map(\.subject.name).joined(separator: "\n        ")) }
+        return .done
+    }
+
+    /// A code of the gateway's own; one that results have as well is explained as theirs.
+    private static func explain(_ code: APIProblem.Code, _ invocation: Invocation) throws(CommandFailure) -> ExitCode {
+        let page = code.explanation
+        guard invocation.arguments.format() == .table else {
+            var object = JSONObject()
+            object.add("code", code.rawValue)
+            object.add("cause", page.cause)
+            object.add("remedy", page.remedy)
+            object.add("statuses", texts: code.statuses.map { "\($0)" })
+            try invocation.streams.out(object.bytes + [UInt8(ascii: "\n")])
+            return .done
+        }
+        let statuses = code.statuses.map { "\($0)" }.joined(separator: " or ")
+        try invocation.streams.out(
+            "\(code.rawValue)\n\nCause   \(page.cause)\nRemedy  \(page.remedy)\nFrom    the gateway, with status \(statuses)")
         return .done
     }
 

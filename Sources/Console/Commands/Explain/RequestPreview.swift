@@ -2,6 +2,7 @@ import Delivery
 import FanOut
 import HubAuth
 import HubREST
+import Intake
 import Observability
 import Payloads
 import Publishing
@@ -24,6 +25,9 @@ struct RequestPreview {
 
     private let reader: StrictReader
     private var trial: RequestTrial
+    private let routes: HubRoutes
+    /// The hubs, by number.
+    private let hubs: [HubSettings]
     private var clients: [HubClient] = []
     private var formatter = PayloadFormatter()
     private let now: Timestamp
@@ -48,8 +52,10 @@ struct RequestPreview {
         self.callTime = callTime
         loops = settings.worker.loops
         trial = RequestTrial(settings)
+        routes = settings.routes
+        hubs = settings.allHubs
         do throws(HubAuthError) {
-            for hub in trial.hubs {
+            for hub in hubs {
                 clients.append(try HubClient(try Self.configuration(of: hub), userAgent: "pushfan/\(Program.version)"))
             }
         } catch {
@@ -71,9 +77,6 @@ struct RequestPreview {
     }
 
     private var planner: FanOutPlanner { trial.planner }
-    private var routes: HubRoutes { trial.routes }
-    /// The hubs, by number.
-    private var hubs: [HubSettings] { trial.hubs }
 
     /// The hubs that requests of a name, or of a tenant, are divided among.
     ///

@@ -1,42 +1,67 @@
-import Delivery
-import FanOut
-import HubREST
-import Payloads
-import PushModel
-import Settings
+public import Delivery
+public import FanOut
+public import HubREST
+internal import Payloads
+public import PushModel
 
 /// Finds what workers would refuse of a request that was read without faults: its audience, its content for each platform, its expiry.
-struct RequestTrial {
+public struct RequestTrial: Sendable {
     /// Something for which a request would not be sent.
-    struct Finding: Equatable {
-        let fault: RequestFault
+    public struct Finding: Sendable, Equatable {
+        /// What is wrong.
+        public let fault: RequestFault
         /// Whether this machine's settings make it a fault, while those of a worker may not.
-        let isBySettings: Bool
+        public let isBySettings: Bool
     }
 
-    let planner: FanOutPlanner
-    let routes: HubRoutes
-    /// The hubs, by number.
-    let hubs: [HubSettings]
+    /// Plans as the workers are thought to do.
+    public let planner: FanOutPlanner
+    private let routes: HubRoutes?
+    /// The names of the hubs, by number.
+    private let hubNames: [String?]
     /// Plans by the settings under which most requests can be sent: what it refuses, every worker does.
     private let lenient: FanOutPlanner
     private var formatter = PayloadFormatter()
 
-    /// A trial by the settings of this machine, which stand for a worker's.
-    init(_ settings: Settings) {
-        planner = FanOutPlanner(settings.planning())
-        routes = settings.routes
-        hubs = settings.allHubs
+    /// A trial by settings that stand for a worker's.
+    ///
+    /// - Parameters:
+    ///   - planner: Plans by them.
+    ///   - routes: Where the names of hubs lead.
+    ///   - hubNames: The names of the hubs by number; nil for a hub without one.
+    public init(_ planner: FanOutPlanner, routes: HubRoutes, hubNames: [String?]) {
+        self.init(planner, lenient: Self.lenientPlanner, routes, hubNames)
+    }
+
+    /// A trial that finds what every worker would refuse, whatever its settings are.
+    public init() {
+        let planner = Self.lenientPlanner
+        self.init(planner, lenient: planner, nil, [])
+    }
+
+    private init(_ planner: FanOutPlanner, lenient: FanOutPlanner, _ routes: HubRoutes?, _ hubNames: [String?]) {
+        self.planner = planner
+        self.lenient = lenient
+        self.routes = routes
+        self.hubNames = hubNames
+    }
+
+    private static var lenientPlanner: FanOutPlanner {
         var configuration = FanOutPlanner.Configuration()
         configuration.userTag = ("", "")
         for platform in Platform.allCases where platform.formatsMessages {
             configuration.defaultPlatforms.insert(PlatformSet(platform))
         }
-        lenient = FanOutPlanner(configuration)
+        return FanOutPlanner(configuration)
     }
 
     /// Everything for which the request would not be sent.
-    mutating func findings(in request: PushRequest, now: Timestamp) -> [Finding] {
+    ///
+    /// - Parameters:
+    ///   - request: A request that was read without faults.
+    ///   - now: When it would be written.
+    /// - Returns: What was found; nothing for a request that can be sent.
+    public mutating func findings(in request: PushRequest, now: Timestamp) -> [Finding] {
         var findings: [Finding] = []
         do throws(RequestFault) {
             _ = try way(of: request)
@@ -55,12 +80,17 @@ struct RequestTrial {
     }
 
     /// Where a request goes. Who publishes need not know the worker's hubs: what is not known here goes to the first.
-    func way(of request: borrowing PushRequest) throws(RequestFault) -> HubRoutes.Way {
+    ///
+    /// - Parameter request: Only what it says of hub and tenant matters.
+    /// - Returns: The way.
+    /// - Throws: A hub that there is not, where several are known.
+    public func way(of request: borrowing PushRequest) throws(RequestFault) -> HubRoutes.Way {
+        guard let routes else { return .hub(0) }
         do throws(HubRouter.Fault) {
             return try routes.way(of: request, tenant: Self.tenant(of: request))
         } catch {
-            guard hubs.count > 1 else { return .hub(0) }
-            let names = hubs.compactMap(\.routeName) + routes.spreads.map(\.name)
+            guard hubNames.count > 1 else { return .hub(0) }
+            let names = hubNames.compactMap { $0 } + routes.spreads.map(\.name)
             let known = names.joined(separator: ", ")
             throw RequestFault(
                 .unknownHub, "/hub",
@@ -68,7 +98,8 @@ struct RequestTrial {
         }
     }
 
-    static func tenant(of request: borrowing PushRequest) -> TenantID {
+    /// The tenant whose request it is.
+    public static func tenant(of request: borrowing PushRequest) -> TenantID {
         guard let tenant = request.tenant else { return .none }
         return TenantID(request.document.span(tenant))
     }
@@ -133,5 +164,14 @@ extension PushRequest {
     fileprivate var namesPlatforms: Bool {
         if case .devices = audience { return true }
         return !platforms.isEmpty
+    }
+}
+
+extension Timestamp {
+    /// RFC 3339, with milliseconds.
+    fileprivate var text: String {
+        var text = ByteWriter()
+        text.append(self)
+        return text.text
     }
 }

@@ -1,20 +1,30 @@
-import Publishing
-import PushModel
+internal import Publishing
+public import PushModel
 
 /// Reads requests as strictly as a publisher wants it: everything the contract does not know is a fault.
 ///
-/// A CloudEvent in structured mode is known by its `specversion`, which no request has, because a file has no header that announces it.
-struct StrictReader {
+/// A CloudEvent in structured mode is known by its `specversion`, which no request has, because a file has no header that announces it. One that a header announces is read as such.
+public struct StrictReader: Sendable {
+    /// What is wrong with an event whose id cannot be a request's.
+    public static let missingEventID = RequestFault(
+        .schemaInvalid, "/id",
+        "An event needs an id of 1 to 128 letters, digits and . _ : -, by which its result is found.")
+
     private let reader = RequestReader(.strict)
     private let headers: PushModel.RecordHeaders
     /// The headers of a structured event.
     private let announcing: PushModel.RecordHeaders
+    /// Whether the headers say that it is a structured event.
+    private let isAnnounced: Bool
 
     /// A reader of records with the given headers.
-    init(headers list: [(name: String, value: String)] = []) {
+    ///
+    /// - Parameter list: The headers; a content type of `application/cloudevents+json` announces an event.
+    public init(headers list: [(name: String, value: String)] = []) {
         var headers = PushModel.RecordHeaders()
         for (name, value) in list { headers.add(name: name.utf8Span.span, value: value.utf8Span.span) }
         self.headers = headers
+        isAnnounced = list.contains { $0.name == "content-type" && $0.value == RequestWriter.eventContentType }
         headers.add(name: "content-type".utf8Span.span, value: RequestWriter.eventContentType.utf8Span.span)
         announcing = headers
     }
@@ -26,9 +36,12 @@ struct StrictReader {
     ///   - now: When it would be written.
     ///   - request: Is overwritten.
     /// - Returns: What it is, and whether it is an event that holds the request.
-    func read(_ json: [UInt8], now: Timestamp, into request: inout PushRequest) -> (what: RequestReader.Reading, isEvent: Bool) {
+    public func read(
+        _ json: [UInt8], now: Timestamp, into request: inout PushRequest
+    ) -> (what: RequestReader.Reading, isEvent: Bool) {
         let origin = RecordOrigin(topic: "input", partition: 0, offset: 0, timestamp: now)
         let what = reader.read(json.span, headers: headers, origin: origin, into: &request)
+        if isAnnounced { return (what, true) }
         guard case .rejected = what, json.count <= RequestReader.maximumRecordByteCount,
             request.document.member("specversion", of: request.document.root) != nil
         else { return (what, false) }

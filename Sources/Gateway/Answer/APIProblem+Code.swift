@@ -1,0 +1,173 @@
+extension APIProblem {
+    /// The kinds of problems that the API itself has; a send that failed has its result's code instead (`ErrorCode`).
+    ///
+    /// A closed list: `pushfan explain CODE` has a page for each, and page Publish or Gateway a row.
+    public enum Code: String, Sendable, CaseIterable {
+        /// 400, and 422 for a request that no worker would send.
+        case invalidRequest = "invalid_request"
+        /// 400: the body is no JSON.
+        case notJSON = "not_json"
+        /// 400: the header `Idempotency-Key` has no key.
+        case idempotencyKeyInvalid = "idempotency_key_invalid"
+        /// 401: no credentials, or wrong ones.
+        case unauthorized = "unauthorized"
+        /// 403: the key lacks a scope.
+        case forbiddenScope = "forbidden_scope"
+        /// 403: the request is another tenant's.
+        case forbiddenTenant = "forbidden_tenant"
+        /// 403: the request has another source than the key.
+        case forbiddenSource = "forbidden_source"
+        /// 404: nothing is there, or it is another user's.
+        case notFound = "not_found"
+        /// 405.
+        case methodNotAllowed = "method_not_allowed"
+        /// 413.
+        case bodyTooLarge = "body_too_large"
+        /// 415: the body is no JSON by its content type.
+        case unsupportedMediaType = "unsupported_media_type"
+        /// 431.
+        case headerTooLarge = "header_too_large"
+        /// 429: this caller makes too many calls.
+        case tooManyRequests = "too_many_requests"
+        /// 429: sign-ins from this address or with this name failed too often, or too many wait; the password was not checked.
+        case tooManySignIns = "too_many_sign_ins"
+        /// 429: the key's rate does not allow the call yet.
+        case rateLimited = "rate_limited"
+        /// 500: the gateway itself failed.
+        case `internal` = "internal"
+        /// 503: the gateway as a whole has too much to do.
+        case overloaded = "overloaded"
+        /// 503: the gateway is about to stop.
+        case stopping = "stopping"
+        /// 503: Kafka did not take the request of an app; it is certainly not written.
+        case kafkaUnavailable = "kafka_unavailable"
+        /// 503: Kafka did not take the request; it is certainly not written.
+        case brokerUnavailable = "broker_unavailable"
+        /// 503: too many records wait for Kafka; the request is certainly not written.
+        case brokerSlow = "broker_slow"
+        /// 504: whether the request of an app was written is not known.
+        case kafkaUnanswered = "kafka_unanswered"
+        /// 504: whether the request was written is not known.
+        case ackUnknown = "ack_unknown"
+        /// 504: the request was written, and its result did not come in time.
+        case resultPending = "result_pending"
+        /// 504: the hub took the request, and what became of it was not known in time.
+        case outcomePending = "outcome_pending"
+
+        /// The statuses that it comes with.
+        public var statuses: [Int] {
+            switch self {
+            case .invalidRequest: [400, 422]
+            case .notJSON, .idempotencyKeyInvalid: [400]
+            case .unauthorized: [401]
+            case .forbiddenScope, .forbiddenTenant, .forbiddenSource: [403]
+            case .notFound: [404]
+            case .methodNotAllowed: [405]
+            case .bodyTooLarge: [413]
+            case .unsupportedMediaType: [415]
+            case .headerTooLarge: [431]
+            case .tooManyRequests, .tooManySignIns, .rateLimited: [429]
+            case .internal: [500]
+            case .overloaded, .stopping, .kafkaUnavailable, .brokerUnavailable, .brokerSlow: [503]
+            case .kafkaUnanswered, .ackUnknown, .resultPending, .outcomePending: [504]
+            }
+        }
+    }
+}
+
+extension APIProblem.Code {
+    /// What a caller needs to know about a code (`pushfan explain CODE`).
+    public struct Explanation: Sendable, Equatable {
+        /// What has happened.
+        public var cause: String
+        /// What to do.
+        public var remedy: String
+    }
+
+    /// Cause and remedy in plain words.
+    public var explanation: Explanation {
+        let (cause, remedy) = words
+        return Explanation(cause: cause, remedy: remedy)
+    }
+
+    private var words: (cause: String, remedy: String) {
+        switch self {
+        case .invalidRequest:
+            (
+                "The call cannot be understood, or no worker would send its request.",
+                "Correct what errors names: each fault has a JSON Pointer. `pushfan explain FILE` finds the same faults."
+            )
+        case .notJSON: ("The body is no JSON; detail has line, column and cause.", "Correct it, and make the call again.")
+        case .idempotencyKeyInvalid:
+            (
+                "The header Idempotency-Key is empty, too long, there twice, or has other characters than printable ASCII.",
+                "Give 1 to 255 characters, with or without double quotes."
+            )
+        case .unauthorized:
+            (
+                "The call has no credentials, or wrong ones.",
+                "Give name and password (Basic) for /api, and an API key (Bearer) for /v1."
+            )
+        case .forbiddenScope:
+            ("The key may not do what the call asks.", "Use a key with the scope that detail names.")
+        case .forbiddenTenant:
+            ("The request names another tenant than the key's.", "Leave tenant out, or use a key of that tenant.")
+        case .forbiddenSource:
+            ("The request or its event names another source than the key's.", "Leave source out, or give that of the key.")
+        case .notFound:
+            ("There is nothing under this path, or nothing of the caller's.", "Correct the path or the id.")
+        case .methodNotAllowed: ("The route has other methods.", "Use one of those that Allow lists.")
+        case .bodyTooLarge:
+            (
+                "The body has more bytes than the route or Kafka takes.",
+                "Split the audience over several requests, and keep pictures behind an address."
+            )
+        case .unsupportedMediaType:
+            ("The Content-Type is none that the route takes.", "Send JSON in UTF-8, with Content-Type: application/json.")
+        case .headerTooLarge: ("The header fields are too long together.", "Send less than 8 KiB of them.")
+        case .tooManyRequests: ("This caller makes too many calls.", "Wait as long as Retry-After says.")
+        case .tooManySignIns:
+            (
+                "Sign-ins from this address or with this name failed too often, or too many wait.",
+                "Correct the credentials, and wait as long as Retry-After says."
+            )
+        case .rateLimited:
+            ("The key's rate does not allow the call yet.", "Wait as long as Retry-After says, or ask for a greater rate.")
+        case .internal:
+            ("The gateway itself failed.", "Look for the request by its id before the call is made again, and report the bug.")
+        case .overloaded: ("The gateway has too much to do.", "Wait as long as Retry-After says; nothing was done.")
+        case .stopping:
+            (
+                "The gateway stops; the call may have been carried out.",
+                "Repeat it at another gateway, under the same Idempotency-Key where there is one."
+            )
+        case .kafkaUnavailable, .brokerUnavailable:
+            (
+                "Kafka did not take the request: it is certainly not written.",
+                "Wait as long as Retry-After says, and make the call again. Operators look at /readyz, which names the reason."
+            )
+        case .brokerSlow:
+            (
+                "Too many records wait for Kafka; this request is certainly not written.",
+                "Wait as long as Retry-After says, and make the call again."
+            )
+        case .kafkaUnanswered:
+            (
+                "Kafka did not say in time whether it has the request.",
+                "Ask `pushfan results show ID` before the call is made again: it may ring twice."
+            )
+        case .ackUnknown:
+            (
+                "Kafka did not say in time whether it has the request.",
+                "Repeat the call under the same Idempotency-Key, or with request_id as its id. It is sent once at most."
+            )
+        case .resultPending:
+            ("The request is written, and its result did not come in time.", "Ask `pushfan results show ID` for it.")
+        case .outcomePending:
+            (
+                "The hub accepted the notification, and what became of it was not known in time.",
+                "Ask `pushfan results show ID` for it."
+            )
+        }
+    }
+}

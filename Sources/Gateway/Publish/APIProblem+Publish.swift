@@ -1,0 +1,106 @@
+internal import Kafka
+internal import Keys
+internal import Publishing
+internal import PushModel
+
+/// The problems of `POST /v1/requests`.
+extension APIProblem {
+    /// 415.
+    static let noRequestMediaType = APIProblem(
+        415, .unsupportedMediaType,
+        "The Content-Type must be application/json, or application/cloudevents+json for an event.")
+
+    /// 400.
+    static let idempotencyKeyInvalid = APIProblem(
+        400, .idempotencyKeyInvalid,
+        "Idempotency-Key must be there once, with 1 to \(IdempotencyKey.maximumByteCount) printable ASCII characters.")
+
+    /// 422 with everything for which no worker would send the request.
+    static func refused(_ faults: [RequestFault]) -> APIProblem {
+        APIProblem(422, .invalidRequest, "The request cannot be sent as it is; errors names each fault.", faults: faults)
+    }
+
+    /// 400 for what is no JSON, with line and column; 422 for another value than an object.
+    ///
+    /// - Parameters:
+    ///   - reason: Why it cannot be read.
+    ///   - body: The body.
+    /// - Returns: The problem.
+    static func unreadable(_ reason: UnreadableRecord, in body: [UInt8]) -> APIProblem {
+        switch reason {
+        case .noValue: return APIProblem(400, .notJSON, "The body is empty; it must be a request.")
+        case .notJSON(let error):
+            let mistake = error.mistake(in: body.span)
+            let place = "line \(mistake.line), column \(mistake.column)"
+            return APIProblem(400, .notJSON, "The body is no JSON: \(place): \(mistake.cause)")
+        case .notAnObject, .notDelayed, .notTaken:
+            return .refused([RequestFault(.schemaInvalid, "", "The request must be an object.")])
+        }
+    }
+
+    /// 403: the key lacks a scope.
+    static func forbiddenScope(_ scope: Scope) -> APIProblem {
+        APIProblem(403, .forbiddenScope, "This key has not the scope \(scope.rawValue), which the call needs.")
+    }
+
+    /// 403: the request names a tenant that is not the key's.
+    static let forbiddenTenant = APIProblem(
+        403, .forbiddenTenant, "The request names another tenant than the key's. Leave tenant out, or use that tenant's key.")
+
+    /// 403: the request or the event names a source that is not the key's.
+    static let forbiddenSource = APIProblem(
+        403, .forbiddenSource, "The request names another source than the key's. Leave source out, or give the key's.")
+
+    /// 413: the brokers take no record of this size.
+    static let recordRefused = APIProblem(413, .bodyTooLarge, "Kafka does not take so large a record; nothing is sent.")
+
+    /// 500: a library failed before anything was written.
+    static let failedBeforeWriting = APIProblem(
+        500, Code.internal, "The id could not be made from the key; nothing is sent.", retry: .safe)
+
+    /// 503: Kafka certainly does not have the request.
+    ///
+    /// - Parameter wait: When to try again, in milliseconds.
+    /// - Returns: The problem.
+    static func brokerUnavailable(after wait: Int64) -> APIProblem {
+        APIProblem(
+            503, .brokerUnavailable, "Kafka did not take the request; it is not written, and nothing is sent.", retry: .safe,
+            retryAfter: wait)
+    }
+
+    /// 503: too many records wait for Kafka.
+    ///
+    /// - Parameter wait: When to try again, in milliseconds.
+    /// - Returns: The problem.
+    static func brokerSlow(after wait: Int64) -> APIProblem {
+        APIProblem(
+            503, .brokerSlow, "Too many requests wait for Kafka; this one is not written, and nothing is sent.", retry: .safe,
+            retryAfter: wait)
+    }
+
+    /// 504: Kafka may have the request.
+    ///
+    /// - Parameter id: The request's id, under which the call may be made again.
+    /// - Returns: The problem.
+    static func ackUnknown(_ id: String) -> APIProblem {
+        var problem = APIProblem(
+            504, .ackUnknown,
+            "It is not known whether the request was written. Repeat the call with the same Idempotency-Key, or with this "
+                + "request_id as its id: then it is sent once at most, while the first is in reach (dedupe.reach).",
+            retry: .sameKey, requestID: id)
+        problem.location = RequestPath.of(id)
+        return problem
+    }
+
+    /// The answer for a record that the client did not take.
+    ///
+    /// - Parameters:
+    ///   - error: Why.
+    ///   - wait: When to try again, in milliseconds.
+    /// - Returns: The problem.
+    static func notTaken(_ error: KafkaError, retryAfter wait: Int64) -> APIProblem {
+        if error.refusesRecords { return .recordRefused }
+        if error.isQueueFull { return .brokerSlow(after: wait) }
+        return error.isClosed ? .stopping : .brokerUnavailable(after: wait)
+    }
+}

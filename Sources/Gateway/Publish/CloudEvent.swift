@@ -1,0 +1,89 @@
+internal import HTTPServing
+internal import PushModel
+internal import Publishing
+
+/// How a body of `POST /v1/requests` holds the request.
+enum PublishForm: Sendable, Equatable {
+    /// It is the request: `application/json`.
+    case request
+    /// It is an event whose data is the request (CloudEvents HTTP binding 1.0.2, section 3.2).
+    case structuredEvent
+    /// It is the request, and headers `ce-…` make it an event (section 3.1).
+    case binaryEvent
+
+    /// The form of a body; nil for one that is not admitted.
+    ///
+    /// - Parameter headers: The request's.
+    init?(_ headers: HTTPFields) {
+        guard headers.count(of: "Content-Type") == 1, let value = headers["Content-Type"] else { return nil }
+        let type = value.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
+        if type.equalsIgnoringCase(RequestWriter.eventContentType) {
+            self = .structuredEvent
+        } else if type.equalsIgnoringCase("application/json") {
+            self = headers["ce-specversion"] == nil ? .request : .binaryEvent
+        } else {
+            return nil
+        }
+    }
+}
+
+/// The attributes of a CloudEvent that holds a request (CloudEvents 1.0.2, section 3).
+struct CloudEvent: Sendable, Equatable {
+    /// Those that become headers of the record, in their order there.
+    private static let kept = ["type", "time", "expirytime", "partitionkey", "traceparent", "tracestate"]
+    private static let read = ["specversion", "id", "source"] + kept
+
+    /// The values by the attributes' names.
+    private let values: [String: String]
+
+    /// The event's source.
+    var source: String? { values["source"] }
+
+    /// Reads the headers of a binary event, whose values are percent-encoded (HTTP binding, section 3.1.3.2).
+    init(_ headers: HTTPFields) {
+        var values: [String: String] = [:]
+        for name in Self.read { values[name] = headers["ce-" + name].map { PercentEncoding.decoded($0) } }
+        self.values = values
+    }
+
+    /// Reads the members of a structured event.
+    init(_ document: borrowing JSONDocument) {
+        var values: [String: String] = [:]
+        var members = document.children(of: document.root)
+        while let (key, value) = members.next(in: document) {
+            guard document.kind(of: value) == .string else { continue }
+            let name = document.string(document.text(of: key))
+            if Self.read.contains(name) { values[name] = document.string(document.text(of: value)) }
+        }
+        self.values = values
+    }
+
+    /// The headers that say the same of a record (CloudEvents Kafka binding, section 3.2).
+    ///
+    /// Its id and source are the request's own, which the writer of records knows.
+    var recordHeaders: [(name: String, value: String)] {
+        Self.kept.compactMap { name in values[name].map { ("ce_" + name, $0) } }
+    }
+
+    /// All headers of the record that a binary event becomes, as far as a request is read by them.
+    var allHeaders: [(name: String, value: String)] {
+        ["id", "source"].compactMap { name in values[name].map { ("ce_" + name, $0) } } + recordHeaders
+    }
+
+    /// What is wrong with the attributes.
+    ///
+    /// - Parameter form: Decides how an attribute is named: by its place in the body, or by its header.
+    /// - Returns: A fault for each.
+    func faults(in form: PublishForm) -> [RequestFault] {
+        var faults: [RequestFault] = []
+        func add(_ name: String, _ rule: String) {
+            faults.append(RequestFault(.schemaInvalid, form == .structuredEvent ? "/\(name)" : "", "The event's \(name) \(rule)"))
+        }
+        if values["specversion"] != "1.0" { add("specversion", "must be 1.0.") }
+        for name in ["id", "source", "type"] where values[name]?.isEmpty ?? true { add(name, "is missing.") }
+        if let time = values["time"], Timestamp(time.utf8Span.span) == nil {
+            add("time", "must be a date and time such as 2026-11-21T17:00:00Z.")
+        }
+        return faults
+    }
+}

@@ -1,0 +1,128 @@
+internal import Crypto
+internal import HTTPServing
+internal import Intake
+internal import Keys
+internal import Publishing
+internal import PushModel
+
+/// The request that a call of `POST /v1/requests` publishes.
+struct Publication: Sendable {
+    /// The most bytes that a body may have.
+    static let maximumByteCount = RequestReader.maximumRecordByteCount
+    /// Room for what the gateway writes into a request: its id and its tenant.
+    private static let roomForMembers = 256
+
+    /// What is written. It has an id, which is the record's key where nothing else is: so the same call under that id reaches the same
+    /// partition, where workers find the repetition.
+    let outgoing: OutgoingRequest
+    /// When the request is of no more use; nil for never.
+    let expiresAt: Timestamp?
+
+    /// Reads and checks a call.
+    ///
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - publisher: Who makes it.
+    ///   - now: When it is written.
+    ///   - trial: Finds what every worker would refuse.
+    ///   - newID: Makes an id, for a request that has none and whose call has no key.
+    /// - Throws: All that is wrong with it.
+    init(
+        _ call: HTTPServerRequest, by publisher: Publisher, at now: Timestamp, _ trial: RequestTrial, newID: () -> String
+    ) throws(APIProblem) {
+        guard call.body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
+        guard publisher.scopes.contains(.publish) else { throw .forbiddenScope(.publish) }
+        guard let form = PublishForm(call.headers) else { throw .noRequestMediaType }
+        let key = try IdempotencyKey.read(call.headers)
+        var request = PushRequest()
+        let (event, isEnvelope) = try Self.read(call, as: form, now, into: &request)
+        try Self.check(request, of: publisher)
+        var trial = trial
+        let refusals = trial.findings(in: request, now: now).filter { !$0.isBySettings }.map(\.fault)
+        guard refusals.isEmpty else { throw .refused(refusals) }
+        let id = try Self.id(of: request, key, publisher) ?? newID()
+        let json = Self.json(of: request, in: call.body, isEnvelope: isEnvelope, id: id, tenant: publisher.tenant)
+        guard json.count <= Self.maximumByteCount else { throw .refused([Self.tooLarge]) }
+        var outgoing = OutgoingRequest(json, saying: request, isEvent: false)
+        outgoing.id = id
+        outgoing.source = publisher.source
+        outgoing.headers = (event?.recordHeaders ?? []) + Self.trace(of: request)
+        self.outgoing = outgoing
+        expiresAt = request.expiresAt
+    }
+
+    /// Reads the body in place of what `request` held.
+    ///
+    /// - Returns: The event that holds the request, if one does, and whether the event is the body.
+    private static func read(
+        _ call: HTTPServerRequest, as form: PublishForm, _ now: Timestamp, into request: inout PushRequest
+    ) throws(APIProblem) -> (event: CloudEvent?, isEnvelope: Bool) {
+        let binary = form == .binaryEvent ? CloudEvent(call.headers) : nil
+        var headers = binary?.allHeaders ?? []
+        for name in ["traceparent", "tracestate"] { if let value = call.headers[name] { headers.append((name, value)) } }
+        if form == .structuredEvent { headers.append(("content-type", RequestWriter.eventContentType)) }
+        let (what, isEnvelope) = StrictReader(headers: headers).read(call.body, now: now, into: &request)
+        if case .unreadable(let reason) = what { throw .unreadable(reason, in: call.body) }
+        let event = isEnvelope ? CloudEvent(request.document) : binary
+        var attributeFaults = event?.faults(in: isEnvelope ? .structuredEvent : form) ?? []
+        if attributeFaults.isEmpty, event != nil, !request.hasOwnID {
+            var fault = StrictReader.missingEventID
+            if !isEnvelope { fault.pointer = "" }
+            attributeFaults.append(fault)
+        }
+        let faults: [RequestFault] = if case .rejected(let found) = what { found } else { [] }
+        guard attributeFaults.isEmpty else { throw .invalid(attributeFaults + faults) }
+        guard faults.isEmpty else { throw .refused(faults) }
+        return (event, isEnvelope)
+    }
+
+    /// Checks what the key allows.
+    private static func check(_ request: borrowing PushRequest, of publisher: Publisher) throws(APIProblem) {
+        if let own = publisher.tenant, let named = request.tenant, request.document.string(named) != own {
+            throw .forbiddenTenant
+        }
+        if let source = request.source, request.document.string(source) != publisher.source { throw .forbiddenSource }
+        if request.audience == .broadcast, !publisher.scopes.contains(.broadcast) { throw .forbiddenScope(.broadcast) }
+    }
+
+    /// The request's own id, else the one that its key stands for.
+    private static func id(
+        of request: borrowing PushRequest, _ key: IdempotencyKey?, _ publisher: Publisher
+    ) throws(APIProblem) -> String? {
+        if request.hasOwnID { return request.document.string(request.id) }
+        do throws(CryptoError) { return try key?.requestID(of: publisher) } catch { throw .failedBeforeWriting }
+    }
+
+    /// The request with id and tenant as members of its own.
+    private static func json(
+        of request: borrowing PushRequest, in body: [UInt8], isEnvelope: Bool, id: String, tenant: String?
+    ) -> [UInt8] {
+        let document = request.document
+        var (node, json) = (document.root, body)
+        if isEnvelope, let data = document.member("data", of: node) {
+            node = data
+            json = Array(document.string(document.text(of: data)).utf8)
+        }
+        guard let brace = json.firstIndex(of: UInt8(ascii: "{")) else { return json }
+        var writer = ByteWriter(capacity: json.count + roomForMembers)
+        writer.append("{")
+        for (name, value) in [("id" as StaticString, id), ("tenant", tenant)] {
+            guard let value, document.member(name, of: node) == nil else { continue }
+            writer.append(json: name.description)
+            writer.append(":")
+            writer.append(json: value)
+            writer.append(",")
+        }
+        writer.append(json.span.extracting((brace + 1)..<json.count))
+        return writer.bytes
+    }
+
+    private static func trace(of request: borrowing PushRequest) -> [(name: String, value: String)] {
+        guard let parent = request.traceParent else { return [] }
+        let state = request.traceState.map { ("tracestate", request.document.string($0)) }
+        return [("traceparent", request.document.string(parent))] + (state.map { [$0] } ?? [])
+    }
+
+    private static let tooLarge = RequestFault(
+        .recordTooLarge, "", "With its id and tenant the request has more than \(maximumByteCount) bytes.")
+}

@@ -1,0 +1,21 @@
+public import Publishing
+public import PushModel
+
+extension OutgoingRequest {
+    /// A request that was read without faults, with what its record is made of.
+    ///
+    /// - Parameters:
+    ///   - json: What was read.
+    ///   - request: What it says.
+    ///   - isEvent: Whether it is a CloudEvent in structured mode; its own id is then there.
+    public init(_ json: [UInt8], saying request: borrowing PushRequest, isEvent: Bool) {
+        self.init(
+            json: json, id: request.hasOwnID ? request.document.string(request.id) : nil,
+            source: request.text(request.source), orderingKey: request.text(request.orderingKey),
+            dedupeKey: request.text(request.dedupeKey), priority: request.priority, isEvent: isEvent)
+    }
+}
+
+extension PushRequest {
+    fileprivate borrowing func text(_ text: Text?) -> String? { text.map { document.string($0) } }
+}
