@@ -117,7 +117,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Basics", "PushModel", "FanOut", "Delivery", "Observability", "EventLoop", "Kafka", "HubREST", "CurlHTTP",
-                "HTTPServing", "Users", "Crypto", "Publishing",
+                "HTTPServing", "SQLite", "Users", "Crypto", "Publishing",
             ],
             swiftSettings: strict),
         .target(
@@ -199,7 +199,8 @@ let package = Package(
             "GatewayTests",
             [
                 "Basics", "Gateway", "WorkerRuntime", "PushModel", "Payloads", "FanOut", "Delivery", "HubEmulator", "HubREST",
-                "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "Users", "Crypto", "Observability", "EventLoop", "Publishing",
+                "HubAuth", "CurlHTTP", "HTTPServing", "Kafka", "SQLite", "Users", "Crypto", "Observability", "EventLoop",
+                "Publishing",
             ]),
         tests("FaultSuiteTests", ["FaultOracle", "PushModel", "Delivery"]),
         tests("SettingsTests", ["Settings", "Observability", "WorkerRuntime", "Gateway", "HubREST", "HubAuth", "CurlHTTP"]),

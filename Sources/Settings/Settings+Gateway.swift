@@ -29,6 +29,8 @@ extension Settings {
         configuration.tracksOutcome = gateway.tracksOutcome
         configuration.sendLife = gateway.sendLife
         configuration.isAlwaysSecure = gateway.isAlwaysSecure
+        configuration.idempotencyFile = gateway.idempotencyFile
+        configuration.dedupeReach = worker.dedupeReach
         configuration.reservedTags = gateway.reservedTags
         configuration.userTag = self.hub.userTag
         configuration.hubTimeout = settings.requestTimeout

@@ -155,6 +155,8 @@ import Testing
         ("pushfan_gateway_requests_total", "counter"), ("pushfan_gateway_request_duration_seconds", "histogram"),
         ("pushfan_gateway_ack_seconds", "histogram"), ("pushfan_gateway_sign_ins_total", "counter"),
         ("pushfan_gateway_hub_calls_total", "counter"), ("pushfan_gateway_hub_call_duration_seconds", "histogram"),
+        ("pushfan_gateway_idempotency_keys_total", "counter"), ("pushfan_gateway_idempotency_lost_total", "counter"),
+        ("pushfan_gateway_idempotency_file_usable", "gauge"),
         ("pushfan_gateway_waiting_requests", "gauge"), ("pushfan_gateway_waiting_sends", "gauge"),
     ]
 
@@ -166,6 +168,9 @@ import Testing
         metrics.signIns.series(["refused"]).increment()
         metrics.hubCalls.series(["installation.get", "ok"]).increment()
         metrics.hubCallDuration.series(["installation.get"]).observe(.milliseconds(5))
+        metrics.idempotencyKeys.series(["first"]).increment()
+        metrics.idempotencyLost.increment()
+        metrics.idempotencyFile.series([]).set(1)
         metrics.readWaiting { 3 }
         metrics.readWaitingSends { 2 }
         return metrics

@@ -24,6 +24,7 @@ import Testing
         #expect(configuration.sendWait == .seconds(10) && !configuration.tracksOutcome)
         #expect(configuration.sendLife == .seconds(3600))
         #expect(!configuration.isAlwaysSecure && configuration.secureTopic == "push.secure.v1")
+        #expect(configuration.idempotencyFile == nil && configuration.dedupeReach == 4_000)
         #expect(configuration.userTag == "username:{user}")
         #expect(configuration.hubName == "shop" && configuration.hub.hub.text == "shop")
         #expect(configuration.connections.host == "shop.servicebus.windows.net")
@@ -36,6 +37,7 @@ import Testing
         let configuration = try gateway(
             [
                 "PUSHFAN_HUB_USER_TAG": "u-{user}", "PUSHFAN_HUB_REQUEST_TIMEOUT": "7s", "PUSHFAN_KAFKA_TOPICS_SECURE": "texts",
+                "PUSHFAN_DEDUPE_REACH": "9",
             ],
             file: """
                 gateway:
@@ -44,6 +46,7 @@ import Testing
                   track_outcome: true
                   send_ttl: 10m
                   secure_push: always
+                  idempotency_file: /run/answers
                   reserved_tags: vip,staff
                 """)
         #expect(configuration.listen == "0.0.0.0:80")
@@ -52,6 +55,7 @@ import Testing
         #expect(configuration.sendLife == .seconds(600))
         #expect(configuration.isAlwaysSecure && configuration.secureTopic == "texts")
         #expect(configuration.reservedTags == ["vip", "staff"])
+        #expect(configuration.idempotencyFile == "/run/answers" && configuration.dedupeReach == 9)
         #expect(configuration.userTag == "u-{user}" && configuration.hubTimeout == .seconds(7))
         let wait = try gateway(["PUSHFAN_GATEWAY_TRACK_OUTCOME": "true", "PUSHFAN_GATEWAY_SEND_WAIT": "20s"])
         #expect(wait.sendWait == .seconds(20))
