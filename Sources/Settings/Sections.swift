@@ -144,6 +144,8 @@ public struct GatewaySettings: Sendable {
     public let sendLife: Duration
     /// Whether every notification of an app carries an id in place of its text, also one that does not ask for it.
     public let isAlwaysSecure: Bool
+    /// The file that keeps the answers to calls with an `Idempotency-Key`.
+    public let idempotencyFile: String?
     /// The tags that no app may give its own device.
     public let reservedTags: [String]
     /// The address before a code, where pages say what it means.
@@ -160,6 +162,7 @@ public struct GatewaySettings: Sendable {
         sendWait = values[SettingsSchema.sendWait] ?? (tracksOutcome ? .seconds(45) : .seconds(10))
         sendLife = try values.value(SettingsSchema.sendLife)
         isAlwaysSecure = try values.value(SettingsSchema.securePush)
+        idempotencyFile = values[SettingsSchema.idempotencyFile]
         reservedTags = values[SettingsSchema.reservedTags] ?? []
         docsURL = values[SettingsSchema.docsURL]
     }

@@ -30,6 +30,8 @@ extension Settings {
         configuration.tracksOutcome = gateway.tracksOutcome
         configuration.sendLife = gateway.sendLife
         configuration.isAlwaysSecure = gateway.isAlwaysSecure
+        configuration.idempotencyFile = gateway.idempotencyFile
+        configuration.dedupeReach = worker.dedupeReach
         configuration.reservedTags = gateway.reservedTags
         configuration.docsURL = gateway.docsURL
         configuration.userTag = self.hub.userTag

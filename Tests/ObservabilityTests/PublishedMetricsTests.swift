@@ -156,6 +156,8 @@ import Testing
         ("pushfan_gateway_ack_seconds", "histogram"), ("pushfan_gateway_sign_ins_total", "counter"),
         ("pushfan_gateway_key_checks_total", "counter"), ("pushfan_gateway_key_last_used_seconds", "gauge"),
         ("pushfan_gateway_hub_calls_total", "counter"), ("pushfan_gateway_hub_call_duration_seconds", "histogram"),
+        ("pushfan_gateway_idempotency_keys_total", "counter"), ("pushfan_gateway_idempotency_lost_total", "counter"),
+        ("pushfan_gateway_idempotency_file_usable", "gauge"),
         ("pushfan_gateway_waiting_requests", "gauge"), ("pushfan_gateway_waiting_sends", "gauge"),
     ]
 
@@ -169,6 +171,9 @@ import Testing
         metrics.keyLastUsed.series(["k3v9x2ab"]).set(1_795_262_400)
         metrics.hubCalls.series(["installation.get", "ok"]).increment()
         metrics.hubCallDuration.series(["installation.get"]).observe(.milliseconds(5))
+        metrics.idempotencyKeys.series(["first"]).increment()
+        metrics.idempotencyLost.increment()
+        metrics.idempotencyFile.series([]).set(1)
         metrics.readWaiting { 3 }
         metrics.readWaitingSends { 2 }
         return metrics

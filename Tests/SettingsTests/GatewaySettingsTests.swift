@@ -24,6 +24,7 @@ import Testing
         #expect(configuration.sendWait == .seconds(10) && !configuration.tracksOutcome)
         #expect(configuration.sendLife == .seconds(3600))
         #expect(!configuration.isAlwaysSecure && configuration.secureTopic == "push.secure.v1")
+        #expect(configuration.idempotencyFile == nil && configuration.dedupeReach == 4_000)
         #expect(configuration.userTag == "username:{user}")
         #expect(configuration.hubName == "shop" && configuration.hub.hub.text == "shop")
         #expect(configuration.connections.host == "shop.servicebus.windows.net")
@@ -38,7 +39,7 @@ import Testing
         let configuration = try gateway(
             [
                 "PUSHFAN_HUB_USER_TAG": "u-{user}", "PUSHFAN_HUB_REQUEST_TIMEOUT": "7s", "PUSHFAN_KAFKA_TOPICS_SECURE": "texts",
-                "PUSHFAN_KAFKA_TOPICS_REQUESTS_HIGH": "urgent",
+                "PUSHFAN_KAFKA_TOPICS_REQUESTS_HIGH": "urgent", "PUSHFAN_DEDUPE_REACH": "9",
             ],
             file: """
                 gateway:
@@ -48,6 +49,7 @@ import Testing
                   track_outcome: true
                   send_ttl: 10m
                   secure_push: always
+                  idempotency_file: /run/answers
                   reserved_tags: vip,staff
                   docs_url: https://example.com/pushfan#
                 """)
@@ -60,6 +62,7 @@ import Testing
         #expect(configuration.isAlwaysSecure && configuration.secureTopic == "texts")
         #expect(configuration.reservedTags == ["vip", "staff"])
         #expect(configuration.docsURL == "https://example.com/pushfan#")
+        #expect(configuration.idempotencyFile == "/run/answers" && configuration.dedupeReach == 9)
         #expect(configuration.userTag == "u-{user}" && configuration.hubTimeout == .seconds(7))
         let wait = try gateway(["PUSHFAN_GATEWAY_TRACK_OUTCOME": "true", "PUSHFAN_GATEWAY_SEND_WAIT": "20s"])
         #expect(wait.sendWait == .seconds(20))

@@ -25,6 +25,10 @@ public struct GatewayConfiguration: Sendable {
     public var sendLife = Duration.seconds(3600)
     /// Whether every notification of an app is a secure push, also one that does not ask for it; default no.
     public var isAlwaysSecure = false
+    /// The file that keeps the answers to calls with an `Idempotency-Key` for 24 h, or nil to keep them in memory alone.
+    public var idempotencyFile: String?
+    /// Offsets back in its partition within which workers find a repeated request, default 4,000. For a warning alone.
+    public var dedupeReach = 4_000
     /// The tags that no app may give its own device.
     public var reservedTags: [String] = []
     /// The address before a code, where pages say what it means, such as `https://example.com/pushfan#`; nil for none.

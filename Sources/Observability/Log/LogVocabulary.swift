@@ -79,6 +79,8 @@ public enum LogEvent: String, Sendable, CaseIterable {
     case hubConnection = "hub_connection"
     /// Calls to a hub that is out were stopped, or go on.
     case circuitChanged = "circuit_changed"
+    /// The file of answers to calls with keys cannot be used, or can again.
+    case answerFile = "answer_file"
     /// A health check changed its state.
     case healthChanged = "health_changed"
     /// Lines of an event were left out; the line says how many.

@@ -23,6 +23,12 @@ public struct GatewayMetrics: Sendable {
     public let hubCalls: Family<Counter, 2>
     /// How long a hub call takes, by operation.
     public let hubCallDuration: Family<Histogram, 1>
+    /// Calls with an `Idempotency-Key`, by what they got: `first`, `replayed`, `mismatch`, `in_flight`.
+    public let idempotencyKeys: Family<Counter, 1>
+    /// Answers that could not be kept in the file of answers.
+    public let idempotencyLost: Counter
+    /// 1 while the file of answers can be used, else 0. Without a file there is no series.
+    public let idempotencyFile: Family<Gauge, 0>
 
     /// Declares every metric.
     ///
@@ -47,6 +53,12 @@ public struct GatewayMetrics: Sendable {
         hubCalls = registry.counters("gateway_hub_calls_total", "Hub calls, by code.", ["operation", "code"])
         hubCallDuration = registry.durations(
             "gateway_hub_call_duration_seconds", "How long a hub call takes.", ["operation"], Histogram.requestBounds)
+        idempotencyKeys = registry.counters(
+            "gateway_idempotency_keys_total", "Calls with an Idempotency-Key, by what they got.", ["outcome"])
+        idempotencyLost = registry.counter(
+            "pushfan_gateway_idempotency_lost_total", help: "Answers that could not be kept in the file.")
+        idempotencyFile = registry.gauges(
+            "gateway_idempotency_file_usable", "Whether answers can be kept in the file (1) or not (0).", [])
         PushfanMetrics.declare(process, in: registry)
     }
 

@@ -192,6 +192,9 @@ public enum SettingsSchema {
             default: "on_request",
             "Which notifications of apps carry an id in place of their text: those with `?secure=true`, or all of them."
         ) as SettingKey<Bool>
+    static let idempotencyFile = SettingKey(
+        "gateway.idempotency_file", .line("the path of a file"),
+        "Where the answers to calls with an Idempotency-Key are kept for 24 h; without it in memory alone.")
     static let reservedTags = SettingKey(
         "gateway.reserved_tags", .list(of: .tag), "The tags that no app may give its own device.")
     static let docsURL = SettingKey(
@@ -227,7 +230,8 @@ public enum SettingsSchema {
             maxAttempts.definition, retryBase.definition,
             retryFactor.definition, retryCap.definition, gatewayListen.definition, usersFile.definition, keysFile.definition,
             demoAuth.definition, trustProxy.definition, sendWait.definition, gatewayTrackOutcome.definition, sendLife.definition,
-            securePush.definition, reservedTags.definition, docsURL.definition, listen.definition, logLevel.definition,
+            securePush.definition, idempotencyFile.definition, reservedTags.definition, docsURL.definition, listen.definition,
+            logLevel.definition,
             logFormat.definition,
         ]
 

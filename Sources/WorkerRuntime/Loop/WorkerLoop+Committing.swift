@@ -156,9 +156,8 @@ extension WorkerLoop {
 
     /// Has partitions without records give their reserves back.
     func watchReserves() {
-        if mode == .running, !cycle.isInOrder, partitions.contains(where: { $0.isRestDue(now: now) }) {
-            ordered.isRefreshDue = true
-        }
+        guard mode == .running, !cycle.isInOrder else { return }
+        if partitions.contains(where: { $0.isRestDue(now: now) }) { ordered.isRefreshDue = true }
     }
 
     /// Whether results of a partition may be in the outbox that wait for none before them. To look for them there, at every turn, would

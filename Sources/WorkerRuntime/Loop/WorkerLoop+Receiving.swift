@@ -116,9 +116,8 @@ extension WorkerLoop {
         }
         if case .unreadable(let failure) = reading { noteUnreadable(record, flight, failure) }
         if case .rejected(let faults) = reading { flight.report.faults = faults }
-        guard case .request = reading, case let (size, most) = (record.byteCount, partitions[flight.slot].role.largestRecord),
-            size > most
-        else { return }
+        let (size, most) = (record.byteCount, partitions[flight.slot].role.largestRecord)
+        guard case .request = reading, size > most else { return }
         let message = "The record has \(size) bytes with its key and headers; \(most) are allowed."
         flight.report.faults = [RequestFault(.recordTooLarge, "", message)]
     }

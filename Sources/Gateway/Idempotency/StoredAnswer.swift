@@ -1,0 +1,67 @@
+import HTTPServing
+
+/// An answer that a repeated call gets again.
+struct StoredAnswer: Sendable, Equatable {
+    /// The most bytes of a body. A longer answer is not kept.
+    static let maximumByteCount = 1 << 20
+
+    /// The status.
+    let status: Int
+    /// The value of `Location`.
+    let location: String?
+    /// The value of `Content-Type`.
+    let contentType: String?
+    /// The body.
+    let body: [UInt8]
+
+    /// An answer of these parts.
+    init(status: Int, location: String? = nil, contentType: String? = nil, body: [UInt8]) {
+        self.status = status
+        self.location = location
+        self.contentType = contentType
+        self.body = body
+    }
+
+    /// The answer, if it is certain: the same call would get the same one whenever it is made. So are 2xx, and refusals of what the call
+    /// says (400, 413, 415, 422).
+    ///
+    /// Not so are 5xx, and what depends on who asks, when or how often (401, 403, 409, 429). The answer to a batch of which a part may
+    /// succeed later is not certain either, whatever its status. Whoever answers it keeps none.
+    ///
+    /// - Parameter answer: The answer to the first call.
+    init?(certain answer: APIAnswer) {
+        guard (200..<300).contains(answer.status) || [400, 413, 415, 422].contains(answer.status),
+            answer.body.count <= Self.maximumByteCount
+        else { return nil }
+        self.init(
+            status: answer.status, location: answer.headers["Location"], contentType: answer.headers["Content-Type"],
+            body: answer.body)
+    }
+
+    /// The answer for a repeated call, with `Idempotency-Replayed: true`.
+    var replay: APIAnswer {
+        var headers: HTTPFields = ["Idempotency-Replayed": "true"]
+        if let location { headers.append("Location", location) }
+        if let contentType { headers.append("Content-Type", contentType) }
+        return APIAnswer(status: status, headers: headers, body: body)
+    }
+
+    /// The bytes that it holds.
+    var byteCount: Int { body.count + (location?.utf8.count ?? 0) + (contentType?.utf8.count ?? 0) }
+}
+
+/// An answer, and which call it belongs to.
+struct RememberedAnswer: Sendable, Equatable {
+    /// A digest of what the call asked for.
+    let fingerprint: CallFingerprint
+    /// The call's answer.
+    let answer: StoredAnswer
+
+    /// Decides about another call with the same key.
+    ///
+    /// - Parameter fingerprint: That call's.
+    /// - Returns: The answer, or that the key was used for another call.
+    func verdict(on fingerprint: CallFingerprint) -> KeyVerdict {
+        fingerprint == self.fingerprint ? .replayed(answer) : .mismatch
+    }
+}

@@ -1,0 +1,337 @@
+import Basics
+import Foundation
+import HTTPServing
+import Observability
+import SQLite
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// A key means once, also when the gateway was started again, and when its file of answers is of no use.
+@Suite(.tags(.c)) final class IdempotencyTests {
+    private static let answer = StoredAnswer(
+        status: 202, location: "/v1/requests/1", contentType: "application/json", body: Array(#"{"id":"1"}"#.utf8))
+    private static let order = CallFingerprint(digest: Array(repeating: 1, count: 32))
+    private static let other = CallFingerprint(digest: Array(repeating: 2, count: 32))
+
+    private let folder = NSTemporaryDirectory() + "pushfan-answers-\(UUID().uuidString)"
+    private let test = TestServices()
+    private let time = TimeOfDay()
+
+    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private var path: String { folder + "/answers.sqlite" }
+
+    private func file(byteLimit: Int = AnswerStore.byteLimit) -> AnswerFile {
+        AnswerFile(path, byteLimit: byteLimit, test.services) { [time] in time.now }
+    }
+
+    private func keeper(byteLimit: Int = AnswerStore.byteLimit) -> AnswerKeeper {
+        AnswerKeeper(path, byteLimit: byteLimit, test.services) { [time] in time.now }
+    }
+
+    private static func scope(_ number: Int) -> IdempotencyScope {
+        IdempotencyScope(digest: withUnsafeBytes(of: number.bigEndian) { Array($0) } + Array(repeating: 7, count: 24))
+    }
+
+    private func new(_ number: Int, body: [UInt8] = [1]) -> NewAnswer {
+        let remembered = RememberedAnswer(fingerprint: Self.order, answer: StoredAnswer(status: 202, body: body))
+        return NewAnswer(scope: Self.scope(number), remembered: remembered, time: time.now)
+    }
+
+    /// The answer that a keeper finds.
+    private func find(_ number: Int, in keeper: AnswerKeeper) -> RememberedAnswer? {
+        let found = Mutex<RememberedAnswer?>(nil)
+        keeper.work([.find(Self.scope(number)) { remembered, _ in found.withLock { $0 = remembered } }])
+        return found.withLock { $0 }
+    }
+
+    private var warnings: Int { test.log.text.matches(of: /"event":"answer_file"/).count }
+
+    // MARK: The whole
+
+    @Test(arguments: [false, true]) func aRepetitionGetsTheAnswerOfTheFirst(hasFile: Bool) throws {
+        let idempotency = Idempotency(hasFile ? file() : nil, test.services)
+        idempotency.start()
+        defer { idempotency.stop() }
+        let first = Verdicts(), second = Verdicts(), third = Verdicts()
+        idempotency.begin(Self.scope(1), Self.order, then: first.add)
+        let turn = try #require(try first.next().turn)
+        idempotency.begin(Self.scope(1), Self.order, then: second.add)
+        idempotency.begin(Self.scope(1), Self.other, then: third.add)
+        #expect(try third.next().word == "mismatch")
+        turn.end(with: Self.answer)
+        turn.end(with: nil)
+        #expect(try second.next().answer == Self.answer)
+        idempotency.begin(Self.scope(1), Self.order, then: second.add)
+        #expect(try second.next().answer == Self.answer)
+        #expect(test.metrics.contains(#"pushfan_gateway_idempotency_keys_total{outcome="replayed"} 2"#))
+    }
+
+    @Test func anotherStartHasTheAnswersOfTheLastFor24Hours() throws {
+        let count = 5_000
+        var idempotency = Idempotency(file(), test.services)
+        idempotency.start()
+        for number in 0..<count {
+            let verdicts = Verdicts()
+            idempotency.begin(Self.scope(number), Self.order, then: verdicts.add)
+            try #require(try verdicts.next().turn).end(with: Self.answer)
+        }
+        idempotency.stop()
+        for (hours, isKept) in [(1, true), (22, true), (1, false)] as [(Int64, Bool)] {
+            time.move(hours: hours)
+            idempotency = Idempotency(file(), test.services)
+            idempotency.start()
+            defer { idempotency.stop() }
+            for number in stride(from: 0, to: count, by: 97) {
+                let verdicts = Verdicts()
+                idempotency.begin(Self.scope(number), number % 2 == 0 ? Self.order : Self.other, then: verdicts.add)
+                let verdict = try verdicts.next()
+                #expect(verdict.word == (!isKept ? "first" : number % 2 == 0 ? "replayed" : "mismatch"))
+                #expect(verdict.answer == (isKept && number % 2 == 0 ? Self.answer : nil))
+            }
+        }
+        #expect(warnings == 0 && test.metrics.contains("pushfan_gateway_idempotency_lost_total 0"))
+    }
+
+    @Test func aTurnThatIsDroppedEndsWithoutAnAnswer() throws {
+        let idempotency = Idempotency(nil, test.services)
+        let first = Verdicts(), second = Verdicts()
+        idempotency.begin(Self.scope(1), Self.order, then: first.add)
+        idempotency.begin(Self.scope(1), Self.order, then: second.add)
+        #expect(second.isEmpty)
+        do { _ = try first.next() }
+        #expect(try second.next().word == "first")
+    }
+
+    @Test func aWaitOf5SecondsEnds() throws {
+        let idempotency = Idempotency(nil, test.services)
+        let first = Verdicts(), second = Verdicts()
+        idempotency.begin(Self.scope(1), Self.order, then: first.add)
+        let turn = try first.next().turn
+        idempotency.begin(Self.scope(1), Self.order, then: second.add)
+        test.clock.advance(seconds: 4)
+        idempotency.endWaits()
+        #expect(second.isEmpty)
+        test.clock.advance(seconds: 1)
+        idempotency.endWaits()
+        #expect(try second.next().word == "in_flight")
+        turn?.end(with: Self.answer)
+        #expect(second.isEmpty)
+    }
+
+    @Test func aFileThatNeverAnswersHoldsNoCallUp() throws {
+        // Its thread does not run.
+        let idempotency = Idempotency(file(), test.services)
+        let verdicts = Verdicts()
+        idempotency.begin(Self.scope(1), Self.order, then: verdicts.add)
+        test.clock.advance(seconds: 1)
+        idempotency.endWaits()
+        #expect(try verdicts.next().word == "first")
+        for number in 2..<10_000 {
+            idempotency.begin(Self.scope(number), Self.order, then: verdicts.add)
+            try #require(try verdicts.next().turn).end(with: Self.answer)
+        }
+        #expect(test.metrics.contains(/pushfan_gateway_idempotency_lost_total [1-9]/))
+    }
+
+    @Test func manyThreadsHaveOneTurnForEachKey() throws {
+        let idempotency = Idempotency(file(), test.services)
+        idempotency.start()
+        defer { idempotency.stop() }
+        let turns = Mutex([Int](repeating: 0, count: 200))
+        let answered = DispatchSemaphore(value: 0)
+        DispatchQueue.concurrentPerform(iterations: 1_000) { call in
+            idempotency.begin(Self.scope(call % 200), Self.order) { verdict in
+                if let turn = verdict.turn {
+                    turns.withLock { $0[call % 200] += 1 }
+                    turn.end(with: Self.answer)
+                }
+                answered.signal()
+            }
+        }
+        let limit = DispatchTime.now() + .seconds(Int(farDeadline.components.seconds))
+        for _ in 0..<1_000 { try #require(answered.wait(timeout: limit) == .success) }
+        #expect(turns.withLock { $0 } == Array(repeating: 1, count: 200))
+    }
+
+    // MARK: The file
+
+    @Test func onlyTheOwnerMayReadTheFileAndItHasNoKeyAndNoBody() throws {
+        let scope = try IdempotencyScope("canary-key", apiKey: "canary-caller", route: "r")
+        let print = try CallFingerprint(Array(#"{"text":"canary"}"#.utf8), ["Content-Type": "application/json"])
+        let remembered = RememberedAnswer(fingerprint: print, answer: Self.answer)
+        let keeper = keeper()
+        keeper.work([.keep(NewAnswer(scope: scope, remembered: remembered, time: 1))])
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
+            #expect(bytes.range(of: Data("canary".utf8)) == nil, "\(name)")
+        }
+    }
+
+    @Test func oldAnswersGoInSmallBites() throws {
+        let keeper = keeper()
+        for start in stride(from: 0, to: 5_000, by: 500) { keeper.work((start..<start + 500).map { .keep(new($0)) }) }
+        time.move(hours: 24)
+        let database = try Database(path: path, waiting: farDeadline)
+        func count() throws -> Int64? { try database.integer("SELECT count(*) FROM answer") }
+        #expect(try count() == 5_000)
+        keeper.work([.keep(new(5_000))])
+        #expect(try count() == 4_983, "one came, and 18 of the old went")
+        for _ in 0..<4 { keeper.rest() }
+        #expect(try count() == 983)
+        keeper.rest()
+        #expect(try count() == 1)
+        #expect(find(5_000, in: keeper) != nil && find(4_999, in: keeper) == nil)
+    }
+
+    @Test func inAFileThatIsNearlyFullTheOldestMakeRoom() throws {
+        let keeper = keeper(byteLimit: 1 << 20)
+        let body = [UInt8](repeating: 1, count: 1_000)
+        for start in stride(from: 0, to: 5_000, by: 10) {
+            time.move(milliseconds: 1)
+            keeper.work((start..<start + 10).map { .keep(new($0, body: body)) })
+        }
+        #expect(find(4_999, in: keeper) != nil && find(4_600, in: keeper) != nil && find(0, in: keeper) == nil)
+        #expect(warnings == 0)
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        #expect(size ?? .max <= 1 << 20)
+    }
+
+    @Test func aFullDiskIsSaidOnceAndTheFileIsUsedAgainLater() {
+        let keeper = keeper(byteLimit: 64 << 10)
+        let large = new(1, body: Array(repeating: 1, count: 128 << 10))
+        for _ in 0..<3 {
+            keeper.work([.keep(new(2)), .keep(large)])
+            #expect(find(2, in: keeper) == nil)
+            test.clock.advance(seconds: 30)
+        }
+        #expect(warnings == 1)
+        #expect(test.metrics.contains("pushfan_gateway_idempotency_file_usable 0"))
+        #expect(test.metrics.contains("pushfan_gateway_idempotency_lost_total 6"))
+        keeper.work([.keep(new(3))])
+        #expect(find(3, in: keeper) != nil)
+        #expect(warnings == 2 && test.log.text.contains("again"))
+        #expect(test.metrics.contains("pushfan_gateway_idempotency_file_usable 1"))
+    }
+
+    /// A cause for which a file cannot be used.
+    enum Damage: CaseIterable {
+        case noDatabase, damagedPages, otherProgram, newerVersion, folder, noFolder, notWritable, locked
+    }
+
+    @Test(arguments: Damage.allCases) func aFileOfNoUseIsSaidOnceAndLeftAlone(damage: Damage) throws {
+        let holder = try spoil(damage)
+        let before = try? Data(contentsOf: URL(fileURLWithPath: path))
+        let keeper = keeper()
+        for _ in 0..<3 {
+            keeper.work([.keep(new(1))])
+            #expect(find(1, in: keeper) == nil)
+            keeper.rest()
+            test.clock.advance(seconds: 30)
+        }
+        #expect(warnings == 1 && test.log.text.contains(#""level":"warning""#))
+        #expect(test.metrics.contains("pushfan_gateway_idempotency_file_usable 0"))
+        #expect((try? Data(contentsOf: URL(fileURLWithPath: path))) == before)
+        withExtendedLifetime(holder) {}
+    }
+
+    /// Makes a file that cannot be used, and gives what keeps it so.
+    private func spoil(_ damage: Damage) throws -> Database? {
+        let location = URL(fileURLWithPath: path)
+        switch damage {
+        case .noDatabase: try Data(String(repeating: "alice:$scrypt$ of a file of users\n", count: 300).utf8).write(to: location)
+        case .damagedPages:
+            do { keeper().work((0..<500).map { .keep(new($0 + 10)) }) }
+            var bytes = try Data(contentsOf: location)
+            bytes.replaceSubrange(100..<bytes.count, with: repeatElement(0xA5, count: bytes.count - 100))
+            try bytes.write(to: location)
+        case .otherProgram: try Database(path: path, waiting: .zero).execute("CREATE TABLE t(n)")
+        case .newerVersion:
+            do { keeper().work([.keep(new(10))]) }
+            try Database(path: path, waiting: .zero).execute("PRAGMA user_version = 2")
+        case .folder: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        case .noFolder: try FileManager.default.removeItem(atPath: folder)
+        case .notWritable:
+            // Rights would not keep an administrator out.
+            try FileManager.default.removeItem(atPath: folder)
+            try Data().write(to: URL(fileURLWithPath: folder))
+        case .locked:
+            do { keeper().work([.keep(new(10))]) }
+            let database = try Database(path: path, waiting: .zero)
+            try database.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM answer WHERE id < 0")
+            return database
+        }
+        return nil
+    }
+
+    @Test func aFileThatComesBackIsUsed() throws {
+        try FileManager.default.removeItem(atPath: folder)
+        let keeper = keeper()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        keeper.work([.keep(new(1))])
+        #expect(find(1, in: keeper) == nil, "it is left alone for 30 s")
+        test.clock.advance(seconds: 30)
+        keeper.work([.keep(new(1))])
+        #expect(find(1, in: keeper) != nil && warnings == 2)
+    }
+
+    @Test func aClockThatWasSetBackKeepsAnswersNoLongerThanADay() throws {
+        let keeper = keeper()
+        keeper.work([.keep(new(1))])
+        time.move(hours: -5)
+        let until = Mutex<MonotonicTime?>(nil)
+        keeper.work([.find(Self.scope(1)) { _, time in until.withLock { $0 = time } }])
+        #expect(until.withLock { $0 } == test.clock.now.advanced(by: .seconds(24 * 3600)))
+    }
+}
+
+/// The time of day, apart from the monotonic clock, as after a restart.
+private final class TimeOfDay: Sendable {
+    private let milliseconds = Mutex<Int64>(1_800_000_000_000)
+
+    var now: Int64 { milliseconds.withLock { $0 } }
+
+    func move(hours: Int64 = 0, milliseconds count: Int64 = 0) { milliseconds.withLock { $0 += hours * 3_600_000 + count } }
+}
+
+/// The verdicts that a call has got.
+private final class Verdicts: Sendable {
+    private let verdicts = Mutex<[Idempotency.Verdict]>([])
+    private let arrivals = DispatchSemaphore(value: 0)
+
+    @Sendable func add(_ verdict: Idempotency.Verdict) {
+        verdicts.withLock { $0.append(verdict) }
+        arrivals.signal()
+    }
+
+    var isEmpty: Bool { verdicts.withLock { $0.isEmpty } }
+
+    /// The one that came first, once there is one. It is kept no longer.
+    func next() throws -> Idempotency.Verdict {
+        let limit = DispatchTime.now() + .seconds(Int(farDeadline.components.seconds))
+        try #require(arrivals.wait(timeout: limit) == .success)
+        return verdicts.withLock { $0.removeFirst() }
+    }
+}
+
+extension Idempotency.Verdict {
+    fileprivate var turn: Idempotency.Turn? { if case .first(let turn) = self { turn } else { nil } }
+
+    fileprivate var answer: StoredAnswer? { if case .replayed(let answer) = self { answer } else { nil } }
+
+    fileprivate var word: String {
+        switch self {
+        case .first: "first"
+        case .replayed: "replayed"
+        case .mismatch: "mismatch"
+        case .inFlight: "in_flight"
+        }
+    }
+}
