@@ -1,5 +1,5 @@
 import HTTPServing
-import Users
+import Basics
 
 /// Says whose key a call shows, by its `Authorization` header and its client's address; nil each where it is not known.
 typealias KeyCheck = @Sendable (_ authorization: String?, _ client: NumericAddress?) -> KeySignIn.Outcome

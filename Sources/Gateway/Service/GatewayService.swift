@@ -36,9 +36,7 @@ public final class GatewayService: Sendable {
     /// - Throws: ``GatewayFailure``: it cannot work with the settings, or the system refuses a descriptor.
     public convenience init(_ configuration: GatewayConfiguration, _ services: GatewayServices) throws(GatewayFailure) {
         let keys = try KeySignIn.make(configuration, services)
-        try self.init(configuration, services) { (authorization, client) in
-            keys?.check(authorization, from: client) ?? .refused
-        }
+        try self.init(configuration, services, checkKey: { keys?.check($0, from: $1) ?? .refused })
     }
 
     /// Makes one whose keys of `/v1` `checkKey` knows.
