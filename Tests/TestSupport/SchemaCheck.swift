@@ -96,7 +96,7 @@ public struct SchemaCheck {
         case ("maxLength", _): require(text.unicodeScalars.count <= number(keyword), "maxLength", node)
         case ("pattern", .text(let pattern)):
             if patterns[pattern] == nil { patterns[pattern] = (try? Regex(pattern))?.matchingSemantics(.unicodeScalar) }
-            require(patterns[pattern].map { text.firstMatch(of: $0) != nil } ?? false, "pattern \(pattern)", node)
+            require(patterns[pattern].map { text.wholeMatch(of: $0) != nil } ?? false, "pattern \(pattern)", node)
         case ("format", "date-time"): require(Timestamp(text.utf8Span.span) != nil, "format", node)
         default: require(false, "the keyword \(keyword.name)", node)
         }

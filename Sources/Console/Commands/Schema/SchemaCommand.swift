@@ -1,13 +1,14 @@
 import Basics
 import PushModel
+import Settings
 
 extension Command {
     /// `pushfan schema`: the forms of what is written and read, for machines.
     static let schema = Command(
-        "schema", .publishers, "Print the JSON Schema of a request or a result", operands: "[NAME]",
+        "schema", .publishers, "Print the JSON Schema of a request or a result, or describe the topics", operands: "[NAME]",
         maximumOperands: 1,
-        examples: ["pushfan schema", "pushfan schema request | less", "pushfan schema result"],
-        readOn: "pushfan help schemas", acceptsSettings: false, run: SchemaCommand.run)
+        examples: ["pushfan schema", "pushfan schema request | less", "pushfan schema asyncapi"],
+        groups: [FlagGroup("Selection", [FlagGroup.configFile])], readOn: "pushfan help schemas", run: SchemaCommand.run)
 }
 
 private enum SchemaCommand {
@@ -24,28 +25,30 @@ private enum SchemaCommand {
                 "there is no schema \(Sanitised.quoted(name))",
                 hint: nearest.map { "did you mean '\($0)'?" } ?? "`pushfan schema` lists the names")
         }
-        try invocation.streams.out(description.document.json)
+        try invocation.streams.out(description.document(invocation).json)
         return .done
     }
 }
 
 /// What `pushfan schema` can print.
 private enum Description: String, CaseIterable {
-    case request, result, outcome
+    case request, result, outcome, asyncapi
 
     var summary: String {
         switch self {
         case .request: "a request, as `pushfan enqueue` takes it: JSON Schema 2020-12"
         case .result: "a record of the results topic, of any kind: JSON Schema 2020-12"
         case .outcome: "a result of the kind outcome: JSON Schema 2020-12"
+        case .asyncapi: "the topics that others write or read, under the names in the settings: AsyncAPI 3.0"
         }
     }
 
-    var document: JSONTree {
+    func document(_ invocation: Invocation) throws(CommandFailure) -> JSONTree {
         switch self {
         case .request: MessageSchema.request.document
         case .result: MessageSchema.result.document
         case .outcome: MessageSchema.outcome.document
+        case .asyncapi: TopicsDescription(try invocation.settings().kafka.topics).document(version: Program.version)
         }
     }
 }
