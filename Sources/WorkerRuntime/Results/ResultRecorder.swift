@@ -120,8 +120,7 @@ struct ResultHeaders {
     init(workerID: String) {
         var text = ByteWriter()
         func add(_ header: ResultHeader, _ ownValue: String? = nil) -> OutcomeBatch.Header {
-            let value = ownValue ?? header.fixedValue
-            let start = text.count
+            let (start, value) = (text.count, ownValue ?? header.fixedValue)
             text.append(header.rawValue)
             let end = text.count
             if let value { text.append(value) }

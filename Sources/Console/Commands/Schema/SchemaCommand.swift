@@ -1,11 +1,12 @@
 import Basics
+import Gateway
 import PushModel
 import Settings
 
 extension Command {
     /// `pushfan schema`: the forms of what is written and read, for machines.
     static let schema = Command(
-        "schema", .publishers, "Print the JSON Schema of a request or a result, or describe the topics", operands: "[NAME]",
+        "schema", .publishers, "Print the JSON Schema of a request or a result, or describe topics and API", operands: "[NAME]",
         maximumOperands: 1,
         examples: ["pushfan schema", "pushfan schema request | less", "pushfan schema asyncapi"],
         groups: [FlagGroup("Selection", [FlagGroup.configFile])], readOn: "pushfan help schemas", run: SchemaCommand.run)
@@ -32,7 +33,7 @@ private enum SchemaCommand {
 
 /// What `pushfan schema` can print.
 private enum Description: String, CaseIterable {
-    case request, result, outcome, asyncapi
+    case request, result, outcome, asyncapi, openapi
 
     var summary: String {
         switch self {
@@ -40,6 +41,7 @@ private enum Description: String, CaseIterable {
         case .result: "a record of the results topic, of any kind: JSON Schema 2020-12"
         case .outcome: "a result of the kind outcome: JSON Schema 2020-12"
         case .asyncapi: "the topics that others write or read, under the names in the settings: AsyncAPI 3.0"
+        case .openapi: "the routes of the gateway, as it serves it at /v1/openapi.json: OpenAPI 3.1"
         }
     }
 
@@ -49,6 +51,7 @@ private enum Description: String, CaseIterable {
         case .result: MessageSchema.result.document
         case .outcome: MessageSchema.outcome.document
         case .asyncapi: TopicsDescription(try invocation.settings().kafka.topics).document(version: Program.version)
+        case .openapi: APIDescription.document
         }
     }
 }
