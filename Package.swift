@@ -144,7 +144,7 @@ let package = Package(
         wrapper(
             "Console",
             [
-                "Basics", "Settings", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
+                "Basics", "Settings", "Gateway", "HubEmulator", "PushModel", "Payloads", "FanOut", "Delivery", "Observability",
                 "ResultQuery", "Replay", "Pages", "Kafka", "SQLite",
                 "HubREST", "HubAuth", "HTTPServing", "HTTP1", "CurlHTTP", "EventLoop", "Crypto", "Users", "Keys", "Publishing",
                 "Intake", "Gateway",

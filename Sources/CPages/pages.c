@@ -15,6 +15,9 @@ static const unsigned char Requests[] = {
 static const unsigned char LargeRequests[] = {
 #embed "../PushFan/PushFan.docc/LargeRequests.md"
 };
+static const unsigned char Schemas[] = {
+#embed "../PushFan/PushFan.docc/Schemas.md"
+};
 static const unsigned char Results[] = {
 #embed "../PushFan/PushFan.docc/Results.md"
 };
@@ -80,7 +83,7 @@ static const unsigned char Contributing[] = {
 
 // In the order of the README.
 static const struct pushfan_page pages[] = {
-  PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests),
+  PAGE(RequestPath), PAGE(Scheduling), PAGE(Requests), PAGE(LargeRequests), PAGE(Schemas),
   PAGE(Results), PAGE(Outcomes), PAGE(Replay), PAGE(Configuration),
   PAGE(Hubs), PAGE(HubProtocol), PAGE(Gateway), PAGE(Publish),
   PAGE(Operations), PAGE(Guarantees), PAGE(Failures), PAGE(ExitCodes),

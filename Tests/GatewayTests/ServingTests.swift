@@ -32,6 +32,7 @@ import Testing
         ("POST", "/api/register/x", .otherMethods(["PUT", "DELETE"])), ("OPTIONS", "/api/notifications", .otherMethods(["POST"])),
         ("PUT", "/api/register/", .nowhere), ("PUT", "/api/register/a/b", .nowhere), ("GET", "/api", .nowhere),
         ("GET", "//", .nowhere), ("POST", "/api/register?x", .nowhere), ("GET", "", .nowhere), ("OPTIONS", "*", .nowhere),
+        ("GET", "/v1/openapi.json", .route(.openAPI)), ("HEAD", "/v1/openapi.json", .route(.openAPI)),
         ("POST", "/v1/requests", .route(.publish)), ("GET", "/v1/requests", .otherMethods(["POST"])),
         ("POST", "/v1/requests/", .nowhere), ("POST", "/v1", .nowhere), ("GET", "/api/notifications/", .nowhere),
         ("GET", "/api/notifications/a-_B", .route(.secureText(id: "a-_B"))),

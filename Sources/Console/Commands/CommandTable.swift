@@ -2,7 +2,7 @@ extension Command {
     /// Every command of this module, one entry each.
     public static let builtIn: [Command] = [
         .help, .version,
-        .enqueue, .cancel, .explain,
+        .enqueue, .cancel, .explain, .schema,
         .emulator, .topicsCreate, .topicsCheck, .configCheck, .configShow, .healthcheck, .doctor, .status,
         .groupAdopt, .groupStart,
         .handlesCollect, .usersSet, .usersList, .usersRemove, .keysCreate, .keysList,

@@ -38,10 +38,11 @@ public struct NotifyQuery: Sendable, Equatable {
         if platform == nil, recipient != nil, !isSecure { throw .invalid("to_tag needs pns: the platform to send to.") }
     }
 
+    /// The words of platforms. It is not known what a browser's app would make of these texts.
+    static let platforms = RegisterBody.platforms.filter { $0.value != .browser }.map(\.key)
+
     private static func platform(_ word: String) -> Platform? {
-        let platform = RegisterBody.platform(word)
-        // Nobody has said what a browser's app would make of these texts.
-        return platform == .browser ? nil : platform
+        platforms.contains(word.lowercased()) ? RegisterBody.platform(word) : nil
     }
 
     private static func isTrue(_ word: String?) throws(APIProblem) -> Bool {

@@ -50,14 +50,14 @@ public struct RegisterBody: Sendable, Equatable {
     ///   `gcm` is a format whose service has ended.
     /// - Returns: The platform; nil for one that an app cannot register with.
     public static func platform(_ word: String) -> Platform? {
-        switch word.lowercased() {
-        case "apns": .apple
-        case "fcm", "gcm", "fcmv1": .fcmv1
-        case "wns": .windows
-        case "browser": .browser
-        default: nil
-        }
+        let word = word.lowercased()
+        return platforms.first { $0.key == word }?.value
     }
+
+    /// The words of platforms.
+    static let platforms: KeyValuePairs<String, Platform> = [
+        "apns": .apple, "fcm": .fcmv1, "gcm": .fcmv1, "fcmv1": .fcmv1, "wns": .windows, "browser": .browser,
+    ]
 }
 
 extension RegisterBody: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

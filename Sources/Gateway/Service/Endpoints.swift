@@ -5,7 +5,7 @@ import Users
 
 /// A request of `/api` whose caller has signed in.
 struct APICall: Sendable {
-    /// Where it leads; never ``Route/welcome`` or ``Route/publish``.
+    /// Where it leads; never ``Route/welcome``, ``Route/openAPI`` or ``Route/publish``.
     let route: Route
     /// The request, whole.
     let request: HTTPServerRequest
@@ -71,7 +71,7 @@ struct APIEndpoints: Endpoints {
         case .newRegistration, .putRegistration, .deleteRegistration: register.answer(call)
         case .notify: notify.answer(call)
         case .secureText(let id): notify.answer(call, textOf: id)
-        case .welcome, .publish: call.reply.answer(APIProblem.notFound)
+        case .welcome, .openAPI, .publish: call.reply.answer(APIProblem.notFound)
         }
     }
 

@@ -16,12 +16,14 @@ enum Route: Sendable, Equatable {
     case notify
     /// `GET /api/notifications/{id}`; the id is decoded and not looked at.
     case secureText(id: String)
+    /// `GET /v1/openapi.json`, without signing in.
+    case openAPI
 
     /// Whether a body says what to do; that of any other route is read past.
     var takesBody: Bool {
         switch self {
         case .putRegistration, .notify, .publish: true
-        case .welcome, .newRegistration, .deleteRegistration, .secureText: false
+        case .welcome, .newRegistration, .deleteRegistration, .secureText, .openAPI: false
         }
     }
 
@@ -45,6 +47,7 @@ enum Route: Sendable, Equatable {
             case .route(.publish): "requests.publish"
             case .route(.notify): "notify"
             case .route(.secureText): "notify.text"
+            case .route(.openAPI): "openapi"
             case .otherMethods, .nowhere: "none"
             }
         }
@@ -63,6 +66,8 @@ enum Route: Sendable, Equatable {
             routes = [("GET", .welcome), ("HEAD", .welcome)]
         } else if pieces == ["", "v1", "requests"] {
             routes = [("POST", .publish)]
+        } else if pieces == ["", "v1", "openapi.json"] {
+            routes = [("GET", .openAPI), ("HEAD", .openAPI)]
         } else if pieces == ["", "api", "register"] {
             routes = [("POST", .newRegistration)]
         } else if pieces == ["", "api", "notifications"] {

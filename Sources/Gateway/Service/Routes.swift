@@ -41,7 +41,7 @@ struct Routes: Sendable {
         switch match {
         case .nowhere: return .notFound
         case .otherMethods(let methods): return .methodNotAllowed(methods)
-        case .route(.welcome): return nil
+        case .route(.welcome), .route(.openAPI): return nil
         case .route(.publish):
             guard PresentedKey(authorization: Self.authorization(of: head)) != nil else { return .keyNeeded }
             return PublishForm(head.headers) == nil ? .noRequestMediaType : nil
@@ -75,6 +75,7 @@ struct Routes: Sendable {
         case .nowhere: reply.answer(APIProblem.notFound)
         case .otherMethods(let methods): reply.answer(APIProblem.methodNotAllowed(methods))
         case .route(.welcome): reply.answer(.text(Self.welcome))
+        case .route(.openAPI): reply.answer(APIDescription.answer(to: request.headers))
         case .route(.publish): publish(request, reply)
         case .route(let route):
             signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in

@@ -1,7 +1,7 @@
 /// A class of characters that a name may be made of, ASCII only.
 struct CharacterClass: Sendable {
     /// A bit for each character of ASCII.
-    private struct Bitmap {
+    private struct Bitmap: Equatable {
         private var low: UInt64 = 0
         private var high: UInt64 = 0
 
@@ -12,6 +12,26 @@ struct CharacterClass: Sendable {
 
         @inline(__always) func contains(_ byte: UInt8) -> Bool {
             byte < 0x80 && (byte < 64 ? low : high) &>> UInt64(byte) & 1 == 1
+        }
+
+        /// The members as a bracket of a regular expression, neighbours as ranges.
+        var bracket: String {
+            var text = "["
+            var byte: UInt8 = 0
+            while byte < 0x80 {
+                let first = byte
+                while contains(byte) { byte += 1 }
+                if byte > first { text += Self.escaped(first) }
+                if byte > first + 1 { text += (byte > first + 2 ? "-" : "") + Self.escaped(byte - 1) }
+                byte += 1
+            }
+            return text + "]"
+        }
+
+        /// A character inside a bracket.
+        private static func escaped(_ byte: UInt8) -> String {
+            let character = String(Unicode.Scalar(byte))
+            return "\\[]^-".contains(character) ? "\\" + character : character
         }
     }
 
@@ -32,6 +52,14 @@ struct CharacterClass: Sendable {
         for index in text.indices where !allowed.contains(text[index]) { return false }
         return true
     }
+
+    /// The same as a regular expression (ECMA-262), for a text that is not empty.
+    var pattern: String {
+        allowed == starting ? "^\(allowed.bracket)+$" : "^\(starting.bracket)\(allowed.bracket)*$"
+    }
+
+    /// The same for a text that may be empty; of a class in which the first character is like all others.
+    var patternOrEmpty: String { "^\(allowed.bracket)*$" }
 
     static let identifier = CharacterClass("letters, digits and . _ : -") { isAlphanumeric($0) || isOne(of: "._:-", $0) }
     static let slug = CharacterClass(

@@ -168,17 +168,17 @@ struct FieldReader {
 
     /// A flat object of strings.
     mutating func strings(
-        _ node: Node, _ document: borrowing JSONDocument, memberCount: ClosedRange<Int>, nameLength: Int, valueLength: Int
+        _ node: Node, _ document: borrowing JSONDocument, _ limits: RequestLimits.Map
     ) -> Node? {
-        guard let object = object(node, document, memberCount: memberCount) else { return nil }
+        guard let object = object(node, document, memberCount: limits.members) else { return nil }
         let before = faultCount
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
             let name = document.text(of: key)
-            if name.count > nameLength && characterCount(document.span(name)) > nameLength {
-                fault(at: key, in: document, "This name has more than \(nameLength) characters.")
+            if name.count > limits.nameLength && characterCount(document.span(name)) > limits.nameLength {
+                fault(at: key, in: document, "This name has more than \(limits.nameLength) characters.")
             }
-            _ = text(value, document, 0...valueLength)
+            _ = text(value, document, 0...limits.valueLength)
         }
         return faultCount == before ? object : nil
     }

@@ -29,7 +29,7 @@ public enum Platform: UInt8, Sendable, CaseIterable {
         self = platform
     }
 
-    private static let names = NameTable<Platform>([
+    static let names = NameTable<Platform>([
         ("apple", .apple), ("apns", .apple), ("fcmv1", .fcmv1), ("fcmV1", .fcmv1), ("fcm", .fcmv1), ("gcm", .gcm),
         ("windows", .windows), ("wns", .windows), ("adm", .adm), ("baidu", .baidu), ("browser", .browser), ("xiaomi", .xiaomi),
     ])

@@ -6,6 +6,9 @@ public struct RecordHeaders: Sendable {
         case contentType, ceID, ceSource, ceTime, ceExpiryTime, cePartitionKey, ceTraceParent, ceTraceState, traceParent
         case traceState
 
+        /// As it is written; read in any case.
+        public var spelling: String { String(decoding: Self.spellings[rawValue], as: UTF8.self) }
+
         static let spellings: [[UInt8]] = [
             "content-type", "ce_id", "ce_source", "ce_time", "ce_expirytime", "ce_partitionkey", "ce_traceparent",
             "ce_tracestate", "traceparent", "tracestate",

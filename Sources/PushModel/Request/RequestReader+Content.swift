@@ -1,5 +1,5 @@
 extension RequestReader {
-    private enum AudienceKind: String, CaseIterable {
+    enum AudienceKind: String, CaseIterable {
         case users, installations, categories, devices
         case tagExpression = "tag_expression"
         // Named last, because few requests mean every device.
@@ -48,13 +48,15 @@ extension RequestReader {
             fields.fault(at: value, in: document, "A broadcast is written {\"broadcast\": true}.")
             return nil
         case .users:
-            return fields.distinctUserNames(value, document, 1...10_000).map { .users($0) }
+            return fields.distinctUserNames(value, document, RequestLimits.recipients).map { .users($0) }
         case .installations:
-            return fields.distinctStrings(value, document, 1...10_000, length: 1...120, .tag).map { .installations($0) }
+            return fields.distinctStrings(value, document, RequestLimits.recipients, length: RequestLimits.tag, .tag)
+                .map { .installations($0) }
         case .categories:
-            return fields.distinctStrings(value, document, 1...200, length: 1...120, .tag).map { .categories($0) }
+            return fields.distinctStrings(value, document, RequestLimits.categories, length: RequestLimits.tag, .tag)
+                .map { .categories($0) }
         case .tagExpression:
-            return fields.text(value, document, 1...4096).map { .tagExpression($0) }
+            return fields.text(value, document, RequestLimits.tagExpression).map { .tagExpression($0) }
         case .devices:
             return devices(value, document, &fields)
         }
@@ -63,8 +65,10 @@ extension RequestReader {
     private func devices(
         _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
     ) -> PushRequest.Audience? {
-        guard document.kind(of: value) == .array, (1...10_000).contains(document.childCount(of: value)) else {
-            fields.fault(at: value, in: document, "This must be an array of 1 to 10000 devices.")
+        let limits = RequestLimits.recipients
+        guard document.kind(of: value) == .array, limits.contains(document.childCount(of: value)) else {
+            fields.fault(
+                at: value, in: document, "This must be an array of \(limits.lowerBound) to \(limits.upperBound) devices.")
             return nil
         }
         let before = fields.faultCount
@@ -80,17 +84,17 @@ extension RequestReader {
             fields.fault(at: element, in: document, "A device has a platform and a handle.")
             return
         }
-        if let name = fields.text(platform, document, 1...32), Platform(document.span(name)) == nil {
+        if let name = fields.text(platform, document, RequestLimits.platformName), Platform(document.span(name)) == nil {
             fields.fault(at: platform, in: document, "There is no such platform.")
         }
-        _ = fields.text(handle, document, 1...4096, .visible)
+        _ = fields.text(handle, document, RequestLimits.handle, .visible)
     }
 
-    private static let deviceFields: [StaticString] = ["platform", "handle"]
+    static let deviceFields: [StaticString] = ["platform", "handle"]
 }
 
 extension RequestReader {
-    private enum MessageField: String, CaseIterable {
+    enum MessageField: String, CaseIterable {
         case title, subtitle, body
         case imageURL = "image_url"
         case deepLink = "deep_link"
@@ -125,18 +129,18 @@ extension RequestReader {
         into message: inout PushRequest.Message, _ fields: inout FieldReader
     ) {
         switch field {
-        case .title: message.title = fields.text(value, document, 0...256)
-        case .subtitle: message.subtitle = fields.text(value, document, 0...256)
-        case .body: message.body = fields.text(value, document, 0...2048)
+        case .title: message.title = fields.text(value, document, RequestLimits.title)
+        case .subtitle: message.subtitle = fields.text(value, document, RequestLimits.title)
+        case .body: message.body = fields.text(value, document, RequestLimits.body)
         case .imageURL: message.imageURL = webAddress(value, document, &fields)
-        case .deepLink: message.deepLink = fields.text(value, document, 0...2048)
-        case .sound: message.sound = fields.text(value, document, 0...128)
-        case .badge: message.badge = fields.integer(value, document, 0...99_999).map(Int.init)
-        case .actionCategory: message.actionCategory = fields.text(value, document, 0...64)
-        case .threadID: message.threadID = fields.text(value, document, 0...64)
+        case .deepLink: message.deepLink = fields.text(value, document, RequestLimits.deepLink)
+        case .sound: message.sound = fields.text(value, document, RequestLimits.sound)
+        case .badge: message.badge = fields.integer(value, document, RequestLimits.badge).map(Int.init)
+        case .actionCategory: message.actionCategory = fields.text(value, document, RequestLimits.group)
+        case .threadID: message.threadID = fields.text(value, document, RequestLimits.group)
         case .silent: message.isSilent = fields.boolean(value, document)
         case .data:
-            message.data = fields.strings(value, document, memberCount: 0...64, nameLength: 128, valueLength: 2048)
+            message.data = fields.strings(value, document, RequestLimits.data)
         }
     }
 
@@ -144,7 +148,7 @@ extension RequestReader {
     private func webAddress(
         _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
     ) -> JSONDocument.Text? {
-        guard let text = fields.text(value, document, 1...2048) else { return nil }
+        guard let text = fields.text(value, document, RequestLimits.imageURL) else { return nil }
         let bytes = document.span(text)
         var colon = 0
         while colon < bytes.count && bytes[colon] != UInt8(ascii: ":") { colon += 1 }
@@ -158,7 +162,7 @@ extension RequestReader {
     }
 
     func readPayloads(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
-        guard let object = fields.object(value, request.document, memberCount: 1...8) else { return }
+        guard let object = fields.object(value, request.document, memberCount: RequestLimits.payloads) else { return }
         let before = fields.faultCount
         var seen: PlatformSet = []
         var members = request.document.children(of: object)
@@ -178,7 +182,7 @@ extension RequestReader {
 
     private func checkPayload(_ payload: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
         guard let object = fields.object(payload, document) else { return }
-        fields.unknownMembers(of: object, in: document, beside: ["body", "content_type", "headers"])
+        fields.unknownMembers(of: object, in: document, beside: Self.payloadFields)
         guard let body = document.member("body", of: object) else {
             fields.fault(at: payload, in: document, "A payload needs a body.")
             return
@@ -190,25 +194,27 @@ extension RequestReader {
         if let headers = document.member("headers", of: object) { checkHeaders(headers, document, &fields) }
     }
 
-    private static let contentTypes = NameTable(
+    static let payloadFields: [StaticString] = ["body", "content_type", "headers"]
+
+    static let contentTypes = NameTable(
         ["application/json;charset=utf-8", "application/xml", "application/octet-stream"].map { ($0, $0) })
 
     /// Headers go into a request's head as they are: one line end inside would be another header.
     private func checkHeaders(_ node: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
-        guard let object = fields.strings(node, document, memberCount: 0...16, nameLength: 128, valueLength: 512) else { return }
+        guard let object = fields.strings(node, document, RequestLimits.headers) else { return }
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
             let name = document.text(of: key)
             if name.isEmpty || !CharacterClass.headerName.matches(document.span(name)) {
                 fields.fault(at: key, in: document, "A header's name may hold only \(CharacterClass.headerName.explanation).")
             }
-            _ = fields.text(value, document, 0...512, .printable)
+            _ = fields.text(value, document, 0...RequestLimits.headers.valueLength, .printable)
         }
     }
 }
 
 extension RequestReader {
-    private enum OptionField: String, CaseIterable {
+    enum OptionField: String, CaseIterable {
         case dryRun = "dry_run"
         case testSend = "test_send"
         case maxAttempts = "max_attempts"
@@ -218,8 +224,8 @@ extension RequestReader {
         static let names = NameTable<OptionField>()
     }
 
-    private static let ambiguityPolicies = NameTable<PushRequest.AmbiguityPolicy>()
-    private static let resultDetails = NameTable<PushRequest.ResultDetail>()
+    static let ambiguityPolicies = NameTable<PushRequest.AmbiguityPolicy>()
+    static let resultDetails = NameTable<PushRequest.ResultDetail>()
 
     func readOptions(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
         guard let object = fields.object(value, request.document) else { return }
@@ -233,7 +239,7 @@ extension RequestReader {
             switch field {
             case .dryRun: options.dryRun = fields.boolean(value, request.document)
             case .testSend: options.testSend = fields.boolean(value, request.document)
-            case .maxAttempts: options.maxAttempts = fields.integer(value, request.document, 1...20).map(Int.init)
+            case .maxAttempts: options.maxAttempts = fields.integer(value, request.document, RequestLimits.attempts).map(Int.init)
             case .onAmbiguous:
                 options.onAmbiguous = fields.word(value, request.document, of: Self.ambiguityPolicies) ?? .stop
             case .resultDetail:

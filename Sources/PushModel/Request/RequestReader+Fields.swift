@@ -1,6 +1,6 @@
 extension RequestReader {
     /// A field of the request, under the name that the contract gives it.
-    private enum Field: String, CaseIterable {
+    enum Field: String, CaseIterable {
         case schemaVersion = "schema_version"
         case id, source, tenant, hub
         case createdAt = "created_at"
@@ -32,7 +32,7 @@ extension RequestReader {
         }
     }
 
-    private enum ReplayField: String, CaseIterable {
+    enum ReplayField: String, CaseIterable {
         case root = "root_request_id"
         case parent = "parent_request_id"
         case parentOrigin = "parent_origin"
@@ -42,7 +42,7 @@ extension RequestReader {
         static let names = NameTable<ReplayField>()
     }
 
-    private static let priorities = NameTable<PushRequest.Priority>()
+    static let priorities = NameTable<PushRequest.Priority>()
 
     /// Fields that rules between fields ask for: whether they stand in the request, with or without a fault.
     struct PresentFields: OptionSet {
@@ -82,28 +82,26 @@ extension RequestReader {
             if request.document.integer(at: value) != 1 {
                 fields.fault(at: value, in: request.document, "Only schema version 1 is understood.")
             }
-        case .id: request.id = fields.text(value, request.document, 1...128, .identifier) ?? .none
-        case .source: request.source = fields.text(value, request.document, 1...256)
-        case .tenant: request.tenant = fields.text(value, request.document, 1...63, .slug)
-        case .hub: request.hub = fields.text(value, request.document, 1...63, .slug)
+        case .id: request.id = fields.text(value, request.document, RequestLimits.identifier, .identifier) ?? .none
+        case .source: request.source = fields.text(value, request.document, RequestLimits.source)
+        case .tenant: request.tenant = fields.text(value, request.document, RequestLimits.slug, .slug)
+        case .hub: request.hub = fields.text(value, request.document, RequestLimits.slug, .slug)
         case .createdAt: request.createdAt = fields.moment(value, request.document)
         case .audience: readAudience(value, into: &request, &fields)
         case .platforms: request.platforms = platforms(value, request.document, &fields)
         case .message: readMessage(value, into: &request, &fields)
         case .template:
-            request.template = fields.strings(
-                value, request.document, memberCount: 1...64, nameLength: 120, valueLength: 2048)
+            request.template = fields.strings(value, request.document, RequestLimits.template)
         case .payloads: readPayloads(value, into: &request, &fields)
-        case .timeToLive: request.timeToLive = fields.integer(value, request.document, 0...2_419_200)
+        case .timeToLive: request.timeToLive = fields.integer(value, request.document, RequestLimits.timeToLive)
         case .expiresAt: request.expiresAt = fields.moment(value, request.document)
         case .notBefore: request.notBefore = fields.moment(value, request.document)
         case .priority:
             request.hasPriority = true
             request.priority = fields.word(value, request.document, of: Self.priorities) ?? .normal
-        // APNs counts 64 bytes, and the key travels in headers: hence ASCII.
-        case .collapseKey: request.collapseKey = fields.text(value, request.document, 1...64, .printable)
+        case .collapseKey: request.collapseKey = fields.text(value, request.document, RequestLimits.collapseKey, .printable)
         case .dedupe: readDedupe(value, into: &request, &fields)
-        case .orderingKey: request.orderingKey = fields.text(value, request.document, 1...256)
+        case .orderingKey: request.orderingKey = fields.text(value, request.document, RequestLimits.orderingKey)
         case .options: readOptions(value, into: &request, &fields)
         case .labels: request.labels = labels(value, request.document, &fields)
         case .replay, .parent:
@@ -124,7 +122,8 @@ extension RequestReader {
         _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
     ) -> PlatformSet {
         var set: PlatformSet = []
-        guard let list = fields.distinctStrings(value, document, 1...8, length: 1...32) else { return set }
+        guard let list = fields.distinctStrings(value, document, RequestLimits.platforms, length: RequestLimits.platformName)
+        else { return set }
         var elements = document.children(of: list)
         while let (_, element) = elements.next(in: document) {
             guard let platform = Platform(document.span(document.text(of: element))) else {
@@ -140,23 +139,25 @@ extension RequestReader {
         return set
     }
 
+    static let dedupeFields: [StaticString] = ["key", "window_seconds"]
+
     private func readDedupe(_ value: JSONDocument.Node, into request: inout PushRequest, _ fields: inout FieldReader) {
         guard let object = fields.object(value, request.document) else { return }
-        fields.unknownMembers(of: object, in: request.document, beside: ["key", "window_seconds"])
+        fields.unknownMembers(of: object, in: request.document, beside: Self.dedupeFields)
         guard let key = request.document.member("key", of: object) else {
             fields.fault(at: value, in: request.document, "dedupe needs a key.")
             return
         }
-        request.dedupeKey = fields.text(key, request.document, 1...128)
+        request.dedupeKey = fields.text(key, request.document, RequestLimits.dedupeKey)
         if let window = request.document.member("window_seconds", of: object) {
-            request.dedupeWindow = fields.integer(window, request.document, 1...604_800) ?? request.dedupeWindow
+            request.dedupeWindow = fields.integer(window, request.document, RequestLimits.dedupeWindow) ?? request.dedupeWindow
         }
     }
 
     private func labels(
         _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
     ) -> JSONDocument.Node? {
-        guard let object = fields.strings(value, document, memberCount: 0...16, nameLength: 32, valueLength: 64) else {
+        guard let object = fields.strings(value, document, RequestLimits.labels) else {
             return nil
         }
         var valid = true
@@ -176,24 +177,25 @@ extension RequestReader {
         return valid ? object : nil
     }
 
+    static let neededReplayFields: [StaticString] = ["root_request_id", "parent_request_id", "generation", "job_id"]
+
     private func replay(
         _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
     ) -> JSONDocument.Node? {
         let before = fields.faultCount
         guard let object = fields.object(value, document) else { return nil }
-        for name: StaticString in ["root_request_id", "parent_request_id", "generation", "job_id"]
-        where document.member(name, of: object) == nil {
+        for name in Self.neededReplayFields where document.member(name, of: object) == nil {
             fields.fault(at: value, in: document, "replay needs \(name).")
         }
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
             switch ReplayField.names.value(of: document.text(of: key), in: document) {
-            case .root, .parent, .job: _ = fields.text(value, document, 1...128, .identifier)
-            case .generation: _ = fields.integer(value, document, 1...1000)
-            case .actor: _ = fields.text(value, document, 0...128)
-            case .reason: _ = fields.text(value, document, 0...512)
+            case .root, .parent, .job: _ = fields.text(value, document, RequestLimits.identifier, .identifier)
+            case .generation: _ = fields.integer(value, document, RequestLimits.generation)
+            case .actor: _ = fields.text(value, document, RequestLimits.actor)
+            case .reason: _ = fields.text(value, document, RequestLimits.reason)
             case .modified: readModified(value, document, &fields)
-            case .parentOrigin: _ = fields.text(value, document, 1...300)
+            case .parentOrigin: _ = fields.text(value, document, RequestLimits.parentOrigin)
             case .sends: readSends(value, document, &fields)
             case nil: fields.unknown(key, in: document, beside: ReplayField.names.names)
             }
@@ -203,20 +205,21 @@ extension RequestReader {
 
     /// The indices of the sends that are repeated, of at most 256.
     private func readSends(_ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
-        guard document.kind(of: value) == .array, document.childCount(of: value) <= 256 else {
-            fields.fault(at: value, in: document, "This must be an array of at most 256 numbers.")
+        guard document.kind(of: value) == .array, RequestLimits.sends.contains(document.childCount(of: value)) else {
+            fields.fault(at: value, in: document, "This must be an array of at most \(RequestLimits.sends.upperBound) numbers.")
             return
         }
         var elements = document.children(of: value)
-        while let (_, element) = elements.next(in: document) { _ = fields.integer(element, document, 0...255) }
+        while let (_, element) = elements.next(in: document) { _ = fields.integer(element, document, RequestLimits.sendIndex) }
     }
 
     private func readModified(_ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader) {
-        guard document.kind(of: value) == .array, document.childCount(of: value) <= 32 else {
-            fields.fault(at: value, in: document, "This must be an array of at most 32 strings.")
+        guard document.kind(of: value) == .array, RequestLimits.modified.contains(document.childCount(of: value)) else {
+            fields.fault(
+                at: value, in: document, "This must be an array of at most \(RequestLimits.modified.upperBound) strings.")
             return
         }
         var elements = document.children(of: value)
-        while let (_, element) = elements.next(in: document) { _ = fields.text(element, document, 0...128) }
+        while let (_, element) = elements.next(in: document) { _ = fields.text(element, document, RequestLimits.modification) }
     }
 }

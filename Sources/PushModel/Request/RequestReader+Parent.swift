@@ -1,5 +1,5 @@
 extension RequestReader {
-    private enum ParentField: String, CaseIterable {
+    enum ParentField: String, CaseIterable {
         case id, key, partition, chunk, chunks
         case publishedAt = "published_at"
         case remaining
@@ -20,7 +20,7 @@ extension RequestReader {
         var members = document.children(of: object)
         while let (key, value) = members.next(in: document) {
             switch ParentField.names.value(of: document.text(of: key), in: document) {
-            case .id: _ = fields.text(value, document, 1...128, .identifier)
+            case .id: _ = fields.text(value, document, RequestLimits.identifier, .identifier)
             case .key: _ = fields.text(value, document, 1...ParentKey.maximumByteCount, .identifier)
             case .partition: _ = fields.integer(value, document, 0...Int64(Int32.max))
             case .chunk: _ = fields.integer(value, document, 0...Int64(ParentRecord.maximumChunks) - 1)
@@ -47,7 +47,7 @@ extension RequestReader {
         while let (_, element) = elements.next(in: document) {
             guard let part = fields.object(element, document) else { continue }
             fields.unknownMembers(of: part, in: document, beside: Self.remainingFields)
-            if let hub = document.member("hub", of: part) { _ = fields.text(hub, document, 1...63, .slug) }
+            if let hub = document.member("hub", of: part) { _ = fields.text(hub, document, RequestLimits.slug, .slug) }
             if let audience = document.member("audience", of: part) {
                 _ = fields.object(audience, document)
             } else {

@@ -114,7 +114,7 @@ public struct RequestReader: Sendable {
     private func identify(_ request: inout PushRequest, _ attributes: borrowing Attributes, _ origin: RecordOrigin) {
         request.hasOwnID = true
         guard request.id.isEmpty else { return }
-        if let id = attributes.text(.ceID, 1...128, in: &request.document),
+        if let id = attributes.text(.ceID, RequestLimits.identifier, in: &request.document),
             CharacterClass.identifier.matches(request.document.span(id))
         {
             request.id = id
@@ -129,8 +129,10 @@ public struct RequestReader: Sendable {
     private func readAttributes(
         _ attributes: borrowing Attributes, _ origin: RecordOrigin, into request: inout PushRequest, _ fields: inout FieldReader
     ) {
-        if request.source == nil { request.source = attributes.text(.ceSource, 1...256, in: &request.document) }
-        if request.orderingKey == nil { request.orderingKey = attributes.text(.cePartitionKey, 1...256, in: &request.document) }
+        if request.source == nil { request.source = attributes.text(.ceSource, RequestLimits.source, in: &request.document) }
+        if request.orderingKey == nil {
+            request.orderingKey = attributes.text(.cePartitionKey, RequestLimits.orderingKey, in: &request.document)
+        }
         if request.createdAt == nil, let time = attributes.text(.ceTime, 1...64, in: &request.document) {
             request.createdAt = Timestamp(request.document.span(time))
         }

@@ -31,7 +31,7 @@ struct DeadLetterRecorder {
                 record.copyHeader(name, value)
             }
             addOwnHeaders(origin, failure, to: &record)
-            if cut > 0 { add("pushfan-dlq-cut-bytes", "\(cut)", to: &record) }
+            if cut > 0 { add(DeadLetterHeader.cutBytes.name, "\(cut)", to: &record) }
         }
     }
 
@@ -59,13 +59,13 @@ struct DeadLetterRecorder {
     }
 
     private func addNative(_ origin: RecordOrigin, _ failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {
-        add("pushfan-dlq-topic", origin.topic, to: &record)
-        add("pushfan-dlq-partition", "\(origin.partition)", to: &record)
-        add("pushfan-dlq-offset", "\(origin.offset)", to: &record)
-        add("pushfan-dlq-timestamp-ms", "\(origin.timestamp.milliseconds)", to: &record)
-        add("pushfan-dlq-group", group, to: &record)
-        add("pushfan-dlq-reason", failure.reason, to: &record)
-        add("pushfan-dlq-message", failure.message, to: &record)
+        add(DeadLetterHeader.topic.name, origin.topic, to: &record)
+        add(DeadLetterHeader.partition.name, "\(origin.partition)", to: &record)
+        add(DeadLetterHeader.offset.name, "\(origin.offset)", to: &record)
+        add(DeadLetterHeader.timestamp.name, "\(origin.timestamp.milliseconds)", to: &record)
+        add(DeadLetterHeader.group.name, group, to: &record)
+        add(DeadLetterHeader.reason.name, failure.reason, to: &record)
+        add(DeadLetterHeader.message.name, failure.message, to: &record)
     }
 
     private func addConnect(_ origin: RecordOrigin, _ failure: UnreadableRecord, to record: inout OutcomeBatch.Builder) {

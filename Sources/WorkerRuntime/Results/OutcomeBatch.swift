@@ -191,7 +191,7 @@ struct OutcomeBatch: Sendable {
             let start = headers.count
             headers += headers[record.ownHeaders..<record.headers.upperBound]
             let name = pieces[record.piece].count
-            pieces[record.piece].append("pushfan-dlq-cut-bytes")
+            pieces[record.piece].append(DeadLetterHeader.cutBytes.name)
             let value = pieces[record.piece].count
             pieces[record.piece].append(decimal: byteCount)
             let end = pieces[record.piece].count

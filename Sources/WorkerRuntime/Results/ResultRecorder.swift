@@ -119,24 +119,24 @@ struct ResultHeaders {
 
     init(workerID: String) {
         var text = ByteWriter()
-        func add(_ name: String, _ value: String? = nil) -> OutcomeBatch.Header {
-            let start = text.count
-            text.append(name)
+        func add(_ header: ResultHeader, _ ownValue: String? = nil) -> OutcomeBatch.Header {
+            let (start, value) = (text.count, ownValue ?? header.fixedValue)
+            text.append(header.rawValue)
             let end = text.count
             if let value { text.append(value) }
             return .init(name: start..<end, value: value == nil ? nil : end..<text.count)
         }
-        contentType = add("content-type", "application/json")
-        specificationVersion = add("ce_specversion", "1.0")
-        id = add("ce_id")
-        source = add("ce_source", "/pushfan/\(workerID)")
-        type = add("ce_type", "push.result.v1")
-        time = add("ce_time")
-        subject = add("ce_subject")
-        dataSchema = add("ce_dataschema", "urn:pushfan:schema:push.result:1")
-        traceParent = add("traceparent")
-        eventTraceParent = add("ce_traceparent")
-        traceState = add("tracestate")
+        contentType = add(.contentType)
+        specificationVersion = add(.specificationVersion)
+        id = add(.id)
+        source = add(.source, "/pushfan/\(workerID)")
+        type = add(.type)
+        time = add(.time)
+        subject = add(.subject)
+        dataSchema = add(.dataSchema)
+        traceParent = add(.traceParent)
+        eventTraceParent = add(.eventTraceParent)
+        traceState = add(.traceState)
         self.text = text
     }
 

@@ -1,0 +1,163 @@
+import PushModel
+import Settings
+
+/// The topics that others write or read, as AsyncAPI 3.0 has it; those that pushfan alone uses are left out.
+struct TopicsDescription {
+    /// A topic of the description.
+    private struct Channel {
+        let name: String
+        let address: String
+        let summary: String
+        let message: Message
+        /// Of pushfan: whether it reads or writes the topic.
+        let action: Action
+    }
+
+    private enum Action: String {
+        case send, receive
+    }
+
+    /// What records a topic has.
+    fileprivate enum Message: String, CaseIterable {
+        case request, result, deadLetter, cancellation, deadHandle
+    }
+
+    private let channels: [Channel]
+
+    /// Describes the topics under their names.
+    init(_ topics: KafkaSettings.Topics) {
+        channels = [
+            Channel(
+                name: "requestsHigh", address: topics.requestsHigh, summary: "Requests that a person waits for.",
+                message: .request, action: .receive),
+            Channel(
+                name: "requests", address: topics.requests, summary: "Ordinary requests.", message: .request, action: .receive),
+            Channel(
+                name: "requestsBulk", address: topics.requestsBulk, summary: "Requests that go to many.", message: .request,
+                action: .receive),
+            Channel(
+                name: "control", address: topics.control, summary: "Cancels requests. It has one partition.",
+                message: .cancellation, action: .receive),
+            Channel(
+                name: "results", address: topics.results, summary: "One result for each request, and outcomes of calls.",
+                message: .result, action: .send),
+            Channel(
+                name: "deadLetters", address: topics.deadLetter, summary: "Records that could not be understood.",
+                message: .deadLetter, action: .send),
+            Channel(
+                name: "handles", address: topics.handles, summary: "Devices that a push service will not serve again.",
+                message: .deadHandle, action: .send),
+        ]
+    }
+
+    /// The description.
+    ///
+    /// - Parameter version: The program's version.
+    /// - Returns: An AsyncAPI document.
+    func document(version: String) -> JSONTree {
+        [
+            "asyncapi": "3.0.0",
+            "info": [
+                "title": "pushfan's topics", "version": .text(version),
+                "description": "Topics of Kafka by which requests come to pushfan, and by which it says what became of them.",
+            ],
+            "defaultContentType": "application/json",
+            "channels": .members(channels.map { ($0.name, Self.described($0)) }),
+            "operations": .members(channels.map { ($0.action.rawValue + Self.capitalised($0.name), Self.operation(on: $0)) }),
+            "components": ["messages": .members(Message.allCases.map { ($0.rawValue, Self.described($0)) })],
+        ]
+    }
+
+    private static func described(_ channel: Channel) -> JSONTree {
+        let message = channel.message.rawValue
+        return [
+            "address": .text(channel.address), "summary": .text(channel.summary),
+            "messages": [message: ["$ref": .text("#/components/messages/\(message)")]],
+        ]
+    }
+
+    private static func operation(on channel: Channel) -> JSONTree {
+        let place = "#/channels/\(channel.name)"
+        return [
+            "action": .text(channel.action.rawValue), "channel": ["$ref": .text(place)],
+            "messages": [["$ref": .text("\(place)/messages/\(channel.message.rawValue)")]],
+        ]
+    }
+
+    private static func capitalised(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
+
+    private static func described(_ message: Message) -> JSONTree {
+        var described: JSONTree = [
+            "name": .text(message.rawValue), "summary": .text(message.summary), "headers": message.headers,
+            "bindings": ["kafka": ["key": message.key, "bindingVersion": "0.5.0"]],
+        ]
+        if let payload = message.payload { described = described.adding(["payload": payload]) }
+        return described
+    }
+}
+
+extension TopicsDescription.Message {
+    fileprivate var summary: String {
+        switch self {
+        case .request: "A push request. All headers may be missing; those of a CloudEvent are read."
+        case .result: "A result. Read committed records only; two with one result_id are one."
+        case .deadLetter: "A record as it came, key and value byte for byte. It has no result."
+        case .cancellation: "Cancels the request whose id stands in the key. The value may be anything that is not empty."
+        case .deadHandle: "A device of which the handle should be removed. The handle itself is not there."
+        }
+    }
+
+    /// The record's key.
+    fileprivate var key: JSONTree {
+        switch self {
+        case .request:
+            JSONSchema.text().described("ordering_key, else dedupe.key, else id; none where none of them is given.")
+        case .result: JSONSchema.text().described("The request's id.")
+        case .deadLetter: JSONSchema.text().described("The key of the record.")
+        case .cancellation:
+            JSONSchema.text(pattern: "^cancel/.+$").described("The word cancel/ and the request's id, in partition 0.")
+        case .deadHandle: Self.fingerprint
+        }
+    }
+
+    fileprivate var headers: JSONTree {
+        switch self {
+        case .request:
+            JSONSchema.object(
+                RecordHeaders.Name.allCases.map { ($0.spelling, Self.headerValue) }, isOpen: true)
+        case .result:
+            JSONSchema.object(
+                ResultHeader.allCases.map { ($0.rawValue, $0.fixedValue.map { ["const": .text($0)] } ?? JSONSchema.text()) },
+                required: ResultHeader.allCases.filter(\.isAlwaysThere).map(\.rawValue), isOpen: true)
+        case .deadLetter:
+            JSONSchema.object(
+                DeadLetterHeader.allCases.map { ($0.name.description, JSONSchema.text()) },
+                required: DeadLetterHeader.allCases.filter { $0 != .cutBytes }.map(\.name.description), isOpen: true)
+        case .cancellation, .deadHandle: JSONSchema.object([], isOpen: true)
+        }
+    }
+
+    /// The record's value; nil where it may be anything.
+    fileprivate var payload: JSONTree? {
+        switch self {
+        case .request: MessageSchema.request.body
+        case .result: MessageSchema.result.body
+        case .deadLetter: nil
+        case .cancellation:
+            JSONSchema.object([("reason", JSONSchema.text(0...100).described("Why."))], isOpen: true)
+        case .deadHandle:
+            JSONSchema.object(
+                [
+                    ("schema_version", ["const": 1]), ("fingerprint", Self.fingerprint), ("platform", JSONSchema.text()),
+                    ("reason", JSONSchema.text()), ("at", JSONSchema.moment), ("hub", JSONSchema.text()),
+                    ("installation_id", JSONSchema.text()), ("registration_id", JSONSchema.text()),
+                ], required: ["schema_version", "fingerprint", "platform", "reason", "at", "hub"], isOpen: true)
+        }
+    }
+
+    private static var headerValue: JSONTree { JSONSchema.text(0...RecordHeaders.maximumValueByteCount) }
+
+    private static var fingerprint: JSONTree {
+        JSONSchema.text(pattern: "^[0-9a-f]{64}$").described("The SHA-256 of the handle.")
+    }
+}

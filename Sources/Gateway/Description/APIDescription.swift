@@ -1,0 +1,139 @@
+internal import HTTPServing
+public import PushModel
+
+/// The description of the gateway's API for machines (OpenAPI 3.1), made of `APIOperation`'s rows.
+public enum APIDescription {
+    /// The version of OpenAPI.
+    static let version = "3.1.0"
+
+    /// The description.
+    public static var document: JSONTree {
+        let rows = APIOperation.allCases.map { ($0, $0.row) }
+        let problems = rows.flatMap { $0.1.allProblems }
+        var names: [String] = []
+        for problem in problems where !names.contains(problem.name) { names.append(problem.name) }
+        let responses = names.compactMap { name in problems.first { $0.name == name }.map { (name, $0.response) } }
+        return [
+            "openapi": .text(version),
+            "info": ["title": "pushfan gateway", "version": "1", "description": "Page Gateway has it for people."],
+            "servers": [["url": "/"]], "paths": paths(rows),
+            "components": [
+                "responses": .members(responses),
+                "securitySchemes": [
+                    "user": ["type": "http", "scheme": "basic"], "key": ["type": "http", "scheme": "bearer"],
+                ],
+            ],
+        ]
+    }
+
+    private static func paths(_ rows: [(operation: APIOperation, row: APIOperation.Row)]) -> JSONTree {
+        var paths: [String] = []
+        for row in rows where !paths.contains(row.row.path) { paths.append(row.row.path) }
+        return .members(
+            paths.map { path in
+                let members = rows.filter { $0.row.path == path }.map {
+                    ($0.row.method.lowercased(), $0.row.described(as: $0.operation.rawValue))
+                }
+                return (path, .members(members))
+            })
+    }
+
+    /// The answer to `GET /v1/openapi.json`: 304 for whoever has it already.
+    ///
+    /// - Parameter headers: The call's.
+    /// - Returns: The answer.
+    static func answer(to headers: HTTPFields) -> APIAnswer {
+        var answer = APIAnswer(
+            status: 200,
+            headers: ["Content-Type": "application/json; charset=utf-8", "ETag": tag, "Cache-Control": "no-cache"], body: bytes)
+        let known = headers.all.filter { $0.name.equalsIgnoringCase("If-None-Match") }
+        if known.contains(where: { $0.value == "*" || $0.value.contains(tag) }) { (answer.status, answer.body) = (304, []) }
+        return answer
+    }
+
+    private static let bytes = document.json
+
+    /// A strong validator (RFC 9110, section 8.8.3): 64 bits of FNV-1a in hexadecimal digits.
+    private static let tag: String = {
+        let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        var digits = ByteWriter()
+        digits.append(hexadecimal: hash)
+        return "\"\(digits.text)\""
+    }()
+}
+
+extension APIOperation.Row {
+    fileprivate func described(as name: String) -> JSONTree {
+        var members: [(String, JSONTree)] = [("operationId", .text(name)), ("summary", .text(summary))]
+        members.append(("security", security))
+        if !parameters.isEmpty { members.append(("parameters", .array(parameters.map(\.described)))) }
+        if let body { members.append(("requestBody", ["required": .bool(body.isRequired), "content": body.described])) }
+        let good = answers.map { answer in
+            let content = answer.content.map { ["content": $0.described] } ?? [:] as JSONTree
+            return (String(answer.status), (["description": .text(answer.summary)] as JSONTree).adding(content))
+        }
+        let bad = allProblems.map { problem in
+            (String(problem.status), ["$ref": .text("#/components/responses/\(problem.name)")] as JSONTree)
+        }
+        members.append(("responses", .members(good + bad)))
+        return .members(members)
+    }
+}
+
+extension APIOperation.Row {
+    private var security: JSONTree {
+        switch access {
+        case .anyone: []
+        case .user: [["user": []]]
+        case .key: [["key": []]]
+        }
+    }
+}
+
+extension APIOperation.Parameter {
+    fileprivate var described: JSONTree {
+        [
+            "name": .text(name), "in": .text(place.rawValue), "required": .bool(place == .path), "description": .text(summary),
+            "schema": schema, "example": schema == JSONSchema.boolean ? .bool(example == "true") : .text(example),
+        ]
+    }
+}
+
+extension APIOperation.Content {
+    fileprivate var described: JSONTree { [mediaType: ["schema": schema, "example": example]] }
+}
+
+extension APIOperation.Problem {
+    /// Names the answer among the components: the status and its codes.
+    var name: String { ([String(status)] + codes.map(\.rawValue) + (hasResultCodes ? ["results"] : [])).joined(separator: ".") }
+
+    /// All codes that it can have.
+    var words: [String] {
+        let own = codes.map(\.rawValue)
+        return own + (hasResultCodes ? ErrorCode.allCases.map(\.rawValue).filter { !own.contains($0) } : [])
+    }
+
+    fileprivate var response: JSONTree {
+        var headers: [(String, JSONTree)] = []
+        if status == 401 { headers.append(("WWW-Authenticate", ["schema": JSONSchema.text()])) }
+        if status == 429 || status == 503 { headers.append(("Retry-After", ["schema": JSONSchema.count])) }
+        let text = codes.map(\.rawValue) + (hasResultCodes ? ["a code of results"] : [])
+        let content: JSONTree = ["application/problem+json": ["schema": schema]]
+        return (["description": .text(text.joined(separator: ", "))] as JSONTree)
+            .adding(headers.isEmpty ? [:] : ["headers": .members(headers)]).adding(["content": content])
+    }
+
+    /// RFC 9457, with what this API adds.
+    var schema: JSONTree {
+        let fault = JSONSchema.object(
+            [("pointer", JSONSchema.text()), ("code", JSONSchema.text()), ("detail", JSONSchema.text())],
+            required: ["pointer", "code", "detail"], isOpen: true)
+        return JSONSchema.object(
+            [
+                ("type", JSONSchema.text()), ("title", JSONSchema.text()), ("status", ["const": .number(Int64(status))]),
+                ("detail", JSONSchema.text()), ("code", JSONSchema.words(words)),
+                ("retry", JSONSchema.words(APIProblem.Retry.allCases.map(\.rawValue))), ("request_id", JSONSchema.text()),
+                ("errors", JSONSchema.list(of: fault)),
+            ], required: ["title", "status", "detail", "code", "retry"], isOpen: true)
+    }
+}

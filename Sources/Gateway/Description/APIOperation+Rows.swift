@@ -1,0 +1,120 @@
+internal import FanOut
+internal import PushModel
+
+// The rows of `/` and `/api` (page Gateway).
+extension APIOperation {
+    static let welcomeRow = Row(
+        method: "GET", path: "/", summary: "Shows two lines of text.", access: .anyone,
+        answers: [
+            Answer(
+                summary: "Text for a browser.",
+                content: Content(mediaType: "text/plain", schema: JSONSchema.text(), example: .text(Routes.welcome)))
+        ])
+
+    static let newRegistrationRow = Row(
+        method: "POST", path: "/api/register", summary: "Gives the id of the device with a handle, or a new one.",
+        parameters: [
+            Parameter(
+                name: "handle", schema: JSONSchema.text(), summary: "The device's handle; without it the id is always new.",
+                example: exampleHandle)
+        ],
+        answers: [Answer(summary: "The id.", content: Content(schema: JSONSchema.text(), example: .text(exampleID)))],
+        problems: hubProblems)
+
+    static let putRegistrationRow = Row(
+        method: "PUT", path: "/api/register/{id}", summary: "Registers a device of the caller, or changes it.",
+        parameters: [idParameter],
+        body: Content(
+            schema: JSONSchema.object(
+                [
+                    ("Platform", JSONSchema.words(RegisterBody.platforms.map(\.key)).described("In any case.")),
+                    ("Handle", JSONSchema.text().described("The device's address at its push service.")),
+                    (
+                        "Tags",
+                        JSONSchema.list(of: JSONSchema.text(1...120))
+                            .described("At most \(TagRules.maximumCount) besides the user's own.")
+                    ),
+                ], required: ["Platform", "Handle"], isOpen: true),
+            example: ["Platform": "apns", "Handle": .text(exampleHandle), "Tags": ["World"]]),
+        answers: [Answer(summary: "The device is registered.")],
+        problems: [Problem(status: 404, codes: [.notFound])] + hubProblems)
+
+    static let deleteRegistrationRow = Row(
+        method: "DELETE", path: "/api/register/{id}", summary: "Removes a device of the caller.", parameters: [idParameter],
+        answers: [Answer(summary: "The device is not registered any more.")],
+        problems: [Problem(status: 404, codes: [.notFound])] + hubProblems)
+
+    static let notifyRow = Row(
+        method: "POST", path: "/api/notifications", summary: "Sends a text to the devices of a user.",
+        parameters: [
+            Parameter(
+                name: "pns", schema: JSONSchema.words(NotifyQuery.platforms),
+                summary: "The platform, in any case; together with to_tag.", example: "apns"),
+            Parameter(
+                name: "to_tag", schema: JSONSchema.text(1...NotifyQuery.maximumNameByteCount),
+                summary: "The user's name; without it the caller.", example: "alice"),
+            Parameter(
+                name: "secure", schema: JSONSchema.boolean, summary: "The push carries an id, and the app fetches the text.",
+                example: "true"),
+        ],
+        body: Content(
+            schema: JSONSchema.text().described("The text; without a body a greeting."), example: "Lunch?", isRequired: false),
+        answers: [Answer(summary: "The hub accepted at least one call.", content: sent)],
+        problems: [
+            Problem(status: 500, hasResultCodes: true), Problem(status: 503, codes: [.kafkaUnavailable]),
+            Problem(status: 504, codes: [.kafkaUnanswered, .resultPending, .outcomePending], hasResultCodes: true),
+        ])
+
+    static let secureTextRow = Row(
+        method: "GET", path: "/api/notifications/{id}", summary: "Gives the text of a secure push to the user it was sent to.",
+        parameters: [
+            Parameter(
+                name: "id", place: .path, schema: JSONSchema.text(), summary: "The id that the push carries.",
+                example: exampleID)
+        ],
+        answers: [
+            Answer(
+                summary: "The text.",
+                content: Content(
+                    schema: JSONSchema.object([("Payload", JSONSchema.text())], required: ["Payload"], isOpen: true),
+                    example: ["Payload": "From bob: Lunch?"]))
+        ],
+        problems: [
+            Problem(status: 404, codes: [.notFound]), Problem(status: 429, codes: [.tooManyRequests]),
+            Problem(status: 503, codes: [.kafkaUnavailable]),
+        ])
+
+    static let openAPIRow = Row(
+        method: "GET", path: "/v1/openapi.json", summary: "Gives this description.", access: .anyone,
+        answers: [
+            Answer(
+                summary: "An OpenAPI 3.1 document.",
+                content: Content(
+                    schema: ["type": "object", "required": ["openapi"]], example: ["openapi": .text(APIDescription.version)])),
+            Answer(status: 304, summary: "It is still the one of If-None-Match."),
+        ])
+
+    private static let exampleID = "5b9f3f9e-8d7c-4f53-9f0b-2f1f6a1c7e11"
+    private static let exampleHandle = "c0ffee00c0ffee00"
+
+    private static let idParameter = Parameter(
+        name: "id", place: .path, schema: JSONSchema.text(), summary: "The id that POST /api/register gave.",
+        example: exampleID)
+
+    /// A call to the hub failed.
+    private static let hubProblems = [500, 502, 503].map { Problem(status: $0, hasResultCodes: true) }
+
+    private static var sent: Content {
+        let call = JSONSchema.object(
+            [("platform", JSONSchema.text()), ("code", JSONSchema.words(ErrorCode.allCases.map(\.rawValue)))],
+            required: ["platform", "code"], isOpen: true)
+        return Content(
+            schema: JSONSchema.object(
+                [
+                    ("request_id", JSONSchema.text()),
+                    ("state", JSONSchema.words([ResultState.sent, .partial, .duplicate].map(\.rawValue))),
+                    ("calls", JSONSchema.list(of: call).described("Those that were refused, or that nothing good is known of.")),
+                ], required: ["request_id", "state"], isOpen: true),
+            example: ["request_id": "01890a5d-ac96-774b-bcce-b302099a8057", "state": "sent"])
+    }
+}

@@ -1,0 +1,120 @@
+internal import PushModel
+
+/// An operation of the gateway's API. Each route is one, and each has a row in the description: the compiler asks for both.
+enum APIOperation: String, CaseIterable {
+    case welcome, newRegistration, putRegistration, deleteRegistration, notify, secureText, publish, openAPI
+
+    /// The operation that a route leads to.
+    init(_ route: Route) {
+        self =
+            switch route {
+            case .welcome: .welcome
+            case .newRegistration: .newRegistration
+            case .putRegistration: .putRegistration
+            case .deleteRegistration: .deleteRegistration
+            case .notify: .notify
+            case .secureText: .secureText
+            case .publish: .publish
+            case .openAPI: .openAPI
+            }
+    }
+
+    /// What the description says of it.
+    var row: Row {
+        switch self {
+        case .welcome: Self.welcomeRow
+        case .newRegistration: Self.newRegistrationRow
+        case .putRegistration: Self.putRegistrationRow
+        case .deleteRegistration: Self.deleteRegistrationRow
+        case .notify: Self.notifyRow
+        case .secureText: Self.secureTextRow
+        case .publish: Self.publishRow
+        case .openAPI: Self.openAPIRow
+        }
+    }
+}
+
+extension APIOperation {
+    /// What is said of one operation.
+    struct Row {
+        let method: String
+        /// The path, with a parameter in braces.
+        let path: String
+        let summary: String
+        var access = Access.user
+        var parameters: [Parameter] = []
+        var body: Content?
+        let answers: [Answer]
+        /// Those of the operation alone; `allProblems` has the others, too.
+        var problems: [Problem] = []
+    }
+
+    /// Who may call it.
+    enum Access {
+        /// Anybody, without credentials.
+        case anyone
+        /// Users with name and password (RFC 7617).
+        case user
+        /// Back ends with an API key (RFC 6750).
+        case key
+    }
+
+    /// A parameter of a call.
+    struct Parameter {
+        /// Where it is.
+        enum Place: String {
+            case path, query, header
+        }
+
+        let name: String
+        var place = Place.query
+        let schema: JSONTree
+        let summary: String
+        let example: String
+    }
+
+    /// A body, or what an answer has.
+    struct Content {
+        var mediaType = "application/json"
+        let schema: JSONTree
+        let example: JSONTree
+        var isRequired = true
+    }
+
+    /// An answer that is no problem.
+    struct Answer {
+        var status = 200
+        let summary: String
+        var content: Content?
+    }
+
+    /// The problems of one status.
+    struct Problem: Equatable {
+        let status: Int
+        var codes: [APIProblem.Code] = []
+        /// Whether it can have the codes of results, too.
+        var hasResultCodes = false
+    }
+}
+
+extension APIOperation.Row {
+    /// The problems of the operation, those included that its access and its body bring, by status.
+    var allProblems: [APIOperation.Problem] {
+        var all: [APIOperation.Problem] = [
+            .init(status: 400, codes: [.invalidRequest]), .init(status: 431, codes: [.headerTooLarge]),
+            .init(status: 500, codes: [.internal]), .init(status: 503, codes: [.overloaded, .stopping]),
+        ]
+        if access != .anyone {
+            all += [.init(status: 401, codes: [.unauthorized]), .init(status: 429, codes: [.tooManySignIns])]
+        }
+        if body != nil {
+            all += [.init(status: 413, codes: [.bodyTooLarge]), .init(status: 415, codes: [.unsupportedMediaType])]
+        }
+        all += problems
+        return Set(all.map(\.status)).sorted().map { status in
+            let these = all.filter { $0.status == status }
+            return APIOperation.Problem(
+                status: status, codes: these.flatMap(\.codes), hasResultCodes: these.contains(where: \.hasResultCodes))
+        }
+    }
+}

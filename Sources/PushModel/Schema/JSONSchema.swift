@@ -1,0 +1,100 @@
+/// The pieces of a JSON Schema (draft 2020-12), as far as messages need them. None uses `$ref`, so that each can stand in another document.
+public enum JSONSchema {
+    /// A text.
+    ///
+    /// - Parameters:
+    ///   - lengths: In Unicode scalars; nil for any.
+    ///   - pattern: A regular expression (ECMA-262); nil for any.
+    /// - Returns: The schema.
+    public static func text(_ lengths: ClosedRange<Int>? = nil, pattern: String? = nil) -> JSONTree {
+        var members: [(String, JSONTree)] = [("type", "string")]
+        if let lengths {
+            if lengths.lowerBound > 0 { members.append(("minLength", .number(Int64(lengths.lowerBound)))) }
+            members.append(("maxLength", .number(Int64(lengths.upperBound))))
+        }
+        if let pattern { members.append(("pattern", .text(pattern))) }
+        return .members(members)
+    }
+
+    static func text(_ lengths: ClosedRange<Int>, _ allowed: CharacterClass) -> JSONTree {
+        text(lengths, pattern: allowed.pattern)
+    }
+
+    /// A whole number.
+    public static func integer(_ range: ClosedRange<Int64>) -> JSONTree {
+        ["type": "integer", "minimum": .number(range.lowerBound), "maximum": .number(range.upperBound)]
+    }
+
+    /// A whole number that is not negative.
+    public static let count: JSONTree = ["type": "integer", "minimum": 0]
+
+    /// True or false.
+    public static let boolean: JSONTree = ["type": "boolean"]
+
+    /// A moment (RFC 3339).
+    public static let moment: JSONTree = ["type": "string", "format": "date-time"]
+
+    /// One of a few words.
+    public static func words(_ words: [String]) -> JSONTree { ["type": "string", "enum": .texts(words)] }
+
+    /// A list.
+    ///
+    /// - Parameters:
+    ///   - element: What each element is.
+    ///   - counts: How many there may be; nil for any number.
+    ///   - isDistinct: Whether no two may be equal.
+    /// - Returns: The schema.
+    public static func list(of element: JSONTree, _ counts: ClosedRange<Int>? = nil, isDistinct: Bool = false) -> JSONTree {
+        var members: [(String, JSONTree)] = [("type", "array"), ("items", element)]
+        if let counts {
+            if counts.lowerBound > 0 { members.append(("minItems", .number(Int64(counts.lowerBound)))) }
+            members.append(("maxItems", .number(Int64(counts.upperBound))))
+        }
+        if isDistinct { members.append(("uniqueItems", true)) }
+        return .members(members)
+    }
+
+    /// An object of known members.
+    ///
+    /// - Parameters:
+    ///   - properties: The members.
+    ///   - required: The names of those that must be there.
+    ///   - isOpen: Whether others may be there, too.
+    /// - Returns: The schema.
+    public static func object(_ properties: [(String, JSONTree)], required: [String] = [], isOpen: Bool = false) -> JSONTree {
+        var members: [(String, JSONTree)] = [("type", "object"), ("properties", .members(properties))]
+        if !required.isEmpty { members.append(("required", .texts(required))) }
+        if !isOpen { members.append(("additionalProperties", false)) }
+        return .members(members)
+    }
+
+    /// An object whose names are not fixed.
+    ///
+    /// - Parameters:
+    ///   - value: What each value is.
+    ///   - counts: How many members there may be; nil for any number.
+    ///   - names: What each name is; nil for any.
+    /// - Returns: The schema.
+    public static func map(of value: JSONTree, _ counts: ClosedRange<Int>? = nil, names: JSONTree? = nil) -> JSONTree {
+        var members: [(String, JSONTree)] = [("type", "object"), ("additionalProperties", value)]
+        if let counts {
+            if counts.lowerBound > 0 { members.append(("minProperties", .number(Int64(counts.lowerBound)))) }
+            members.append(("maxProperties", .number(Int64(counts.upperBound))))
+        }
+        if let names { members.append(("propertyNames", names)) }
+        return .members(members)
+    }
+
+    static func map(_ limits: RequestLimits.Map, names: CharacterClass? = nil, values: CharacterClass? = nil) -> JSONTree {
+        let name = names.map { text(1...limits.nameLength, $0) } ?? ["maxLength": .number(Int64(limits.nameLength))]
+        return map(of: text(0...limits.valueLength, pattern: values?.patternOrEmpty), limits.members, names: name)
+    }
+}
+
+extension JSONTree {
+    /// The schema with a sentence for readers.
+    public func described(_ text: String) -> JSONTree { adding(["description": .text(text)]) }
+
+    /// The schema with the value that counts where there is none.
+    func withDefault(_ value: JSONTree) -> JSONTree { adding(["default": value]) }
+}

@@ -1,0 +1,105 @@
+import HTTPServing
+import PushModel
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// The description of the API for machines (OpenAPI).
+@Suite struct APIDescriptionTests {
+    /// The path with an example in place of its parameter.
+    private static func path(of row: APIOperation.Row) -> String {
+        row.parameters.filter { $0.place == .path }.reduce(row.path) { $0.replacing("{\($1.name)}", with: $1.example) }
+    }
+
+    @Test(arguments: APIOperation.allCases) func eachOperationIsARoute(operation: APIOperation) {
+        let row = operation.row
+        guard case .route(let route) = Route.match(row.method, Self.path(of: row)[...]) else {
+            Issue.record("\(row.method) \(row.path) leads nowhere")
+            return
+        }
+        #expect(APIOperation(route) == operation)
+        #expect(route.takesBody == (row.body != nil))
+        #expect(row.path.contains("{") == row.parameters.contains { $0.place == .path })
+    }
+
+    @Test(arguments: APIOperation.allCases) func eachMethodOfAPathIsDescribed(operation: APIOperation) {
+        guard case .otherMethods(let methods) = Route.match("NONE", Self.path(of: operation.row)[...]) else {
+            Issue.record("\(operation.row.path) has no methods")
+            return
+        }
+        let described = APIOperation.allCases.map(\.row).filter { $0.path == operation.row.path }.map(\.method)
+        #expect(Set(methods).subtracting(["HEAD"]) == Set(described))
+    }
+
+    /// But for those of routes and methods that there are not.
+    @Test func eachCodeIsAnAnswerOfSomeOperation() {
+        let described = Set(APIOperation.allCases.flatMap(\.row.allProblems).flatMap(\.codes))
+        let others = Set(APIProblem.Code.allCases).subtracting(described).map(\.rawValue)
+        #expect(Set(others).subtracting(["method_not_allowed", "not_acceptable"]).isEmpty, "\(others)")
+    }
+
+    @Test(arguments: APIOperation.allCases) func aCodeComesWithAStatusOfItsOwn(operation: APIOperation) {
+        for problem in operation.row.allProblems {
+            for code in problem.codes { #expect(code.statuses.contains(problem.status), "\(code) with \(problem.status)") }
+        }
+    }
+
+    @Test(arguments: APIOperation.allCases) func exampleBodiesFitTheirSchemas(operation: APIOperation) {
+        let row = operation.row
+        let contents = [row.body].compactMap { $0 } + row.answers.compactMap(\.content)
+        for content in contents { #expect(SchemaCheck.violations(of: content.example.json, by: content.schema).isEmpty) }
+    }
+
+    @Test(arguments: APIOperation.allCases) func theGatewayTakesExampleBodies(operation: APIOperation) throws {
+        guard let body = operation.row.body else { return }
+        let people = try People()
+        switch operation {
+        case .putRegistration:
+            let read = try RegisterBody(
+                reading: body.example.json, contentType: body.mediaType, of: people.alice, by: people.rules)
+            #expect(read.platform == .apple && read.tags == ["World"])
+        case .notify:
+            #expect(try NotifyBody.text(body.example.json, contentType: body.mediaType) == "Lunch?")
+        case .publish:
+            var request = PushRequest()
+            let origin = RecordOrigin(topic: "t", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
+            let reader = RequestReader(.strict)
+            let read = reader.read(body.example.json.span, headers: RecordHeaders(), origin: origin, into: &request)
+            #expect(read == .request)
+        case .welcome, .newRegistration, .deleteRegistration, .secureText, .openAPI: Issue.record("no test reads this body")
+        }
+    }
+
+    @Test func theGatewayTakesExampleParameters() throws {
+        let items = APIOperation.notify.row.parameters.map { "\($0.name)=\($0.example)" }.joined(separator: "&")
+        let call = HTTPServerRequest(method: "POST", target: "/api/notifications?\(items)")
+        let query = try NotifyQuery(call.percentDecodedQuery)
+        #expect(query.platform == .apple && query.recipient == "alice" && query.isSecure)
+    }
+
+    /// RFC 9457 as the gateway writes it.
+    @Test(arguments: [
+        APIProblem.unauthorized, .notFound, .overloaded(after: 1000), .invalid([RequestFault(.schemaInvalid, "/a", "A fault.")]),
+        .perhapsWritten("r-1"), .failed, APIProblem(502, ErrorCode.hubForbidden, "A sentence.", retry: .never),
+    ])
+    func aProblemFitsTheSchemaOfItsStatus(problem: APIProblem) {
+        let described = APIOperation.allCases.flatMap(\.row.allProblems)
+        let fitting = described.filter { $0.status == problem.status && $0.words.contains(problem.code) }
+        #expect(!fitting.isEmpty)
+        for form in fitting { #expect(SchemaCheck.violations(of: problem.json, by: form.schema, isClosed: true).isEmpty) }
+    }
+
+    @Test func itIsServedToAnybodyOnceAsLongAsItIsTheSame() throws {
+        let gateway = try TestGateway(demo: true)
+        let first = try gateway.ask(request("GET", "/v1/openapi.json"))
+        #expect(first.status == 200 && first.body == APIDescription.document.json)
+        #expect(first.head.contains("Content-Type: application/json; charset=utf-8\r\n"))
+        let line = try #require(first.head.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") })
+        let tag = line.dropFirst("ETag: ".count)
+        let second = try gateway.ask(request("GET", "/v1/openapi.json", ["If-None-Match: W/\"x\", \(tag)"]))
+        #expect(second.status == 304 && second.body.isEmpty)
+        #expect(try gateway.ask(request("GET", "/v1/openapi.json", ["If-None-Match: \"x\""])).status == 200)
+        #expect(eventually { gateway.services.metrics.contains("requests_total{route=\"openapi\",status=\"304\"} 1\n") })
+    }
+}
