@@ -35,7 +35,7 @@ struct APIEndpoints: Endpoints {
     private let register: RegisterRoute
     private let notify: NotifyRoute
     private let sending: Sending
-    private let messages: SecureMessages
+    private let records: RecordReader
 
     /// Makes endpoints that send nothing yet.
     ///
@@ -57,7 +57,10 @@ struct APIEndpoints: Endpoints {
         let tags = UserTags(pattern, of: users, allowsDemo: configuration.allowsDemoSignIn, now: services.now)
         let rules = TagRules(users: pattern, reserved: configuration.reservedTags)
         register = RegisterRoute(users: tags, rules: rules, lanes: lanes)
-        messages = SecureMessages(configuration, sending.producer, services.log)
+        records = RecordReader(services.log) { [kafka = configuration.kafka] () throws(KafkaError) -> any RecordSource in
+            try KafkaRecords(kafka)
+        }
+        let messages = SecureMessages(configuration.secureTopic, sending.producer, records)
         notify = NotifyRoute(configuration, users: tags, sending, messages)
     }
 
@@ -72,11 +75,11 @@ struct APIEndpoints: Endpoints {
 
     func start() {
         sending.start()
-        messages.start()
+        records.start()
     }
 
     func stop() {
-        messages.stop()
+        records.stop()
         sending.stop()
     }
 }
