@@ -67,6 +67,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CLinux"),
         // The documentation's pages as bytes. Debug information as Swift writes it, which valgrind 3.19 can read.
@@ -90,7 +91,8 @@ let package = Package(
         wrapper("Users", ["Basics", "Crypto", "EventLoop"]),
         wrapper("CurlHTTP", ["Basics", "CCurl", "Crypto", "EventLoop", "HTTP1"]),
         wrapper("Kafka", ["CRDKafka", "EventLoop"]),
-        wrapper("HTTPServing", ["Basics", "CMicroHTTPD"]),
+        wrapper("Gzip", ["CZlib"]),
+        wrapper("HTTPServing", ["Basics", "CMicroHTTPD", "Gzip"]),
         wrapper("SQLite", ["CSQLite"]),
         wrapper("Pages", ["CPages"]),
 
@@ -182,6 +184,7 @@ let package = Package(
         tests("UsersTests", ["Basics", "Users", "Crypto"]),
         tests("CurlHTTPTests", ["Basics", "CurlHTTP", "CCurl", "COpenSSL", "EventLoop", "Crypto", "HTTP1"]),
         tests("KafkaTests", ["Kafka", "CRDKafka"]),
+        tests("GzipTests", ["Gzip"]),
         tests("HTTPServingTests", ["HTTPServing"]),
         tests("SQLiteTests", ["SQLite"]),
         tests("HubRESTTests", ["HubREST", "Payloads", "PushModel", "Delivery", "FanOut", "HubAuth", "HTTP1", "CurlHTTP"]),

@@ -4,9 +4,9 @@
 /// is given back, and adding and taking out at either end takes constant time on average. No memory is taken before the first element.
 /// Positions count from the first element, which is at 0.
 public struct FIFO<Element> {
-    /// None, or a power of two of them; nil where no element is.
+    /// None, or a power of two of them. A place without an element is nil.
     @usableFromInline var places: [Element?]
-    /// Where the first element is.
+    /// The place of the first element.
     @usableFromInline var head: Int
     @usableFromInline var length: Int
 
@@ -35,7 +35,7 @@ public struct FIFO<Element> {
         length += 1
     }
 
-    /// Adds an element before the one at a position; each one behind it moves by one place.
+    /// Adds an element before the one at a position. Each one behind it moves by one place.
     ///
     /// - Parameters:
     ///   - element: What to add.
@@ -73,7 +73,7 @@ public struct FIFO<Element> {
         return element
     }
 
-    /// Takes out the element at a position; each one before it moves by one place.
+    /// Takes out the element at a position. Each one before it moves by one place.
     ///
     /// - Parameter position: Where it is, 0 to before `count`.
     /// - Returns: The element; nil when there is none at the position.
@@ -87,14 +87,14 @@ public struct FIFO<Element> {
         return popFirst()
     }
 
-    /// Takes out every element of which `isMeant` says so; the others keep their order.
+    /// Takes out every element of which `isMeant` says so. The others keep their order.
     @inlinable public mutating func removeAll(where isMeant: (Element) -> Bool) {
         for _ in 0..<length {
             if let element = popFirst(), !isMeant(element) { append(element) }
         }
     }
 
-    /// The place of a position; -1 is the place before the first element.
+    /// The place of a position. -1 is the place before the first element.
     @inlinable func place(_ position: Int) -> Int { (head + position) & (places.count - 1) }
 
     /// The place of an element.

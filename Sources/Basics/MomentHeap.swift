@@ -1,4 +1,4 @@
-/// What waits for moments: a binary heap, the earliest first. Adding and removing take the logarithm of its size.
+/// A binary heap of what waits for moments, the earliest first. Adding and removing take the logarithm of its size.
 public struct MomentHeap<Moment: Comparable, Element> {
     @usableFromInline var heap: [(due: Moment, element: Element)]
 
@@ -16,10 +16,10 @@ public struct MomentHeap<Moment: Comparable, Element> {
         heap = entries.sorted { $0.due < $1.due }
     }
 
-    /// When the first one's moment is; nil when nothing waits.
+    /// The moment of the first one, or nil when nothing waits.
     @inlinable public var first: Moment? { heap.first?.due }
 
-    /// How much waits.
+    /// The number of elements that wait.
     @inlinable public var count: Int { heap.count }
 
     /// Adds one.

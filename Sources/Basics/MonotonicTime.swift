@@ -11,13 +11,13 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// The point that is never reached; stands for "no deadline".
+    /// The point that is never reached. Stands for "no deadline".
     public static var never: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
-    /// The point before all others; stands for "long ago", where nothing has happened yet.
+    /// The point before all others. Stands for "long ago", where nothing has happened yet.
     public static var past: MonotonicTime { MonotonicTime(nanoseconds: .min) }
 
-    /// The point `duration` after this one; beyond the clock's range it is `never`.
+    /// The point `duration` after this one. Beyond the clock's range it is `never`.
     public func advanced(by duration: Duration) -> MonotonicTime {
         let (seconds, attoseconds) = duration.components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -25,20 +25,20 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
         return advanced(byNanoseconds: whole + attoseconds / 1_000_000_000)
     }
 
-    /// The point `nanoseconds` after this one; beyond the clock's range it is `never`.
+    /// The point `nanoseconds` after this one. Beyond the clock's range it is `never`.
     public func advanced(byNanoseconds nanoseconds: Int64) -> MonotonicTime {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         return overflow ? .never : MonotonicTime(nanoseconds: sum)
     }
 
-    /// Nanoseconds from `earlier` to this point; negative when `earlier` is later, the greatest there are since `past`.
+    /// Nanoseconds from `earlier` to this point. Negative when `earlier` is later, the greatest there are since `past`.
     public func nanoseconds(since earlier: MonotonicTime) -> Int64 {
         let (difference, overflow) = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
         guard overflow else { return difference }
         return nanoseconds > earlier.nanoseconds ? .max : .min
     }
 
-    /// The point so many nanoseconds after `time`; `never` stays `never`, and beyond the clock's range it is that as well.
+    /// The point so many nanoseconds after `time`. `never` stays `never`, and beyond the clock's range it is that as well.
     public static func + (time: MonotonicTime, nanoseconds: Int64) -> MonotonicTime {
         time.nanoseconds == .max ? time : time.advanced(byNanoseconds: nanoseconds)
     }
@@ -49,7 +49,7 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
     /// Moves a point on by so many nanoseconds.
     public static func += (time: inout MonotonicTime, nanoseconds: Int64) { time = time + nanoseconds }
 
-    /// Whether the left point comes first.
+    /// True if the left point comes first.
     public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds
     }

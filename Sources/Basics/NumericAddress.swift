@@ -9,7 +9,7 @@ public struct NumericAddress: Hashable, Sendable {
         self.bits = bits
     }
 
-    /// Reads four decimal numbers, or RFC 4291, section 2.2; nil for anything else, a zone included.
+    /// Reads four decimal numbers, or RFC 4291, section 2.2. Nil for anything else, a zone included.
     public init?(_ text: some StringProtocol) {
         let text = String(text)
         if let short = Self.short(text[...]) {
@@ -21,7 +21,7 @@ public struct NumericAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether the first bits of both are the same.
+    /// True if the first bits of both are the same.
     ///
     /// - Parameters:
     ///   - other: An address of the same kind; one of the other never agrees.
@@ -33,7 +33,7 @@ public struct NumericAddress: Hashable, Sendable {
         return (bits ^ other.bits) >> (width - count) == 0
     }
 
-    /// The IPv4 address that an IPv6 address maps (RFC 4291, section 2.5.5.2); any other address stays as it is.
+    /// The IPv4 address that an IPv6 address maps (RFC 4291, section 2.5.5.2). Any other address stays as it is.
     public var unmapped: NumericAddress {
         guard width == 128, bits >> 32 == 0xFFFF else { return self }
         return NumericAddress(width: 32, bits: bits & 0xFFFF_FFFF)

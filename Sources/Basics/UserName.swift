@@ -7,19 +7,19 @@ public enum UserName {
     /// The longest name, in bytes of UTF-8.
     public static let maximumByteCount = 255
 
-    /// What an addressable name has, for messages.
+    /// The rule of an addressable name, for messages.
     public static let addressableRule =
         "1 to \(maximumByteCount) bytes of UTF-8, no control character, and no blank in front or behind"
-    /// What a legal name has, for messages.
+    /// The rule of a legal name, for messages.
     public static let rule =
         "1 to \(maximumByteCount) bytes of UTF-8, no colon, no control character, and no blank in front or behind"
 
-    /// Whether a user may sign in by the name: it is addressable, and has no colon, which ends a name (RFC 7617 section 2).
+    /// True if a user may sign in by the name: it is addressable, and has no colon, which ends a name (RFC 7617 section 2).
     public static func isLegal(_ name: String) -> Bool {
         isAddressable(name) && !name.utf8.contains(UInt8(ascii: ":"))
     }
 
-    /// Whether a push may be sent to the name: 1 to 255 bytes, no control character, no blank in front or behind.
+    /// True if a push may be sent to the name: 1 to 255 bytes, no control character, no blank in front or behind.
     public static func isAddressable(_ name: String) -> Bool {
         guard (1...maximumByteCount).contains(name.utf8.count) else { return false }
         guard let first = name.unicodeScalars.first, let last = name.unicodeScalars.last else { return false }
@@ -27,7 +27,7 @@ public enum UserName {
         return name.unicodeScalars.allSatisfy { !isControl($0) }
     }
 
-    /// The same for all names that differ in their case only; there may be one of them.
+    /// The same for all names that differ in their case only. There may be one of them.
     public static func folded(_ name: String) -> String {
         // Some letters have two small forms, and some no capital of their own.
         name.uppercased().lowercased()

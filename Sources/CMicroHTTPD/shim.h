@@ -10,6 +10,11 @@ static inline struct MHD_Daemon *pushfan_mhd_start(unsigned int flags, MHD_Accep
     return MHD_start_daemon(flags, 0, accept, context, handler, context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
+/// Has the body end with the connection, as in HTTP/1.0, and not with a last chunk.
+static inline void pushfan_mhd_end_with_connection(struct MHD_Response *response) {
+    MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
 /// The connection's socket, or -1.
 static inline int pushfan_mhd_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);

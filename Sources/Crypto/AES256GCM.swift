@@ -8,7 +8,7 @@ public enum AES256GCM {
     public static let keyByteCount = 32
     /// Length of a nonce in bytes.
     public static let nonceByteCount = 12
-    /// How many bytes a sealed message is longer than the message.
+    /// The number of bytes by which a sealed message is longer than the message.
     public static let tagByteCount = 16
 
     /// Encrypts a message.

@@ -18,7 +18,7 @@ public enum Base64 {
         return text
     }
 
-    /// Decodes text; strict, so that every byte string has exactly one spelling.
+    /// Decodes text strictly, so that every byte string has exactly one spelling.
     ///
     /// - Parameter text: ASCII bytes of the text.
     /// - Returns: The bytes, or nil when a character, the length, the padding or an unused bit is wrong.

@@ -7,11 +7,11 @@ internal import COpenSSL
 /// `@unchecked Sendable`: `store` is set once and never replaced; OpenSSL guards an X509_STORE with a lock of its own and counts
 /// references atomically (openssl-threads(7), X509_STORE_new(3)), and after `init` nothing here changes it.
 public final class CertificateStore: @unchecked Sendable {
-    /// Why no store could be made.
+    /// The reason that no store could be made.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The file is missing, unreadable, or holds no certificate; OpenSSL's reason beside it.
+        /// The file is missing, unreadable, or holds no certificate, with OpenSSL's reason beside it.
         case unusableFile(path: String, reason: String)
-        /// OpenSSL could not set up its default locations; its reason.
+        /// OpenSSL could not set up its default locations, with its reason.
         case noSystemStore(reason: String)
 
         /// One line for people.
@@ -45,7 +45,7 @@ public final class CertificateStore: @unchecked Sendable {
         X509_STORE_free(store)
     }
 
-    /// Makes a TLS context verify against this store; the context holds its own reference.
+    /// Makes a TLS context verify against this store. The context holds its own reference.
     ///
     /// - Parameter context: A live `SSL_CTX`, such as libcurl passes to `CURLOPT_SSL_CTX_FUNCTION`.
     public func attach(toSSLContext context: UnsafeMutableRawPointer) {

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// What can go wrong in this module; no case carries key material.
+/// The possible failures in this module. No case carries key material.
 public enum CryptoError: Error, Equatable, Sendable {
-    /// A call into OpenSSL failed; `reason` is the library's own text (`ERR_error_string_n(3)`).
+    /// A call into OpenSSL failed. `reason` is the library's own text (`ERR_error_string_n(3)`).
     case openSSL(operation: String, reason: String)
     /// A certificate was asked for without any host.
     case noHosts

@@ -5,9 +5,9 @@ import COpenSSL
 /// scrypt (RFC 7914) with N = 2^ln; salt and hash in base64 (RFC 4648 section 4) without padding. Each hash has one spelling.
 /// Checking costs the same for the right and for a wrong password.
 public struct PasswordHash: Sendable {
-    /// What a hash costs: 128 · r · 2^ln bytes of memory, and time in proportion to 2^ln · r · p.
+    /// The cost of a hash: 128 · r · 2^ln bytes of memory, and time in proportion to 2^ln · r · p.
     public struct Parameters: Sendable, Equatable {
-        /// What new hashes have: 16 MiB, and some 50 ms of a processor.
+        /// The parameters of new hashes: 16 MiB, and some 50 ms of a processor.
         public static let standard = Parameters(logarithm: 14, blockSize: 8, parallelization: 1)
         /// Beyond this the memory would be more than 32 MiB.
         private static let maximumBlocks = 1 << 18
@@ -21,7 +21,7 @@ public struct PasswordHash: Sendable {
         /// p.
         public let parallelization: Int
 
-        /// Checks what a file says; nil when one is out of range, or when together they need more than 32 MiB, or more than four
+        /// Checks what a file says. Nil when one is out of range, or when together they need more than 32 MiB, or more than four
         /// times the standard's time.
         ///
         /// - Parameters:
@@ -46,12 +46,12 @@ public struct PasswordHash: Sendable {
     private static let byteCount = 32
     private static let newSaltByteCount = 16
 
-    /// What checking costs.
+    /// The cost of checking.
     public let parameters: Parameters
     private let salt: [UInt8]
     private let hash: [UInt8]
 
-    /// Reads a hash as it stands in a file; nil when it has another form, another spelling, or parameters that are not allowed.
+    /// Reads a hash as it stands in a file. Nil when it has another form, another spelling, or parameters that are not allowed.
     ///
     /// - Parameter text: With a salt of 8 to 64 bytes and a hash of 32.
     public init?(_ text: String) {
@@ -95,7 +95,7 @@ public struct PasswordHash: Sendable {
         self.hash = hash
     }
 
-    /// Checks a password; the hashes are compared in constant time.
+    /// Checks a password. The hashes are compared in constant time.
     ///
     /// - Parameter password: Its bytes.
     /// - Returns: Whether it is the one that was hashed.
@@ -146,14 +146,14 @@ public struct PasswordHash: Sendable {
 }
 
 extension PasswordHash: Equatable {
-    /// Whether parameters, salt and hash are the same; in constant time where it matters.
+    /// True if parameters, salt and hash are the same, compared in constant time where it matters.
     public static func == (left: PasswordHash, right: PasswordHash) -> Bool {
         left.parameters == right.parameters && left.salt == right.salt && constantTimeEqual(left.hash, right.hash)
     }
 }
 
 extension PasswordHash: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says what it is; neither salt nor hash.
+    /// Says what it is, but neither salt nor hash.
     public var description: String { "PasswordHash(redacted)" }
     /// The same as `description`.
     public var debugDescription: String { description }

@@ -5,9 +5,9 @@ import COpenSSL
 /// The certificate names its hosts in the subject alternative name (RFC 5280 section 4.2.1.6), is its own authority
 /// and may serve TLS only. It begins one hour in the past, so that a client whose clock is a little behind accepts it.
 public struct SelfSignedCertificate: Sendable {
-    /// The certificate in PEM; safe to show, and to hand to clients as their only authority.
+    /// The certificate in PEM, safe to show, and to hand to clients as their only authority.
     public let certificatePEM: String
-    /// The private key in PEM (PKCS #8, not encrypted); a secret.
+    /// The private key in PEM (PKCS #8, not encrypted), which is a secret.
     public let privateKeyPEM: String
 
     /// Makes a key and signs a certificate.
@@ -45,7 +45,7 @@ public struct SelfSignedCertificate: Sendable {
         return key
     }
 
-    /// Sets version, serial number, subject, issuer, validity and public key; all are copied into the certificate.
+    /// Sets version, serial number, subject, issuer, validity and public key. All are copied into the certificate.
     private static func fill(_ certificate: OpaquePointer, key: OpaquePointer, validityDays: Int) throws(CryptoError) {
         // Positive and unpredictable (RFC 5280 section 4.1.2.2).
         let serial = try randomBytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } >> 1 | 1
@@ -121,7 +121,7 @@ extension SelfSignedCertificate {
 }
 
 extension SelfSignedCertificate: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says what it is; never the private key.
+    /// Says what it is, but never the private key.
     public var description: String { "SelfSignedCertificate(private key redacted)" }
     /// The same as `description`.
     public var debugDescription: String { description }

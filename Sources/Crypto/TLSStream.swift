@@ -6,13 +6,13 @@ internal import Glibc
 /// What is read from the socket is as much as there is, not one call for the head and one for the rest of each record. Some of it
 /// may wait here while the socket is silent: see `mayHoldMore`.
 public struct TLSStream {
-    /// What a call came to.
+    /// The result of a call.
     public enum Transfer: Hashable, Sendable {
-        /// So many bytes; 0 when reading is the end that the peer has announced (RFC 8446, section 6.1).
+        /// So many bytes. 0 when reading is the end that the peer has announced (RFC 8446, section 6.1).
         case moved(Int)
         /// The socket has nothing to read, or no room. A write must be repeated with the same bytes (SSL_write(3)).
         case wouldBlock
-        /// The connection is broken, in a few words; nothing more can be read or written.
+        /// The connection is broken, in a few words. Nothing more can be read or written.
         case failed(reason: String)
     }
 
@@ -39,7 +39,7 @@ public struct TLSStream {
         return true
     }()
 
-    /// Whether bytes were taken from the socket that have not been read, so that no event of it will tell of them.
+    /// True if bytes were taken from the socket that have not been read, so that no event of it will announce them.
     public var mayHoldMore: Bool { SSL_has_pending(session) == 1 }
 
     /// Writes bytes: all of them, or none yet.

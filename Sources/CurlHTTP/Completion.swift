@@ -2,9 +2,9 @@ public import HTTP1
 
 /// The end of one exchange.
 public struct Completion: Sendable {
-    /// How an exchange ended.
+    /// The end of an exchange.
     public enum Outcome: Sendable {
-        /// The peer answered; any status.
+        /// The peer answered, with any status.
         case answer(Answer)
         /// There is no answer.
         case failure(TransportFailure)
@@ -14,7 +14,7 @@ public struct Completion: Sendable {
     public let id: Int
     /// The request's memory, given back for the next one.
     public var request: [UInt8]
-    /// How it ended.
+    /// The end of the exchange.
     public let outcome: Outcome
 
     /// Takes the completion apart, so that neither the request's memory nor the answer's has to be copied or counted.

@@ -6,19 +6,19 @@ internal import HTTP1
 /// One place of the pool for a connection, and the exchange that it carries.
 final class Connection {
     enum Phase {
-        /// No connection; goes to `connecting`.
+        /// No connection. Goes to `connecting`.
         case closed
-        /// libcurl is at work; goes to `idle` or `closed`.
+        /// libcurl is at work. Goes to `idle` or `closed`.
         case connecting
-        /// Open, without a request; goes to `busy` or `closed`.
+        /// Open, without a request. Goes to `busy` or `closed`.
         case idle
-        /// Carries an exchange; goes to `idle` or `closed`.
+        /// Carries an exchange. Goes to `idle` or `closed`.
         case busy
     }
 
     /// Index in the pool's array.
     let slot: Int
-    /// The message for the last failure, libcurl's or the kernel's; empty when there is none.
+    /// The message for the last failure, libcurl's or the kernel's. Empty when there is none.
     let errorText: UnsafeMutablePointer<CChar>
     var phase = Phase.closed
     var easy: UnsafeMutableRawPointer?
@@ -28,17 +28,17 @@ final class Connection {
     /// From when on it takes no further request.
     var endOfLife = MonotonicTime.never
     var idleSince = MonotonicTime.never
-    /// Whether it had an exchange or was idle for a while, so that the peer may have closed it by right.
+    /// True if it had an exchange or was idle for a while, so that the peer may have closed it by right.
     var isKept = false
-    /// Whether the peer has closed its end, be it behind an answer that is still to be read.
+    /// True if the peer has closed its end, be it behind an answer that is still to be read.
     var peerHasEnded = false
-    /// Whether the poller also waits for room to write.
+    /// True while the poller also waits for room to write.
     var waitsForRoom = false
 
     var exchange = Exchange.none
     /// Bytes of the request that the connection has taken.
     var sent = 0
-    /// Whether bytes may have left although they are not counted: a TLS record cut by a full socket.
+    /// True if bytes may have left although they are not counted: a TLS record cut by a full socket.
     var mayHaveSentMore = false
     var parser: AnswerParser
 
@@ -80,10 +80,10 @@ final class Connection {
 struct Exchange {
     var id: Int
     var request: [UInt8]
-    /// The bytes of `request` that are sent; the rest of it is room.
+    /// The bytes of `request` that are sent. The rest of it is room.
     var byteCount: Int
     var deadline: MonotonicTime
 
-    /// What a connection without an exchange holds.
+    /// The exchange of a connection that has none.
     static var none: Exchange { Exchange(id: -1, request: [], byteCount: 0, deadline: .never) }
 }

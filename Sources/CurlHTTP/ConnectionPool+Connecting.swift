@@ -3,7 +3,7 @@ internal import CCurl
 internal import EventLoop
 internal import HTTP1
 
-/// Which connection serves which request, and when one is opened or closed.
+/// The choice of the connection that serves a request, and of the moment when one is opened or closed.
 extension ConnectionPool {
     /// Gives waiting requests to idle connections and opens as many as are missing.
     func dispatch(_ now: MonotonicTime) {
@@ -41,7 +41,7 @@ extension ConnectionPool {
         return isQuiet(connection)
     }
 
-    /// Whether an idle connection is open and has said nothing; what it says without a request is never read as an answer.
+    /// True if an idle connection is open and has said nothing. What it says without a request is never read as an answer.
     func isQuiet(_ connection: Connection) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { bytes in
             if case .wouldBlock = connector.receive(into: bytes, over: connection) { true } else { false }
@@ -110,7 +110,7 @@ extension ConnectionPool {
         nextSweep = min(nextSweep, expiry(of: connection))
     }
 
-    /// Closes a connection that carries no exchange; its slot is vacant then. The caller takes it from `idle`.
+    /// Closes a connection that carries no exchange. Its slot is vacant then. The caller takes it from `idle`.
     func drop(_ connection: Connection) {
         if connection.phase == .connecting { connecting -= 1 } else { openConnections -= 1 }
         if connection.descriptor >= 0 { connector.unwatch(connection.descriptor) }
@@ -123,7 +123,7 @@ extension ConnectionPool {
         vacant.append(connection.slot)
     }
 
-    /// When an idle connection must be closed.
+    /// The moment when an idle connection must be closed.
     func expiry(of connection: Connection) -> MonotonicTime {
         min(connection.idleSince.advanced(byNanoseconds: idleNanoseconds), connection.endOfLife)
     }

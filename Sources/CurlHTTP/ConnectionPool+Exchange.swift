@@ -16,7 +16,7 @@ extension ConnectionPool {
         send(connection)
     }
 
-    /// What an event of an open connection leads to.
+    /// Does what an event of an open connection leads to.
     func connectionReady(_ connection: Connection, _ readiness: Poller.Interest) {
         if readiness.contains(.ended) { connection.peerHasEnded = true }
         switch connection.phase {

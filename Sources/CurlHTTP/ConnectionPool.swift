@@ -22,7 +22,7 @@ public import HTTP1
 /// fails the request that has waited longest: an endpoint that is down fails its requests one by one, at the pace of its refusals.
 /// A request is sent a second time only if not one byte of it was written to the first connection.
 public final class ConnectionPool {
-    /// Why a pool cannot be made.
+    /// The reason that a pool cannot be made.
     public enum SetupFailure: Error, Sendable, CustomStringConvertible {
         /// Settings that cannot work.
         case configuration([ConnectionPoolConfiguration.Problem])
@@ -31,7 +31,7 @@ public final class ConnectionPool {
         /// libcurl has no memory or descriptors.
         case libcurl
 
-        /// What is wrong, for people.
+        /// The fault, for people.
         public var description: String {
             switch self {
             case .configuration(let problems): problems.map(\.description).joined(separator: "; ")
@@ -51,7 +51,7 @@ public final class ConnectionPool {
     public var waitingExchanges: Int { waiting.count }
     /// Exchanges that wait for a connection or have one.
     public var inFlight: Int { waiting.count + busyConnections }
-    /// When `handleTimers` must be called; nil when nothing waits for time.
+    /// The moment when `handleTimers` must be called, or nil when nothing waits for time.
     public var nextTimer: MonotonicTime? {
         let next = min(connector.timer, nextSweep)
         return next == .never ? nil : next
@@ -75,7 +75,7 @@ public final class ConnectionPool {
     var nextSweep = MonotonicTime.never
     var isClosed = false
 
-    /// Makes a pool; opens nothing.
+    /// Makes a pool, and opens nothing.
     ///
     /// - Parameters:
     ///   - configuration: The endpoint and the limits.
@@ -111,7 +111,7 @@ public final class ConnectionPool {
         close()
     }
 
-    /// Starts an exchange; its completion comes from `nextCompletion`, never before this returns.
+    /// Starts an exchange. Its completion comes from `nextCompletion`, never before this returns.
     ///
     /// - Parameters:
     ///   - id: The caller's number; comes back with the completion.
@@ -127,12 +127,12 @@ public final class ConnectionPool {
         dispatch(.now())
     }
 
-    /// Whether an event's token is of this pool.
+    /// True if an event's token is of this pool.
     public func owns(_ token: UInt64) -> Bool {
         token >= tokenBase && token - tokenBase < 1 << 32
     }
 
-    /// Goes on with the connection that an event is about; one that is about a connection gone by does no harm.
+    /// Goes on with the connection that an event is about. One that is about a connection gone by does no harm.
     ///
     /// - Parameter event: An event for which `owns` is true.
     public func handle(_ event: Poller.Event) {
@@ -167,7 +167,7 @@ public final class ConnectionPool {
         completions.popFirst()
     }
 
-    /// Takes back the memory of an answer that has been read; without this each answer allocates its own.
+    /// Takes back the memory of an answer that has been read. Without this each answer allocates its own.
     ///
     /// - Parameter answer: An answer of a completion, of which no copy is kept.
     public func recycle(_ answer: consuming Answer) {
@@ -175,7 +175,7 @@ public final class ConnectionPool {
         spareAnswers.append(answer)
     }
 
-    /// Ends an exchange with `TransportFailure.Reason.cancelled`; nothing happens when it has ended already.
+    /// Ends an exchange with `TransportFailure.Reason.cancelled`. Nothing happens when it has ended already.
     ///
     /// - Parameter id: The caller's number.
     public func cancel(id: Int) {
@@ -194,7 +194,7 @@ public final class ConnectionPool {
         if !waiting.isEmpty { dispatch(.now()) }
     }
 
-    /// Cancels every exchange and closes every connection; completions can still be popped. Later submits are cancelled at once.
+    /// Cancels every exchange and closes every connection. Completions can still be popped. Later submits are cancelled at once.
     public func close() {
         isClosed = true
         while let exchange = waiting.popFirst() { fail(exchange, .cancelled, text: "the pool is closed") }

@@ -1,12 +1,12 @@
 public import HTTP1
 
-/// Where a pool's connections go and how long they live.
+/// The destination of a pool's connections, and their lifetime.
 public struct ConnectionPoolConfiguration: Hashable, Sendable {
-    /// Whether the connection is secured.
+    /// The scheme, which decides if the connection is secured.
     public enum Scheme: String, Hashable, Sendable {
         /// TLS.
         case https
-        /// Plain text; for a peer on the same machine.
+        /// Plain text, for a peer on the same machine.
         case http
 
         /// The port that a URL of this scheme need not name.
@@ -17,7 +17,7 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
         /// The property's name, or that of a variable of the environment.
         public let setting: String
-        /// What is allowed.
+        /// The description of what is allowed.
         public let expectation: String
 
         /// The setting and what is allowed.
@@ -36,19 +36,19 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
     public var connectTimeout = Duration.seconds(10)
     /// An unused connection is closed after this. Default 90 s, below Azure's 4 min for idle flows.
     public var idleTimeout = Duration.seconds(90)
-    /// A connection takes no new request after this, so that a change of the host's addresses is followed; each at an age of its own in
-    /// the last quarter, so that not all are opened again at once. Default 15 min.
+    /// A connection takes no new request after this, so that a change of the host's addresses is followed. Each does so at an age
+    /// of its own in the last quarter, so that not all are opened again at once. Default 15 min.
     public var maximumAge = Duration.seconds(900)
-    /// Whether certificate and name are verified, those of an HTTPS proxy too. Default true; false is for trials only.
+    /// True if certificate and name are verified, those of an HTTPS proxy too. Default true. False is for trials only.
     public var verifyPeer = true
     /// PEM file of the issuers to trust instead of the system's, for the host and an HTTPS proxy.
     public var caFile: String?
-    /// URL of a proxy. Nil leaves it to `environment`, empty means none; `no_proxy` exempts from both.
+    /// URL of a proxy. Nil leaves it to `environment`, empty means none. `no_proxy` exempts from both.
     public var proxy: String?
     /// Addresses to use instead of looking the name up, for tests of what happens when there are several.
     package var addresses: [String] = []
-    /// Where to look for `https_proxy`, `all_proxy`, `no_proxy` and the like; never the process's own environment by itself, so that
-    /// what only ever calls this machine needs no exemption. Default none.
+    /// The variables in which to look for `https_proxy`, `all_proxy`, `no_proxy` and the like. Never the process's own
+    /// environment by itself, so that what only ever calls this machine needs no exemption. Default none.
     package var environment: [String: String] = [:]
     /// Limits on each answer.
     public var limits = AnswerLimits()
@@ -60,7 +60,7 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
         self.port = port ?? scheme.defaultPort
     }
 
-    /// What cannot work; empty when all is well.
+    /// The problems that keep it from working. Empty when all is well.
     public func validate() -> [Problem] {
         var problems: [Problem] = []
         func expect(_ condition: Bool, _ setting: String, _ expectation: String) {
@@ -101,7 +101,7 @@ public struct ConnectionPoolConfiguration: Hashable, Sendable {
 }
 
 extension ConnectionPoolConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Scheme, host and port; never the login of a proxy.
+    /// Scheme, host and port, but never the login of a proxy.
     public var description: String { "\(scheme.rawValue)://\(authority)" }
     /// The same as `description`.
     public var debugDescription: String { description }

@@ -2,7 +2,7 @@ internal import CCurl
 internal import Crypto
 internal import Glibc
 
-/// How libcurl is to connect.
+/// The way libcurl is to connect.
 extension CurlConnector {
     /// Sets every option of a new handle.
     ///
@@ -52,7 +52,7 @@ extension CurlConnector {
         return results.allSatisfy { $0 == CURLE_OK }
     }
 
-    /// As for the host; the callback that attaches the certificates is called for both.
+    /// As for the host. The callback that attaches the certificates is called for both.
     private func secureProxy(_ easy: UnsafeMutableRawPointer) -> Bool {
         let results = [
             push_curl_set_long(easy, CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),

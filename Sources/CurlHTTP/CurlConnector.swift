@@ -10,38 +10,39 @@ internal import Glibc
 /// libcurl 7.88 closes the socket of one that is removed. While a handle connects, libcurl says through callbacks which sockets and
 /// which time to wait for. The callbacks change only `watches` and `timer`, which nothing here holds on to while it calls libcurl.
 final class CurlConnector {
-    /// What a call for bytes came to.
+    /// The result of a call for bytes.
     enum Transfer {
         case moved(Int)
         case wouldBlock
         case failed(CURLcode)
     }
 
-    /// One watched descriptor; `slot` is -1 while it is libcurl's own.
+    /// One watched descriptor. `slot` is -1 while it is libcurl's own.
     private struct Watch {
         var interest: Poller.Interest = []
         var slot: Int32 = -1
     }
 
-    /// When libcurl wants `timeElapsed` to be called.
+    /// The moment when libcurl wants `timeElapsed` to be called.
     private(set) var timer = MonotonicTime.never
 
     private let poller: Poller
     private let tokenBase: UInt64
     let configuration: ConnectionPoolConfiguration
-    /// What connections go through; libcurl is given it, and asks the environment for none.
+    /// The proxy that connections go through. libcurl is given it, and asks the environment for none.
     let proxy: ProxyAddress?
-    /// Whether the bytes on an open connection's socket are those of TLS with the proxy: OpenSSL has two layers then, or one that is not
-    /// the host's, and only libcurl can write through both.
+    /// True if the bytes on an open connection's socket are those of TLS with the proxy: OpenSSL has two layers then, or one that
+    /// is not the host's, and only libcurl can write through both.
     let isWithinProxyTLS: Bool
-    /// Whether the bytes on an open connection's socket are those of HTTP, so that they can be had without libcurl.
+    /// True if the bytes on an open connection's socket are those of HTTP, so that they can be had without libcurl.
     let isPlain: Bool
-    /// Whether they are those of one TLS connection with HTTP in it, so that they can be had without libcurl from the second exchange on.
+    /// True if they are those of one TLS connection with HTTP in it, so that they can be had without libcurl from the second
+    /// exchange on.
     let isSimplyTLS: Bool
     let certificates: CertificateStore?
     private let multi: UnsafeMutableRawPointer
     let share: UnsafeMutableRawPointer
-    /// What takes the place of looking the host's name up; empty when nothing does.
+    /// The addresses that take the place of looking the host's name up. Empty when nothing does.
     let addresses: UnsafeMutablePointer<curl_slist>?
     /// By descriptor.
     private var watches: [Watch] = []
@@ -80,7 +81,7 @@ final class CurlConnector {
 
     // MARK: Connecting
 
-    /// Starts a connection; `nextFinished` tells of its end.
+    /// Starts a connection. `nextFinished` reports its end.
     ///
     /// - Parameters:
     ///   - slot: Comes back from `nextFinished`.
@@ -178,7 +179,7 @@ final class CurlConnector {
         return transfer(code, count)
     }
 
-    /// What the kernel's answer comes to; the reason of a failure goes where libcurl puts its own.
+    /// The transfer that the kernel's answer comes to. The reason of a failure goes where libcurl puts its own.
     private func transfer(_ count: Int, _ failure: CURLcode, _ connection: Connection) -> Transfer {
         if count >= 0 { return .moved(count) }
         if errno == EAGAIN || errno == EINTR { return .wouldBlock }

@@ -1,25 +1,25 @@
 import Basics
 
-/// Where a proxy is and how it is reached, as libcurl reads its URL (CURLOPT_PROXY(3)).
+/// The place of a proxy and the way to reach it, as libcurl reads its URL (CURLOPT_PROXY(3)).
 ///
 /// The login of the URL is in no description of it.
 public struct ProxyAddress: Hashable, Sendable {
-    /// How the proxy is spoken to.
+    /// The way the proxy is spoken to.
     public enum Scheme: String, Hashable, Sendable {
         /// CONNECT in plain text.
         case http
         /// CONNECT within TLS.
         case https
-        /// SOCKS 4; names are looked up here.
+        /// SOCKS 4. Names are looked up here.
         case socks4
         /// SOCKS 4 with names that the proxy looks up.
         case socks4a
-        /// SOCKS 5; names are looked up here.
+        /// SOCKS 5. Names are looked up here.
         case socks5
         /// SOCKS 5 with names that the proxy looks up.
         case socks5h
 
-        /// The port that a URL of this scheme need not name; libcurl's own, not those of the web.
+        /// The port that a URL of this scheme need not name: libcurl's own, not those of the web.
         var defaultPort: UInt16 { self == .https ? 443 : 1080 }
 
         init?(named name: String) {
@@ -28,14 +28,15 @@ public struct ProxyAddress: Hashable, Sendable {
         }
     }
 
-    /// How it is spoken to; `http` where the URL does not say.
+    /// The way it is spoken to, which is `http` where the URL does not say.
     public let scheme: Scheme
     /// Host and port, with brackets around an IPv6 address.
     public let authority: String
-    /// Name and password as the URL writes them, with `%` before the hexadecimal digits of a byte; a secret.
+    /// Name and password as the URL writes them, with `%` before the hexadecimal digits of a byte. A secret.
     private let login: String?
 
-    /// Reads a proxy's URL; nil for what libcurl refuses, and for a login with a bare `/`, `?`, `#` or `@`, which it reads otherwise.
+    /// Reads a proxy's URL. Nil for what libcurl refuses, and for a login with a bare `/`, `?`, `#` or `@`, which it reads
+    /// otherwise.
     ///
     /// - Parameter text: `[scheme://][name[:password]@]host[:port][/]`; path, query and fragment mean nothing.
     public init?(_ text: String) {
@@ -54,7 +55,7 @@ public struct ProxyAddress: Hashable, Sendable {
         (self.scheme, self.authority, self.login) = (scheme, authority, login)
     }
 
-    /// Whether the proxy is itself reached over TLS, so that what is on the socket is the proxy's.
+    /// True if the proxy is itself reached over TLS, so that what is on the socket is the proxy's.
     public var isSecure: Bool { scheme == .https }
 
     /// The URL for libcurl, with the login: a secret.
@@ -66,7 +67,7 @@ public struct ProxyAddress: Hashable, Sendable {
         return text.replacing("\(login)@", with: "")
     }
 
-    /// Host and port with the port written out; nil when they are none.
+    /// Host and port with the port written out, or nil when they are none.
     private static func authority(_ text: Substring, defaultPort: UInt16) -> String? {
         var (host, port) = (text, defaultPort)
         if let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") {
@@ -85,7 +86,7 @@ public struct ProxyAddress: Hashable, Sendable {
         byte != UInt8(ascii: ":") && ConnectionPoolConfiguration.isHostByte(byte)
     }
 
-    /// Whether it has no control character and no blank, be it behind a `%`.
+    /// True if it has no control character and no blank, be it behind a `%`.
     private static func isLogin(_ text: String) -> Bool {
         let pieces = text.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return false }
@@ -99,7 +100,7 @@ public struct ProxyAddress: Hashable, Sendable {
 }
 
 extension ProxyAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Scheme, host and port; never the login.
+    /// Scheme, host and port, but never the login.
     public var description: String { "\(scheme.rawValue)://\(authority)" }
     /// The same as `description`.
     public var debugDescription: String { description }

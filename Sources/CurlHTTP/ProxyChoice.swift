@@ -1,11 +1,12 @@
-/// Which proxy connections go through: that of the settings, else that of the environment, as libcurl chooses (libcurl-env(3)).
+/// The proxy that connections go through: that of the settings, else that of the environment, as libcurl chooses
+/// (libcurl-env(3)).
 ///
 /// It is chosen here and not in libcurl, because 7.88 does not tell which proxy it uses, and a proxy that is reached over TLS changes
 /// what the bytes on a socket are.
 public struct ProxyChoice: Hashable, Sendable {
-    /// The proxy; nil when the host is called without one.
+    /// The proxy, or nil when the host is called without one.
     public let proxy: ProxyAddress?
-    /// The variable that names it; nil when the settings do, or there is none.
+    /// The variable that names it, or nil when the settings do, or there is none.
     public let variable: String?
 
     /// Chooses.
@@ -47,7 +48,7 @@ public struct ProxyChoice: Hashable, Sendable {
     /// In the order in which they count.
     private static let exemptions = ["no_proxy", "NO_PROXY"]
 
-    /// Whether a variable of the environment has a say, in the choice for some host.
+    /// True if a variable of the environment has a say, in the choice for some host.
     ///
     /// - Parameter name: The variable's name; upper and lower case are different.
     /// - Returns: Whether it has.

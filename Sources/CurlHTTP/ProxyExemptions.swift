@@ -7,13 +7,13 @@ struct ProxyExemptions {
     private let hasAll: Bool
     private let entries: [Substring]
 
-    /// Reads names, addresses and ranges, with commas or blanks between; `*` alone means every host.
+    /// Reads names, addresses and ranges, with commas or blanks between. `*` alone means every host.
     init(_ text: String) {
         hasAll = text == "*"
         entries = text.split { $0 == "," || $0 == " " || $0 == "\t" }
     }
 
-    /// Whether a host is called without a proxy: a name, an IPv4 address, or an IPv6 address without brackets.
+    /// True if a host is called without a proxy: a name, an IPv4 address, or an IPv6 address without brackets.
     func contain(_ host: String) -> Bool {
         if hasAll { return true }
         if let address = NumericAddress(host) { return entries.contains { Self.range($0, contains: address) } }
@@ -21,7 +21,7 @@ struct ProxyExemptions {
         return entries.contains { Self.domain($0, contains: name) }
     }
 
-    /// Whether an entry is a name or one that it ends with; a dot in front changes nothing, and a port is no part of a name.
+    /// True if an entry is a name or one that it ends with. A dot in front changes nothing, and a port is no part of a name.
     private static func domain(_ entry: Substring, contains name: String) -> Bool {
         var domain = Self.name(entry)
         if domain.hasPrefix(".") { domain.removeFirst() }
@@ -33,7 +33,7 @@ struct ProxyExemptions {
         (text.hasSuffix(".") ? text.dropLast() : text).lowercased()
     }
 
-    /// Whether an entry such as `10.0.0.1` or `10.0.0.0/8` has an address; as in libcurl, 0 bits are as good as all of them.
+    /// True if an entry such as `10.0.0.1` or `10.0.0.0/8` has an address. As in libcurl, 0 bits are as good as all of them.
     private static func range(_ entry: Substring, contains address: NumericAddress) -> Bool {
         let parts = entry.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let network = NumericAddress(first) else { return false }

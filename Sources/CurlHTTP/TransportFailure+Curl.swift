@@ -1,7 +1,7 @@
 internal import CCurl
 
 extension TransportFailure.Reason {
-    /// What libcurl's error means while it connects (libcurl-errors(3)).
+    /// The failure that libcurl's error means while it connects (libcurl-errors(3)).
     init(connecting code: CURLcode, usesProxy: Bool) {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:

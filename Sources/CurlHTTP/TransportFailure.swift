@@ -1,10 +1,10 @@
 public import HTTP1
 
-/// Why an exchange ended without an answer, and how much of its request had left by then.
+/// The reason that an exchange ended without an answer, and how much of its request had left by then.
 ///
 /// Holds no byte of a request or an answer.
 public struct TransportFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The cause; its `label` is bounded, so it may label a metric.
+    /// The cause. Its `label` is bounded, so it may label a metric.
     public enum Reason: Hashable, Sendable {
         /// The host's name has no address.
         case resolve
@@ -55,16 +55,16 @@ public struct TransportFailure: Error, Hashable, Sendable, CustomStringConvertib
 
     /// The cause.
     public let reason: Reason
-    /// libcurl's error number (libcurl-errors(3)); 0 when the fault was not found by libcurl.
+    /// libcurl's error number (libcurl-errors(3)), or 0 when the fault was not found by libcurl.
     public let curlCode: Int32
-    /// Whether any byte of this request may have reached the peer. False: it is safe to send it again.
+    /// True if any byte of this request may have reached the peer. False: it is safe to send it again.
     public let requestBytesSent: Bool
-    /// Whether the whole request was handed to the connection.
+    /// True if the whole request was handed to the connection.
     public let bodySent: Bool
-    /// Host, port and what happened, for people; at most 300 characters.
+    /// Host, port and what happened, for people, in at most 300 characters.
     public let detail: String
 
-    /// A failure; tests of other modules make them too.
+    /// A failure. Tests of other modules make them too.
     public init(reason: Reason, curlCode: Int32 = 0, requestBytesSent: Bool = false, bodySent: Bool = false, detail: String = "")
     {
         self.reason = reason

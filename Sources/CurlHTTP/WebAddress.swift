@@ -1,6 +1,6 @@
 /// The parts of an absolute URI that a connection and a request need.
 public struct WebAddress: Hashable, Sendable {
-    /// Whether it is secured.
+    /// The scheme, which decides if it is secured.
     public let scheme: ConnectionPoolConfiguration.Scheme
     /// A name, an IPv4 address, or an IPv6 address without brackets.
     public let host: String
@@ -11,7 +11,7 @@ public struct WebAddress: Hashable, Sendable {
     /// Path and query.
     public let target: String
 
-    /// Reads an absolute URI; nil for one with a name and password, without a host, or of another scheme.
+    /// Reads an absolute URI. Nil for one with a name and password, without a host, or of another scheme.
     public init?(_ uri: String) {
         guard let mark = uri.firstRange(of: "://"),
             let scheme = ConnectionPoolConfiguration.Scheme(rawValue: String(uri[..<mark.lowerBound]))

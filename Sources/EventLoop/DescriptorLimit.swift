@@ -1,19 +1,19 @@
 import Glibc
 
-/// How many file descriptors this process may have open: `RLIMIT_NOFILE` (getrlimit(2)).
+/// The number of file descriptors that this process may have open: `RLIMIT_NOFILE` (getrlimit(2)).
 public struct DescriptorLimit: Sendable, Equatable {
     /// The limit that counts now.
     public var soft: Int
-    /// How far the process may raise it.
+    /// The limit up to which the process may raise it.
     public var hard: Int
 
-    /// Limits; commands that judge them are tested with such.
+    /// Limits. Commands that judge them are tested with such.
     public init(soft: Int, hard: Int) {
         self.soft = soft
         self.hard = hard
     }
 
-    /// The limits of this process; nil where they cannot be asked.
+    /// The limits of this process, or nil where they cannot be asked.
     public static func current() -> DescriptorLimit? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// What becomes of memory that is freed.
+/// The fate of memory that is freed.
 public enum FreedMemory {
     /// Has blocks of 256 KiB or more given back to the system when they are freed, and 2 MiB of smaller ones kept.
     ///

@@ -5,7 +5,7 @@ internal import Glibc
 public final class NameLock: Sendable {
     private let descriptor: Int32
 
-    /// Takes the name; nil if another holds it, or the system gives no such socket.
+    /// Takes the name. Nil if another holds it, or the system gives no such socket.
     ///
     /// - Parameter name: At most 100 bytes of it count.
     public init?(_ name: String) {

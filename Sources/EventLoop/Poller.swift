@@ -10,7 +10,7 @@ internal import Glibc
 /// }
 /// ```
 public final class Poller {
-    /// What to wait for.
+    /// The kinds of readiness to wait for.
     public struct Interest: OptionSet, Hashable, Sendable {
         /// One bit for each.
         public let rawValue: UInt8
@@ -32,7 +32,7 @@ public final class Poller {
     public struct Event: Hashable, Sendable {
         /// The token that the descriptor was added with.
         public let token: UInt64
-        /// What it is ready for. An error or a hang-up is reported as ready for both: the next call tells.
+        /// The readiness that was found. An error or a hang-up is reported as ready for both: the next call shows which it is.
         public let readiness: Interest
 
         /// An event as `Poller` reports it.
@@ -83,7 +83,7 @@ public final class Poller {
         try control(EPOLL_CTL_MOD, fileDescriptor, token, interest)
     }
 
-    /// Stops watching a descriptor; nothing happens when it was not watched.
+    /// Stops watching a descriptor. Nothing happens when it was not watched.
     ///
     /// Events of it that a wait has already returned remain: treat events as hints.
     public func remove(_ fileDescriptor: Int32) {

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The account that the process runs as.
 public enum ProcessAccount {
-    /// The account's name (getpwuid_r(3)); nil where the system's list of accounts does not have it, as in many containers.
+    /// The account's name (getpwuid_r(3)), or nil where the system's list of accounts does not have it, as in many containers.
     public static var name: String? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?

@@ -4,7 +4,7 @@ internal import Glibc
 public struct ProcessMark: Sendable, Equatable {
     /// Its number.
     public var id: Int32
-    /// When it began, in clock ticks since the machine did; nil where that is not known.
+    /// The moment when it began, in clock ticks since the machine did, or nil where that is not known.
     public var start: UInt64?
 
     /// A process by its number and its beginning.
@@ -16,7 +16,7 @@ public struct ProcessMark: Sendable, Equatable {
     /// This process.
     public static var own: ProcessMark { ProcessMark(id: getpid(), start: facts(of: getpid())?.start) }
 
-    /// Whether no such process is at work any more. One of which nothing can be learnt may be.
+    /// True if no such process is at work any more. One of which nothing can be learnt may be.
     public var isGone: Bool {
         guard id > 0 else { return false }
         if kill(id, 0) != 0, errno == ESRCH { return true }
@@ -35,7 +35,7 @@ public struct ProcessMark: Sendable, Equatable {
         return "\(digits) \(space)"
     }
 
-    /// What the kernel tells of a process; nil where it tells nothing.
+    /// The kernel's facts about a process, or nil where it gives none.
     private static func facts(of id: Int32) -> (hasEnded: Bool, start: UInt64)? {
         // The name, in parentheses, may hold anything. Behind it come the state and, 19 words on, the start.
         guard let text = text(of: "/proc/\(id)/stat"), let end = text.lastIndex(of: ")") else { return nil }

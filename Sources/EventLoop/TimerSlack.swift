@@ -1,6 +1,7 @@
 import CLinux
 
-/// How late the kernel may end a timed wait of a thread. A new thread takes it over from the one that starts it (prctl(2)).
+/// The delay with which the kernel may end a timed wait of a thread. A new thread takes it over from the one that starts it
+/// (prctl(2)).
 public enum TimerSlack {
     /// Runs `body` so that the threads which are started by it, and those that these start, may be woken 1 ms late.
     ///

@@ -6,7 +6,7 @@ internal import Glibc
 /// Any thread may signal, and so may a C library that was given the descriptor and writes eight bytes to it
 /// (`rd_kafka_queue_io_event_enable`). Signals that come before the drain count as one.
 public final class WakeUp: Sendable {
-    /// The descriptor to watch for reading; closed with this object.
+    /// The descriptor to watch for reading, which is closed with this object.
     public let fileDescriptor: Int32
 
     /// Creates an unsignalled, non-blocking counter that child processes do not inherit.
@@ -21,7 +21,7 @@ public final class WakeUp: Sendable {
         _ = Glibc.close(fileDescriptor)
     }
 
-    /// Makes the descriptor readable; never blocks (a full counter is readable already).
+    /// Makes the descriptor readable, and never blocks (a full counter is readable already).
     public func signal() {
         var one: UInt64 = 1
         _ = write(fileDescriptor, &one, MemoryLayout<UInt64>.size)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The clock that people read (CLOCK_REALTIME); it can jump, so never measure or wait with it.
+/// The clock that people read (CLOCK_REALTIME). It can jump, so never measure or wait with it.
 public enum WallClock {
     /// Milliseconds since 1970-01-01 UTC.
     public static func millisecondsSince1970() -> Int64 {

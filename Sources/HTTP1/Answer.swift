@@ -4,21 +4,21 @@
 public struct Answer: Sendable {
     /// One field of the head, as places in `Answer.bytes`.
     public struct Field: Hashable, Sendable {
-        /// Where the name is; never empty, letters as the peer wrote them.
+        /// The place of the name, never empty, its letters as the peer wrote them.
         public let name: Range<Int>
-        /// Where the value is, without the whitespace around it; may be empty.
+        /// The place of the value, without the whitespace around it. May be empty.
         public let value: Range<Int>
     }
 
-    /// Memory of the answer; only what `Field` and `bodyRange` name has a meaning.
+    /// Memory of the answer. Only what `Field` and `bodyRange` name has a meaning.
     public internal(set) var bytes: [UInt8] = []
-    /// Fields of the final answer in the peer's order; trailer fields are not kept.
+    /// Fields of the final answer in the peer's order. Trailer fields are not kept.
     public internal(set) var fields: [Field] = []
-    /// Status code, 200...599; 0 when there is no answer yet.
+    /// Status code, 200...599. 0 when there is no answer yet.
     public internal(set) var status = 0
-    /// Where the decoded body is in `bytes`.
+    /// The place of the decoded body in `bytes`.
     public internal(set) var bodyRange = 0..<0
-    /// Whether the peer lets the connection carry another request (RFC 9112, section 9.3).
+    /// True if the peer lets the connection carry another request (RFC 9112, section 9.3).
     public internal(set) var keepsAlive = false
 
     /// An answer without content.
@@ -39,7 +39,7 @@ public struct Answer: Sendable {
         bytes.span.extracting(range)
     }
 
-    /// The bytes at `range` as a string; what is not UTF-8 becomes U+FFFD.
+    /// The bytes at `range` as a string. What is not UTF-8 becomes U+FFFD.
     ///
     /// - Parameter range: A field's name or value, or the body.
     /// - Returns: A copy.

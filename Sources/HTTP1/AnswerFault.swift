@@ -1,4 +1,5 @@
-/// Why the bytes of a peer are not one valid HTTP/1.1 answer (RFC 9112); the names are bounded, so they may label a metric.
+/// The reason why the bytes of a peer are not one valid HTTP/1.1 answer (RFC 9112). The names are bounded, so they may label a
+/// metric.
 public enum AnswerFault: String, Error, Hashable, Sendable, CaseIterable {
     /// The first line is not `HTTP-version SP status-code SP [reason]` (section 4).
     case invalidStatusLine
@@ -8,7 +9,7 @@ public enum AnswerFault: String, Error, Hashable, Sendable, CaseIterable {
     case unexpectedUpgrade
     /// A CR without LF (section 2.2).
     case bareCarriageReturn
-    /// A line that ends in LF alone (section 2.2; tolerance is optional, and we have none).
+    /// A line that ends in LF alone (section 2.2). Tolerance is optional, and we have none.
     case bareLineFeed
     /// A field name with no character, or with one that is not a token's (section 5).
     case invalidFieldName
@@ -43,7 +44,7 @@ public enum AnswerFault: String, Error, Hashable, Sendable, CaseIterable {
     /// The connection closed within the answer (section 8).
     case truncated
 
-    /// Whether the answer broke one of our limits rather than the protocol.
+    /// True if the answer broke one of our limits rather than the protocol.
     public var isTooLarge: Bool {
         switch self {
         case .headTooLarge, .tooManyFields, .bodyTooLarge, .chunkLineTooLong, .trailersTooLarge: true

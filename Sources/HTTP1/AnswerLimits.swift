@@ -1,6 +1,6 @@
-/// How much of an answer is read before it is refused.
+/// The limits of how much of an answer is read before it is refused.
 public struct AnswerLimits: Hashable, Sendable {
-    /// Bytes of status line and fields, interim answers included; also of a chunked body's trailer. Default 16 KiB.
+    /// Bytes of status line and fields, interim answers included. Also those of a chunked body's trailer. Default 16 KiB.
     public var headByteCount: Int
     /// Fields of the head. Default 100.
     public var fieldCount: Int

@@ -70,7 +70,7 @@ extension AnswerParser {
         phase = size == 0 ? .trailer : .chunk
     }
 
-    /// `1*HEXDIG [BWS ";" extensions]`; the extensions are checked for control characters and ignored.
+    /// `1*HEXDIG [BWS ";" extensions]`. The extensions are checked for control characters and ignored.
     private func chunkSize(_ line: Range<Int>) throws(AnswerFault) -> Int {
         let bytes = answer.bytes.span.extracting(line)
         var size = 0

@@ -1,8 +1,8 @@
 /// A line of an answer's head, without its CRLF.
 struct HeadLine {
-    /// Where it is in the answer's bytes.
+    /// The place in the answer's bytes.
     let place: Range<Int>
-    /// Whether it is known to hold nothing but text.
+    /// True if it is known to hold nothing but text.
     let isText: Bool
 }
 
@@ -14,7 +14,7 @@ extension AnswerParser {
         return HeadLine(place: place, isText: false)
     }
 
-    /// Takes the line at `read` if it is whole and holds nothing but text, which one look at its bytes tells; nil leaves it to a
+    /// Takes the line at `read` if it is whole and one look at its bytes shows that it holds nothing but text. Nil leaves it to a
     /// closer look. Not tried again on a line that came in part, so that no byte is looked at more than twice, however they come.
     private mutating func plainLine() -> Range<Int>? {
         let reach = min(filled, limits.headByteCount)
@@ -56,7 +56,7 @@ extension AnswerParser {
         }
     }
 
-    /// Digits; a list or a repeat is one length when all of them are equal (RFC 9112, section 6.3).
+    /// Digits. A list or a repeat is one length when all of them are equal (RFC 9112, section 6.3).
     private mutating func takeContentLength(_ value: Range<Int>) throws(AnswerFault) {
         var rest: Range<Int>? = value
         while let list = rest {

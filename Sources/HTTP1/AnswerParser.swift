@@ -4,23 +4,23 @@
 /// next; in steady state nothing is allocated. Interim answers (1xx) are skipped. The outcome does not depend on how the bytes were cut.
 /// After a fault the parser is good for nothing but `reset`, and so is the connection.
 public struct AnswerParser: Sendable {
-    /// What is expected next. Lines end in CRLF.
+    /// The element that is expected next. Lines end in CRLF.
     enum Phase: Hashable, Sendable {
-        /// The status line; goes to `fields`.
+        /// The status line, followed by `fields`.
         case statusLine
-        /// A field or the empty line; goes to `statusLine` (after 1xx), a body's phase, or `complete`.
+        /// A field or the empty line, followed by `statusLine` (after 1xx), a body's phase, or `complete`.
         case fields
-        /// As many bytes of the body as `remaining` says; goes to `complete`.
+        /// As many bytes of the body as `remaining` says, followed by `complete`.
         case sizedBody
         /// The body goes on until the connection closes, which makes it `complete`.
         case closeDelimitedBody
-        /// A chunk's size line; goes to `chunk`, or to `trailer` after the last.
+        /// A chunk's size line, followed by `chunk`, or by `trailer` after the last.
         case chunkSize
-        /// As many bytes of a chunk as `remaining` says; goes to `chunkEnd`.
+        /// As many bytes of a chunk as `remaining` says, followed by `chunkEnd`.
         case chunk
-        /// The CRLF behind a chunk; goes to `chunkSize`.
+        /// The CRLF behind a chunk, followed by `chunkSize`.
         case chunkEnd
-        /// A trailer field or the empty line; goes to `complete`.
+        /// A trailer field or the empty line, followed by `complete`.
         case trailer
         /// The answer is whole.
         case complete
@@ -37,7 +37,7 @@ public struct AnswerParser: Sendable {
 
     /// The limits that were given.
     public let limits: AnswerLimits
-    /// The answer; whole once `isComplete`. Swap it for another whose memory comes next, then `reset`.
+    /// The answer, whole once `isComplete`. Swap it for another whose memory comes next, then `reset`.
     public var answer = Answer()
 
     var phase = Phase.statusLine
@@ -45,11 +45,11 @@ public struct AnswerParser: Sendable {
     var answersHead = false
     /// Bytes of `answer.bytes` that came from the peer.
     var filled = 0
-    /// Where the next line or piece of the body starts.
+    /// The start of the next line or piece of the body.
     var read = 0
     /// Up to where no line end was found.
     var scanned = 0
-    /// Where the final answer's status line starts.
+    /// The start of the final answer's status line.
     var start = 0
     /// Bytes of the body or the chunk that are still to come.
     var remaining = 0
@@ -61,13 +61,13 @@ public struct AnswerParser: Sendable {
         self.limits = limits
     }
 
-    /// Whether the answer is whole.
+    /// True if the answer is whole.
     public var isComplete: Bool { phase == .complete }
 
-    /// Whether any byte of the final answer has come.
+    /// True if any byte of the final answer has come.
     public var hasStarted: Bool { phase != .statusLine || filled > start }
 
-    /// Forgets the answer and waits for the first byte of the next; keeps the memory.
+    /// Forgets the answer and waits for the first byte of the next. Keeps the memory.
     ///
     /// - Parameter answersHead: Whether the request was HEAD, whose answer has no body whatever it says.
     public mutating func reset(answersHead: Bool = false) {

@@ -1,4 +1,4 @@
-/// Writes the head of an HTTP/1.1 request; nothing that could start a second line or request gets in (RFC 9112, section 11.1).
+/// Writes the head of an HTTP/1.1 request. Nothing that could start a second line or request gets in (RFC 9112, section 11.1).
 ///
 /// Call `begin`, then `field` as often as needed, then `end`, and append the body. A refused part leaves the bytes as they were.
 public enum RequestHead {

@@ -2,14 +2,14 @@
 ///
 /// Functions of the bytes alone: a parser that called them on itself would be copied for each.
 extension Span<UInt8> {
-    /// Where the line that begins at `start` ends with CRLF, if it is whole and holds nothing but text.
+    /// The place at which the line that begins at `start` ends with CRLF, if it is whole and holds nothing but text.
     func endOfTextLine(from start: Int) -> Int? {
         let end = endOfText(from: start)
         guard end + 1 < count, self[end] == ByteClass.carriageReturn, self[end + 1] == ByteClass.lineFeed else { return nil }
         return end
     }
 
-    /// `HTTP/1.x SP 3DIGIT SP [reason]` (RFC 9112, section 4); whoever leaves out the last space is refused.
+    /// `HTTP/1.x SP 3DIGIT SP [reason]` (RFC 9112, section 4). Whoever leaves out the last space is refused.
     func statusLine(_ line: HeadLine) throws(AnswerFault) -> (status: Int, isVersion10: Bool) {
         let bytes = extracting(line.place)
         guard bytes.count >= 13, bytes[0] == 0x48, bytes[1] == 0x54, bytes[2] == 0x54, bytes[3] == 0x50, bytes[4] == 0x2F,

@@ -1,6 +1,6 @@
 /// Eight bytes at a time: what is looked for is found by arithmetic on a word, a fifth of the instructions of a look at each byte.
 extension Span<UInt8> {
-    /// The first place from `start` on that holds `byte`; `count` when there is none.
+    /// The first place from `start` on that holds `byte`, or `count` when there is none.
     @inline(__always) func firstPlace(of byte: UInt8, from start: Int) -> Int {
         let pattern = Self.ones &* UInt64(byte)
         var index = start
@@ -13,8 +13,8 @@ extension Span<UInt8> {
         return index
     }
 
-    /// Where text ends that begins at `start`, of characters that a field's value or a reason may hold: the first control character
-    /// other than tab, or `count`.
+    /// The end of text that begins at `start`, of characters that a field's value or a reason may hold: the first control
+    /// character other than tab, or `count`.
     func endOfText(from start: Int = 0) -> Int {
         var index = start
         while let word = word(at: index) {
@@ -46,7 +46,7 @@ extension Span<UInt8> {
         return index
     }
 
-    /// The eight bytes from `index` on, the first as the lowest of the word; nil when there are not as many.
+    /// The eight bytes from `index` on, the first as the lowest of the word, or nil when there are not as many.
     @inline(__always) private func word(at index: Int) -> UInt64? {
         guard index >= 0, index <= count - 8 else { return nil }
         // They lie inside the span; and any eight bytes, wherever they stand, are a number.
@@ -73,7 +73,7 @@ extension Span<UInt8> {
         return (isLetter | isDigit | isHyphen) & ~word & highBits
     }
 
-    /// The highest bit of each byte of `word` that is below a blank or DEL; again, the lowest bit set counts.
+    /// The highest bit of each byte of `word` that is below a blank or DEL. Again, the lowest bit set counts.
     @inline(__always) private static func controls(in word: UInt64) -> UInt64 {
         ((word &- ones &* 0x20) & ~word & highBits) | zeroBytes(in: word ^ ones &* 0x7F)
     }

@@ -110,6 +110,7 @@ public final class HTTPServer: Sendable {
 
     /// Stops: no new connections, then requests in progress are waited for, then every connection ends.
     ///
+    /// Bodies that are still being written (``AnswerStream``) end at once, behind what was written.
     /// Requests whose ``Responder`` has not answered within `limit` are answered 503 (``HTTPServerConfiguration/refusal``).
     /// Blocks for at most `limit`, and then for at most 5 s until those answers have left; a second call does nothing.
     public func stop(within limit: Duration = .seconds(5)) {
@@ -121,6 +122,7 @@ public final class HTTPServer: Sendable {
 
     private func shutDown(_ daemon: Daemon, within limit: Duration) {
         core.isDraining.store(true, ordering: .relaxed)
+        core.streams.close()
         let listening = MHD_quiesce_daemon(daemon.pointer)
         let deadline = ContinuousClock.now + limit
         while core.activeCount.load(ordering: .acquiring) > 0, ContinuousClock.now < deadline { usleep(2000) }

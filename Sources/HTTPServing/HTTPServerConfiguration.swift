@@ -71,7 +71,7 @@ public struct HTTPServerConfiguration: Sendable {
     }
     /// What the server answers by itself, by status. Default: that status and an empty body.
     ///
-    /// It is asked for 400, 413 and 431, where a request is refused and its connection ends; for 500, where a ``Responder`` was
+    /// It is asked for 400, 413, 415 and 431, where a request is refused and its connection ends; for 500, where a ``Responder`` was
     /// dropped; and for 503, where the server stops. Called on any thread; it should not block. The delivery and delay of refused
     /// requests' answers do not count. What libmicrohttpd refuses before a request has begun, such as a head that is no HTTP or
     /// has no Host, carries that library's own page.

@@ -27,6 +27,8 @@ public struct HTTPServerResponse: Sendable {
     public var delay: Duration
     /// Whether the connection ends after this answer. Default: no.
     public var closesConnection: Bool
+    /// The body of an answer that is written later (``stream(status:headers:capacity:onEnd:)``), in place of `body`.
+    var streamed: StreamedBody?
 
     /// An answer of these parts, sent at once and whole.
     public init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {

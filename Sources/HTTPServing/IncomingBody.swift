@@ -1,3 +1,5 @@
+import Gzip
+
 /// The body of one request as it comes, and what it has taken of the server's budget; that is given back when this ends.
 struct IncomingBody: ~Copyable {
     /// Why a piece was not kept.
@@ -6,6 +8,8 @@ struct IncomingBody: ~Copyable {
         case tooLarge
         /// The budget is spent.
         case noRoom
+        /// It should be gzip, and is not.
+        case broken
         /// So much has come that it is not worth reading past.
         case endless
     }
@@ -15,6 +19,10 @@ struct IncomingBody: ~Copyable {
     private let budget: BodyBudget
     private var bytes: [UInt8] = []
     private var countedByteCount = 0
+    /// Whether it comes packed.
+    private var isPacked = false
+    /// What unpacks it, from its first byte on.
+    private var gunzip: Gunzip?
     /// Bytes that have come.
     private(set) var byteCount = 0
     /// The most bytes that it may have.
@@ -33,10 +41,17 @@ struct IncomingBody: ~Copyable {
     /// Lowers the limit.
     mutating func restrict(to limit: Int) { self.limit = min(limit, self.limit) }
 
+    /// Keeps what the bytes are before they are packed with gzip.
+    mutating func unpack() { isPacked = true }
+
+    /// Whether nothing is missing of what has come packed.
+    var isComplete: Bool { gunzip?.isComplete ?? true }
+
     /// Keeps nothing, from now on and of what has come.
     mutating func readPast() {
         isKept = false
         bytes = []
+        gunzip = nil
         budget.giveBack(countedByteCount)
         countedByteCount = 0
     }
@@ -47,18 +62,49 @@ struct IncomingBody: ~Copyable {
         guard byteCount < readingLimit else { return .endless }
         guard byteCount <= limit else { return .tooLarge }
         guard isKept else { return nil }
-        let missing = byteCount - budget.uncountedByteCount - countedByteCount
-        if missing > 0 {
-            guard budget.take(missing) else { return .noRoom }
-            countedByteCount += missing
+        return isPacked ? unpack(piece) : keep(piece.bytes)
+    }
+
+    private mutating func unpack(_ piece: UnsafeRawBufferPointer) -> Fault? {
+        var fault: Fault?
+        do throws(GzipError) {
+            if gunzip == nil {
+                guard reserve(Gunzip.byteCount) else { return .noRoom }
+                gunzip = try Gunzip()
+            }
+            try gunzip?.unpack(piece.bytes) { unpacked in
+                fault = keep(unpacked)
+                return fault == nil
+            }
+        } catch {
+            return error == .broken ? .broken : .noRoom
         }
-        bytes.append(contentsOf: piece)
+        return fault
+    }
+
+    private mutating func keep(_ more: RawSpan) -> Fault? {
+        let total = bytes.count + more.byteCount
+        guard total <= limit else { return .tooLarge }
+        guard reserve(total - max(bytes.count, budget.uncountedByteCount)) else { return .noRoom }
+        more.withUnsafeBytes { bytes.append(contentsOf: $0) }
         return nil
     }
 
-    /// Gives all bytes away; they count until this ends.
+    /// Takes so many bytes of the budget until this ends.
+    private mutating func reserve(_ count: Int) -> Bool {
+        guard count > 0 else { return true }
+        guard budget.take(count) else { return false }
+        countedByteCount += count
+        return true
+    }
+
+    /// Gives all bytes away; they count until this ends. What has unpacked them counts no more.
     mutating func giveBytes() -> [UInt8] {
         defer { bytes = [] }
+        if gunzip.take() != nil {
+            budget.giveBack(Gunzip.byteCount)
+            countedByteCount -= Gunzip.byteCount
+        }
         return bytes
     }
 }

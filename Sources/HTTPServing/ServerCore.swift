@@ -24,6 +24,7 @@ final class ServerCore: Sendable {
     /// By when peers must have sent or taken something, and who goes for others; nil where that does not count.
     let deadlines: ConnectionDeadlines?
     let suspended: SuspendedAnswers
+    let streams = OpenStreams()
     /// Requests whose answer has not left yet.
     let activeCount = Atomic<Int>(0)
     /// Those among them that were given to a deferred handler.

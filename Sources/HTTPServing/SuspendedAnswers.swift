@@ -3,9 +3,9 @@ import Synchronization
 
 /// A connection, for suspending and resuming it.
 ///
-/// `@unchecked Sendable`: the pointer is used for two calls. `MHD_suspend_connection` comes from the access handler of the
-/// connection's own thread; `MHD_resume_connection` may come from any thread at any time while the connection is suspended
-/// (microhttpd.h), and comes once. In between the library keeps the connection, so the pointer is good.
+/// `@unchecked Sendable`: the pointer is used for two calls. `MHD_suspend_connection` comes from the access handler or
+/// the content reader, on the connection's own thread; `MHD_resume_connection` may come from any thread at any time while the connection is
+/// suspended (microhttpd.h), and comes once for each suspension. In between the library keeps the connection, so the pointer is good.
 struct ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 }

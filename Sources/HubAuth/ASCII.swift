@@ -16,7 +16,7 @@ extension UInt8 {
     /// Below 0x20, or DEL.
     var isControl: Bool { self < 0x20 || self == 0x7F }
 
-    /// A–Z as a–z; everything else unchanged.
+    /// A–Z as a–z, and everything else unchanged.
     var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
 }
 
@@ -24,7 +24,7 @@ extension Collection<UInt8> {
     /// The same bytes with A–Z as a–z.
     var lowercased: [UInt8] { map(\.lowercased) }
 
-    /// The bytes as text; malformed UTF-8 is repaired.
+    /// The bytes as text. Malformed UTF-8 is repaired.
     var text: String { String(decoding: self, as: UTF8.self) }
 }
 
@@ -36,7 +36,7 @@ extension ArraySlice<UInt8> {
         return rest
     }
 
-    /// What stands before and after the first `separator`; nil when there is none.
+    /// The parts before and after the first `separator`, or nil when there is none.
     func split(atFirst separator: UInt8) -> (head: ArraySlice<UInt8>, tail: ArraySlice<UInt8>)? {
         guard let index = firstIndex(of: separator) else { return nil }
         return (self[..<index], self[(index + 1)...])

@@ -4,11 +4,11 @@
 /// SDKs disagree on nearly every edge; this reader takes what all agree on, ignores what it does not know, and refuses
 /// what two of them would read differently.
 public struct ConnectionString: Sendable {
-    /// Where the namespace answers.
+    /// The address at which the namespace answers.
     public let endpoint: HubEndpoint
     /// The policy's name and key.
     public let credential: SASCredential
-    /// Plain sentences on fields that were ignored; worth one line in a log, free of secrets.
+    /// Plain sentences on fields that were ignored, worth one line in a log, and free of secrets.
     public let warnings: [String]
 
     /// Reads a connection string.
@@ -38,7 +38,7 @@ public struct ConnectionString: Sendable {
         self.warnings = warnings
     }
 
-    /// One field's text; the limits of 256 are the .NET SDK's.
+    /// One field's text. The limits of 256 are the .NET SDK's.
     private static func value(
         of field: HubAuthError.Field, in values: [HubAuthError.Field: ArraySlice<UInt8>], limit: Int
     ) throws(HubAuthError) -> String {

@@ -1,6 +1,6 @@
 /// Host and port of a URL (RFC 3986 section 3.2), without user information.
 struct EndpointAuthority {
-    /// In lower case; an IPv6 address has its brackets.
+    /// The host in lower case. An IPv6 address has its brackets.
     let host: String
     let port: Int?
 
@@ -42,7 +42,7 @@ struct EndpointAuthority {
         return host.count <= 253 && labels.allSatisfy { (1...63).contains($0.count) && $0.allSatisfy(isAllowed) }
     }
 
-    /// The alphabet and length of an IPv6 address; whether it names a host is the connection's to find out.
+    /// Checks the alphabet and length of an IPv6 address. Whether it names a host is the connection's to find out.
     private static func isIPv6(_ host: [UInt8]) -> Bool {
         let inner = host.dropFirst().dropLast()
         return (2...45).contains(inner.count) && inner.contains(UInt8(ascii: ":"))

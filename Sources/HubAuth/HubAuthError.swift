@@ -1,10 +1,10 @@
 public import Crypto
 
-/// Why a connection string, a hub's name or a signing setting was refused; no case carries a secret.
+/// The reason that a connection string, a hub's name or a signing setting was refused. No case carries a secret.
 public enum HubAuthError: Error, Equatable, Sendable {
     /// A field that every connection string needs.
     public enum Field: String, Sendable, CaseIterable {
-        /// Where the namespace answers.
+        /// The address at which the namespace answers.
         case endpoint = "Endpoint"
         /// The policy.
         case keyName = "SharedAccessKeyName"
@@ -12,7 +12,7 @@ public enum HubAuthError: Error, Equatable, Sendable {
         case key = "SharedAccessKey"
     }
 
-    /// What is wrong with the `Endpoint` field, in words.
+    /// The fault of the `Endpoint` field, in words.
     public enum EndpointProblem: String, Sendable, CaseIterable {
         /// No `scheme://` at the start, or another scheme.
         case scheme = "it must begin with sb://, https:// or http://"
@@ -36,7 +36,7 @@ public enum HubAuthError: Error, Equatable, Sendable {
         case path = "the path holds an empty segment or a segment of dots"
     }
 
-    /// A part between two semicolons has no `=`; `part` counts from 1.
+    /// A part between two semicolons has no `=`. `part` counts from 1.
     case noEqualsSign(part: Int)
     /// A field is absent.
     case missing(Field)

@@ -1,20 +1,20 @@
-/// Where a namespace answers: scheme, host, port and path prefix of every request to it.
+/// The address at which a namespace answers: scheme, host, port and path prefix of every request to it.
 public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
-    /// How a connection is made.
+    /// The way a connection is made.
     public enum Scheme: String, Sendable {
-        /// Over TLS; `sb` in a connection string means this too.
+        /// Over TLS. `sb` in a connection string means this too.
         case https
-        /// In the clear; accepted for this machine only, for the emulator.
+        /// In the clear, accepted for this machine only, for the emulator.
         case http
     }
 
     /// `https`, or `http` for a loopback host.
     public let scheme: Scheme
-    /// DNS name or address in lower case; an IPv6 address has its brackets.
+    /// DNS name or address in lower case. An IPv6 address has its brackets.
     public let host: String
-    /// The port that was given, 1…65535; nil means the scheme's own.
+    /// The port that was given, 1…65535. Nil means the scheme's own.
     public let port: Int?
-    /// Path before the hub's name; begins and ends with `/`, and is `/` when none was given.
+    /// Path before the hub's name. Begins and ends with `/`, and is `/` when none was given.
     public let pathPrefix: String
 
     /// Reads the value of a connection string's `Endpoint`.
@@ -42,16 +42,16 @@ public struct HubEndpoint: Sendable, Hashable, CustomStringConvertible {
         guard scheme == .https || isLoopback else { throw .endpoint(.plainHTTP) }
     }
 
-    /// Host, and port where one was given; the value of a `Host` header.
+    /// Host, and port where one was given: the value of a `Host` header.
     public var authority: String { port.map { "\(host):\($0)" } ?? host }
 
     /// The port to connect to: the given one, else 443 or 80.
     public var effectivePort: Int { port ?? (scheme == .https ? 443 : 80) }
 
-    /// Scheme, authority and prefix; ends in exactly one `/`, ready for the hub's name.
+    /// Scheme, authority and prefix. Ends in exactly one `/`, ready for the hub's name.
     public var baseURL: String { "\(scheme.rawValue)://\(authority)\(pathPrefix)" }
 
-    /// Whether the host is this machine by its spelling alone: `localhost`, 127.0.0.0/8 or `[::1]`.
+    /// True if the host is this machine by its spelling alone: `localhost`, 127.0.0.0/8 or `[::1]`.
     public var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
         let octets = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

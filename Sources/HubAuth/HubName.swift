@@ -3,7 +3,7 @@
 /// Azure's naming rules for `Microsoft.NotificationHubs/namespaces/notificationHubs`: 1–260 letters, digits, periods,
 /// hyphens and underscores, first and last a letter or a digit. So neither a separator nor `..` can reach a request line.
 public struct HubName: Sendable, Hashable, CustomStringConvertible {
-    /// The name as it was given; the service compares names without regard to case.
+    /// The name as it was given. The service compares names without regard to case.
     public let text: String
 
     /// Checks a name.

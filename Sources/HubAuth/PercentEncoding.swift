@@ -1,4 +1,4 @@
-/// One of the percent-encoders that hub clients use; they differ in what they leave alone and in the case of hex digits.
+/// One of the percent-encoders that hub clients use. They differ in what they leave alone and in the case of hex digits.
 public struct PercentEncoding: Sendable {
     /// The case of the two digits after `%`.
     public enum HexCase: Sendable {
@@ -12,7 +12,7 @@ public struct PercentEncoding: Sendable {
     private let writesSpaceAsPlus: Bool
     private let digits: [UInt8]
 
-    /// Describes an encoder; letters and digits are never escaped.
+    /// Describes an encoder. Letters and digits are never escaped.
     ///
     /// - Parameters:
     ///   - punctuation: The other ASCII characters that stay as they are.

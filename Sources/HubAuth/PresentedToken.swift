@@ -1,6 +1,6 @@
 import Crypto
 
-/// The parts of a token that a client sent; `sr` and `se` stay as they were received, since the signature covers them so.
+/// The parts of a token that a client sent. `sr` and `se` stay as they were received, since the signature covers them so.
 struct PresentedToken {
     private let scope: ArraySlice<UInt8>
     private let expiry: ArraySlice<UInt8>
@@ -33,21 +33,21 @@ struct PresentedToken {
         policyNames = [PercentEncoding.decode(name), Array(name)].compactMap(\.self)
     }
 
-    /// Seconds since 1970; nil when `se` is not a decimal number of 64 bits.
+    /// Seconds since 1970, or nil when `se` is not a decimal number of 64 bits.
     var expirySeconds: Int64? { expiry.allSatisfy(\.isDigit) ? Int64(expiry.text) : nil }
 
-    /// Whether the token names this policy.
+    /// True if the token names this policy.
     func isIssued(by policy: String) -> Bool {
         policyNames.contains { $0.elementsEqual(policy.utf8) }
     }
 
-    /// Whether this key made the signature; one that cannot be computed fits nothing.
+    /// True if this key made the signature. One that cannot be computed fits nothing.
     func isSigned(with key: SecretKey) -> Bool {
         guard let expected = try? SASToken.signature(scope: scope, expiry: expiry, key: key) else { return false }
         return constantTimeEqual(expected, signature)
     }
 
-    /// Whether the audience is the requested resource or lies above it at a `/`; `host` nil accepts any.
+    /// True if the audience is the requested resource or lies above it at a `/`. A `host` of nil accepts any.
     func covers(host: String?, path: String) -> Bool {
         var granted = audience.lowercased.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         if let colon = granted.firstIndex(of: UInt8(ascii: ":")), granted[colon...].starts(with: "://".utf8) {

@@ -1,6 +1,6 @@
 /// A policy's name with one of its keys: what signs a token.
 public struct SASCredential: Sendable, Equatable {
-    /// The policy's name (`SharedAccessKeyName`); not a secret.
+    /// The policy's name (`SharedAccessKeyName`), which is not a secret.
     public let policy: String
     /// The policy's key.
     public let key: SecretKey

@@ -1,4 +1,4 @@
-/// Why a hub refuses a request's `Authorization` header.
+/// The reason that a hub refuses a request's `Authorization` header.
 public enum SASRefusal: Error, Equatable, Sendable {
     /// There is no header, or its scheme is another one.
     case missingToken
@@ -26,7 +26,7 @@ public enum SASRefusal: Error, Equatable, Sendable {
         }
     }
 
-    /// The beginning of the error's `Detail`, up to `.TrackingId:`; nil means that the answer has no body at all.
+    /// The beginning of the error's `Detail`, up to `.TrackingId:`. Nil means that the answer has no body at all.
     ///
     /// The texts for a bad signature and a missing claim are the service's own, as recorded; the others follow their form,
     /// with the names of .NET's `ExceptionErrorCodes`.

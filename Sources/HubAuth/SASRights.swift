@@ -1,4 +1,4 @@
-/// What a policy may do ("Notification Hubs security").
+/// The rights of a policy ("Notification Hubs security").
 public struct SASRights: OptionSet, Sendable, Hashable {
     /// One bit for each right.
     public let rawValue: UInt8
@@ -38,11 +38,11 @@ public struct SASRights: OptionSet, Sendable, Hashable {
 
 /// A policy that a hub knows: its name, its keys and its rights.
 public struct SASPolicy: Sendable, Equatable {
-    /// The name that tokens give as `skn`; case counts.
+    /// The name that tokens give as `skn`. Case counts.
     public let name: String
     /// The keys that are valid now: one, or two while keys are being replaced.
     public let keys: [SecretKey]
-    /// What its tokens allow.
+    /// The rights that its tokens give.
     public let rights: SASRights
 
     /// Describes a policy.

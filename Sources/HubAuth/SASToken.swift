@@ -5,7 +5,7 @@ import Crypto
 /// `SharedAccessSignature sr={encoded URI}&sig={encoded signature}&se={expiry}&skn={policy}`, where the signature is the
 /// base64 of an HMAC-SHA256 over `sr` as it is written there, a line feed, and `se`.
 public struct SASToken: Sendable {
-    /// How a client spells the two parts that clients spell differently.
+    /// A client's spelling of the two parts that clients spell differently.
     public struct Style: Sendable {
         let resource: PercentEncoding
         let signature: PercentEncoding
@@ -24,11 +24,11 @@ public struct SASToken: Sendable {
         public static let dotNet = Style(resource: .dotNet, signature: .dotNet)
     }
 
-    /// The header's value, ASCII; a secret until it expires.
+    /// The header's value, ASCII, which is a secret until it expires.
     public let headerValue: [UInt8]
-    /// When it stops being valid: seconds since 1970, UTC.
+    /// The time when it stops being valid: seconds since 1970, UTC.
     public let expiry: Int64
-    /// Counts the tokens of one cache from 1; 0 for a token made outside of a cache.
+    /// The number of the token in its cache, counted from 1, or 0 for a token made outside of a cache.
     public internal(set) var serial: UInt64 = 0
 
     /// Signs a token.

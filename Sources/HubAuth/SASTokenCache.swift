@@ -4,7 +4,7 @@
 /// It reads no clock. One owner, not thread-safe; any number of calls may be in flight with the same token, which is why
 /// answers are reported with the serial number of the token they were given to.
 public struct SASTokenCache: Sendable {
-    /// Which of the two keys signs.
+    /// The one of the two keys that signs.
     public enum KeySlot: Sendable, Equatable {
         /// The first key.
         case primary
@@ -12,18 +12,18 @@ public struct SASTokenCache: Sendable {
         case secondary
     }
 
-    /// What follows from a 401.
+    /// The consequence of a 401.
     public enum Verdict: Sendable, Equatable {
         /// The refused token had already been replaced: try again.
         case superseded
-        /// The token was dropped; the next one is signed with the same key: try again.
+        /// The token was dropped. The next one is signed with the same key: try again.
         case renewed
-        /// A fresh token was refused too; the next one is signed with this key: try again.
+        /// A fresh token was refused too. The next one is signed with this key: try again.
         case switched(to: KeySlot)
         /// Fresh tokens of every key were refused: an authorization failure, not to be tried again.
         case refused
 
-        /// Whether the same call should be sent again with `token(now:)`.
+        /// True if the same call should be sent again with `token(now:)`.
         public var allowsRetry: Bool { self != .refused }
     }
 
@@ -64,7 +64,7 @@ public struct SASTokenCache: Sendable {
         lifetimeSeconds = seconds
     }
 
-    /// Gives the token for a call; signs one when there is none, when 90 % of its life are over, or when the clock has
+    /// Gives the token for a call. Signs one when there is none, when 90 % of its life are over, or when the clock has
     /// been set back past its making. Otherwise it allocates nothing.
     ///
     /// - Parameter now: Seconds since 1970, UTC.
@@ -116,7 +116,7 @@ public struct SASTokenCache: Sendable {
         if let current, current.serial == serial { phase = .trusted }
     }
 
-    /// The key that signs now; worth showing, since a worker that runs on the second key needs attention.
+    /// The key that signs now, worth showing, since a worker that runs on the second key needs attention.
     public var keySlot: KeySlot { slot }
 
     private mutating func takeOtherKey() {

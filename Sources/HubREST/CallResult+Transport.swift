@@ -19,7 +19,7 @@ extension CallResult {
 }
 
 extension TransportFailure {
-    /// libcurl's number for the failure; where the exchange itself failed, the number that libcurl's own would have had.
+    /// libcurl's number for the failure. Where the exchange itself failed, the number that libcurl's own would have had.
     fileprivate var verdictCode: Int32 {
         guard curlCode == 0 else { return curlCode }
         switch reason {

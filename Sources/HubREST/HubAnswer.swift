@@ -2,7 +2,7 @@ public import Delivery
 public import HTTP1
 import PushModel
 
-/// What a hub's answer says, as places in the answer's bytes.
+/// The content of a hub's answer, as places in the answer's bytes.
 public struct HubAnswer: Sendable, Equatable {
     /// The HTTP status.
     public var status: Int
@@ -12,12 +12,12 @@ public struct HubAnswer: Sendable, Equatable {
     public var notificationID: Range<Int>?
     /// The hub's word for the call in its logs.
     public var trackingID: Range<Int>?
-    /// What the error body says, without the tracking id and time that follow it.
+    /// The text of the error body, without the tracking id and time that follow it.
     public var detail: Range<Int>?
-    /// What the detail speaks of, as far as the verdict depends on it.
+    /// The subject of the detail, as far as the verdict depends on it.
     public var hint = CallResult.DetailHint.none
 
-    /// Reads an answer; nothing in it is an error, whatever its body is.
+    /// Reads an answer. Nothing in it is an error, whatever its body is.
     ///
     /// - Parameters:
     ///   - answer: A complete answer.
@@ -55,7 +55,7 @@ public struct HubAnswer: Sendable, Equatable {
         return text
     }
 
-    /// Whether the text has a part of a token that begins with `letter`; both of what tells one begin with an S.
+    /// True if the text has a part of a token that begins with `letter`. Both signs of one begin with an S.
     private static func repeatsToken(_ text: Range<Int>, from letter: UInt8, in answer: borrowing Answer) -> Bool {
         var rest = text
         while let place = answer.firstPlace(of: letter, in: rest) {
@@ -66,7 +66,7 @@ public struct HubAnswer: Sendable, Equatable {
         return false
     }
 
-    /// Finds `<Detail>` in the hub's XML; an HTML page, JSON, half a body or none at all leave it open.
+    /// Finds `<Detail>` in the hub's XML. An HTML page, JSON, half a body or none at all leave it open.
     private mutating func readError(_ answer: borrowing Answer) {
         let body = answer.bodyRange
         guard let open = Self.find("<Detail>", in: answer, body),
@@ -84,7 +84,7 @@ public struct HubAnswer: Sendable, Equatable {
         if Self.names("quota", in: answer, text) { hint = .quota }
     }
 
-    /// Whether a word of the text begins with `word`: "tags" does with "tag", "stage" does not.
+    /// True if a word of the text begins with `word`: "tags" does with "tag", "stage" does not.
     private static func names(_ word: StaticString, in answer: borrowing Answer, _ text: Range<Int>) -> Bool {
         var rest = text
         while let place = find(word, in: answer, rest) {
@@ -105,7 +105,7 @@ public struct HubAnswer: Sendable, Equatable {
         return nil
     }
 
-    /// Whether `word` stands at `place`, letters compared without regard to case.
+    /// True if `word` stands at `place`, letters compared without regard to case.
     private static func stands(_ word: StaticString, at place: Int, in bytes: Span<UInt8>) -> Bool {
         guard bytes.count - place >= word.utf8CodeUnitCount else { return false }
         return word.withUTF8Buffer { letters in

@@ -64,7 +64,7 @@ extension HubClient {
     /// An id of the right form that no hub has given.
     private static let unknownID: StaticString = "00000000000000000000000000000000-pushfan-question"
 
-    /// Whether an id can be a path segment as it stands: 1 to 256 unreserved characters (RFC 3986, 2.3), not dots alone.
+    /// True if an id can be a path segment as it stands: 1 to 256 unreserved characters (RFC 3986, 2.3), not dots alone.
     ///
     /// The id came from outside; anything else in it could end the segment, the line or the request.
     static func isUsable(_ id: Span<UInt8>) -> Bool {
@@ -82,7 +82,7 @@ extension HubClient {
     }
 }
 
-/// Text before and after the id in a telemetry poll; for a feedback request, the whole text.
+/// Text before and after the id in a telemetry poll. For a feedback request, the whole text.
 struct TelemetryHead: Sendable {
     /// The first version that has telemetry and its error details ("Notification message telemetry").
     private static let oldestVersion = "2016-07"

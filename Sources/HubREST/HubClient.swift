@@ -3,7 +3,7 @@ public import HubAuth
 public import Payloads
 public import PushModel
 
-/// Writes the hub's calls and reads its answers (page HubProtocol, "Sends" and "Answers"); the bytes travel elsewhere.
+/// Writes the hub's calls and reads its answers (page HubProtocol, "Sends" and "Answers"). The bytes travel elsewhere.
 ///
 /// One owner, not thread-safe, because it caches the token.
 public struct HubClient: Sendable {
@@ -115,7 +115,7 @@ public struct HubClient: Sendable {
         tokens.rejected(serial: serial)
     }
 
-    /// Appends the header that says whom the call reaches; only a broadcast, which has to be asked for, has none.
+    /// Appends the header that says whom the call reaches. Only a broadcast, which has to be asked for, has none.
     private func appendTarget(
         _ target: FanOutPlan.Target, _ plan: borrowing FanOutPlan, _ request: borrowing PushRequest,
         to writer: inout ByteWriter

@@ -1,6 +1,6 @@
 public import HubAuth
 
-/// Which hub is called, and with whose rights.
+/// The hub that is called, and the credentials for it.
 public struct HubConfiguration: Sendable, Equatable {
     /// The namespace's address.
     public var endpoint: HubEndpoint

@@ -3,7 +3,7 @@ public import Delivery
 public import FanOut
 public import PushModel
 
-/// Where the names of hubs and spreads lead.
+/// The destinations of the names of hubs and spreads.
 public struct HubRoutes: Sendable {
     /// A name that stands for several hubs.
     public struct Spread: Sendable {
@@ -15,7 +15,7 @@ public struct HubRoutes: Sendable {
         public let numbers: [Int]
     }
 
-    /// Where a request goes.
+    /// The destination of a request.
     public enum Way: Sendable, Equatable {
         /// To the hub of that number.
         case hub(Int)
@@ -30,7 +30,7 @@ public struct HubRoutes: Sendable {
     /// Until when a name that is not known is taken for a mistake in new settings. Default long ago.
     public var settledAt = MonotonicTime.past
 
-    /// Whether the routes are so new that a name they lack may be there soon.
+    /// True while the routes are so new that a name they lack may be there soon.
     public func isSettling(_ now: MonotonicTime) -> Bool { now < settledAt }
 
     /// Routes by names.

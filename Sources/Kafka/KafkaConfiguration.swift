@@ -1,4 +1,4 @@
-/// How to reach the brokers, and whatever else of librdkafka's settings the user wants to have their way.
+/// The way to reach the brokers, and whatever else of librdkafka's settings the user wants to have their way.
 public struct KafkaConfiguration: Sendable {
     /// One property of librdkafka, as its `CONFIGURATION.md` names it.
     public struct Property: Sendable, Equatable {
@@ -25,9 +25,9 @@ public struct KafkaConfiguration: Sendable {
     public var bootstrapServers: String
     /// The name under which brokers log this client, 1 to 100 characters (librdkafka 2.0.2 does not survive long ones, fixed in 2.5.0).
     public var clientID: String
-    /// Properties that overrule the defaults of this module, in order; those on which the guarantees rest are refused.
+    /// Properties that overrule the defaults of this module, in order. Those on which the guarantees rest are refused.
     public var properties: [Property]
-    /// Hears whether a broker answers the clients that are made with it; nil when no one wants to know.
+    /// Hears whether a broker answers the clients that are made with it. Nil when no one wants to know.
     public var watch: BrokerWatch?
 
     /// A configuration for the brokers at `bootstrapServers`.

@@ -1,14 +1,14 @@
 import CRDKafka
 
-/// What went wrong: librdkafka's code with its name, a sentence, and what the caller may do about it.
+/// A failure: librdkafka's code with its name, a sentence, and what the caller may do about it.
 ///
 /// Codes above zero come from a broker, those below are raised by the library itself (`rd_kafka_resp_err_t`, rdkafka.h).
 public struct KafkaError: Error, Sendable, Equatable {
     /// The number of the error, an `rd_kafka_resp_err_t`.
     public let code: Int32
-    /// The name of the error, such as `_TRANSPORT` or `TOPIC_ALREADY_EXISTS`; bounded, so fit for a metric's label.
+    /// The name of the error, such as `_TRANSPORT` or `TOPIC_ALREADY_EXISTS`. It is bounded, so fit for a metric's label.
     public let name: String
-    /// One sentence for a person; never holds the value of a secret property.
+    /// One sentence for a person, which never holds the value of a secret property.
     public let message: String
     /// The configuration property that was refused, if that is what went wrong.
     public let property: String?
@@ -18,7 +18,7 @@ public struct KafkaError: Error, Sendable, Equatable {
     public let isRetriable: Bool
     /// The open transaction must be aborted before anything else.
     public let requiresAbort: Bool
-    /// Why a connection has failed, if that is what went wrong and the reason is known.
+    /// The reason that a connection has failed, if that is what went wrong and the reason is known.
     public let trouble: BrokerTrouble?
 
     /// An error with a code of the library and, if given, a message in place of the library's.
@@ -36,7 +36,7 @@ public struct KafkaError: Error, Sendable, Equatable {
         self.trouble = trouble
     }
 
-    /// The error that `error` holds, which is destroyed; nil if there is none.
+    /// The error that `error` holds, which is destroyed. Nil if there is none.
     init?(consuming error: OpaquePointer?) {
         guard let error else { return nil }
         defer { rd_kafka_error_destroy(error) }
@@ -98,7 +98,7 @@ extension KafkaError {
         matches(RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, RD_KAFKA_RESP_ERR__RESOLVE) || isTimeout
     }
 
-    /// The call ran out of time; whether it took effect is not known.
+    /// True if the call ran out of time. Whether it took effect is not known.
     public var isTimeout: Bool {
         matches(RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT)
     }
@@ -117,14 +117,14 @@ extension KafkaError {
             RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     }
 
-    /// A partition has no leader at present, or another than was asked; asking again after a moment is worth while.
+    /// True if a partition has no leader at present, or another than was asked. Asking again after a moment is worth while.
     var isLeaderUnknown: Bool {
         matches(
             RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
             RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH, RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH, RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE)
     }
 
-    /// A partition has no leader that answers; those of other partitions may.
+    /// True if a partition has no leader that answers. Those of other partitions may.
     public var isLeaderAway: Bool { isLeaderUnknown || isUnreachable }
 
     /// The topic to be created is there already.
@@ -148,7 +148,7 @@ extension KafkaError {
         matches(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
     }
 
-    /// Every broker is down, as far as the library knows; information only, it keeps trying.
+    /// True if every broker is down, as far as the library knows. This is information only, for it keeps trying.
     public var isAllBrokersDown: Bool { matches(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) }
 
     /// A configuration property was refused.

@@ -1,6 +1,6 @@
 internal import PushModel
 
-/// Names are literals, of which in line nothing is left but a few moves; hence the small steps are always in line.
+/// Names are literals, of which in line nothing is left but a few moves. Hence the small steps are always in line.
 extension ByteWriter {
     /// Appends `"name":` as the next member of the JSON object that is being written, with a comma unless it is the first.
     @inline(__always) mutating func append(key name: StaticString) {
@@ -35,7 +35,7 @@ extension ByteWriter {
         endLine()
     }
 
-    /// Appends `Name: `; the value and `endLine` follow.
+    /// Appends `Name: `. The value and `endLine` follow.
     @inline(__always) mutating func append(header name: StaticString) {
         append(name)
         append(": ")

@@ -8,13 +8,13 @@ internal import PushModel
 struct CollapseID {
     /// Bytes that `apns-collapse-id` may have at most (Apple, "Sending notification requests to APNs").
     static let maximumByteCount = 64
-    /// Characters that `X-WNS-Tag` may have at most; only letters and digits (WNS request headers).
+    /// Characters that `X-WNS-Tag` may have at most, only letters and digits (WNS request headers).
     static let maximumTagLength = 16
-    /// What remains of 64 bytes beside a hyphen and 16 digits.
+    /// The bytes that remain of 64 beside a hyphen and 16 digits.
     private static let prefixByteCount = 47
 
     private let text: JSONDocument.Text
-    /// Ids are unique for one source only; two publishers' notifications must not replace one another.
+    /// Ids are unique for one source only. Two publishers' notifications must not replace one another.
     private let source: JSONDocument.Text?
 
     /// The identity of `request`, or nil when it names none and none is derived.

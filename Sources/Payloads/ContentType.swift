@@ -14,6 +14,6 @@ public enum ContentType: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the body is a JSON text.
+    /// True if the body is a JSON text.
     public var isJSON: Bool { self == .jsonUTF8 || self == .json }
 }

@@ -1,12 +1,12 @@
 public import PushModel
 
-/// Why no body could be made of a request's content, found before any call.
+/// The reason why no body could be made of a request's content, found before any call.
 public struct PayloadError: Error, Sendable, Equatable {
     /// `payloadTooLarge` when there are more bytes than the platform or the hub takes, else `payloadRejected`.
     public var code: ErrorCode
     /// The JSON Pointer (RFC 6901) of the faulty field in the request.
     public var pointer: String
-    /// A plain sentence; it never holds the value of a field.
+    /// A plain sentence that never holds the value of a field.
     public var sentence: String
     /// The bytes that were counted, if it is too large.
     public var measuredByteCount: Int?

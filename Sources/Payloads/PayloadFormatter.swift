@@ -8,9 +8,9 @@ public import PushModel
 /// What a platform has no field for travels with the app's own data, under the name that the request gave it (`deep_link`, `image_url`,
 /// `thread_id`, …). So nothing that a publisher wrote is lost on the way.
 public struct PayloadFormatter: Sendable {
-    /// What can be chosen about every payload.
+    /// The choices about every payload.
     public struct Configuration: Sendable, Equatable {
-        /// The lifetimes that can be chosen; APNs keeps nothing longer than 30 days.
+        /// The lifetimes that can be chosen. APNs keeps nothing longer than 30 days.
         public static let defaultLifetimeRange: ClosedRange<Int64> = 0...2_592_000
 
         /// Seconds after which Apple may drop a push whose request names no end. Default 24 h.
@@ -18,7 +18,7 @@ public struct PayloadFormatter: Sendable {
         /// Without an expiry a hub's push is tried only once (azure-notificationhubs-dotnet issue 87), so one is always sent.
         /// The other platforms keep such a push as long as they do by themselves.
         public var defaultLifetimeSeconds: Int64 = 86_400
-        /// Whether a request without `collapse_key` gets an identity of its own on the device. Default true.
+        /// True if a request without `collapse_key` gets an identity of its own on the device. Default true.
         ///
         /// A call that was repeated because its outcome was ambiguous then rings once.
         public var derivesCollapseID = true
@@ -35,11 +35,11 @@ public struct PayloadFormatter: Sendable {
         }
     }
 
-    /// What was chosen.
+    /// The choices that were made.
     public let configuration: Configuration
     /// A native body that stood in the request as a string, read to be checked.
     var scratch = JSONDocument()
-    /// What Apple's expiry is written with.
+    /// The text that Apple's expiry is written with.
     var expiry = TimestampText()
 
     /// A formatter with the given choices.
@@ -47,7 +47,7 @@ public struct PayloadFormatter: Sendable {
         self.configuration = configuration
     }
 
-    /// Whether `request` has content that can be sent natively to `platform`.
+    /// True if `request` has content that can be sent natively to `platform`.
     public static func hasContent(_ request: PushRequest, for platform: Platform) -> Bool {
         request.payload(for: platform) != nil || (request.message != nil && platform.formatsMessages)
     }

@@ -1,6 +1,6 @@
 public import PushModel
 
-/// The sizes that push services and the hub take; larger ones are refused before any call.
+/// The sizes that push services and the hub take. Larger ones are refused before any call.
 ///
 /// A service's own refusal would come only after the hub had accepted, as an outcome in its telemetry (page HubProtocol, "Outcomes").
 public enum PayloadLimit {
@@ -11,7 +11,7 @@ public enum PayloadLimit {
     /// Bytes of a raw notification to Windows, 5 KiB.
     public static let windowsRawByteCount = 5_120
 
-    /// Bytes of a body for `platform`; where the service publishes no figure, the hub's.
+    /// Bytes of a body for `platform`. Where the service publishes no figure, the hub's.
     public static func bodyByteCount(for platform: Platform) -> Int {
         switch platform {
         case .apple, .fcmv1, .gcm: 4_096

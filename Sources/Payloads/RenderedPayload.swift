@@ -5,7 +5,7 @@ public import PushModel
 /// The headers that name the audience, the format, the signature and the connection are not among them; whoever makes the call
 /// adds them.
 public struct RenderedPayload: Sendable, Equatable {
-    /// Where the content came from.
+    /// The origin of the content.
     public enum Origin: UInt8, Sendable {
         /// Formatted from `message`.
         case message
@@ -21,7 +21,7 @@ public struct RenderedPayload: Sendable, Equatable {
     public var headers = ByteWriter()
     /// The body's media type.
     public var contentType = ContentType.jsonUTF8
-    /// Where the content came from.
+    /// The origin of the content.
     public var origin = Origin.message
 
     /// Empty buffers, to be formatted into.

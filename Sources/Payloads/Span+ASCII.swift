@@ -1,10 +1,10 @@
 extension Span<UInt8> {
-    /// Whether the bytes begin with `prefix`, compared exactly.
+    /// True if the bytes begin with `prefix`, compared exactly.
     func starts(with prefix: StaticString) -> Bool {
         starts(with: prefix, at: 0)
     }
 
-    /// Whether `literal` stands at `index`, compared exactly.
+    /// True if `literal` stands at `index`, compared exactly.
     func starts(with literal: StaticString, at index: Int) -> Bool {
         guard count - index >= literal.utf8CodeUnitCount else { return false }
         return literal.withUTF8Buffer { expected in
@@ -13,7 +13,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether the bytes begin with `prefix`, which is in lower case, whatever the case of their ASCII letters.
+    /// True if the bytes begin with `prefix`, which is in lower case, whatever the case of their ASCII letters.
     func startsIgnoringCase(with prefix: StaticString) -> Bool {
         guard count >= prefix.utf8CodeUnitCount else { return false }
         return prefix.withUTF8Buffer { expected in
@@ -22,12 +22,12 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether the bytes are `literal`, which is in lower case, whatever the case of their ASCII letters.
+    /// True if the bytes are `literal`, which is in lower case, whatever the case of their ASCII letters.
     func equalsIgnoringCase(_ literal: StaticString) -> Bool {
         count == literal.utf8CodeUnitCount && startsIgnoringCase(with: literal)
     }
 
-    /// Whether both have the same bytes, whatever the case of ASCII letters.
+    /// True if both have the same bytes, whatever the case of ASCII letters.
     func equalsIgnoringCase(_ other: borrowing Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in 0..<count where lowercased(self[index]) != lowercased(other[index]) { return false }
@@ -35,7 +35,7 @@ extension Span<UInt8> {
     }
 }
 
-/// The small letter of an ASCII capital; any other byte as it is.
+/// The small letter of an ASCII capital. Any other byte as it is.
 private func lowercased(_ byte: UInt8) -> UInt8 {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
 }

@@ -2,17 +2,17 @@ public import PushModel
 
 /// Counts failed results by what they failed of.
 public struct FailureTally: Sendable {
-    /// What results have in common that failed of the same.
+    /// The common ground of results that failed of the same.
     public struct Cause: Sendable, Hashable {
-        /// The error code; empty when the result names none.
+        /// The error code. Empty when the result names none.
         public var code: String
-        /// The hub; empty when the result names none.
+        /// The hub. Empty when the result names none.
         public var hub: String
-        /// The platforms on which it failed, in the order of the result; none when no call was planned.
+        /// The platforms on which it failed, in the order of the result. None when no call was planned.
         public var platforms: [String]
     }
 
-    /// What became of a failed request since.
+    /// The fate of a failed request since.
     public enum Standing: String, Sendable, CaseIterable {
         /// No replay has repeated all that failed of it.
         case open
@@ -26,27 +26,27 @@ public struct FailureTally: Sendable {
 
     /// The results of one cause.
     public struct Group: Sendable, Equatable {
-        /// What they failed of.
+        /// The cause of their failure.
         public let cause: Cause
-        /// How many there are, by what became of them since.
+        /// Their numbers, by what became of them since.
         public fileprivate(set) var standings: [Standing: Int] = [:]
-        /// When the first was written, in milliseconds since 1970.
+        /// The moment of writing of the first, in milliseconds since 1970.
         public fileprivate(set) var first = Int64.max
-        /// When the last was written.
+        /// The moment of writing of the last.
         public fileprivate(set) var last = Int64.min
-        /// How many of the open ones may be replayed how; results of later versions may add other words.
+        /// The numbers of open ones, by how they may be replayed. Results of later versions may add other words.
         public fileprivate(set) var safety: [ReplaySafety: Int] = [:]
-        /// The request of the last one; of the last that is open, if one is.
+        /// The request of the last one, or of the last that is open, if one is.
         public fileprivate(set) var latestRequest = ""
-        /// When the request's result was written that `latestRequest` names, and whether it is open.
+        /// The moment of writing of the result of the request that `latestRequest` names, and whether it is open.
         fileprivate var latest = (isOpen: false, time: Int64.min)
 
-        /// How many there are.
+        /// Their number.
         public var count: Int { standings.values.reduce(0, +) }
-        /// How many of them no replay has repeated.
+        /// The number of those that no replay has repeated.
         public var openCount: Int { standings[.open] ?? 0 }
 
-        /// Whether both say the same of the same cause.
+        /// True if both say the same of the same cause.
         public static func == (left: Self, right: Self) -> Bool {
             left.cause == right.cause && left.standings == right.standings && left.first == right.first
                 && left.last == right.last && left.safety == right.safety && left.latestRequest == right.latestRequest
@@ -133,7 +133,7 @@ public struct FailureTally: Sendable {
         }
     }
 
-    /// How many results there are whose requests became that.
+    /// The number of results whose requests became that.
     public func count(of standing: Standing) -> Int { byCause.values.reduce(0) { $0 + ($1.standings[standing] ?? 0) } }
 }
 

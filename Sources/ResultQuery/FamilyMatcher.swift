@@ -2,7 +2,7 @@ public import PushModel
 
 /// Finds the results of one request, and those of its replays.
 public struct FamilyMatcher: Sendable {
-    /// What a result is to the request.
+    /// The relation of a result to the request.
     public enum Relation: Sendable {
         /// It is one of the request's own.
         case own
@@ -19,7 +19,7 @@ public struct FamilyMatcher: Sendable {
         bytes = Array(request.utf8)
     }
 
-    /// What a record of the results topic is to the request.
+    /// The relation of a record of the results topic to the request.
     ///
     /// - Parameter json: The record's value.
     /// - Returns: nil for what has nothing to do with it, and for what is no result.
@@ -31,13 +31,13 @@ public struct FamilyMatcher: Sendable {
         return isNamed("root_request_id", of: replay) || isNamed("parent_request_id", of: replay) ? .replay : nil
     }
 
-    /// Whether a member is the id, byte by byte.
+    /// True if a member is the id, byte by byte.
     private func isNamed(_ name: StaticString, of object: JSONDocument.Node) -> Bool {
         guard let value = document.member(name, of: object), document.kind(of: value) == .string else { return false }
         return document.span(document.text(of: value)).equals(bytes)
     }
 
-    /// Whether the id stands somewhere in the record as it is, or something is escaped and only reading can tell.
+    /// True if the id stands somewhere in the record as it is, or something is escaped and only reading can tell.
     private func mayName(_ json: Span<UInt8>) -> Bool {
         for start in json.indices {
             if json[start] == UInt8(ascii: "\\") { return true }

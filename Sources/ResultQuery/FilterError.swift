@@ -1,12 +1,12 @@
-/// Why a text is no filter.
+/// The reason why a text is no filter.
 public struct FilterError: Error, Sendable, Equatable {
-    /// Where the fault begins, counted in characters from 1.
+    /// The place of the fault, counted in characters from 1.
     public var position: Int
-    /// The text at that place; a user wrote it, and it may hold anything.
+    /// The text at that place. A user wrote it, and it may hold anything.
     public var word: String
-    /// What is wrong with it and what is allowed; goes on behind the word.
+    /// A statement of what is wrong with it and what is allowed, which goes on behind the word.
     public var reason: String
-    /// Words of which one was probably meant; empty when any text may stand there.
+    /// Words of which one was probably meant. Empty when any text may stand there.
     public var allowed: [String]
 
     init(at position: Int, _ word: String, _ reason: String, allowed: [String] = []) {

@@ -28,7 +28,7 @@ struct FilterParser {
         self.now = now
     }
 
-    /// What may stand in a value without quotes.
+    /// True if a character may stand in a value without quotes.
     static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         !isBlank(scalar) && scalar != "," && scalar != "\""
     }

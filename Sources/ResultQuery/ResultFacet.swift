@@ -6,9 +6,9 @@ public import PushModel
 /// and a filter is asked about the part instead of about every result. What is left of a filter are the terms about fields that differ
 /// from result to result: ids and numbers.
 public enum ResultFacet: Int64, Sendable, CaseIterable {
-    /// What became of the request, and where.
+    /// The fate of the request, and the place of it.
     case ending = 1
-    /// Who published it and for what, labels included.
+    /// The publisher of it and the purpose, labels included.
     case sender = 2
     /// The worker that handled it, and the replay that it belongs to.
     case handling = 3
@@ -39,7 +39,7 @@ public enum ResultFacet: Int64, Sendable, CaseIterable {
 }
 
 extension ResultField {
-    /// The part of a result that decides about the field; nil for one that differs from result to result.
+    /// The part of a result that decides about the field, or nil for one that differs from result to result.
     public var facet: ResultFacet? {
         switch self {
         case .state, .outcome, .error, .status, .safety, .hub, .platform, .kind, .hubState: .ending
@@ -49,10 +49,10 @@ extension ResultField {
         }
     }
 
-    /// The fields that differ from result to result; each stands in one place.
+    /// The fields that differ from result to result, each in one place.
     public static let singular = allCases.filter { $0.facet == nil }
 
-    /// The value of a singular field; nil where there is none.
+    /// The value of a singular field, or nil where there is none.
     public func value(in result: JSONDocument) -> JSONDocument.Node? {
         var found: JSONDocument.Node?
         for place in places { place.forEachValue(in: result) { found = found ?? $0 } }
@@ -61,12 +61,12 @@ extension ResultField {
 }
 
 extension ResultFilter {
-    /// Whether a term is about this part of a result.
+    /// True if a term is about this part of a result.
     public func asks(about facet: ResultFacet) -> Bool {
         terms.contains { $0.subject.facet == facet }
     }
 
-    /// Whether the terms about a part of a result hold for it.
+    /// True if the terms about a part of a result hold for it.
     ///
     /// - Parameters:
     ///   - part: What `ResultFacet.write` wrote.
@@ -113,7 +113,7 @@ private struct FacetMembers {
         copyObject(names, of: object, to: &writer)
     }
 
-    /// Members of the objects of an array; of equal ones, the first.
+    /// Members of the objects of an array. Of equal ones, the first.
     mutating func add(each name: StaticString, _ names: [StaticString], to writer: inout ByteWriter) {
         guard let array = begin(name, .array, &writer) else { return }
         writer.append(UInt8(ascii: "["))
@@ -152,7 +152,7 @@ private struct FacetMembers {
         writer.append(UInt8(ascii: "}"))
     }
 
-    /// Copies what is text or number of the named members; says whether none was there.
+    /// Copies what is text or number of the named members. Says whether none was there.
     private func copy(
         _ names: [StaticString], of object: JSONDocument.Node, to writer: inout ByteWriter, isFirst: Bool
     ) -> Bool {

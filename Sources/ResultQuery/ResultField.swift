@@ -1,12 +1,12 @@
 import PushModel
 
-/// What a filter can ask of a result: a name, where the record has it, and what its values are (page Results).
+/// The fields that a filter can ask of a result: a name, where the record has it, and what its values are (page Results).
 public enum ResultField: String, Sendable, CaseIterable {
     case request, state, outcome, error, status, safety, hub, platform, attempts, took, queued, kind
     case hubState = "hub_state"
     case worker, source, tenant, topic, partition, root, parent, job, actor, generation
 
-    /// What a field's values are.
+    /// The kinds of a field's values.
     public enum Values: Sendable, Equatable {
         /// One of a closed list.
         case words([String])
@@ -18,17 +18,17 @@ public enum ResultField: String, Sendable, CaseIterable {
         case duration
     }
 
-    /// Where a record has a value.
+    /// The place of a value in a record.
     enum Place: Sendable {
         /// A member of the record.
         case member(StaticString)
         /// A member of an object in the record.
         case inner(StaticString, StaticString)
-        /// A member of each object of an array in the record; one that fits is enough.
+        /// A member of each object of an array in the record. One that fits is enough.
         case each(StaticString, StaticString)
     }
 
-    /// What the values are.
+    /// The kind of the values.
     public var values: Values {
         switch self {
         case .state: .words(ResultState.allCases.map(\.rawValue))
@@ -71,7 +71,7 @@ public enum ResultField: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the field means, without a full stop.
+    /// The meaning of the field, without a full stop.
     public var summary: String {
         switch self {
         case .request: "the request's id"

@@ -1,19 +1,19 @@
 public import PushModel
 
 extension ResultFilter {
-    /// Whether a result written at this moment, in milliseconds since 1970, can be wanted.
+    /// True if a result written at this moment, in milliseconds since 1970, can be wanted.
     public func covers(_ moment: Int64) -> Bool {
         moment >= since ?? .min && moment < until ?? .max
     }
 
-    /// Whether every term holds for the result in `document`; the time is not looked at.
+    /// True if every term holds for the result in `document`. The time is not looked at.
     public func matches(_ document: JSONDocument) -> Bool {
         terms.allSatisfy { $0.holds(for: document) }
     }
 }
 
 extension ResultFilter.Term {
-    /// Whether the term holds for a result.
+    /// True if the term holds for a result.
     func holds(for document: JSONDocument) -> Bool {
         var isFound = false
         subject.forEachValue(in: document) { node in
@@ -22,7 +22,7 @@ extension ResultFilter.Term {
         return isFound != isNegated
     }
 
-    /// Whether one of the values is this text; whether the term is negated is not looked at.
+    /// True if one of the values is this text. Whether the term is negated is not looked at.
     func accepts(_ text: Span<UInt8>) -> Bool {
         for value in values {
             switch value {
@@ -92,14 +92,14 @@ extension ResultField.Place {
 }
 
 extension Span<UInt8> {
-    /// Whether these are the bytes.
+    /// True if these are the bytes.
     func equals(_ bytes: [UInt8]) -> Bool {
         guard count == bytes.count else { return false }
         for index in bytes.indices where self[index] != bytes[index] { return false }
         return true
     }
 
-    /// Whether `pattern`, in which `*` stands for any bytes, is all of the text. A star that took too little takes one byte more.
+    /// True if `pattern`, in which `*` stands for any bytes, is all of the text. A star that took too little takes one byte more.
     public func matches(_ pattern: Span<UInt8>) -> Bool {
         let wildcard = UInt8(ascii: "*")
         var position = 0

@@ -1,6 +1,6 @@
 import PushModel
 
-/// Which results are wanted: every term holds, and the result was written between two moments.
+/// The results that are wanted: every term holds, and the result was written between two moments.
 ///
 /// Text and meaning:
 ///
@@ -9,14 +9,14 @@ import PushModel
 /// Terms stand behind one another and all hold. Of values with commas one is enough. A minus excludes; what a record lacks is
 /// excluded by nothing. `*` stands for any characters, but not in quotes. In quotes, `\"` and `\\` stand for a quote and a backslash.
 public struct ResultFilter: Sendable, Equatable {
-    /// What a term is about.
+    /// The subject of a term.
     public enum Subject: Sendable, Equatable {
         case field(ResultField)
         /// The label of this name.
         case label(String)
     }
 
-    /// How a number is compared.
+    /// The way in which a number is compared.
     public enum Comparison: String, Sendable, CaseIterable {
         case atLeast = ">="
         case atMost = "<="
@@ -37,7 +37,7 @@ public struct ResultFilter: Sendable, Equatable {
 
     /// One condition.
     public struct Term: Sendable, Equatable {
-        /// What it is about.
+        /// The subject of the term.
         public let subject: Subject
         /// It holds for records that have none of the values.
         public let isNegated: Bool
@@ -127,7 +127,7 @@ extension ResultFilter.Subject {
         }
     }
 
-    /// What its values are.
+    /// The kind of its values.
     public var values: ResultField.Values {
         switch self {
         case .field(let field): field.values

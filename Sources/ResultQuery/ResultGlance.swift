@@ -21,7 +21,7 @@ struct ResultGlance: Sendable {
         self.probes = Array(probes.prefix(UInt64.bitWidth))
     }
 
-    /// Whether the record cannot match: one of its members does not, or it is no JSON.
+    /// True if the record cannot match: one of its members does not, or it is no JSON.
     func rulesOut(_ json: Span<UInt8>) -> Bool {
         var members = PlainMembers()
         var seen: UInt64 = 0
@@ -62,7 +62,7 @@ private struct PlainMembers {
         return index > start ? Member(name: name, value: start..<index, isText: false) : nil
     }
 
-    /// Skips blanks and the byte; false when something else is there.
+    /// Skips blanks and the byte. False when something else is there.
     private mutating func skip(_ byte: UInt8, in json: Span<UInt8>) -> Bool {
         skipBlanks(in: json)
         guard index < json.count, json[index] == byte else { return false }
@@ -74,7 +74,7 @@ private struct PlainMembers {
         while index < json.count, json[index] == 0x20 || (0x09...0x0D).contains(json[index]) { index += 1 }
     }
 
-    /// The range of a string's content, behind which reading goes on; nil when there is no string, or one that is not plain.
+    /// The range of a string's content, behind which reading goes on, or nil when there is no string, or one that is not plain.
     private mutating func text(in json: Span<UInt8>) -> Range<Int>? {
         skipBlanks(in: json)
         guard index < json.count, json[index] == UInt8(ascii: "\"") else { return nil }
@@ -99,7 +99,7 @@ private struct PlainMembers {
 }
 
 extension Span<UInt8> {
-    /// Whether these are the bytes of a literal.
+    /// True if these are the bytes of a literal.
     fileprivate func equals(_ literal: StaticString) -> Bool {
         guard count == literal.utf8CodeUnitCount else { return false }
         return literal.withUTF8Buffer { letters in

@@ -1,8 +1,8 @@
 public import PushModel
 
-/// Finds the records of the results topic that a filter wants; made once and used for all of them.
+/// Finds the records of the results topic that a filter wants. A matcher is made once and used for all of them.
 public struct ResultMatcher: Sendable {
-    /// What is wanted.
+    /// The filter for what is wanted.
     public let filter: ResultFilter
     /// After a match, the result.
     public private(set) var document = JSONDocument()
@@ -14,7 +14,7 @@ public struct ResultMatcher: Sendable {
         glance = ResultGlance(filter)
     }
 
-    /// Whether a record is a result, and a wanted one.
+    /// True if a record is a result, and a wanted one.
     ///
     /// - Parameters:
     ///   - json: The record's value.

@@ -1,7 +1,7 @@
 import CSQLite
 
 extension Database {
-    /// Lets SQL call a function of two values that says yes or no; where one of them is NULL, so is the answer.
+    /// Lets SQL call a function of two values that says yes or no. Where one of them is NULL, so is the answer.
     ///
     /// - Parameters:
     ///   - name: What SQL calls it.
@@ -19,7 +19,7 @@ extension Database {
     }
 }
 
-/// What SQLite keeps of a function.
+/// The object that SQLite keeps for a function.
 private final class SQLFunction {
     let body: (Span<UInt8>, Span<UInt8>) -> Bool
 
@@ -40,7 +40,7 @@ private func releaseFunction(_ function: UnsafeMutableRawPointer?) {
     if let function { Unmanaged<SQLFunction>.fromOpaque(function).release() }
 }
 
-/// The bytes of a value, which live as long as the call; nil for NULL.
+/// The bytes of a value, which live as long as the call. Nil for NULL.
 private func bytes(of value: OpaquePointer?) -> UnsafeBufferPointer<UInt8>? {
     guard sqlite3_value_type(value) != SQLITE_NULL else { return nil }
     let start = sqlite3_value_blob(value)

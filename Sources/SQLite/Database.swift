@@ -7,10 +7,10 @@ import Glibc
 /// database: it is closed when the last of them is gone.
 public final class Database {
     let pointer: OpaquePointer
-    /// Where the file is.
+    /// The path of the file.
     public let path: String
 
-    /// Opens a file; one that is not there is made, and only its owner may read it.
+    /// Opens a file. One that is not there is made, and only its owner may read it.
     ///
     /// Nothing is read yet: that a file is no database shows in the first statement.
     ///
@@ -103,7 +103,7 @@ public final class Database {
         }
     }
 
-    /// Empties the database, whatever is in the file, damage included; others who have it open see that it is empty.
+    /// Empties the database, whatever is in the file, damage included. Others who have it open see that it is empty.
     ///
     /// - Throws: The file cannot be written, or others use it for too long.
     public func reset() throws(SQLiteError) {

@@ -1,10 +1,10 @@
 import CSQLite
 
-/// What went wrong, in SQLite's own terms (sqlite.org, Result and Error Codes).
+/// A failure, in SQLite's own terms (sqlite.org, Result and Error Codes).
 public struct SQLiteError: Error, Sendable, Equatable {
     /// The primary result code.
     public let code: Int32
-    /// One sentence for a person; names no value that was bound.
+    /// One sentence for a person, which names no value that was bound.
     public let message: String
 
     /// An error of `database`, or with the library's own words for the code when there is no database.

@@ -16,7 +16,7 @@ public final class Statement {
         sqlite3_finalize(pointer)
     }
 
-    /// Sets a value; nil is NULL.
+    /// Sets a value. Nil is NULL.
     ///
     /// - Throws: There is no such place, or a row is being looked at.
     public func bind(_ value: Int64?, at index: Int) throws(SQLiteError) {
@@ -34,7 +34,7 @@ public final class Statement {
         try SQLiteError.check(code, database.pointer)
     }
 
-    /// Sets a value that is a copy of bytes; nil is NULL.
+    /// Sets a value that is a copy of bytes. Nil is NULL.
     ///
     /// - Throws: As for bytes in a span.
     public func bind(_ bytes: [UInt8]?, at index: Int) throws(SQLiteError) {
@@ -66,13 +66,13 @@ public final class Statement {
         sqlite3_reset(pointer)
     }
 
-    /// A whole number of the row; nil for NULL.
+    /// A whole number of the row, or nil for NULL.
     public func integer(_ column: Int) -> Int64? {
         let column = Int32(clamping: column)
         return sqlite3_column_type(pointer, column) == SQLITE_NULL ? nil : sqlite3_column_int64(pointer, column)
     }
 
-    /// A copy of bytes of the row; nil for NULL.
+    /// A copy of bytes of the row, or nil for NULL.
     public func bytes(_ column: Int) -> [UInt8]? {
         withBytes(column) { bytes in bytes.withUnsafeBufferPointer { Array($0) } }
     }

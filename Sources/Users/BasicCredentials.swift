@@ -5,19 +5,19 @@ import Crypto
 ///
 /// The name ends at the first colon, so that a password may have some.
 public struct BasicCredentials: Sendable {
-    /// What `WWW-Authenticate` says beside a 401.
+    /// The value of `WWW-Authenticate` beside a 401.
     public static let challenge = #"Basic realm="pushfan", charset="UTF-8""#
     /// The longest password, in bytes of UTF-8.
     public static let maximumPasswordByteCount = 1024
     /// The longest header value that is looked at, in bytes: the longest name and password in base64, the scheme, some blanks.
     public static let maximumHeaderByteCount = (UserName.maximumByteCount + 1 + maximumPasswordByteCount + 2) / 3 * 4 + 16
 
-    /// The name as the client wrote it; perhaps no user has it.
+    /// The name as the client wrote it. Perhaps no user has it.
     public let name: String
     /// The password's bytes.
     let password: [UInt8]
 
-    /// Reads a header; nil when it has another scheme or form, is too long, or has a control character in name or password.
+    /// Reads a header. Nil when it has another scheme or form, is too long, or has a control character in name or password.
     ///
     /// - Parameter authorization: The header's value; nil when there is none.
     public init?(authorization: String?) {
@@ -33,10 +33,10 @@ public struct BasicCredentials: Sendable {
         self.password = password
     }
 
-    /// Whether the name is allowed and the password equals it: that is all a demonstration asks for.
+    /// True if the name is allowed and the password equals it: that is all a demonstration asks for.
     public var areOfDemonstration: Bool { UserName.isLegal(name) && password == Array(name.utf8) }
 
-    /// Whether the password is allowed: 1 to 1,024 bytes of UTF-8 without control characters, which no header may have.
+    /// True if the password is allowed: 1 to 1,024 bytes of UTF-8 without control characters, which no header may have.
     public static func isLegalPassword(_ password: [UInt8]) -> Bool {
         guard (1...maximumPasswordByteCount).contains(password.count) else { return false }
         return String(validating: password, as: UTF8.self)?.unicodeScalars.contains(where: isControl) == false
@@ -47,7 +47,7 @@ public struct BasicCredentials: Sendable {
 }
 
 extension BasicCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says what it is; never the password.
+    /// Says what it is, but never the password.
     public var description: String { "BasicCredentials(redacted)" }
     /// The same as `description`.
     public var debugDescription: String { description }

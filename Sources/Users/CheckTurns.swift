@@ -1,8 +1,8 @@
 import Basics
 
-/// Which passwords are checked first.
+/// The rank that decides which passwords are checked first.
 public enum SignInRank: Int, Sendable, CaseIterable {
-    /// A user, and no one failed as a user from the same address; or one at an address of its own who did not fail there.
+    /// A user, and no one failed as a user from the same address, or one at an address of its own who did not fail there.
     case expected
     /// Another user.
     case user
@@ -16,7 +16,7 @@ public enum SignInRank: Int, Sendable, CaseIterable {
 /// take turns. An address may hold no more places than its rank has left, so that there is always room for another. Pure; one owner, not
 /// thread-safe.
 public struct CheckTurns<Check: Sendable>: Sendable {
-    /// What came of a wish to wait.
+    /// The outcome of a wish to wait.
     public enum Entry: Sendable, Equatable {
         /// It waits.
         case waits
@@ -42,7 +42,7 @@ public struct CheckTurns<Check: Sendable>: Sendable {
     /// The most that may wait in a rank. The expected ones take 2.4 s to check when nothing else waits, and 3.2 s beside all others.
     public static func limit(of rank: SignInRank) -> Int { rank == .stranger ? 16 : 48 }
 
-    /// How many wait.
+    /// The number of checks that wait.
     public var count: Int { lines.reduce(0) { $0 + $1.count } }
 
     /// Lets one more wait.
@@ -63,7 +63,7 @@ public struct CheckTurns<Check: Sendable>: Sendable {
         return .waits
     }
 
-    /// Takes the one whose turn it is; nil when nothing waits.
+    /// Takes the one whose turn it is. Nil when nothing waits.
     public mutating func take() -> Check? {
         turn = (turn + 1) % 8
         let preferred: SignInRank = turn == 0 ? .stranger : turn == 4 ? .user : .expected

@@ -1,6 +1,7 @@
 public import Basics
 
-/// Who has to answer for a sign-in that fails: an IPv4 address, or the 64 bits of an IPv6 network, whose hosts are often one machine's.
+/// The network that has to answer for a sign-in that fails: an IPv4 address, or the 64 bits of an IPv6 network, whose hosts are
+/// often one machine's.
 public struct ClientNetwork: Hashable, Sendable {
     private let network: NumericAddress?
 
@@ -13,7 +14,7 @@ public struct ClientNetwork: Hashable, Sendable {
 }
 
 extension ClientNetwork: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says what it is; whose it is belongs into no log.
+    /// Says what it is. Whose it is belongs into no log.
     public var description: String { "ClientNetwork(redacted)" }
     /// The same as `description`.
     public var debugDescription: String { description }

@@ -1,13 +1,13 @@
 import Basics
 
-/// How often an address or a name failed to sign in, and when for the last time.
+/// The number of times that an address or a name failed to sign in, and the time of the last one.
 struct Failures: Sendable {
-    /// How long a failure counts; a later one begins at 1 again.
+    /// The time for which a failure counts. A later one begins at 1 again.
     static let memory: Duration = .seconds(3600)
     private(set) var count = 0
     private(set) var last = MonotonicTime.past
 
-    /// How many count at a time: all of them within 1 h of the last one, none later.
+    /// The number that counts at a time: all of them within 1 h of the last one, none later.
     func count(at now: MonotonicTime) -> Int { now < last.advanced(by: Self.memory) ? count : 0 }
 
     /// Counts one more.
@@ -16,7 +16,7 @@ struct Failures: Sendable {
         last = now
     }
 
-    /// How long the next try has to wait: 0 for some failures, then 1 s, 2 s, 4 s and so on, from the last failure on.
+    /// The time that the next try has to wait: 0 for some failures, then 1 s, 2 s, 4 s and so on, from the last failure on.
     ///
     /// - Parameters:
     ///   - free: How many failures cost nothing.
@@ -49,7 +49,7 @@ struct FailureTable: Sendable {
 
     private var places = [Place](repeating: Place(), count: setCount * setSize)
 
-    /// The failures of a key; none where it has no place.
+    /// The failures of a key. None where it has no place.
     ///
     /// - Parameter key: A hash that no client can foresee.
     /// - Returns: What counts of them depends on the time.

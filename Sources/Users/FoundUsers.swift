@@ -2,7 +2,7 @@ import Glibc
 
 /// An open users file.
 final class FoundUsers {
-    /// What changes when the file is written or replaced.
+    /// The facts that change when the file is written or replaced.
     struct Identity: Sendable, Equatable {
         let device: UInt64
         let inode: UInt64
@@ -11,7 +11,7 @@ final class FoundUsers {
         let nanoseconds: Int
     }
 
-    /// What the system knows of it (stat(2)).
+    /// The system's facts about it (stat(2)).
     let facts: stat
     private let descriptor: Int32
 
@@ -36,7 +36,7 @@ final class FoundUsers {
 
     deinit { close(descriptor) }
 
-    /// What tells it from another one.
+    /// The identity that sets it apart from another one.
     var identity: Identity {
         Identity(
             device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino), byteCount: Int64(facts.st_size),

@@ -10,11 +10,11 @@ public import Basics
 public struct SignInLimits: Sendable {
     /// Someone who wants to sign in.
     public struct Attempt: Sendable {
-        /// Where from.
+        /// The network that the attempt comes from.
         public let network: ClientNetwork
         /// The name as the client wrote it.
         public let name: String
-        /// Whether a user has exactly this name.
+        /// True if a user has exactly this name.
         public let isUser: Bool
 
         /// An attempt of these parts.
@@ -25,7 +25,7 @@ public struct SignInLimits: Sendable {
         }
     }
 
-    /// What to do with an attempt.
+    /// The way to treat an attempt.
     public enum Decision: Sendable, Equatable {
         /// The password may be checked, in its turn.
         case check(SignInRank)
@@ -33,10 +33,10 @@ public struct SignInLimits: Sendable {
         case wait(milliseconds: Int64)
     }
 
-    /// How many failures cost nothing: of an address, of a name, and of a name at an address where it signed in.
+    /// The number of failures that cost nothing: of an address, of a name, and of a name at an address where it signed in.
     public static let freeFailures = 3
-    /// How many failures of an address cost the users behind it nothing who never signed in there. More let them wait for 30 s at most,
-    /// because one guesser may share the address with many users.
+    /// The number of failures of an address that cost the users behind it nothing who never signed in there. More let them wait
+    /// for 30 s at most, because one guesser may share the address with many users.
     public static let freeFailuresAtUsers = 20
     /// Of how many users and addresses it is known that the one signed in from the other.
     private static let wayLimit = 20_000
@@ -54,7 +54,7 @@ public struct SignInLimits: Sendable {
     /// No one has failed.
     public init() {}
 
-    /// Decides about an attempt; changes nothing.
+    /// Decides about an attempt. Changes nothing.
     ///
     /// - Parameters:
     ///   - attempt: Who tries.
@@ -98,7 +98,7 @@ public struct SignInLimits: Sendable {
         order.append(key)
     }
 
-    /// The failures of the user at an address from which that user signed in; nil for any other attempt.
+    /// The failures of the user at an address from which that user signed in, or nil for any other attempt.
     private func way(of attempt: Attempt) -> Failures? {
         attempt.isUser ? ways[Self.key(attempt)] : nil
     }

@@ -14,7 +14,7 @@ public struct UsersFile: Sendable, Equatable {
         public let hash: PasswordHash
     }
 
-    /// The largest file, in bytes; larger than any with so many users.
+    /// The largest file, in bytes. It is larger than any with so many users.
     public static let maximumByteCount = 8 << 20
     /// The most users.
     public static let maximumUserCount = 10_000
@@ -23,7 +23,7 @@ public struct UsersFile: Sendable, Equatable {
 
     /// All of them, in the file's order.
     public private(set) var users: [User] = []
-    /// Where in `users` a folded name is.
+    /// The place in `users` of each folded name.
     private var places: [String: Int] = [:]
 
     /// A file without users.
@@ -65,17 +65,17 @@ public struct UsersFile: Sendable, Equatable {
     /// The file: a line for each user.
     public var bytes: [UInt8] { users.flatMap { Array("\($0.name):\($0.hash.text)\n".utf8) } }
 
-    /// Who has exactly this name; nil for no one.
+    /// The user who has exactly this name, or nil for no one.
     public func user(named name: String) -> User? {
         user(inAnyCase: name).flatMap { $0.name == name ? $0 : nil }
     }
 
-    /// Who has this name but for its case; nil for no one.
+    /// The user who has this name but for its case, or nil for no one.
     public func user(inAnyCase name: String) -> User? {
         places[UserName.folded(name)].map { users[$0] }
     }
 
-    /// Gives a user a password; adds a user who is not there yet.
+    /// Gives a user a password. Adds a user who is not there yet.
     ///
     /// - Parameters:
     ///   - name: The exact name.
@@ -109,9 +109,9 @@ public struct UsersFile: Sendable, Equatable {
     }
 }
 
-/// What is wrong with a users file; no name and no hash is in it.
+/// A fault of a users file. No name and no hash is in it.
 public struct UsersFileError: Error, Sendable, Equatable {
-    /// What may be wrong.
+    /// The possible faults.
     public enum Reason: Sendable, Equatable {
         /// The file has more than 8 MiB.
         case tooLarge
@@ -123,15 +123,15 @@ public struct UsersFileError: Error, Sendable, Equatable {
         case noColon
         /// A name that `UserName` does not allow.
         case illegalName
-        /// What stands behind the colon is no hash.
+        /// The text behind the colon is no hash.
         case illegalHash
         /// Another user has the name, perhaps in another case.
         case repeatedName
     }
 
-    /// The line, from 1; nil where it is none's.
+    /// The line, from 1, or nil where it is none's.
     public let line: Int?
-    /// What is wrong with it.
+    /// The fault.
     public let reason: Reason
 
     init(_ line: Int?, _ reason: Reason) {

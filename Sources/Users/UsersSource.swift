@@ -4,11 +4,11 @@ import Synchronization
 
 /// The users at one moment, and the check of a password against them.
 public struct KnownUsers: Sendable {
-    /// Counts how often the file was read well; a later one stands for users that may differ.
+    /// Counts how often the file was read well. A later one stands for users that may differ.
     public let generation: Int
-    /// Who they are.
+    /// The users themselves.
     public let file: UsersFile
-    /// What the password of an unknown user is checked against.
+    /// The hash that the password of an unknown user is checked against.
     private let nobody: PasswordHash
 
     /// Makes a check of a file's users.
@@ -23,7 +23,7 @@ public struct KnownUsers: Sendable {
         nobody = try PasswordHash(matchingNothing: file.users.first?.hash.parameters ?? .standard)
     }
 
-    /// What it costs to find out that no user has a name: as much as the password of the file's first user.
+    /// The cost of finding out that no user has a name: as much as the password of the file's first user.
     var costOfNobody: PasswordHash.Parameters { nobody.parameters }
 
     /// Checks name and password. It takes a processor for some 50 ms, also for a name that no user has.
@@ -42,11 +42,11 @@ public struct KnownUsers: Sendable {
 /// A file that is not right, or is gone, leaves the users as they are until it is right again. Any thread may ask; one at a time
 /// looks at the file, and the others go on with what is known.
 public final class UsersSource: Sendable {
-    /// What to report to the gateway's operator.
+    /// The matters to report to the gateway's operator.
     public enum Report: Sendable, Equatable {
         /// The file was read again.
         case read(userCount: Int)
-        /// The users stay as they were, and for this reason; told once, until the file is right or the reason another.
+        /// The users stay as they were, and for this reason. Said once, until the file is right or the reason another.
         case kept(because: UsersError)
     }
 
@@ -61,7 +61,7 @@ public final class UsersSource: Sendable {
 
     private let path: String
     private let tell: @Sendable (Report) -> Void
-    /// Held while the file is looked at; `known` is taken while it is held, never the other way round.
+    /// Held while the file is looked at. `known` is taken while it is held, never the other way round.
     private let watch: Mutex<Watch>
     private let known: Mutex<KnownUsers>
 
@@ -95,7 +95,7 @@ public final class UsersSource: Sendable {
         return known.withLock { $0 }
     }
 
-    /// Looks at the file; returns what there is to tell.
+    /// Looks at the file, and returns what there is to report.
     private func look(_ watch: inout Watch) -> Report? {
         do throws(UsersError) {
             let found = try FoundUsers(path)

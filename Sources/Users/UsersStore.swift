@@ -7,12 +7,12 @@ import Glibc
 /// Who replaces it holds the lock of `PATH.lock`, so that of two changes none is lost. Readers need no lock: they find the file
 /// as it was or as it is.
 public struct UsersStore: Sendable {
-    /// How long to wait for the lock.
+    /// The time to wait for the lock.
     public static let patience: Duration = .seconds(10)
     /// Nanoseconds between two tries to get the lock.
     private static let pause = 10_000_000
 
-    /// Where the file is.
+    /// The path of the file.
     public let path: String
 
     /// The file at a path, which need not exist.
@@ -28,7 +28,7 @@ public struct UsersStore: Sendable {
         try FoundUsers(path).users()
     }
 
-    /// Changes the file; one that does not exist has no users.
+    /// Changes the file. One that does not exist has no users.
     ///
     /// It is written beside the old one, synchronised with the disk, and then renamed. Only its owner may read it, who stays the
     /// same. Where the change changes nothing, nothing is written.
@@ -61,7 +61,7 @@ public struct UsersStore: Sendable {
         return outcome
     }
 
-    /// The path without symbolic links (realpath(3)); as it is where nothing is there yet.
+    /// The path without symbolic links (realpath(3)), or as it is where nothing is there yet.
     private static func resolved(_ path: String) -> String {
         guard let found = realpath(path, nil) else { return path }
         defer { free(found) }
@@ -124,7 +124,7 @@ public struct UsersStore: Sendable {
         return true
     }
 
-    /// So that the new name outlives a power failure, too; where the file system does not offer it, it does not.
+    /// Makes the new name outlive a power failure, too. Where the file system does not offer it, it does not.
     private static func synchroniseFolder(of path: String) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -134,17 +134,17 @@ public struct UsersStore: Sendable {
     }
 }
 
-/// Why users cannot be read or changed; no name and no hash is in it.
+/// The reason that users cannot be read or changed. No name and no hash is in it.
 public enum UsersError: Error, Sendable, Equatable {
     /// There is no such file.
     case missing
     /// The system does not let us read it, or it is no ordinary file.
     case unreadable(reason: String)
-    /// What stands in it, or the change, is not right.
+    /// The content of the file, or the change, is not right.
     case fault(UsersFileError)
     /// Another process held the lock all the time.
     case locked
-    /// It could not be replaced; it is as it was.
+    /// It could not be replaced. It is as it was.
     case notWritten(reason: String)
 
     /// The system's words for an error number.

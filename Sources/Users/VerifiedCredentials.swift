@@ -7,9 +7,9 @@ import Crypto
 /// Neither passwords nor headers are kept: a header is known again by its HMAC under a key of this process. It reads no clock.
 /// One owner, not thread-safe.
 public struct VerifiedCredentials: Sendable {
-    /// How long a header is remembered without being used.
+    /// The time for which a header is remembered without being used.
     public static let idleLifetime: Duration = .seconds(3600)
-    /// How long a header is remembered from when it was verified, however often it is used.
+    /// The time for which a header is remembered from when it was verified, however often it is used.
     public static let lifetime: Duration = .seconds(24 * 3600)
 
     private struct Entry: Sendable {
@@ -35,7 +35,7 @@ public struct VerifiedCredentials: Sendable {
         self.limit = max(1, limit)
     }
 
-    /// How many headers are remembered.
+    /// The number of headers that are remembered.
     public var count: Int { entries.count }
 
     /// Whose header this is, if it was verified less than 24 h ago against the users that count now, and used in the last hour.
@@ -90,7 +90,7 @@ public struct VerifiedCredentials: Sendable {
 }
 
 extension VerifiedCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// How many it remembers; neither the key nor whose they are.
+    /// The number of headers that it remembers, but neither the key nor whose they are.
     public var description: String { "VerifiedCredentials(headers: \(count))" }
     /// The same as `description`.
     public var debugDescription: String { description }

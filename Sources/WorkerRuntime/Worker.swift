@@ -5,7 +5,7 @@ import HubREST
 public import Observability
 import Synchronization
 
-/// Why a worker could not go on.
+/// The reason that a worker could not go on.
 public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// Another worker runs under the same name, and had it from the start.
     case fenced(String)
@@ -15,12 +15,12 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case kafka(String)
     /// The Kafka client cannot work with these settings.
     case configuration(String)
-    /// The drain timeout ended before this many results were committed; their requests are redelivered.
+    /// The drain timeout ended before this many results were committed. Their requests are redelivered.
     case uncommitted(Int)
     /// Something on this machine failed.
     case system(String)
 
-    /// What has happened and what to do, in plain words.
+    /// An account of what has happened and what to do, in plain words.
     public var description: String {
         switch self {
         case .fenced(let reason):
@@ -40,7 +40,7 @@ public enum WorkerFailure: Error, Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// What a worker reports to.
+/// The services that a worker reports to.
 public struct WorkerServices: Sendable {
     /// The program's metrics.
     public var metrics: PushfanMetrics
@@ -48,9 +48,9 @@ public struct WorkerServices: Sendable {
     public var log: Log
     /// The program's health.
     public var health: Health
-    /// Where the loops write down how things stand.
+    /// The board on which the loops write down how things stand.
     public var status = StatusBoard()
-    /// What the worker takes for the present.
+    /// The clock that the worker takes for the present.
     public var clock = WorkerClock()
 
     /// The services of one worker.
@@ -86,12 +86,13 @@ public final class Worker: Sendable {
         }
     }
 
-    /// Asks the worker to finish what is in flight, commit and leave; a second time hastens it. Safe from any thread.
+    /// Asks the worker to finish what is in flight, commit and leave. A second time hastens it. Safe from any thread.
     public func stop() {
         for control in controls { control.stop() }
     }
 
-    /// Changes the hubs, the spreads and the ways to them, while the worker runs; everything else stays as it was. Safe from any thread.
+    /// Changes the hubs, the spreads and the ways to them, while the worker runs. Everything else stays as it was. Safe from any
+    /// thread.
     ///
     /// - Parameter new: What the settings say now.
     /// - Throws: Why a hub of it cannot be used; then nothing is changed.
@@ -131,7 +132,7 @@ public final class Worker: Sendable {
         if let error = failure.withLock(\.self) { throw error }
     }
 
-    /// Runs a loop; the first that cannot go on takes the others with it, so that whoever supervises the process sees it.
+    /// Runs a loop. The first that cannot go on takes the others with it, so that whoever supervises the process sees it.
     private func runOrStopAll(_ index: Int, _ gauges: LoopGauges, _ failure: borrowing Mutex<(any Error)?>) {
         do {
             try run(index, gauges)
@@ -181,9 +182,9 @@ public final class Worker: Sendable {
     }
 }
 
-/// What the outside asks of a running worker.
+/// The requests of the outside to a running worker.
 final class WorkerControl: Sendable {
-    /// What was asked for, in the order of urgency.
+    /// The requests, in the order of urgency.
     enum Request: Int, Sendable {
         case none, stop, stopNow
     }
@@ -191,7 +192,7 @@ final class WorkerControl: Sendable {
     let wakeUp: WakeUp
     private let asked = Atomic<Int>(0)
     private let hasReload = Atomic<Bool>(false)
-    /// What the settings say now, if they were read again; nothing else is locked while it is held.
+    /// The settings as they are now, if they were read again. Nothing else is locked while it is held.
     private let settings = Mutex<WorkerConfiguration?>(nil)
 
     init(wakeUp: WakeUp) {
@@ -209,7 +210,7 @@ final class WorkerControl: Sendable {
         wakeUp.signal()
     }
 
-    /// What the settings say now, if that is new.
+    /// The settings as they are now, if that is new.
     func takeReload() -> WorkerConfiguration? {
         guard hasReload.load(ordering: .relaxed), hasReload.exchange(false, ordering: .acquiring) else { return nil }
         return settings.withLock(\.self)

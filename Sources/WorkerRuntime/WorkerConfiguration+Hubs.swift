@@ -6,23 +6,23 @@ public import HubREST
 extension WorkerConfiguration {
     /// One hub, and how it is used.
     public struct Hub: Sendable, Equatable {
-        /// Its name in requests, results and metrics; default its name in the path.
+        /// Its name in requests, results and metrics. Default its name in the path.
         public var name: String
         /// Its address and key.
         public var hub: HubConfiguration
         /// Connections to it.
         public var connections: ConnectionPoolConfiguration
-        /// Where it is, for people; nil when not set.
+        /// The place where it is, for people. Nil when not set.
         public var region: String?
-        /// The time that one call may take, waiting for a connection included; default 30 s.
+        /// The time that one call may take, waiting for a connection included. Default 30 s.
         public var requestTimeout = Duration.seconds(30)
         /// Calls to it that one loop may have in flight at once, 1–4,096, default 64.
         public var maxInFlight = 64
-        /// Whether fewer calls are in flight when it gets slow or loses them; default yes.
+        /// True if fewer calls are in flight when it gets slow or loses them. Default yes.
         public var adaptsConcurrency = true
-        /// Calls per second that all workers together may make to it, up to 1,000,000; default 0, as many as there are.
+        /// Calls per second that all workers together may make to it, up to 1,000,000. Default 0, as many as there are.
         public var rateLimit = 0
-        /// Whether the outcome of calls is followed whose requests do not say; default no.
+        /// True if the outcome of calls is followed whose requests do not say. Default no.
         public var tracksOutcomes = false
 
         /// A hub with the defaults.
@@ -47,7 +47,7 @@ extension WorkerConfiguration {
         }
     }
 
-    /// Where the names lead.
+    /// The destinations of the names.
     ///
     /// - Parameters:
     ///   - numbers: The number of each hub, where it is not its place.
@@ -67,7 +67,7 @@ extension WorkerConfiguration {
         set { hubs[0].hub = newValue }
     }
 
-    /// The first hub's name in results, metrics and requests; the default hub's goes with it.
+    /// The first hub's name in results, metrics and requests. The default hub's goes with it.
     public var hubName: String {
         get { hubs[0].name }
         set {
@@ -94,7 +94,7 @@ extension WorkerConfiguration {
         set { hubs[0].maxInFlight = newValue }
     }
 
-    /// Whether fewer calls are in flight when the first hub gets slow or loses them.
+    /// True if fewer calls are in flight when the first hub gets slow or loses them.
     public var adaptsConcurrency: Bool {
         get { hubs[0].adaptsConcurrency }
         set { hubs[0].adaptsConcurrency = newValue }
@@ -106,7 +106,7 @@ extension WorkerConfiguration {
         set { hubs[0].rateLimit = newValue }
     }
 
-    /// Whether the outcome of the first hub's calls is followed whose requests do not say.
+    /// True if the outcome of the first hub's calls is followed whose requests do not say.
     public var tracksOutcomes: Bool {
         get { hubs[0].tracksOutcomes }
         set { hubs[0].tracksOutcomes = newValue }

@@ -3,29 +3,31 @@ import Delivery
 extension WorkerConfiguration {
     /// The names of the topics that a worker reads and writes.
     public struct Topics: Sendable, Equatable {
-        /// Where requests come from.
+        /// The topic that requests come from.
         public var requests: String
-        /// Where urgent requests come from.
+        /// The topic that urgent requests come from.
         public var requestsHigh: String
-        /// Where requests come from that go to many.
+        /// The topic from which requests come that go to many.
         public var requestsBulk: String
-        /// Where requests come from that pushfan itself writes: parts of large ones, and replays. No one else may write there.
+        /// The topic from which requests come that pushfan itself writes: parts of large ones, and replays. No one else may write
+        /// there.
         public var requestsOwn: String
-        /// Where requests wait that must not be sent yet, one topic for each length of `DelayLanes`; empty to let them wait in memory.
+        /// The topics in which requests wait that must not be sent yet, one for each length of `DelayLanes`. Empty to let them
+        /// wait in memory.
         public var delays: [String]
-        /// Where final results go.
+        /// The topic that final results go to.
         public var results: String
-        /// Where records go that cannot be understood.
+        /// The topic that records go to that cannot be understood.
         public var deadLetters: String
-        /// Where workers get orders about requests, such as to cancel one.
+        /// The topic from which workers get orders about requests, such as to cancel one.
         public var control: String
-        /// Where large requests are kept until their parts have ended.
+        /// The topic in which large requests are kept until their parts have ended.
         public var parents: String
-        /// Where requests with ordering keys wait that must not be sent yet, and those behind them.
+        /// The topic in which requests with ordering keys wait that must not be sent yet, and those behind them.
         public var held: String
-        /// Where devices are listed whose handles are dead.
+        /// The topic in which devices are listed whose handles are dead.
         public var handles: String
-        /// Where workers agree on what is theirs of a hub's rate.
+        /// The topic in which workers agree on what is theirs of a hub's rate.
         public var shares: String
 
         /// The default names (page Requests).
@@ -58,8 +60,8 @@ extension WorkerConfiguration {
             }
         }
 
-        /// How many partitions a topic gets where those of requests have `count`: that of held requests has one for each of a publisher's
-        /// lanes.
+        /// The number of partitions that a topic gets where those of requests have `count`: that of held requests has one for
+        /// each of a publisher's lanes.
         public func partitionCount(of topic: String, requests count: Int) -> Int {
             topic == held ? count * OrderedPartitions.heldLanes : count
         }
@@ -80,7 +82,7 @@ extension WorkerConfiguration {
 /// himself as well.
 public struct TopicFamily: Sendable {
     private let stem: Substring
-    /// What stands before the role of a topic that is not one of requests.
+    /// The text before the role of a topic that is not one of requests.
     private let prefix: Substring
     private let version: Substring
 

@@ -5,7 +5,7 @@ public import HubREST
 public import Kafka
 public import Payloads
 
-/// How a worker records what it did.
+/// The way a worker records what it did.
 public enum DeliveryGuarantee: String, Sendable, CaseIterable {
     /// Results and consumed offsets in one Kafka transaction: exactly one final result per request.
     case exactlyOnce = "exactly_once"
@@ -21,7 +21,7 @@ public struct WorkerConfiguration: Sendable {
         public let rawValue: UInt8
         /// The set with the given bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
-        /// `pushfan-dlq-…`, all text; always written.
+        /// `pushfan-dlq-…`, all text, always written.
         public static let native = DeadLetterHeaders(rawValue: 1)
         /// `__connect.errors.…`, text, as Kafka Connect writes them.
         public static let connect = DeadLetterHeaders(rawValue: 2)
@@ -29,12 +29,13 @@ public struct WorkerConfiguration: Sendable {
         public static let spring = DeadLetterHeaders(rawValue: 4)
     }
 
-    /// How duplicates are detected.
+    /// The way duplicates are detected.
     public struct Dedupe: Sendable, Equatable {
-        /// How far away the times of two requests of one source and id may be, default 24 h; zero to look at keys only, which have
-        /// windows of their own.
+        /// The longest distance between the times of two requests of one source and id, default 24 h. Zero to look at keys only,
+        /// which have windows of their own.
         public var window: Duration
-        /// How many offsets before a request are looked at, 1–1,000,000, default 4,000. Each takes 50 to 100 bytes, with a key twice that.
+        /// The number of offsets before a request that are looked at, 1–1,000,000, default 4,000. Each takes 50 to 100 bytes,
+        /// with a key twice that.
         public var reach: Int
 
         /// A window and a reach.
@@ -44,9 +45,9 @@ public struct WorkerConfiguration: Sendable {
         }
     }
 
-    /// The worker's stable name: static membership and the transactional id come from it; at most 128 characters.
+    /// The worker's stable name, of at most 128 characters: static membership and the transactional id come from it.
     public var workerID: String
-    /// Which of several loops this is the configuration of, from 1; its number is part of `workerID` then.
+    /// The number of the loop that this is the configuration of, from 1, among several. It is part of `workerID` then.
     var loop: Int?
     /// This run of the worker. With it the worker looks who has its name: it takes the name when no other process has it, and ends when
     /// another has taken it. Nil, the default, to take it without looking, and to end when fenced.
@@ -57,61 +58,65 @@ public struct WorkerConfiguration: Sendable {
     public var kafka: KafkaConfiguration
     /// The consumer group, default `pushfan`.
     public var groupID = "pushfan"
-    /// Where partitions of requests begin of which the group has no position, default `safe`.
+    /// The rule for the beginning of partitions of requests of which the group has no position, default `safe`.
     public var start = StartRule.safe
-    /// What each loop may hold in memory of requests and results, bytes, at least 16 MiB, default 256 MiB.
+    /// The bytes that each loop may hold in memory of requests and results, at least 16 MiB, default 256 MiB.
     public var memoryBudget = 256 << 20
-    /// How long the group waits for a silent worker, default 10 s.
+    /// The time that the group waits for a silent worker, default 10 s.
     public var sessionTimeout = Duration.seconds(10)
-    /// How long the broker keeps a transaction open for a silent worker, default 15 s.
+    /// The time that the broker keeps a transaction open for a silent worker, default 15 s.
     public var transactionTimeout = Duration.seconds(15)
-    /// How long one step of a commit may take, all of Kafka's own time-outs included, before its producer is given up as stuck;
-    /// default 60 s.
+    /// The time that one step of a commit may take, all of Kafka's own time-outs included, before its producer is given up as
+    /// stuck. Default 60 s.
     public var committerTimeout = Duration.seconds(60)
     /// The topics.
     public var topics = Topics()
-    /// How the lanes share the worker.
+    /// The weights by which the lanes share the worker.
     public var laneWeights = LaneWeights()
-    /// How the tenants share a lane.
+    /// The weights by which the tenants share a lane.
     public var tenantWeights = TenantWeights()
-    /// How results are recorded.
+    /// The way results are recorded.
     public var guarantee = DeliveryGuarantee.exactlyOnce
-    /// The hubs, at least one, each under a name of its own; the first is that of `hub`, `hubName` and the others that speak of one hub.
+    /// The hubs, at least one, each under a name of its own. The first is that of `hub`, `hubName` and the others that speak of
+    /// one hub.
     public var hubs: [Hub]
     /// Names that stand for several hubs.
     public var spreads: [Spread] = []
-    /// Whether hubs are asked, by a call that sends nothing, whether they are there and take the key: at the start, when they are new or
-    /// changed, and while they do not work and there is nothing to send. Default yes; without it they count as good until calls fail.
+    /// True if hubs are asked, by a call that sends nothing, whether they are there and take the key: at the start, when they are
+    /// new or changed, and while they do not work and there is nothing to send. Default yes. Without it they count as good until
+    /// calls fail.
     public var checksHubs = true
-    /// The hub, or the spread, of requests that name none and whose tenant has none either; nil to refuse them. Default the first hub.
+    /// The hub, or the spread, of requests that name none and whose tenant has none either, or nil to refuse them. Default the
+    /// first hub.
     public var defaultHub: String?
-    /// How long after a start or a reload requests wait for a hub that the settings do not have; default 60 s.
+    /// The time after a start or a reload that requests wait for a hub that the settings do not have. Default 60 s.
     public var settlingTime = Duration.seconds(60)
     /// The hub, or the spread, of a tenant's requests that name none.
     public var tenantHubs: [String: String] = [:]
-    /// Loops in this process, each a thread and a member of the group, with calls and connections of its own; 1–64, default 1.
+    /// The number of loops in this process, 1–64, default 1. Each is a thread and a member of the group, with calls and
+    /// connections of its own.
     public var loops = 1
     /// Offsets per partition between the first unfinished record and the next to read, 16–16,384.
     public var window = OffsetLedger.maximumWindow
     /// The same for partitions of held requests, which must have room for what another worker has written.
     var heldWindow = OffsetLedger.maximumWindow
-    /// The least time between two commits while results come in numbers, default 60 ms; see `CommitSchedule`.
+    /// The least time between two commits while results come in numbers, default 60 ms (see `CommitSchedule`).
     public var commitInterval = Duration.milliseconds(60)
-    /// How long brokers reject a result, while its topic takes others, before a dead letter stands for it; default 5 min. A setting that is
-    /// wrong for a while loses no result.
+    /// The time that brokers reject a result, while its topic takes others, before a dead letter stands for it. Default 5 min. A
+    /// setting that is wrong for a while loses no result.
     public var refusalPatience = Duration.nanoseconds(CommitCycle.refusalPatience)
-    /// How long calls in flight may take to finish when the worker stops or loses partitions; default 20 s.
+    /// The time that calls in flight may take to finish when the worker stops or loses partitions. Default 20 s.
     public var drainTimeout = Duration.seconds(20)
-    /// When failed calls are tried again.
+    /// The schedule on which failed calls are tried again.
     public var retry = RetrySchedule()
-    /// When the hub is asked for outcomes, and for how long. Questions wait in a delay lane; what is shorter than the first of those
-    /// waits as long as that.
+    /// The terms on which the hub is asked for outcomes: when, and for how long. Questions wait in a delay lane. What is shorter
+    /// than the first of those waits as long as that.
     public var outcomes = OutcomeTracking.Terms(firstWait: 10_000, jitter: 0)
-    /// How audiences become calls.
+    /// The way audiences become calls.
     public var planning = FanOutPlanner.Configuration()
-    /// How duplicates are detected; nil for not at all, and then those with a key are refused.
+    /// The way duplicates are detected. Nil for not at all, and then those with a key are refused.
     public var dedupe: Dedupe? = Dedupe()
-    /// How content is formatted.
+    /// The way content is formatted.
     public var formatting = PayloadFormatter.Configuration()
     /// The spellings of dead-letter headers.
     public var deadLetterHeaders: DeadLetterHeaders = .native
@@ -130,7 +135,7 @@ public struct WorkerConfiguration: Sendable {
 }
 
 extension WorkerConfiguration {
-    /// What the commit cycle goes by.
+    /// The terms that the commit cycle goes by.
     var commitTerms: CommitCycle.Terms {
         var terms = CommitCycle.Terms(
             interval: commitInterval.nanoseconds, transactionTimeout: transactionTimeout.nanoseconds)
@@ -138,7 +143,7 @@ extension WorkerConfiguration {
         return terms
     }
 
-    /// What the membership goes by.
+    /// The terms that the membership goes by.
     var membershipTerms: Membership.Terms {
         Membership.Terms(
             drainTimeout: drainTimeout.nanoseconds, transactionTimeout: transactionTimeout.nanoseconds,
@@ -155,7 +160,7 @@ extension WorkerConfiguration {
         return Self.instanceID(worker: String(workerID.dropLast("-\(loop)".count)), loop: loop)
     }
 
-    /// How its member of the group reaches the brokers: the group shows which run it is.
+    /// The way its member of the group reaches the brokers: the group shows which run it is.
     var memberKafka: KafkaConfiguration {
         guard let incarnation else { return kafka }
         var member = kafka

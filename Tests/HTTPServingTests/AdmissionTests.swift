@@ -123,6 +123,26 @@ import Testing
         }
     }
 
+    @Test func nobodyIsAskedForABodyBeforeItIsAdmitted() throws {
+        let (isAsked, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        try Self.serving({
+            $0.admission = { _ in
+                isAsked.signal()
+                goesOn.wait()
+                return .read(atMost: .max)
+            }
+        }) { port in
+            let client = try RawClient(port: port)
+            client.send(Self.head("POST", "/", "Content-Length: 5", "Expect: 100-continue"))
+            isAsked.wait()
+            #expect(!client.hasSomethingToRead)
+            goesOn.signal()
+            #expect(client.answer().status == 100)
+            client.send("hello")
+            #expect(String(decoding: client.answer().body, as: UTF8.self) == "got 5")
+        }
+    }
+
     // MARK: All bodies together
 
     /// Room for two bodies of 1,000 bytes, beside 100 bytes of each.

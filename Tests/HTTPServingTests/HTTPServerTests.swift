@@ -179,6 +179,35 @@ import Testing
         }
     }
 
+    @Test(arguments: ["whole", "late", "dripped", "closing"])
+    func anAnswerToHEADHasTheHeadOfGETAndNoBody(kind: String) throws {
+        try Self.serving(handler: { _ in
+            var response = HTTPServerResponse.text("0123456789")
+            if kind == "late" { response.delay = .milliseconds(1) }
+            if kind == "dripped" { response.delivery = .dripped(byteCount: 50, every: .milliseconds(1)) }
+            response.closesConnection = kind == "closing"
+            return response
+        }) { port in
+            var fields: [[String]] = []
+            for method in ["HEAD", "GET"] {
+                let client = try RawClient(port: port)
+                client.send("\(method) / HTTP/1.1\r\nHost: h\r\n\r\n")
+                let answer = client.answer(toHEAD: method == "HEAD")
+                #expect(answer.status == 200 && answer.body.count == (method == "HEAD" ? 0 : 10))
+                fields.append(
+                    answer.head.split(separator: "\r\n").map { $0.lowercased() }.filter { !$0.hasPrefix("date:") }.sorted())
+                if kind == "dripped" || kind == "closing" {
+                    #expect(client.rest().isEmpty)
+                } else {
+                    // What came behind the head would be taken for the next answer.
+                    client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n")
+                    #expect(client.answer(toHEAD: true).status == 200 && !client.hasSomethingToRead)
+                }
+            }
+            #expect(fields[0] == fields[1] && fields[0].contains("content-length: 10"))
+        }
+    }
+
     @Test func aResetIsSeenAsAReset() throws {
         try Self.serving(handler: { _ in
             var response = HTTPServerResponse(status: 200)

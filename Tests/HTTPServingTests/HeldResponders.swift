@@ -9,6 +9,9 @@ final class HeldResponders: Sendable {
     private let responders = Mutex<[Responder]>([])
     private let arrivals = DispatchSemaphore(value: 0)
 
+    /// How many are kept.
+    var count: Int { responders.withLock { $0.count } }
+
     func keep(_ responder: Responder) {
         responders.withLock { $0.append(responder) }
         arrivals.signal()

@@ -1,10 +1,15 @@
+import TestSupport
 import Testing
 
 @testable import HTTPServing
 
 struct IncomingBodyTests {
     private static func take(_ count: Int, by body: inout IncomingBody) -> IncomingBody.Fault? {
-        [UInt8](repeating: 0x61, count: count).withUnsafeBytes { body.take($0) }
+        take([UInt8](repeating: 0x61, count: count), by: &body)
+    }
+
+    private static func take(_ bytes: [UInt8], by body: inout IncomingBody) -> IncomingBody.Fault? {
+        bytes.withUnsafeBytes { body.take($0) }
     }
 
     @Test func bytesTakeRoomAsTheyComeAndGiveItBackAtTheEnd() {
@@ -42,6 +47,38 @@ struct IncomingBodyTests {
         body.restrict(to: 10)
         #expect(Self.take(11, by: &body) == .tooLarge)
         #expect(Self.take(end - 12, by: &body) == .tooLarge && Self.take(1, by: &body) == .endless)
+    }
+
+    @Test func packedBytesTakeRoomAsWhatTheyBecomeAndSoDoesWhatUnpacksThem() {
+        let budget = BodyBudget(limit: (40 << 10) + 249, uncounted: 10)
+        do {
+            var body = IncomingBody(limit: 259, budget)
+            body.unpack()
+            #expect(budget.take((40 << 10) + 249))
+            budget.giveBack((40 << 10) + 249)
+            #expect(Self.take(GzipMaker.pack(0x61, repeats: 1), by: &body) == nil)
+            #expect(!budget.take(1) && body.isComplete && body.giveBytes() == [UInt8](repeating: 0x61, count: 259))
+            // Its bytes still count.
+            #expect(budget.take(40 << 10) && !budget.take(1))
+            budget.giveBack(40 << 10)
+        }
+        #expect(budget.take((40 << 10) + 249))
+    }
+
+    @Test func whatBecomesTooMuchOrFindsNoRoomOrIsBrokenIsNotKept() {
+        let packed = GzipMaker.pack(0x61, repeats: 1)
+        let (wide, narrow) = (BodyBudget(limit: .max, uncounted: 0), BodyBudget(limit: (40 << 10) + 258, uncounted: 0))
+        for (limit, budget, bytes, fault) in [
+            (258, wide, packed, IncomingBody.Fault.tooLarge), (259, narrow, packed, .noRoom), (259, wide, [1, 2, 3], .broken),
+            (259, BodyBudget(limit: (40 << 10) - 1, uncounted: 0), packed, .noRoom),
+        ] {
+            var body = IncomingBody(limit: limit, budget)
+            body.unpack()
+            #expect(Self.take(bytes, by: &body) == fault)
+        }
+        var body = IncomingBody(limit: 259, wide)
+        body.unpack()
+        #expect(body.isComplete && Self.take(packed.dropLast(), by: &body) == nil && !body.isComplete)
     }
 
     @Test func aLimitIsOnlyLowered() {

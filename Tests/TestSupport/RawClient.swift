@@ -95,6 +95,39 @@ public final class RawClient {
         return (status, head, body)
     }
 
+    /// Reads the next chunk of a body (RFC 9112, 7.1).
+    ///
+    /// - Returns: Its bytes, none for the last one; nil where the connection ends before it.
+    public func chunk() -> [UInt8]? {
+        var start: Int?
+        while start == nil {
+            start = received.firstRange(of: Array("\r\n".utf8))?.upperBound
+            if start == nil, !read() { return nil }
+        }
+        guard let start, let count = Int(String(decoding: received[..<(start - 2)], as: UTF8.self), radix: 16) else { return nil }
+        while received.count < start + count + 2 { guard read() else { return nil } }
+        defer { received.removeFirst(start + count + 2) }
+        return Array(received[start..<(start + count)])
+    }
+
+    /// Reads chunks until the last one.
+    ///
+    /// - Returns: Their bytes together, and whether the last one came before the connection ended.
+    public func chunks() -> (bytes: [UInt8], isComplete: Bool) {
+        var bytes: [UInt8] = []
+        while let chunk = chunk() {
+            guard !chunk.isEmpty else { return (bytes, true) }
+            bytes += chunk
+        }
+        return (bytes, false)
+    }
+
+    /// Whether something has come that was not read yet. Waits for nothing.
+    public var hasSomethingToRead: Bool {
+        var byte: UInt8 = 0
+        return !received.isEmpty || recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+    }
+
     /// Whether the connection has ended and nothing is left to read. Waits for nothing, and takes nothing.
     public var hasEnded: Bool {
         var byte: UInt8 = 0

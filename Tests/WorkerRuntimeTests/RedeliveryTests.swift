@@ -128,7 +128,7 @@ struct RedeliveryTests {
         try bench.publish(Self.request("second"))
         let second = try bench.startWorker()
         #expect(eventually { bench.metric("pushfan_inflight_sends") == 1 })
-        #expect(try Self.position(bench) == (1, nil), "it was taken back before the call was made")
+        #expect(try Self.position(bench) == (1, 17), "it named the request before the call was made")
         bench.gate.open()
         try bench.results(2)
         try second.stop()
@@ -142,11 +142,29 @@ struct RedeliveryTests {
         try bench.publish(Self.request("first"))
         let worker = try bench.startWorker()
         #expect(eventually { bench.metric("pushfan_inflight_sends") == 1 })
-        #expect(try Self.position(bench) == (0, nil), "whoever comes after a kill knows that it may have been called")
+        #expect(try Self.position(bench) == (0, 16), "whoever comes after a kill knows that it may have been called")
         bench.gate.open()
         try bench.results(1)
         try worker.stop()
         #expect(try Self.position(bench) == (1, 0))
+    }
+
+    /// So what is published after its death was begun by none.
+    @Test func aWorkerWithoutRequestsSaysThatItBeginsNone() throws {
+        let bench = try Bench(.real, partitions: 1)
+        try bench.publish(Self.request("first"))
+        let worker = try bench.startWorker()
+        try bench.results(1)
+        bench.clock.advance(by: .seconds(6))
+        #expect(eventually { (try? Self.position(bench)).map { $0 == (1, 0) } ?? false })
+        bench.gate.close()
+        try bench.publish(Self.request("second"))
+        #expect(eventually { bench.metric("pushfan_inflight_sends") == 1 })
+        #expect(try Self.position(bench) == (1, 17))
+        bench.gate.open()
+        try bench.results(2)
+        try worker.stop()
+        #expect(bench.hub.calls().count == 2)
     }
 
     @Test func aCallThatADrainGivesUpIsInDoubtForTheNextWorker() throws {

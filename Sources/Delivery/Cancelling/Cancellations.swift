@@ -11,11 +11,12 @@ public struct Cancellations: Sendable {
     public struct Cancellation: Sendable, Equatable {
         /// The moment until which requests of this id are cancelled.
         public fileprivate(set) var moment: Timestamp
-        /// Why, in the words of whoever cancelled; cut to `reasonLimit`.
+        /// The reason, in the words of whoever cancelled, cut to `reasonLimit`.
         public fileprivate(set) var reason: String?
     }
 
-    /// How long a cancellation is remembered: 8 days in milliseconds. Topics keep requests, and what waits in delay lanes, for 7.
+    /// The time for which a cancellation is remembered: 8 days in milliseconds. Topics keep requests, and what waits in delay
+    /// lanes, for 7.
     public static let lifetime: Int64 = 8 * 86_400_000
     /// The most that are remembered: 100,000, with their ids and reasons at most 30 MB.
     public static let capacity = 100_000
@@ -36,13 +37,13 @@ public struct Cancellations: Sendable {
         self.capacity = max(1, capacity)
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     public var isEmpty: Bool { known.isEmpty }
 
-    /// How many there are.
+    /// The number of cancellations.
     public var count: Int { known.count }
 
-    /// Adds a cancellation; a later one of the same id takes the place of an earlier one.
+    /// Adds a cancellation. A later one of the same id takes the place of an earlier one.
     ///
     /// - Parameters:
     ///   - id: The id of the request.

@@ -15,12 +15,12 @@ public import Basics
 public struct CircuitBreaker: Sendable, Equatable {
     /// The settings of a circuit breaker.
     public struct Configuration: Sendable, Equatable {
-        /// Failures one after the other that open the circuit when they went on for 0.1 s; four times as many do at once.
+        /// Failures one after the other that open the circuit when they went on for 0.1 s. Four times as many do at once.
         /// Where more than one call of twenty fails anyway, more are needed (`FailureRow`). Default 5, at least 1.
         public var failuresInRow = 5
         /// The first wait, nanoseconds. Default and least 1 s, which keeps a worker below two probes a second.
         public var firstWait: Int64 = 1_000_000_000
-        /// The longest wait, nanoseconds; waits double up to it. Default 5 s, at least the first one and at most 30 s.
+        /// The longest wait, nanoseconds. Waits double up to it. Default 5 s, at least the first one and at most 30 s.
         public var longestWait: Int64 = 5_000_000_000
         /// The allowance with which the circuit is closed again. Default 64, at least 2.
         public var fullAllowance = 64
@@ -29,7 +29,7 @@ public struct CircuitBreaker: Sendable, Equatable {
         public init() {}
     }
 
-    /// Whether calls may start.
+    /// The states of a circuit, which decide whether calls may start.
     public enum State: Sendable, Equatable {
         /// They may.
         case closed
@@ -39,7 +39,7 @@ public struct CircuitBreaker: Sendable, Equatable {
         case halfOpen
     }
 
-    /// Why the circuit opened.
+    /// The reason why the circuit opened.
     public enum Reason: String, Sendable, CaseIterable {
         /// Too many failures one after the other.
         case failuresInRow = "failures_in_row"
@@ -55,15 +55,15 @@ public struct CircuitBreaker: Sendable, Equatable {
     }
 
     private let configuration: Configuration
-    /// Whether calls may start.
+    /// The state, which decides whether calls may start.
     public private(set) var state = State.closed
-    /// Why the circuit is not closed; nil while it is.
+    /// The reason why the circuit is not closed, or nil while it is.
     public private(set) var reason: Reason?
-    /// How often the circuit left the closed state.
+    /// The number of times that the circuit left the closed state.
     public private(set) var openingCount = 0
 
     private var recent: RecentFailures
-    /// The number of the present state; calls of an earlier one have no say.
+    /// The number of the present state. Calls of an earlier one have no say.
     private var turn = 0
     /// The number of the calls that are waited for. An answer to an earlier call of this turn still tells that the hub is only
     /// slow, but its failure says nothing of the hub as it is now.
@@ -72,12 +72,12 @@ public struct CircuitBreaker: Sendable, Equatable {
     private var inFlight = 0
     private var allowance = 1
     private var wait: Int64
-    /// When a call of this series last started or ended.
+    /// The moment at which a call of this series last started or ended.
     private var lastMove = MonotonicTime.past
-    /// When the call was started that succeeded and was started last.
+    /// The start of the call that started last of those that succeeded.
     private var lastSuccess = MonotonicTime.past
 
-    /// A closed circuit; values outside their range are clamped.
+    /// A closed circuit. Values outside their range are clamped.
     public init(_ configuration: Configuration = Configuration()) {
         var configuration = configuration
         configuration.failuresInRow = max(1, configuration.failuresInRow)
@@ -89,7 +89,7 @@ public struct CircuitBreaker: Sendable, Equatable {
         wait = configuration.firstWait
     }
 
-    /// Whether a call may start at `now`; the first one after the wait is the probe.
+    /// True if a call may start at `now`. The first one after the wait is the probe.
     public mutating func mayStart(now: MonotonicTime) -> Bool {
         switch state {
         case .closed: return true
@@ -125,7 +125,7 @@ public struct CircuitBreaker: Sendable, Equatable {
         }
     }
 
-    /// Whether a call has succeeded that was started at `start` or later.
+    /// True if a call has succeeded that was started at `start` or later.
     public func hasSucceeded(since start: MonotonicTime) -> Bool { lastSuccess >= start }
 
     /// Notes that the hub did not answer, or with 500 or above.
@@ -165,7 +165,7 @@ public struct CircuitBreaker: Sendable, Equatable {
         if state == .halfOpen && allowance == 1 { open(now, using: &generator) }
     }
 
-    /// When a call may start that may not now; nil if one may, or if only the end of a call can change that.
+    /// The moment from which a call may start that may not now, or nil if one may, or if only the end of a call can change that.
     ///
     /// It may lie in the past, so it matters only while there is a call to start.
     public var nextChange: MonotonicTime? {
@@ -176,7 +176,7 @@ public struct CircuitBreaker: Sendable, Equatable {
         }
     }
 
-    /// How many calls may be in flight: 0 while open, growing while half-open, as good as unlimited while closed.
+    /// The number of calls that may be in flight: 0 while open, growing while half-open, as good as unlimited while closed.
     public var inFlightAllowance: Int {
         switch state {
         case .closed: .max

@@ -18,7 +18,7 @@ struct FailureRow: Sendable, Equatable {
     private var shareBefore = 0.0
     private var chance = 1.0
 
-    /// No failure yet; `longest` of them are unlikely where few calls fail.
+    /// No failure yet. `longest` of them are unlikely where few calls fail.
     init(longest: Int) {
         limit = (0..<min(max(longest, 1), Self.longest)).reduce(1.0) { chance, _ in chance * Self.shares.lowerBound }
     }
@@ -46,7 +46,7 @@ struct FailureRow: Sendable, Equatable {
         count = 0
     }
 
-    /// Whether chance does not explain the row.
+    /// True if chance does not explain the row.
     var isUnlikely: Bool { count > 0 && chance <= limit }
 
     private mutating func note(_ failure: Double) {

@@ -1,9 +1,9 @@
-/// What came of asking a hub a question that sends nothing: whether the hub is there, and takes the key.
+/// The result of asking a hub a question that sends nothing: whether the hub is there, and takes the key.
 ///
 /// The question is for the outcome of a notification that there never was. A hub that lets us in does not know it, so that 404 is the
 /// usual good answer. It needs a key that may send, or so it is understood: a refusal of the right to ask is none of the key.
 public struct HubFinding: Sendable, Equatable {
-    /// What it comes to.
+    /// The kinds of a finding.
     public enum Kind: Sendable, CaseIterable {
         /// The hub is there and takes the key.
         case good
@@ -13,7 +13,7 @@ public struct HubFinding: Sendable, Equatable {
         case missing
         /// The key is wrong, or not the hub's.
         case keyRefused
-        /// The key is known. It may not ask, or a quota is used up; whether it may send is not known.
+        /// The key is known. It may not ask, or a quota is used up. Whether it may send is not known.
         case rightUnknown
         /// The hub, or what stands before it, answers as one that is out.
         case failing
@@ -25,12 +25,12 @@ public struct HubFinding: Sendable, Equatable {
         case unclear
     }
 
-    /// What it comes to.
+    /// The kind of the finding.
     public let kind: Kind
     /// The same in words, to be put behind the hub's name: "refuses the key: 401".
     public let words: String
 
-    /// What an answer tells.
+    /// The finding from an answer.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
@@ -57,7 +57,7 @@ public struct HubFinding: Sendable, Equatable {
         }
     }
 
-    /// What the lack of an answer tells.
+    /// The finding from the lack of an answer.
     ///
     /// - Parameters:
     ///   - detail: Why there is none, in words.
@@ -73,7 +73,7 @@ public struct HubFinding: Sendable, Equatable {
         self.words = words
     }
 
-    /// Whether calls must be expected to fail as well. What is not known is no reason to say so.
+    /// True if calls must be expected to fail as well. What is not known is no reason to say so.
     public var isBad: Bool {
         switch kind {
         case .good, .throttled, .rightUnknown, .unclear: false
@@ -81,7 +81,7 @@ public struct HubFinding: Sendable, Equatable {
         }
     }
 
-    /// Whether an open circuit may take it for a call that succeeded, or failed; nil for neither.
+    /// True if an open circuit may take it for a call that succeeded, false for one that failed, nil for neither.
     public var isProof: Bool? {
         switch kind {
         case .good, .throttled, .unclear: true

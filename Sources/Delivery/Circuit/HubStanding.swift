@@ -1,6 +1,6 @@
 public import Basics
 
-/// Whether a hub counts as one that works, and when it is asked a question that sends nothing.
+/// The standing of a hub: whether it counts as one that works, and when it is asked a question that sends nothing.
 ///
 ///     unknown  asked at once; it counts as not working, because nothing is known yet
 ///     held     it has not worked yet, and calls would not help: asked after waits that double, whatever there is to send
@@ -12,11 +12,11 @@ public import Basics
 public struct HubStanding: Sendable, Equatable {
     private enum Knowledge: Sendable, Equatable {
         case unknown, good
-        /// Why it does not work: a sentence.
+        /// The reason why it does not work: a sentence.
         case bad(String)
     }
 
-    /// Why no call may be made to a hub that has not worked yet.
+    /// The reason why no call may be made to a hub that has not worked yet.
     public enum Hold: Sendable, Equatable {
         /// It has not answered its first question.
         case unasked
@@ -25,8 +25,8 @@ public struct HubStanding: Sendable, Equatable {
         /// It is not there, or there is no connection to it that can be trusted.
         case away
 
-        /// Whether a worker may take requests for it, which then wait as in an outage. While the key may be wrong, other workers have
-        /// better use for them.
+        /// True if a worker may take requests for it, which then wait as in an outage. While the key may be wrong, other workers
+        /// have better use for them.
         public var allowsJoining: Bool { self == .away }
     }
 
@@ -43,12 +43,12 @@ public struct HubStanding: Sendable, Equatable {
     private let name: String
     private let isAsked: Bool
     private var knowledge: Knowledge
-    /// Why calls are held; nil when they may be made.
+    /// The reason why calls are held, or nil when they may be made.
     public private(set) var hold: Hold?
-    /// Whether it has ever worked, as far as is known.
+    /// True if it has ever worked, as far as is known.
     private var hasWorked: Bool
     private var isAsking = false
-    /// Whether a call was answered while the hub was being asked: the call is the better proof.
+    /// True if a call was answered while the hub was being asked: the call is the better proof.
     private var hasAnswered = false
     private var failureCount = 0
     private var wait = firstWait
@@ -67,7 +67,7 @@ public struct HubStanding: Sendable, Equatable {
         hasWorked = !isAsked
     }
 
-    /// Whether a question is due.
+    /// True if a question is due.
     ///
     /// - Parameters:
     ///   - isClosed: Whether its circuit is closed.
@@ -115,7 +115,7 @@ public struct HubStanding: Sendable, Equatable {
         wait = Self.firstWait
     }
 
-    /// Notes that a call failed as it does when the hub, the way to it or the key is at fault; a single one says nothing yet.
+    /// Notes that a call failed as it does when the hub, the way to it or the key is at fault. A single one says nothing yet.
     ///
     /// - Parameter reason: Why, in a word or two.
     public mutating func failed(_ reason: @autoclosure () -> String) {
@@ -124,13 +124,13 @@ public struct HubStanding: Sendable, Equatable {
         knowledge = .bad("calls to the hub \(name) fail: \(reason())")
     }
 
-    /// Whether the hub counts as one that works.
+    /// True if the hub counts as one that works.
     ///
     /// - Parameter isClosed: Whether its circuit is closed.
     /// - Returns: True when the last that was heard of it is good, and its circuit is closed.
     public func isWell(isClosed: Bool) -> Bool { isClosed && knowledge == .good }
 
-    /// Why the hub does not count as one that works.
+    /// The reason why the hub does not count as one that works.
     ///
     /// - Parameters:
     ///   - isClosed: Whether its circuit is closed.
@@ -149,8 +149,8 @@ public struct HubStanding: Sendable, Equatable {
 }
 
 extension HubFinding {
-    /// Why calls to a hub that has not worked yet must wait after this; nil when they may be made. One that answers as if it were out gets
-    /// them, because something else than the hub may answer the question so.
+    /// The reason why calls to a hub that has not worked yet must wait after this, or nil when they may be made. One that answers
+    /// as if it were out gets them, because something else than the hub may answer the question so.
     fileprivate var hold: HubStanding.Hold? {
         switch kind {
         case .good, .throttled, .rightUnknown, .unclear, .failing: nil

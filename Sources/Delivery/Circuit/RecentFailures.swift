@@ -1,6 +1,6 @@
 import Basics
 
-/// How the last calls to a hub ended, and whether that is bad enough to stop.
+/// The ends of the last calls to a hub, and whether they are bad enough to stop.
 ///
 /// Bad is a hub of which nearly nothing succeeds: a row of failures that is no chance (`FailureRow`) and goes on for a tenth of a second,
 /// or is four times as long however fast it came, or nine failures of ten over some seconds.
@@ -19,7 +19,7 @@ struct RecentFailures: Sendable, Equatable {
     private var failures = 0
     private var periodStart = MonotonicTime.past
 
-    /// Nothing has happened yet; `longestRow` failures one after the other are bad.
+    /// Nothing has happened yet. `longestRow` failures one after the other are bad.
     init(longestRow: Int) {
         self.longestRow = longestRow
         row = FailureRow(longest: longestRow)

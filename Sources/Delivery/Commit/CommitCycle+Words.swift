@@ -1,12 +1,13 @@
-/// What a cycle gets, and what it answers.
+/// The words of a cycle: what it gets, and what it answers.
 extension CommitCycle {
-    /// What a cycle goes by.
+    /// The terms that a cycle goes by.
     public struct Terms: Sendable {
-        /// The least time between two commits, nanoseconds; see `CommitSchedule`.
+        /// The least time between two commits, nanoseconds. See `CommitSchedule`.
         public var interval: Int64
-        /// How long brokers leave a transaction open, nanoseconds.
+        /// The time for which brokers leave a transaction open, nanoseconds.
         public var transactionTimeout: Int64
-        /// How long brokers reject a unit, while its topics take others, before a dead letter stands for it, nanoseconds.
+        /// The time for which brokers reject a unit, while its topics take others, before a dead letter stands for it,
+        /// nanoseconds.
         public var refusalPatience = CommitCycle.refusalPatience
 
         /// Terms with the default patience.
@@ -16,17 +17,17 @@ extension CommitCycle {
         }
     }
 
-    /// How far a batch has got.
+    /// The progress of a batch.
     public enum Standing: Sendable {
         /// None of it shows anywhere.
         case unpublished
-        /// Its records are in their topics, and only its offsets are left; without transactions.
+        /// Its records are in their topics, and only its offsets are left. Occurs without transactions.
         case written
         /// It may be published, because it is unknown how its last commit ended.
         case doubtful
     }
 
-    /// Why a commit failed.
+    /// The reason why a commit failed.
     public enum Cause: Sendable, CaseIterable {
         /// Brokers find a record, or all of them together, too large.
         case tooLarge
@@ -44,7 +45,7 @@ extension CommitCycle {
         case other
     }
 
-    /// What to do.
+    /// The kinds of what to do.
     public enum Action: Sendable, Equatable {
         /// Nothing.
         case wait
@@ -52,7 +53,7 @@ extension CommitCycle {
         case look
         /// Offer this, with the positions of all but what it leaves.
         case offer(CommitSelection)
-        /// Offer the batch again as it is; it stands so.
+        /// Offer the batch again as it is. It stands so.
         case offerAgain(Standing)
         /// Take the batch's positions for the group's. `closes`: they say that nothing is in work any more.
         case settle(closes: Bool)
@@ -72,7 +73,7 @@ extension CommitCycle {
         case stop
     }
 
-    /// Why an assignment is begun again.
+    /// The reason why an assignment is begun again.
     public enum Reason: Sendable {
         /// The group stands where this worker did not put it.
         case overtaken
@@ -80,16 +81,16 @@ extension CommitCycle {
         case misplaced
     }
 
-    /// What there is to commit.
+    /// The things that there are to commit.
     public struct Holdings: Sendable {
         /// The records that wait.
         public var recordCount: Int
         /// Their bytes.
         public var byteCount: Int
-        /// Whether partitions are given up and no request is in work.
+        /// True if partitions are given up and no request is in work.
         public var isDrained: Bool
 
-        /// What there is to commit.
+        /// The holdings of what there is to commit.
         public init(recordCount: Int, byteCount: Int, isDrained: Bool) {
             self.recordCount = recordCount
             self.byteCount = byteCount

@@ -1,6 +1,7 @@
 public import Basics
 
-/// What a worker's commit decides: when what is finished is offered to the brokers, how much of it, what a failure means, and what waits.
+/// The decisions of a worker's commit: when what is finished is offered to the brokers, how much of it, what a failure means, and
+/// what waits.
 ///
 /// One batch at a time is offered, and stays until the brokers have confirmed it or none of it can be published any more. The owner keeps
 /// the records and the positions. It says what happened and does what is answered. Moments are those of a monotonic clock that the
@@ -13,38 +14,38 @@ public import Basics
 ///                          failed: divided, refused alone, given up ──▶ nothing offered, less is offered next
 public struct CommitCycle: Sendable {
     private struct Offer {
-        /// When it was offered first.
+        /// The moment of its first offer.
         let since: MonotonicTime
-        /// When it was offered last.
+        /// The moment of its last offer.
         var begun: MonotonicTime
         let isEmpty: Bool
-        /// Whether its positions say that nothing is in work any more.
+        /// True if its positions say that nothing is in work any more.
         let closes: Bool
         var standing = Standing.unpublished
-        /// Whether it did not end in time once.
+        /// True if it did not end in time once.
         var hasTimedOut = false
-        /// When it is offered again; nil while the committer has it.
+        /// The moment of its next offer, or nil while the committer has it.
         var retryAt: MonotonicTime?
         var isOutOfGroup = false
-        /// Whether it belongs to an assignment that has ended.
+        /// True if it belongs to an assignment that has ended.
         var isOutdated = false
     }
 
-    /// How long brokers reject a unit, while its topics take others, before it is given up: 5 min in nanoseconds. A setting that is wrong
-    /// for a while loses no result.
+    /// The time for which brokers reject a unit, while its topics take others, before it is given up: 5 min in nanoseconds. A
+    /// setting that is wrong for a while loses no result.
     public static let refusalPatience: Int64 = 300_000_000_000
     /// After what time a batch that failed is offered again: 500 ms in nanoseconds.
     public static let retryInterval: Int64 = 500_000_000
     /// After what time a worker that was out of the group offers again: 200 ms in nanoseconds.
     public static let groupInterval: Int64 = 200_000_000
-    /// How long positions without records wait for another commit: 5 s in nanoseconds.
+    /// The time for which positions without records wait for another commit: 5 s in nanoseconds.
     public static let gapInterval: Int64 = 5_000_000_000
     /// After what time units that cannot go out are looked at again, where nothing else waits: 100 ms in nanoseconds.
     public static let lookInterval: Int64 = 100_000_000
-    /// How long a commit may take at least before calls wait for it, ten times what one usually takes: 500 ms in nanoseconds.
+    /// The least time that a commit may take before calls wait for it, ten times what one usually takes: 500 ms in nanoseconds.
     public static let leastPatience: Int64 = 500_000_000
 
-    /// Whether results wait until all before them in their partition are there, because brokers take no map of finished offsets.
+    /// True if results wait until all before them in their partition are there, because brokers take no map of finished offsets.
     public private(set) var isInOrder = false
     private let transactionTimeout: Int64
     private var schedule: CommitSchedule
@@ -53,9 +54,9 @@ public struct CommitCycle: Sendable {
     private var offer: Offer?
     /// Before when nothing is offered.
     private var nextOffer = MonotonicTime.past
-    /// When positions without records may be committed by themselves.
+    /// The moment from which positions without records may be committed by themselves.
     private var nextGap = MonotonicTime.past
-    /// Whether the last unit that was offered by itself came before others that wait.
+    /// True if the last unit that was offered by itself came before others that wait.
     private var hasProbed = false
 
     /// A cycle that has offered nothing.
@@ -66,40 +67,43 @@ public struct CommitCycle: Sendable {
         refused = RefusedUnits(patience: terms.refusalPatience)
     }
 
-    /// Whether a batch is offered and not confirmed.
+    /// True if a batch is offered and not confirmed.
     public var isOffering: Bool { offer != nil }
 
-    /// Whether what is offered, if anything, says no more than that nothing is in work.
+    /// True if what is offered, if anything, says no more than that nothing is in work.
     public var isOnlyClosing: Bool { offer.map { $0.closes && $0.isEmpty } ?? true }
 
     /// The bytes that a unit should have whose size can be chosen: half of what the next commit may have, so that others fit beside it.
     public var roomOfUnit: Int { size.byteLimit / 2 }
 
-    /// Whether the group has gone on without this worker, which therefore cannot commit what it offers.
+    /// True if the group has gone on without this worker, which therefore cannot commit what it offers.
     public var isOutOfGroup: Bool { offer?.isOutOfGroup ?? false }
 
-    /// Whether results cannot be recorded at present. Then nothing may be begun: its calls would be made again if the worker died, or lost
-    /// its partitions, before they are.
+    /// True if results cannot be recorded at present. Then nothing may be begun: its calls would be made again if the worker
+    /// died, or lost its partitions, before they are.
     public func isOverdue(now: MonotonicTime) -> Bool {
         if refused.isStuck(now: now) { return true }
         return offer.map { $0.retryAt != nil || now - $0.since > patience } ?? false
     }
 
-    /// How long a commit may take before calls wait for it, nanoseconds: where brokers are slow, as long as the fastest of the last ones
-    /// took, at most `CommitSize.target`. Otherwise calls would be made for half a second of each commit, however long all of them take.
+    /// The time that a commit may take before calls wait for it, nanoseconds: where brokers are slow, as long as the fastest of
+    /// the last ones took, at most `CommitSize.target`. Otherwise calls would be made for half a second of each commit, however
+    /// long all of them take.
     public var patience: Int64 { max(Self.leastPatience, min(size.fastest, size.target)) }
 
-    /// Whether positions without records may be committed by themselves.
+    /// True if positions without records may be committed by themselves.
     public func isGapDue(now: MonotonicTime) -> Bool { now >= nextGap }
 
-    /// When `due` must be asked at the latest.
+    /// The moment at which `due` must be asked at the latest.
     ///
     /// - Parameters:
     ///   - waiting: How many records wait.
+    ///   - isHurried: Whether there are positions to commit as soon as they can be.
     ///   - now: The present moment.
     /// - Returns: A moment, `never` for none.
-    public func wakeTime(waiting: Int, now: MonotonicTime) -> MonotonicTime {
+    public func wakeTime(waiting: Int, isHurried: Bool = false, now: MonotonicTime) -> MonotonicTime {
         if let offer { return offer.retryAt ?? .never }
+        if isHurried { return max(nextOffer, now) }
         return waiting == 0 ? .never : max(nextOffer, schedule.due(waiting: waiting, now: now))
     }
 
@@ -299,8 +303,8 @@ public struct CommitCycle: Sendable {
         return .wait
     }
 
-    /// The assignment has ended, and what waits is forgotten. A batch that the committer has is fenced by its generation; it is waited for
-    /// no longer than for its answer.
+    /// The assignment has ended, and what waits is forgotten. A batch that the committer has is fenced by its generation. It is
+    /// waited for no longer than for its answer.
     ///
     /// - Returns: `forget` or `wait`.
     public mutating func assignmentEnded() -> Action {

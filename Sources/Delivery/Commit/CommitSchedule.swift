@@ -1,6 +1,6 @@
 public import Basics
 
-/// When what is finished is committed next: soon while many results come, later while they are few or flood, at once after a rest.
+/// The moment of the next commit: soon while many results come, later while they are few or flood, at once after a rest.
 ///
 /// A transaction costs a worker about 3.5 ms of processor time whatever it holds (page Kafka, "Costs") and the brokers three times as
 /// much. So one for each of a handful of results a second would be dear. A flood comes while a backlog is worked off. A result 0.1 s
@@ -35,7 +35,7 @@ public struct CommitSchedule: Sendable, Equatable {
     /// Notes that a commit begins at `now`.
     public mutating func began(at now: MonotonicTime) { last = now }
 
-    /// When the next commit is to begin.
+    /// The moment at which the next commit begins.
     ///
     /// - Parameters:
     ///   - waiting: How many results wait for it, 1 or more.

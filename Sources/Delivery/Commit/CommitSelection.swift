@@ -1,12 +1,12 @@
-/// What the next commit holds, and what it leaves to a later one.
+/// The content of the next commit, and what it leaves to a later one.
 public struct CommitSelection: Sendable, Equatable {
-    /// Whether it is everything that waits; then `places` and `left` are empty.
+    /// True if it is everything that waits. Then `places` and `left` are empty.
     public var isAll = false
     /// Places of the records that it holds.
     public var places: Set<Int> = []
-    /// What finished records it leaves, by the slot of their partition: ascending offsets. A position must say so.
+    /// The finished records that it leaves, by the slot of their partition: ascending offsets. A position must say so.
     public var left: [Int: [Int64]] = [:]
-    /// Whether its positions say that nothing is in work any more.
+    /// True if its positions say that nothing is in work any more.
     public var closes = false
 
     /// The most large requests of a partition that a position names because they are left out while later ones are not.
@@ -21,7 +21,8 @@ public struct CommitSelection: Sendable, Equatable {
         for other in units where other.id != unit.id { left[other.id.slot, default: []].append(other.id.offset) }
     }
 
-    /// As much as fits of what was not refused, and of the suspects alone where there are any; one unit goes out however large it is.
+    /// As much as fits of what was not refused, and of the suspects alone where there are any. One unit goes out however large it
+    /// is.
     ///
     /// Partitions have their turns by what waits longest in them. So what is finished later, a large request's next step too, goes out
     /// later.
@@ -43,7 +44,8 @@ public struct CommitSelection: Sendable, Equatable {
         }
     }
 
-    /// The units by the turns of their partitions; those of one partition stay in their order. Places are counted up as units end.
+    /// The units by the turns of their partitions. Those of one partition stay in their order. Places are counted up as units
+    /// end.
     private static func inTurn(_ units: [CommitUnit], _ refused: RefusedUnits) -> [CommitUnit] {
         var oldest: [Int: Int] = [:]
         for unit in units where !refused.holdsBack(unit.id) {
@@ -54,7 +56,7 @@ public struct CommitSelection: Sendable, Equatable {
         return slots.flatMap { bySlot[$0] ?? [] }
     }
 
-    /// Whether a position can say that a unit is finished and some before it are not.
+    /// True if a position can say that a unit is finished and some before it are not.
     ///
     /// - Parameters:
     ///   - unit: The unit.

@@ -6,17 +6,17 @@
 /// fixed part, because less bytes would save less than a second commit costs. How many units a commit may have after a rejection is
 /// `RefusedUnits`' matter.
 public struct CommitSize: Sendable, Equatable {
-    /// Why a commit failed.
+    /// The reason why a commit failed.
     public enum Failure: Sendable, Equatable {
         /// It did not end in time.
         case timedOut
         /// The brokers do not take what it holds.
         case refused
-        /// Anything else; it says nothing about the batch.
+        /// Anything else. It says nothing about the batch.
         case unrelated
     }
 
-    /// What to do with a batch that could not be committed.
+    /// The cure of a batch that could not be committed.
     public enum Cure: Sendable, Equatable {
         /// It is offered again as it was.
         case again
@@ -35,18 +35,18 @@ public struct CommitSize: Sendable, Equatable {
         let duration: Double
     }
 
-    /// How long a commit should take at most, nanoseconds.
+    /// The longest time that a commit should take, nanoseconds.
     public let target: Int64
-    /// How long the fastest of the last commits took, nanoseconds; 0 before the first.
+    /// The time that the fastest of the last commits took, nanoseconds, or 0 before the first.
     public private(set) var fastest: Int64 = 0
-    /// The most bytes of the next commit; a single unit may have more.
+    /// The most bytes of the next commit. A single unit may have more.
     public private(set) var byteLimit = Self.firstLimit
 
-    /// How long brokers leave a transaction open, nanoseconds.
+    /// The time for which brokers leave a transaction open, nanoseconds.
     private let transactionTimeout: Int64
     /// The last commits, the oldest first.
     private var samples: [Sample] = []
-    /// How long a commit takes whatever it holds, nanoseconds; nil until commits of different sizes have told.
+    /// The time that a commit takes whatever it holds, nanoseconds, or nil until commits of different sizes have shown it.
     private var fixed: Double?
 
     /// The bytes of the first commits, 1 MiB: nothing is known of the brokers yet.
@@ -57,7 +57,7 @@ public struct CommitSize: Sendable, Equatable {
     public static let greatestLimit = 64 << 20
     /// The bytes from which on a commit's time tells something about bytes, 256 KiB.
     private static let tellingSize = 256 << 10
-    /// How many commits the line goes through.
+    /// The number of commits that the line goes through.
     private static let sampleCount = 8
 
     /// The size of the first commits.
@@ -68,7 +68,7 @@ public struct CommitSize: Sendable, Equatable {
         target = min(2_000_000_000, self.transactionTimeout / 4)
     }
 
-    /// Whether the next commit may hold so many bytes.
+    /// True if the next commit may hold so many bytes.
     public func holds(bytes: Int) -> Bool { bytes <= byteLimit }
 
     /// Notes that a commit took place.
@@ -96,7 +96,7 @@ public struct CommitSize: Sendable, Equatable {
         }
     }
 
-    /// How long bytes may take, nanoseconds.
+    /// The time that bytes may take, nanoseconds.
     private var budget: Double {
         let whole = Double(target)
         let trips = fixed ?? 0

@@ -1,4 +1,4 @@
-/// What finishes one consumed record; it is committed as a whole.
+/// The unit that finishes one consumed record. It is committed as a whole.
 public struct CommitUnit: Sendable, Equatable {
     /// The consumed record.
     public struct ID: Sendable, Hashable {
@@ -22,11 +22,12 @@ public struct CommitUnit: Sendable, Equatable {
     public var byteCount = 0
     /// The topics that they go to.
     public var topics: Set<CommitTopic> = []
-    /// Whether it ends a large request. Its partition's position says which of them are left out one by one, not by a map of offsets.
+    /// True if it ends a large request. Its partition's position says which of them are left out one by one, not by a map of
+    /// offsets.
     public var isWhole = false
-    /// Whether everything before it in its partition is finished.
+    /// True if everything before it in its partition is finished.
     public var isNext = true
-    /// Whether it has a large dead letter that can be cut.
+    /// True if it has a large dead letter that can be cut.
     public var canBeCut = false
 
     /// A unit without records.
@@ -35,7 +36,7 @@ public struct CommitUnit: Sendable, Equatable {
     }
 }
 
-/// Which topic a record of a commit goes to.
+/// The topic that a record of a commit goes to.
 public enum CommitTopic: Sendable, Hashable {
     case results, deadLetters, held, own, parents, handles
     /// A delay lane, by its place in `DelayLanes.lengths`.

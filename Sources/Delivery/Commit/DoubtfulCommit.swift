@@ -1,4 +1,4 @@
-/// Whether a transaction whose commit was never answered took place, told by where the group stands afterwards.
+/// The fate of a transaction whose commit was never answered, inferred from where the group stands afterwards.
 ///
 /// A transaction moves all of its partitions or none, so one that stands at its new position tells about all of them. The answer
 /// is exact only once the transaction is settled: after its producer's successor has initialised, and from stable positions.
@@ -13,16 +13,16 @@ public enum DoubtfulCommit: Sendable, Equatable {
     /// Some partitions moved and others did not, or none would have moved: nothing may be concluded, and nothing published.
     case inconclusive
 
-    /// What is known of one partition of the transaction.
+    /// The knowledge of one partition of the transaction.
     public struct Position: Sendable, Equatable {
-        /// Where the group stood before; nil if it had no position.
+        /// The group's position before, or nil if it had none.
         public var before: LedgerCommit?
-        /// Where the transaction would put it.
+        /// The position that the transaction would give it.
         public var intended: LedgerCommit
-        /// Where it stands now; nil if it has no position.
+        /// The group's position now, or nil if it has none.
         public var found: LedgerCommit?
 
-        /// What is known of one partition.
+        /// The knowledge of one partition.
         public init(before: LedgerCommit?, intended: LedgerCommit, found: LedgerCommit?) {
             self.before = before
             self.intended = intended

@@ -6,11 +6,11 @@ import PushModel
 public struct KnownRequest: Sendable, Hashable {
     /// Its record's offset.
     public let offset: Int64
-    /// When it was published, milliseconds since 1970.
+    /// The moment of its publication, milliseconds since 1970.
     public let time: Int64
     /// The bytes of its record's value.
     public let byteCount: Int
-    /// What its id is known by.
+    /// The identity that its id is known by.
     public let id: RequestIdentity
 
     /// A request by what its record says.
@@ -22,7 +22,7 @@ public struct KnownRequest: Sendable, Hashable {
     }
 }
 
-/// What a worker knows of partitions that it has lost: the outcomes of requests that it could not commit any more.
+/// The knowledge of a worker about partitions that it has lost: the outcomes of requests that it could not commit any more.
 ///
 /// A partition that comes back is read again from the group's position. If that is where this worker left it, no other has recorded
 /// anything there, because results and positions are committed together. Then what is known is recorded, and no call is made again. An
@@ -46,11 +46,11 @@ public struct KnownOutcomes<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// What is known of one partition.
+    /// The knowledge of one partition.
     private struct Left: Sendable {
-        /// Where the group may stand if no other has recorded anything.
+        /// The positions at which the group may stand if no other has recorded anything.
         var positions: [LedgerCommit]
-        /// When it was lost, as a number that grows.
+        /// The time of its loss, as a number that grows.
         var turn: Int
         /// By offset.
         var entries: [Int64: Entry]
@@ -63,7 +63,7 @@ public struct KnownOutcomes<Outcome: Sendable>: Sendable {
     /// The most bytes that they take: 4 MiB.
     public static var greatestByteCount: Int { 4 << 20 }
 
-    /// How many outcomes are kept.
+    /// The number of outcomes that are kept.
     public private(set) var count = 0
     /// The bytes that they take.
     public private(set) var byteCount = 0

@@ -17,32 +17,32 @@ struct RefusedUnits: Sendable, Equatable {
         let topics: Set<CommitTopic>
         /// The topics that have taken nothing since.
         var silentTopics: Set<CommitTopic>
-        /// When it was rejected first.
+        /// The moment of its first rejection.
         let since: MonotonicTime
-        /// How long it waits, nanoseconds.
+        /// The time that it waits, nanoseconds.
         let wait: Int64
         /// Until when it waits.
         let retryAt: MonotonicTime
-        /// Whether it is offered with all others.
+        /// True if it is offered with all others.
         var isReleased = false
     }
 
     static let firstWait: Int64 = 500_000_000
     static let longestWait: Int64 = 30_000_000_000
-    /// Where so many units were rejected and none was taken meanwhile, it seems that nothing can be recorded. A few may be at fault
-    /// themselves, which only others can tell.
+    /// The number of units that were rejected, while none was taken, from which it seems that nothing can be recorded. A few may
+    /// be at fault themselves, which only others can tell.
     static let stuckCount = 8
     /// The longest time after which it is tried again whether something can be: 10 s in nanoseconds.
     static let longestPause: Int64 = 10_000_000_000
     /// From so many units on a commit may have any number, because nothing was rejected for long.
     private static let endOfSearch = 4096
 
-    /// How long a unit is rejected before it is given up, nanoseconds.
+    /// The time for which a unit is rejected before it is given up, nanoseconds.
     let patience: Int64
     private var refusals: [CommitUnit.ID: Refusal] = [:]
-    /// The units among which one is at fault, of the last batch that was rejected; none where nothing is searched.
+    /// The units among which one is at fault, of the last batch that was rejected. None where nothing is searched.
     private(set) var suspects: Set<CommitUnit.ID> = []
-    /// How many units may be offered together when nothing is searched.
+    /// The number of units that may be offered together when nothing is searched.
     private var limitAfterSearch = Int.max
     /// The unit that was given up without a proof and whose dead letter is not taken yet.
     private var trial: CommitUnit.ID?
@@ -67,24 +67,24 @@ struct RefusedUnits: Sendable, Equatable {
 
     var isEmpty: Bool { refusals.isEmpty && suspects.isEmpty }
 
-    /// How many units may be offered together: half of the suspects, so that each commit tells as much as it can. What rejected one may
-    /// reject others, so after a search it is one, and twice as many with each commit.
+    /// The number of units that may be offered together: half of the suspects, so that each commit shows as much as it can. What
+    /// rejected one may reject others, so after a search it is one, and twice as many with each commit.
     var unitLimit: Int { suspects.isEmpty ? limitAfterSearch : max(1, suspects.count / 2) }
 
-    /// Whether what brokers take tells anything.
+    /// True if what brokers take shows anything.
     var isLearning: Bool { !isEmpty || limitAfterSearch < .max || trial != nil }
 
-    /// Whether a unit is offered now, if nothing but rejections is considered.
+    /// True if a unit is offered now, if nothing but rejections is considered.
     func allows(_ id: CommitUnit.ID) -> Bool { !holdsBack(id) && (suspects.isEmpty || suspects.contains(id)) }
 
-    /// Whether brokers reject so much, and take nothing, that nothing may be begun. That ends now and then, because what is begun tells
-    /// whether results are taken again.
+    /// True if brokers reject so much, and take nothing, that nothing may be begun. That ends now and then, because what is begun
+    /// shows whether results are taken again.
     func isStuck(now: MonotonicTime) -> Bool { now < pausedUntil }
 
-    /// Whether a unit is not offered with others.
+    /// True if a unit is not offered with others.
     func holdsBack(_ id: CommitUnit.ID) -> Bool { refusals[id].map { !$0.isReleased } ?? false }
 
-    /// Whether a unit is given up if it is rejected now. A dead letter is not: nothing could stand for it.
+    /// True if a unit is given up if it is rejected now. A dead letter is not: nothing could stand for it.
     ///
     /// - Parameters:
     ///   - unit: The unit.
@@ -97,7 +97,7 @@ struct RefusedUnits: Sendable, Equatable {
         return refusal.silentTopics.isEmpty || isInOrder && trial == nil && now >= nextTrial
     }
 
-    /// When a unit will be offered by itself.
+    /// The moment at which a unit will be offered by itself.
     ///
     /// - Parameters:
     ///   - unit: The unit.

@@ -13,9 +13,9 @@ public import PushModel
 public struct RecentRequests: Sendable {
     /// One of the things that a request is known by.
     public struct Name: Sendable {
-        /// What it stands for.
+        /// The identity that it stands for.
         public var identity: RequestIdentity
-        /// How far away the time of the request that was sent may be, milliseconds.
+        /// The greatest distance to the time of the request that was sent, milliseconds.
         public var window: Int64
 
         /// A name that counts for `window` milliseconds.
@@ -25,7 +25,7 @@ public struct RecentRequests: Sendable {
         }
     }
 
-    /// What a request has in common with one before it.
+    /// The thing that a request has in common with one before it.
     public enum Repetition: Sendable, Equatable {
         /// The key, with the latest request that has it at this offset.
         case key(Int64)
@@ -36,20 +36,21 @@ public struct RecentRequests: Sendable {
     private struct Sighting: Sendable {
         var identity: RequestIdentity
         var offset: Int64
-        /// When the one was published that was sent.
+        /// The moment of publication of the one that was sent.
         var firstTime: Timestamp
         /// The number of the one before it in its chain, its last 32 bits.
         var previous: UInt32
     }
 
-    /// How many offsets are looked back, at least 1.
+    /// The number of offsets that are looked back, at least 1.
     public let reach: Int64
     /// All requests before this offset were taken in, as far as they are within reach.
     public private(set) var end: Int64
-    /// What was seen under number n is at n modulo the capacity, a power of two.
+    /// Sightings: what was seen under number n is at n modulo the capacity, a power of two.
     private var ring: [Sighting] = []
-    /// The number of the latest one of each chain, its last 32 bits, by identity; 0 at first. A number that nothing in the ring has any
-    /// more looks like one that is there once 2^32 others were given. Then a look goes along another chain, in which its identity is not.
+    /// The number of the latest one of each chain, its last 32 bits, by identity. It is 0 at first. A number that nothing in the
+    /// ring has any more looks like one that is there once 2^32 others were given. Then a look goes along another chain, in which
+    /// its identity is not.
     private var chains: [UInt32] = []
     /// The number of the oldest one, and the number of the next.
     private var first: Int
@@ -117,7 +118,7 @@ public struct RecentRequests: Sendable {
         }
     }
 
-    /// How many sightings ago a number was given: 1 for the latest.
+    /// The number of sightings since a number was given: 1 for the latest.
     private func age(of number: UInt32) -> Int { Int(UInt32(truncatingIfNeeded: next) &- number) }
 
     private mutating func forget(before limit: Int64) {

@@ -1,9 +1,9 @@
-/// What a request is known by: 128 bits of a hash, by which two different ones of a million are the same once in 10^26 times.
+/// The identity of a request: 128 bits of a hash, by which two different ones of a million are the same once in 10^26 times.
 public struct RequestIdentity: Sendable, Hashable {
     private var high: UInt64
     private var low: UInt64
 
-    /// The identity of texts in their order; the same texts in another order, or divided otherwise, have another one.
+    /// The identity of texts in their order. The same texts in another order, or divided otherwise, have another one.
     ///
     /// The hash multiplies 64 by 64 bits and folds the product, twice with different secrets. It need not be the same in the next
     /// process, so `seed` keeps those who write requests from making two that meet.

@@ -22,13 +22,13 @@ public struct OpenParents: Sendable {
         public let key: ParentKey
         /// Its record's value.
         public let record: [UInt8]
-        /// Where its record stands.
+        /// The place of its record.
         public let offset: Int64
         /// The time of its record.
         public let timestamp: Timestamp
-        /// How many parts it had.
+        /// The number of parts that it had.
         public let chunks: Int
-        /// What they came to.
+        /// The sum of what they came to.
         public let totals: PartTotals
     }
 
@@ -56,17 +56,18 @@ public struct OpenParents: Sendable {
 
     /// The open requests.
     private var open: [ParentKey: Open] = [:]
-    /// They and some that are open no more, in the order of their records; the first is open.
+    /// They and some that are open no more, in the order of their records. The first is open.
     private var order = FIFO<(offset: Int64, key: ParentKey)>()
     /// Up to where requests were finished by whoever had the partition before, but for those that were left out and have not ended again.
     private let finishedBefore: Int64
     /// Up to where it is unknown, from there on, which requests were finished.
     private let unknownBefore: Int64
-    /// Those that have ended between the two, in the order of their last parts, and some whose records were deleted since; the first was not.
+    /// Those that have ended between the two, in the order of their last parts, and some whose records were deleted since. The
+    /// first was not.
     private(set) var doubtful = FIFO<(offset: Int64, key: ParentKey)>()
     private var leftOut: Set<UInt64> = []
-    /// What has ended and is not committed, by the offset of the record that ended it: the digest of its key, and from where on it must be
-    /// read again without a commit.
+    /// The requests that have ended and are not committed, by the offset of the record that ended each: the digest of its key,
+    /// and from where on it must be read again without a commit.
     private var unrecorded: [Int64: (digest: UInt64, from: Int64)] = [:]
     /// Those of them that are being committed.
     private var underWay: [Int64] = []
@@ -92,8 +93,8 @@ public struct OpenParents: Sendable {
         readTo = start
     }
 
-    /// Whether this version may go on from a position. The first version begins its metadata with a digit, or writes none; whatever begins
-    /// otherwise, a newer version wrote.
+    /// True if this version may go on from a position. The first version begins its metadata with a digit, or writes none.
+    /// Whatever begins otherwise, a newer version wrote.
     ///
     /// - Parameter metadata: The committed metadata.
     /// - Returns: Whether no newer version wrote it.
@@ -101,7 +102,7 @@ public struct OpenParents: Sendable {
         metadata.utf8.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? true
     }
 
-    /// What a position of the group says.
+    /// The state that a position of the group gives.
     ///
     /// - Parameters:
     ///   - start: The committed offset.
@@ -120,7 +121,7 @@ public struct OpenParents: Sendable {
     /// Before this offset everything belongs to requests that are finished: where reading may begin after a restart.
     public var lowWaterMark: Int64 { order.first?.offset ?? readTo }
 
-    /// Whether reading began behind `offset`, at which a record is after all: the topic was recreated.
+    /// True if reading began behind `offset`, at which a record is after all: the topic was recreated.
     public func begins(after offset: Int64) -> Bool { offset < start }
 
     /// Takes in the record of a request.
@@ -179,8 +180,8 @@ public struct OpenParents: Sendable {
             totals: state.totals)
     }
 
-    /// Whether a part belongs to no open request of the key, or to none with such a part: then its record is deleted, as nothing else
-    /// would. What was read before is left to whoever did that.
+    /// True if a part belongs to no open request of the key, or to none with such a part: then its record is deleted, as nothing
+    /// else would. What was read before is left to whoever did that.
     ///
     /// - Parameters:
     ///   - key: The request's key.
@@ -198,9 +199,9 @@ public struct OpenParents: Sendable {
         unrecorded[offset] = (key.digest, offset)
     }
 
-    /// What a commit must name so that what has ended counts as finished, but for some that it leaves to a later one: the low-water mark,
-    /// and in the metadata the position, with the digests of the keys of what it leaves out before that, up to where it is unknown what
-    /// is finished behind it, and the marks.
+    /// The offset and metadata that a commit must name so that what has ended counts as finished, but for some that it leaves to
+    /// a later one: the low-water mark, and in the metadata the position, with the digests of the keys of what it leaves out
+    /// before that, up to where it is unknown what is finished behind it, and the marks.
     ///
     /// - Parameters:
     ///   - left: The offsets of the records that ended what is left out, ascending.
@@ -280,7 +281,7 @@ extension OpenParents {
         return notes.isEmpty ? String(reach) : "\(reach) " + notes.joined(separator: ",")
     }
 
-    /// What a position says of the records that were read.
+    /// The marks in a position of the records that were read.
     ///
     /// - Parameter metadata: The committed metadata.
     /// - Returns: The first and the last record; nil when it does not say.
@@ -294,7 +295,7 @@ extension OpenParents {
 }
 
 extension ReadMarks {
-    /// What the metadata of a position says of the records that were read, in any topic; nil when it does not say.
+    /// The marks in the metadata of a position, in any topic, of the records that were read. Nil when it does not say.
     public init?(metadata: String) {
         guard let marks = (try? FinishedOffsets(decoding: metadata))?.marks ?? OpenParents.marks(in: metadata) else { return nil }
         self = marks

@@ -8,9 +8,9 @@ public import PushModel
 public struct ParentsStart: Sendable {
     private let end: Int64
     private var open: OpenParents
-    /// Where the records of open requests stand, and those of their last parts.
+    /// The places of the records of open requests, and of those of their last parts.
     private var places: [ParentKey: (record: Int64, last: Int64?)] = [:]
-    /// The same of finished requests; without their last parts where records were deleted.
+    /// The same of finished requests, without their last parts where records were deleted.
     private var finished: [(record: Int64, last: Int64?)] = []
 
     /// Nothing was taken yet.
@@ -69,7 +69,7 @@ public struct ParentsStart: Sendable {
         finished.append(place)
     }
 
-    /// Where the group goes on, and what that means for large requests.
+    /// The position at which the group goes on, and what that means for large requests.
     public struct Outcome: Sendable, Equatable {
         /// The position with its metadata.
         public let commit: LedgerCommit

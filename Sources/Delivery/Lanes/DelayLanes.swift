@@ -6,13 +6,14 @@ public import PushModel
 /// A wait shorter than the smallest lane is not for a lane. A longer one takes the largest lane that is shorter than it by `margin` or
 /// more, and, when that is over, another one for what is left.
 public struct DelayLanes: Sendable, Equatable {
-    /// How long a record waits in each lane, the shortest first: 10 s, 1 min, 10 min, 1 h.
+    /// The time that a record waits in each lane, the shortest first: 10 s, 1 min, 10 min, 1 h.
     public static let lengths: [Int64] = [10_000, 60_000, 600_000, 3_600_000]
     /// The lanes' words in the names of their topics.
     public static let names = ["10s", "1m", "10m", "1h"]
 
-    /// How much longer than its lane a wait must be: 500 ms. A record is written some time after it was decided, with others of a commit
-    /// (`CommitSchedule`). With less time left it could be due before the one in front of it, which is looked at first.
+    /// The least time by which a wait must be longer than its lane: 500 ms. A record is written some time after it was decided,
+    /// with others of a commit (`CommitSchedule`). With less time left it could be due before the one in front of it, which is
+    /// looked at first.
     public static let margin: Int64 = 500
 
     /// The lanes that can be used, by their place in `lengths`.
@@ -48,7 +49,8 @@ public struct DelayLanes: Sendable, Equatable {
     /// - Returns: The same where it can be used; nil when no lane can.
     public func nearest(to lane: Int) -> Int? { available.last { $0 <= lane } ?? available.first }
 
-    /// When to check a record of a lane again: when it has been there for the lane's length, or is due, whichever comes first.
+    /// The moment to check a record of a lane again: when it has been there for the lane's length, or is due, whichever comes
+    /// first.
     ///
     /// What the record says is not believed beyond the lane's length from now, because all behind it wait as well.
     ///
@@ -63,7 +65,7 @@ public struct DelayLanes: Sendable, Equatable {
         return min(due, written.adding(milliseconds: length), now.adding(milliseconds: length))
     }
 
-    /// Whether a worker may have gone on with a record that waits, or with one behind it: it may have been checked again.
+    /// True if a worker may have gone on with a record that waits, or with one behind it: it may have been checked again.
     ///
     /// - Parameters:
     ///   - lane: The place of its lane in `lengths`; nil for a held request, which goes on at any time.

@@ -11,30 +11,30 @@ public struct FairTurns: Sendable {
     public static let maximumCount = 1024
     /// The queues of all others.
     static let sharedCount = 64
-    /// What a turn of a tenant with weight 1 takes; a turn of weight `w` takes a `w`-th of it. The sum of 2^43 turns has room in 64 bits:
-    /// 10,000 a second for 27 years without a rest; after one it starts again at 0.
+    /// The length of a turn of a tenant with weight 1. A turn of weight `w` takes a `w`-th of it. The sum of 2^43 turns has room
+    /// in 64 bits: 10,000 a second for 27 years without a rest; after one it starts again at 0.
     private static let unit: Int64 = 1 << 20
 
     private struct Queue {
         var tenant: TenantID
         var length: Int64
-        /// When its next turn begins, in shares.
+        /// The beginning of its next turn, in shares.
         var start: Int64
         /// Of several with the same claim, the one that has waited longest is the next.
         var serial: UInt64
-        /// What waits.
+        /// The number of pieces that wait.
         var count = 0
     }
 
     private let weights: TenantWeights
-    /// By number; number 0 is that of requests without a tenant, which needs no looking up.
+    /// The queues by number. Number 0 is that of requests without a tenant, which needs no looking up.
     private var queues: [Queue]
     private var numbers: [TenantID: Int] = [:]
     private var free: [Int] = []
     /// The numbers of the queues that have work, or had more than their part lately: a binary heap, the next turn's first.
     private var heap: [Int] = []
     private var isNobodyIn = false
-    /// What waits, of all tenants.
+    /// The number of pieces that wait, of all tenants.
     private var count = 0
     /// The beginning of the latest turn.
     private var time: Int64 = 0
@@ -55,7 +55,7 @@ public struct FairTurns: Sendable {
         return numbers[tenant] != nil || weights.names(tenant) ? tenant : tenant.shared(among: Self.sharedCount)
     }
 
-    /// What waits in the queue of that name.
+    /// The number of pieces that wait in the queue of that name.
     public func count(of tenant: TenantID) -> Int {
         if tenant == .none { return queues[0].count }
         return numbers[tenant].map { queues[$0].count } ?? 0

@@ -1,12 +1,12 @@
 public import Basics
 
-/// Which lanes may begin a call while only so many may be in flight: a lane leaves free what the lanes above it needed lately.
+/// The lanes that may begin a call while only so many may be in flight: a lane leaves free what the lanes above it needed lately.
 ///
 /// Turns by weight alone make an urgent call wait for a place, because a broadcast takes each one that is free. So a lane leaves as many
 /// places free as the lanes above it had in flight at most in the last one to two seconds, up to a quarter of all. It need not while it
 /// has less in flight than its weight entitles it to, so no lane is ever left out. Where the lanes above had nothing, it has all places.
 public struct LanePlaces: Sendable, Equatable {
-    /// How long a peak counts at least, in nanoseconds.
+    /// The least time that a peak counts, in nanoseconds.
     static let window: Int64 = 1_000_000_000
 
     private let weights: [Int]

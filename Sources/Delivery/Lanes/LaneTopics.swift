@@ -10,9 +10,9 @@ public import Basics
 ///
 /// Moments are those of one monotonic clock that the owner reads.
 public struct LaneTopics: Sendable, Equatable {
-    /// What brokers say of a topic.
+    /// The answer of brokers about a topic.
     public enum Answer: Sendable, Equatable {
-        /// It is there, with so many partitions; 0 where this worker may not know.
+        /// It is there, with so many partitions, or 0 where this worker may not know.
         case partitions(Int32)
         /// It is not there.
         case missing
@@ -25,7 +25,7 @@ public struct LaneTopics: Sendable, Equatable {
         }
     }
 
-    /// Whether a position is committed in a partition.
+    /// The answer to whether a position is committed in a partition.
     public enum Presence: Sendable, Equatable {
         /// It is there, as far as is known.
         case present
@@ -35,7 +35,7 @@ public struct LaneTopics: Sendable, Equatable {
         case deleted
     }
 
-    /// When brokers said that a partition is missing.
+    /// The moments at which brokers said that a partition is missing.
     private struct Absence: Sendable, Equatable {
         let first: MonotonicTime
         var last: MonotonicTime
@@ -43,25 +43,27 @@ public struct LaneTopics: Sendable, Equatable {
 
     /// After what time brokers are asked again: 5 s.
     public static let interval = Duration.seconds(5)
-    /// How long brokers must say that a partition is missing before it is deleted: 1 s. One that has just started may not know all yet.
+    /// The time for which brokers must say that a partition is missing before it is deleted: 1 s. One that has just started may
+    /// not know all yet.
     public static let patience = Duration.seconds(1)
 
-    /// The partitions of each topic that the producer found; 0 where there was none.
+    /// The partitions of each topic that the producer found, or 0 where there was none.
     private var found: [String: Int32] = [:]
     private var absences: [Membership.Partition: Absence] = [:]
-    /// Before when brokers are not asked again; nil for at once.
+    /// The moment before which brokers are not asked again, or nil for at once.
     private var nextLook: MonotonicTime?
 
     /// Nothing is known, and brokers must be asked.
     public init() {}
 
-    /// Whether brokers must be asked before a commit: it is time, or it has a position in what was deleted, and may be there again.
+    /// True if brokers must be asked before a commit: it is time, or it has a position in what was deleted, and may be there
+    /// again.
     public func isDue(for positions: [Membership.Partition], now: MonotonicTime) -> Bool {
         guard let nextLook, now < nextLook else { return true }
         return positions.contains { presence(of: $0) == .deleted }
     }
 
-    /// Whether a position is committed in a partition.
+    /// The answer to whether a position is committed in a partition.
     public func presence(of partition: Membership.Partition) -> Presence {
         guard let absence = absences[partition] else { return .present }
         return absence.last >= absence.first.advanced(by: Self.patience) ? .deleted : .doubtful

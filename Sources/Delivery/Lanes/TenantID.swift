@@ -26,7 +26,7 @@ public struct TenantID: Sendable, Hashable {
     /// One of `count` that stand for all tenants that have no queue of their own.
     func shared(among count: Int) -> TenantID { TenantID(number: 1 + number % UInt64(count)) }
 
-    /// Whether it stands for several tenants.
+    /// True if it stands for several tenants.
     var isShared: Bool { number > 0 && number < 1 << 63 }
 }
 
@@ -37,12 +37,12 @@ public struct TenantWeights: Sendable, Equatable {
     /// Every tenant has weight 1.
     public init() {}
 
-    /// The weight of `tenant`, 1 – 1,000; 1 when nothing else was said. Values beyond are clamped.
+    /// The weight of `tenant`, 1 – 1,000, or 1 when nothing else was said. Values beyond are clamped.
     public subscript(tenant: TenantID) -> Int {
         get { weights[tenant] ?? 1 }
         set { weights[tenant] = min(max(newValue, 1), 1000) }
     }
 
-    /// Whether something was said of `tenant`.
+    /// True if something was said of `tenant`.
     func names(_ tenant: TenantID) -> Bool { weights[tenant] != nil }
 }

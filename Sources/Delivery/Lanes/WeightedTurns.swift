@@ -7,11 +7,11 @@ public struct WeightedTurns: Sendable, Equatable {
     /// The most queues, because they are named by the bits of a number.
     public static let maximumCount = 64
 
-    /// What a turn of a queue with weight 1 takes; a turn of weight `w` takes a `w`-th of it.
+    /// The length of a turn of a queue with weight 1. A turn of weight `w` takes a `w`-th of it.
     private static let unit = 1 << 20
 
     private let lengths: [Int]
-    /// How far from now, in shares, each queue's next turn begins; never negative.
+    /// The distance from now to the beginning of each queue's next turn, in shares, never negative.
     private var starts: [Int]
 
     /// Turns for as many queues as there are weights.

@@ -6,18 +6,18 @@
 /// mark is finished, and that nothing else is known. `3` is the first version that was released.
 public struct FinishedOffsets: Sendable, Equatable {
     private var bytes: [UInt8] = []
-    /// When the latest record was published that was read, milliseconds since 1970, 0 or more; nil when that is not known. The text has it
-    /// only without `marks`.
+    /// The moment of publication of the latest record that was read, milliseconds since 1970, 0 or more. Nil when that is not
+    /// known. The text has it only without `marks`.
     public var latest: Int64?
-    /// The first and the last record that were read; nil when they are not known. They tell whether the partition has lost some of what
-    /// was read.
+    /// The first and the last record that were read, or nil when they are not known. They show whether the partition has lost
+    /// some of what was read.
     public var marks: ReadMarks?
-    /// How far above the mark requests may have been begun that are not finished, 0 – 32,768. Nil while the partition has an owner, and of
-    /// one that died: then it may be any.
+    /// The distance above the mark before which requests may be begun at this position, or have been, and are not finished, 0 – 32,768.
+    /// Nil where it may be any.
     public var begun: Int64?
 
     /// The most that `begun` can be.
-    static let mostBegun = Int64(2 * OffsetLedger.maximumWindow)
+    public static let mostBegun = Int64(2 * OffsetLedger.maximumWindow)
 
     /// The longest text form, in characters: the map of a full window, and 121 before it.
     public static let longestText = 121 + (OffsetLedger.maximumWindow / 8 + 2) / 3 * 4
@@ -25,7 +25,7 @@ public struct FinishedOffsets: Sendable, Equatable {
     /// The empty set.
     public init() {}
 
-    /// The set whose distance `n` is bit `n % 64` of word `n / 64`; at most 256 words.
+    /// The set whose distance `n` is bit `n % 64` of word `n / 64`. At most 256 words.
     init(words: [UInt64]) {
         let used = words.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
         bytes.reserveCapacity(used * 8)
@@ -35,9 +35,9 @@ public struct FinishedOffsets: Sendable, Equatable {
         while bytes.last == 0 { bytes.removeLast() }
     }
 
-    /// Why a commit's metadata cannot be used.
+    /// The reason why a commit's metadata cannot be used.
     public enum DecodingError: Error, Sendable, Equatable {
-        /// It starts with a version that this program does not know; a newer one, or another program, wrote it.
+        /// It starts with a version that this program does not know. A newer one, or another program, wrote it.
         case unknownVersion
         /// It is not base64, or larger than any window.
         case malformed
@@ -56,7 +56,7 @@ public struct FinishedOffsets: Sendable, Equatable {
     /// One more than the largest distance that can be in the set.
     public var bitCount: Int { bytes.count * 8 }
 
-    /// Whether the offset `distance` above the low-water mark is finished.
+    /// True if the offset `distance` above the low-water mark is finished.
     public func contains(_ distance: Int) -> Bool {
         distance >= 0 && distance >> 3 < bytes.count && bytes[distance >> 3] & (1 << UInt8(distance & 7)) != 0
     }
@@ -68,7 +68,7 @@ public struct FinishedOffsets: Sendable, Equatable {
         bytes[distance >> 3] |= 1 << UInt8(distance & 7)
     }
 
-    /// What is in the set from `distance` on, as distances from there, and `latest`.
+    /// The content of the set from `distance` on, as distances from there, and `latest`.
     public func rest(above distance: Int64) -> FinishedOffsets {
         var rest = FinishedOffsets()
         rest.latest = latest
@@ -78,7 +78,7 @@ public struct FinishedOffsets: Sendable, Equatable {
         return rest
     }
 
-    /// The text form; at most `longestText` characters.
+    /// The text form, at most `longestText` characters.
     public func encoded() -> String {
         let time = latest.map { $0 >= 0 ? "\($0)" : "" } ?? ""
         let reach = begun.map { "\(min(max(0, $0), Self.mostBegun))" } ?? ""
@@ -111,7 +111,7 @@ public struct FinishedOffsets: Sendable, Equatable {
         while bytes.last == 0 { bytes.removeLast() }
     }
 
-    /// Takes decimal digits and the `:` behind them; nil if there are no digits.
+    /// Takes decimal digits and the `:` behind them. Nil if there are no digits.
     private static func number(from text: inout Substring.UTF8View) throws(DecodingError) -> Int64? {
         let digits = text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         text = text.dropFirst(digits.count)

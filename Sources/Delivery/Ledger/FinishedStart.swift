@@ -4,11 +4,11 @@
 /// It takes the records one by one, and needs no memory for those in front of the first that is not finished. What the broker has no
 /// record for, such as the ends of transactions, waits for nothing.
 public struct FinishedStart: Sendable {
-    /// The first record that is not finished; nil as long as all are.
+    /// The first record that is not finished. Nil as long as all are.
     private var mark: Int64?
-    /// What is finished behind it.
+    /// The offsets that are finished behind it.
     private var ahead = FinishedOffsets()
-    /// When the latest finished record was published, milliseconds since 1970.
+    /// The moment of publication of the latest finished record, milliseconds since 1970.
     private var latest: Int64?
 
     /// The finished records in front of the start.

@@ -2,7 +2,7 @@
 public struct LedgerCommit: Sendable, Equatable {
     /// The first offset without an outcome.
     public var offset: Int64
-    /// What is finished above it, as `FinishedOffsets` writes it.
+    /// The offsets that are finished above it, as `FinishedOffsets` writes them.
     public var metadata: String
 
     /// A position with its metadata.
@@ -46,7 +46,7 @@ public struct LedgerCommit: Sendable, Equatable {
         return LedgerCommit(offset: offset, metadata: finished.encoded())
     }
 
-    /// What it says is finished from `start` on; nil if it lies behind that, or cannot be read.
+    /// The offsets that it says are finished from `start` on, or nil if it lies behind that, or cannot be read.
     private func finished(from start: Int64) -> FinishedOffsets? {
         let (passed, isBeyond) = start.subtractingReportingOverflow(offset)
         guard !isBeyond, passed >= 0 else { return nil }

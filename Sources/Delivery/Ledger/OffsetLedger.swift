@@ -1,4 +1,4 @@
-/// Which records of one assigned partition have their outcome, so that a commit names exactly what is done: a low-water mark
+/// The records of one assigned partition that have their outcome, so that a commit names exactly what is done: a low-water mark
 /// and a bitmap of what is finished above it.
 ///
 /// Offsets are Kafka record offsets. Offsets that the broker skips (transaction markers, aborted and compacted records) count
@@ -8,10 +8,10 @@ public struct OffsetLedger: Sendable {
     /// The most offsets a ledger can span, 16,384: at most 2,853 characters of metadata, under the broker's 4,096.
     public static let maximumWindow = 16_384
 
-    /// The offsets that are believed; sums with a window stay within 64 bits.
+    /// The offsets that are believed. Sums with a window stay within 64 bits.
     static let offsets: ClosedRange<Int64> = 0...(Int64.max - 4 * Int64(maximumWindow))
 
-    /// What to do with a record that arrived.
+    /// The way to treat a record that arrived.
     public enum Reception: Sendable, Equatable {
         /// It is new: work on it, and say `finished` when its outcome is there.
         case process
@@ -23,19 +23,19 @@ public struct OffsetLedger: Sendable {
 
     /// The most offsets between the low-water mark and the next record to read.
     public let window: Int
-    /// The first offset without an outcome; a commit names it.
+    /// The first offset without an outcome, which a commit names.
     public private(set) var lowWaterMark: Int64
-    /// The offset after the last one seen; everything below it and not finished is in work.
+    /// The offset after the last one seen. Everything below it and not finished is in work.
     public private(set) var position: Int64
     /// The number of records in work.
     public private(set) var unfinishedCount = 0
 
-    /// A ring with one bit per offset, set when finished; all zero outside the window. It always has room for the largest
+    /// A ring with one bit per offset, set when finished, all zero outside the window. It always has room for the largest
     /// bitmap that can be restored, even if the window was made smaller since.
     private var bits = [UInt64](repeating: 0, count: maximumWindow / 64)
-    /// The end of the restored bitmap; a set bit below it may belong to a record that was not seen again yet.
+    /// The end of the restored bitmap. A set bit below it may belong to a record that was not seen again yet.
     private var restored: Int64
-    /// There is no record from the position up to here; the position follows when the ring has room.
+    /// There is no record from the position up to here. The position follows when the ring has room.
     private var gapEnd: Int64
 
     /// A ledger for an assignment that starts at a committed position.
@@ -59,7 +59,7 @@ public struct OffsetLedger: Sendable {
         }
     }
 
-    /// Whether the next record may be read: the window has room.
+    /// True if the next record may be read: the window has room.
     public var hasRoom: Bool { position - lowWaterMark < Int64(window) }
 
     /// Takes in a record that the consumer delivered.
@@ -84,7 +84,7 @@ public struct OffsetLedger: Sendable {
         return .process
     }
 
-    /// Whether a record needs nothing more: `received` would say that it is finished, or was taken in before.
+    /// True if a record needs nothing more: `received` would say that it is finished, or was taken in before.
     ///
     /// - Parameter offset: Its offset.
     /// - Returns: Whether it is known.
@@ -117,11 +117,11 @@ public struct OffsetLedger: Sendable {
         skip(to: gapEnd)
     }
 
-    /// What a commit must name so that exactly the finished records count as done.
+    /// The position that a commit must name so that exactly the finished records count as done.
     ///
     /// - Parameters:
     ///   - marks: The first and the last record that were read; nil when they are not kept.
-    ///   - begunBefore: Behind which offset nothing was begun, if nothing will be any more; nil while something may be.
+    ///   - begunBefore: Behind which offset nothing is begun at this position; nil if anything may be.
     /// - Returns: The position.
     public func commit(marks: ReadMarks? = nil, begunBefore: Int64? = nil) -> LedgerCommit {
         var finished = finishedOffsets()
@@ -130,7 +130,8 @@ public struct OffsetLedger: Sendable {
         return LedgerCommit(offset: lowWaterMark, metadata: finished.encoded())
     }
 
-    /// What a commit must name so that exactly the finished records count as done, but for some that it leaves to a later one.
+    /// The position that a commit must name so that exactly the finished records count as done, but for some that it leaves to a
+    /// later one.
     ///
     /// - Parameters:
     ///   - left: Offsets of finished records, ascending. What is finished `maximumWindow` and more behind the first of them is left
@@ -153,7 +154,7 @@ public struct OffsetLedger: Sendable {
         return LedgerCommit(offset: mark, metadata: finished.encoded())
     }
 
-    /// What is finished at and above the low-water mark.
+    /// The offsets that are finished at and above the low-water mark.
     public func finishedOffsets() -> FinishedOffsets {
         let count = Int(max(position, restored) - lowWaterMark)
         guard count > 0 else { return FinishedOffsets() }

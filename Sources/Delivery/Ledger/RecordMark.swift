@@ -1,11 +1,11 @@
-/// What identifies a record of a partition: its offset, its time, and a digest of its key and value.
+/// The identity of a record of a partition: its offset, its time, and a digest of its key and value.
 ///
 /// Kafka can lose the end of a partition and fill it again. Then another record has the offset. It may have the same time, because
 /// publishers write that, but not the same content too.
 public struct RecordMark: Sendable, Equatable {
     /// Its offset, 0 or more.
     public let offset: Int64
-    /// When it was published, milliseconds since 1970, 0 or more; nil if the topic keeps no times.
+    /// The moment of its publication, milliseconds since 1970, 0 or more, or nil if the topic keeps no times.
     public let time: Int64?
     /// The digest, which is the same in every process and version.
     public let digest: UInt64
@@ -39,7 +39,7 @@ public struct RecordMark: Sendable, Equatable {
         self.digest = digest
     }
 
-    /// Decimal offset, decimal time or nothing, hexadecimal digest; at most 56 characters.
+    /// The text form: decimal offset, decimal time or nothing, hexadecimal digest. It has at most 56 characters.
     fileprivate var text: String { "\(offset),\(time.map { "\($0)" } ?? ""),\(String(digest, radix: 16))" }
 }
 
@@ -70,22 +70,22 @@ public struct ReadMarks: Sendable, Equatable {
         (self.first, self.last) = (first, last)
     }
 
-    /// Records that a record was read; one before the last changes nothing.
+    /// Records that a record was read. One before the last changes nothing.
     ///
     /// - Parameter record: The record.
     public mutating func read(_ record: RecordMark) {
         if record.offset > last.offset { last = record }
     }
 
-    /// The text form; at most 113 characters.
+    /// The text form, at most 113 characters.
     var text: String { "\(first.text),\(last.text)" }
 }
 
 /// A digest of 64 bits over the lengths of texts, and over their bytes: all of a short text, samples of a long one.
 private struct MarkDigest {
-    /// How many bytes count at each end of a text.
+    /// The number of bytes that count at each end of a text.
     private static let edge = 64
-    /// How many words of 8 bytes count between the ends.
+    /// The number of words of 8 bytes that count between the ends.
     private static let sampleCount = 8
 
     private(set) var value: UInt64 = 0x243F_6A88_85A3_08D3

@@ -1,6 +1,6 @@
 public import Basics
 
-/// How many calls to a hub may be in flight at once, found out from how long they take and whether they are lost.
+/// The number of calls to a hub that may be in flight at once, found out from how long they take and whether they are lost.
 ///
 /// It works in rounds. A round looks only at calls that were started in it, all under the same limit:
 ///
@@ -17,7 +17,8 @@ public import Basics
 public struct ConcurrencyLimit: Sendable, Equatable {
     /// The limit at the beginning, if that is not above the most.
     public static let start = 16
-    /// How often a round at half the limit measures calls without a queue, nanoseconds; less often when rounds are long.
+    /// The time after which a round at half the limit measures calls without a queue again, nanoseconds. It is longer when rounds
+    /// are long.
     static let probeInterval: Int64 = 20_000_000_000
     /// Calls take clearly longer when they take half as long again, and 10 ms besides, which is our own unrest.
     static let slowdown = 1.5
@@ -38,13 +39,13 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     private let isAdaptive: Bool
 
     private var round = Round(start: .past)
-    /// How long a call takes without a queue; nil before the first round.
+    /// The time that a call takes without a queue, or nil before the first round.
     private var unloaded: Double?
     /// Below this the limit doubles: where it began to shrink, or the most when that was for nothing.
     private var threshold: Int
     private var isShrinking = false
     private var slowRounds = 0
-    /// The limit to go back to after a round at half of it; nil outside of one.
+    /// The limit to go back to after a round at half of it. Nil outside of one.
     private var limitAfterProbe: Int?
     private var nextProbe = MonotonicTime.never
     private var loss = LossBaseline(leastCalls: ConcurrencyLimit.testCalls)
@@ -56,11 +57,11 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     private struct Test: Sendable, Equatable {
         /// The limit before it.
         let limit: Int
-        /// What the limit shrinks by if they do.
+        /// The factor that the limit shrinks by if they do.
         let factor: Double
     }
 
-    /// A limit between 1 and `most`; it stays at `most` when it is not adaptive.
+    /// A limit between 1 and `most`. It stays at `most` when it is not adaptive.
     public init(most: Int, isAdaptive: Bool = true) {
         self.most = max(1, most)
         self.isAdaptive = isAdaptive
@@ -87,13 +88,13 @@ public struct ConcurrencyLimit: Sendable, Equatable {
         judge(now)
     }
 
-    /// How many calls make a round.
+    /// The number of calls that make a round.
     private var neededCalls: Int {
         if test != nil { return Self.testCalls }
         return loss.share > 0 ? min(max(4 * limit, 32), 256) : min(max(2 * limit, 8), 256)
     }
 
-    /// Whether so many calls of the round are lost that its end must not be waited for.
+    /// True if so many calls of the round are lost that its end must not be waited for.
     private func isBad(_ needed: Int) -> Bool {
         if test != nil { return round.lostCount >= 4 && round.isNearlyAllLost }
         return round.lostCount >= max(4, needed / 8) && Double(round.lostCount) >= 1.5 * loss.share * Double(needed)
@@ -196,7 +197,7 @@ public struct ConcurrencyLimit: Sendable, Equatable {
     }
 }
 
-/// What became of the calls of one round.
+/// The fates of the calls of one round.
 private struct Round: Sendable, Equatable {
     let start: MonotonicTime
     var count = 0
@@ -210,7 +211,7 @@ private struct Round: Sendable, Equatable {
     /// The calls of the round that ended.
     var callCount: Int { count + lostCount }
 
-    /// Whether the hub is as good as out.
+    /// True if the hub is as good as out.
     var isNearlyAllLost: Bool { lostCount > 1 && lostCount > ConcurrencyLimit.lostPerSuccess * count }
 
     /// Takes in how long a call took (Welford's method).

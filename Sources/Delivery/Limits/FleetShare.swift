@@ -1,6 +1,6 @@
 public import Basics
 
-/// How much of a common limit one member of a fleet may use, so that all together never use more than all of it.
+/// The share of a common limit that one member of a fleet may use, so that all together never use more than all of it.
 ///
 /// There is no central service: members write what they claim to one log that all of them read in the same order (a Kafka partition). A
 /// claim is a weight, the number of partitions that a member owns, and the most that it has use for. What one has no use for is lent to
@@ -21,23 +21,23 @@ public struct FleetShare: Sendable {
     public static let whole = 1_000_000
     /// The largest weight.
     public static let highestWeight = 1_000_000
-    /// How long a member may use its share after it was last known to be connected, nanoseconds.
+    /// The time for which a member may use its share after it was last known to be connected, nanoseconds.
     public static let lease: Int64 = 1_000_000_000
-    /// How often a member says that it is there, nanoseconds.
+    /// The time after which a member says again that it is there, nanoseconds.
     public static let beat: Int64 = 250_000_000
-    /// What is left of the lease when the member stops using it: time for what has begun to be over, nanoseconds.
+    /// The rest of the lease when the member stops using it: time for what has begun to be over, nanoseconds.
     private static let margin: Int64 = 100_000_000
     /// The least time between two announcements, nanoseconds.
     private static let gap: Int64 = 10_000_000
 
-    /// What a member claims.
+    /// The claim of a member.
     public struct Claim: Sendable, Equatable {
         /// Its part of the fleet, 0 – `highestWeight`.
         public var weight: Int
         /// The most that it has use for, 0 – `whole`.
         public var most: Int
 
-        /// A claim; values outside their range are clamped.
+        /// A claim. Values outside their range are clamped.
         public init(weight: Int, most: Int = FleetShare.whole) {
             self.weight = min(max(weight, 0), FleetShare.highestWeight)
             self.most = min(max(most, 0), FleetShare.whole)
@@ -50,17 +50,17 @@ public struct FleetShare: Sendable {
         func least(_ other: Claim) -> Claim { Claim(weight: min(weight, other.weight), most: min(most, other.most)) }
     }
 
-    /// What a member writes to the log: all that the others need to know of it.
+    /// The words that a member writes to the log: all that the others need to know of it.
     public struct Announcement: Sendable, Equatable {
         /// The member's number, which no other one has.
         public var member: UInt64
         /// Grows with each announcement of the member.
         public var sequence: Int64
-        /// The place in the log up to which the member has read; -1 before the first.
+        /// The place in the log up to which the member has read, or -1 before the first.
         public var seen: Int64
-        /// What it claims.
+        /// The claim of the member.
         public var claim: Claim
-        /// Whether it is the member's last one.
+        /// True if it is the member's last one.
         public var hasLeft: Bool
 
         /// An announcement.
@@ -79,14 +79,14 @@ public struct FleetShare: Sendable {
     private struct Raise: Sendable {
         /// The first announcement that has it.
         var sequence: Int64
-        /// Where it stands in the log, and when it was read there; nil before that.
+        /// The place of it in the log, and the moment at which it was read there. Nil before that.
         var offset: Int64?
         var readAt = MonotonicTime.past
     }
 
     private let member: UInt64
     private var others: [UInt64: Member] = [:]
-    /// What is wanted, what of that is announced, and what of that may be used already.
+    /// The claim that is wanted, the part of it that is announced, and the part of that which may be used already.
     private var wanted = Claim.nothing
     private var claim = Claim.nothing
     private var usable = Claim.nothing
@@ -103,9 +103,9 @@ public struct FleetShare: Sendable {
     private var readUpTo = MonotonicTime.past
     private var leaseEnd = MonotonicTime.past
 
-    /// What may be used now, in parts of `whole`, until the next call of anything here; 0 without a lease.
+    /// The share that may be used now, in parts of `whole`, until the next call of anything here. It is 0 without a lease.
     public private(set) var share = 0
-    /// When `announcement(now:)` wants to be asked again.
+    /// The moment at which `announcement(now:)` wants to be asked again.
     public private(set) var nextDue = MonotonicTime.past
 
     /// A member that is alone as far as it knows, and has no share yet.
@@ -138,7 +138,7 @@ public struct FleetShare: Sendable {
         update()
     }
 
-    /// Notes that time has passed, and says what to write to the log at `now`; nil if nothing is.
+    /// Notes that time has passed, and says what to write to the log at `now`. Nil if nothing is.
     public mutating func announcement(now: MonotonicTime) -> Announcement? {
         guard now >= nextDue else { return nil }
         settle(now)
@@ -189,7 +189,8 @@ public struct FleetShare: Sendable {
         if knowsAll && claim != wanted { makeClaim() }
     }
 
-    /// Whether every member that may use a share was heard: a new one has listened for a lease. What it claimed before, it could not use.
+    /// True if every member that may use a share was heard: a new one has listened for a lease. What it claimed before, it could
+    /// not use.
     private var knowsAll: Bool { firstSent.map { readUpTo >= $0 + Self.lease } ?? false }
 
     private mutating func makeClaim() {

@@ -2,15 +2,17 @@ import Basics
 
 /// For how long the fleet has given a worker with partitions no share of a limit, as far as that counts.
 struct FleetSilence: Sendable {
-    /// How long a worker sends nothing for want of a share: 10 s in nanoseconds. All that agree by one log have lost their leases by then.
+    /// The time for which a worker sends nothing for want of a share: 10 s in nanoseconds. All that agree by one log have lost
+    /// their leases by then.
     static let patience: Int64 = 10_000_000_000
-    /// How long the fleet must have given a share again before that is used: 2 s in nanoseconds. By then all that can read have one, and no
-    /// one takes for free what another one still takes without the fleet.
+    /// The time for which the fleet must have given a share again before that is used: 2 s in nanoseconds. By then all that can
+    /// read have one, and no one takes for free what another one still takes without the fleet.
     static let recovery: Int64 = 2_000_000_000
-    /// How much of the time between two looks counts at most: 1 s in nanoseconds. A process that stood still has heard nothing either.
+    /// The most that counts of the time between two looks: 1 s in nanoseconds. A process that stood still has heard nothing
+    /// either.
     static let longestStep: Int64 = 1_000_000_000
 
-    /// Whether it has lasted longer than `patience`, and has not been over for `recovery`.
+    /// True if it has lasted longer than `patience`, and has not been over for `recovery`.
     private(set) var isLong = false
 
     private var length: Int64 = 0

@@ -7,15 +7,15 @@ public import Basics
 public struct HubLimits: Sendable {
     /// The rest that the hub asked for.
     public var pause = HubPause()
-    /// Whether no call may start because the hub has not worked yet, whatever else allows it (`HubStanding.hold`).
+    /// True if no call may start because the hub has not worked yet, whatever else allows it (`HubStanding.hold`).
     public var isHeld = false
-    /// Whether the hub is out.
+    /// The circuit, which says whether the hub is out.
     public var circuit = CircuitBreaker()
-    /// How many calls may be in flight at once.
+    /// The limit of calls that may be in flight at once.
     public var concurrency: ConcurrencyLimit
-    /// How many calls may start in a second; nil for as many as there are.
+    /// The limit of calls that may start in a second, or nil for as many as there are.
     public var rate: RateLimit?
-    /// How many fewer start while the hub throttles some of them.
+    /// The pace that lets fewer start while the hub throttles some of them.
     private var pace = Pace()
     private var refusals = Refusals()
     private var slow = SlowCalls()
@@ -32,15 +32,15 @@ public struct HubLimits: Sendable {
         self.rate = rate
     }
 
-    /// Whether a call may start at `now`; the first one after an outage is the circuit's probe.
+    /// True if a call may start at `now`. The first one after an outage is the circuit's probe.
     public mutating func mayStart(now: MonotonicTime) -> Bool {
         !isHeld && inFlight < places(now: now) && pause.end(now: now) == nil && pace.hasCall(now: now)
             && rate?.hasCall(now: now) ?? true && circuit.mayStart(now: now)
     }
 
-    /// How many calls may be in flight at `now`: as many as the limit says, and one more for each that takes far longer than usual while
-    /// others are answered. When all that are in flight take so long, one more may find out whether the hub still answers. Never more than
-    /// the most that the limit can be.
+    /// The number of calls that may be in flight at `now`: as many as the limit says, and one more for each that takes far longer
+    /// than usual while others are answered. When all that are in flight take so long, one more may find out whether the hub
+    /// still answers. Never more than the most that the limit can be.
     public mutating func places(now: MonotonicTime) -> Int {
         slow.advance(now: now)
         guard slow.count > 0 else { return concurrency.limit }
@@ -48,7 +48,8 @@ public struct HubLimits: Sendable {
         return slow.count < inFlight ? concurrency.limit : min(max(concurrency.limit, inFlight + 1), concurrency.most)
     }
 
-    /// Whether a call tells nothing about the hub if it fails again: an attempt failed, and a call that was started no earlier succeeded.
+    /// True if a call says nothing about the hub if it fails again: an attempt failed, and a call that was started no earlier
+    /// succeeded.
     ///
     /// - Parameters:
     ///   - attempt: How often it was made, from 0.
@@ -58,13 +59,14 @@ public struct HubLimits: Sendable {
         attempt > 0 && startedAt > .past && circuit.hasSucceeded(since: startedAt)
     }
 
-    /// Whether a call should let others go first as probes of a hub that is out: it failed before, so that its failure may be its own.
+    /// True if a call should let others go first as probes of a hub that is out: it failed before, so that its failure may be its
+    /// own.
     ///
     /// - Parameter attempt: How often it was made, from 0.
     /// - Returns: Whether others should go first.
     public func isUnfitAsProbe(attempt: Int) -> Bool { attempt > 0 && circuit.state != .closed }
 
-    /// Until when a call would have to wait that wants to start at `now`; nil when it may, `never` when only something else than
+    /// The end of the wait of a call that wants to start at `now`. Nil when it may, `never` when only something else than
     /// time can change it.
     public mutating func waitEnd(now: MonotonicTime) -> MonotonicTime? {
         if isHeld || inFlight >= places(now: now) { return .never }
@@ -90,8 +92,8 @@ public struct HubLimits: Sendable {
         return circuit.started(now: now)
     }
 
-    /// Whether a telemetry poll may start at `now`: as a call, but never as a probe of a hub that is out, and while calls wait for the
-    /// rate only one for three of them.
+    /// True if a telemetry poll may start at `now`: as a call, but never as a probe of a hub that is out, and while calls wait
+    /// for the rate only one for three of them.
     public mutating func mayAsk(now: MonotonicTime, areCallsWaiting: Bool) -> Bool {
         guard !isHeld, circuit.state == .closed, inFlight < places(now: now), pause.end(now: now) == nil else { return false }
         guard let hasCall = rate?.hasCall(now: now) else { return true }

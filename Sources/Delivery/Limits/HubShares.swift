@@ -1,12 +1,12 @@
-/// How several hubs share what a loop may hold of their requests in work.
+/// The shares of several hubs in what a loop may hold of their requests in work.
 ///
 /// Half of the budget is divided equally: that much each hub has, whatever the others hold. The other half goes to the hubs that need it
 /// first. So hubs that are out cannot take what a hub that works needs, and one hub alone may hold more than half. A hub that has no
 /// request in work may always begin one, whatever its size, so that each makes progress.
 public struct HubShares: Sendable, Equatable {
-    /// What each hub may hold, whatever the others hold, bytes.
+    /// The bytes that each hub may hold, whatever the others hold.
     public let guaranteed: Int
-    /// What hubs may hold beyond that, all together, bytes.
+    /// The bytes that hubs may hold beyond that, all together.
     public let common: Int
 
     /// - Parameters:
@@ -17,7 +17,7 @@ public struct HubShares: Sendable, Equatable {
         guaranteed = common / max(count, 1)
     }
 
-    /// Whether a hub may begin another request.
+    /// True if a hub may begin another request.
     ///
     /// - Parameters:
     ///   - hub: The hub's place in `held`; one that has none holds nothing.

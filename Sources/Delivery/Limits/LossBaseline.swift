@@ -10,7 +10,7 @@ struct LossBaseline: Sendable, Equatable {
     /// Less than this is as good as nothing.
     static let leastShare = 0.03
 
-    /// What measuring at the least has told.
+    /// The result of measuring at the least.
     enum Measure: Sendable, Equatable {
         /// There were too few calls yet.
         case unfinished
@@ -22,16 +22,16 @@ struct LossBaseline: Sendable, Equatable {
         case tooMuch
     }
 
-    /// The share that is lost anyway, 0 – `mostShare`; 0 while none is known.
+    /// The share that is lost anyway, 0 – `mostShare`, or 0 while none is known.
     private(set) var share = 0.0
     private let leastCalls: Int
     private var callCount = 0
     private var lostCount = 0
 
-    /// Nothing is known yet; a measurement ends after `leastCalls`.
+    /// Nothing is known yet. A measurement ends after `leastCalls`.
     init(leastCalls: Int) { self.leastCalls = leastCalls }
 
-    /// Whether `lost` of `calls` are no more than what is lost anyway.
+    /// True if `lost` of `calls` are no more than what is lost anyway.
     func explains(_ lost: Int, of calls: Int) -> Bool {
         guard share > 0, lost < calls else { return false }
         let error = (share * (1 - share) / Double(calls)).squareRoot()

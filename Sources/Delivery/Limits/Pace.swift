@@ -7,7 +7,7 @@ import Basics
 /// first rate and not needed any more. If it does not, the hub refuses by chance, and the rate grows as well. Moments are nanoseconds of a
 /// monotonic clock.
 struct Pace: Sendable, Equatable {
-    /// How long a round takes, nanoseconds: this, or up to the second with few answers.
+    /// The length of a round, nanoseconds: this, or up to the second with few answers.
     static let round: ClosedRange<Int64> = 1_000_000_000...5_000_000_000
     /// The answers of a round that need not be longer.
     static let leastAnswers = 10
@@ -17,7 +17,7 @@ struct Pace: Sendable, Equatable {
     static let lowest: Int64 = 1000
 
     private var bucket: TokenBucket?
-    /// What it was when it began.
+    /// The rate at the beginning of it.
     private var top: Int64 = 0
     private var loss = LossBaseline(leastCalls: 24)
     private var roundStart: MonotonicTime?
@@ -25,10 +25,10 @@ struct Pace: Sendable, Equatable {
     private var answerCount = 0
     private var refusalCount = 0
 
-    /// Whether a call may start.
+    /// True if a call may start.
     mutating func hasCall(now: MonotonicTime) -> Bool { bucket?.hasCall(now: now) ?? true }
 
-    /// When the next call may start; nil if one may now.
+    /// The moment at which the next call may start, or nil if one may now.
     mutating func nextCall(now: MonotonicTime) -> MonotonicTime? { bucket?.nextCall(now: now) }
 
     /// Notes that a call starts, for which `hasCall` was true.

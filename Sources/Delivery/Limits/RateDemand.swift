@@ -1,6 +1,6 @@
 import Basics
 
-/// How much of a limit one worker has use for, from what it did during the last two seconds.
+/// The share of a limit that one worker has use for, from what it did during the last two seconds.
 ///
 /// One whose calls waited has use for all that it can get; another one for twice what it used at its busiest, so that it can grow. It has
 /// use for a little at least, so that its first calls need not wait for its share to come back.
@@ -9,7 +9,7 @@ struct RateDemand: Sendable {
     static let window: Int64 = 250_000_000
     /// Windows that are looked at: two seconds.
     static let windowCount = 8
-    /// What is kept in any case, in parts of `FleetShare.whole`.
+    /// The share that is kept in any case, in parts of `FleetShare.whole`.
     static let least = FleetShare.whole / 64
 
     private var counts = [Int](repeating: 0, count: windowCount)
@@ -45,7 +45,7 @@ struct RateDemand: Sendable {
         return most > before || most < before / 2 ? most : before
     }
 
-    /// When the next window begins.
+    /// The beginning of the next window.
     var nextWindow: MonotonicTime { windowStart + Self.window }
 
     private mutating func turn(_ now: MonotonicTime) {

@@ -14,15 +14,15 @@ public struct RateLimit: Sendable {
     private var ownedCount = 0
     /// All partitions, when shares go by them.
     private var partitionCount: Int?
-    /// All partitions as they were counted last, for when the fleet is silent; nil before that.
+    /// All partitions as they were counted last, for when the fleet is silent. Nil before that.
     private var countedPartitions: Int?
     private var silence = FleetSilence()
     private var most = FleetShare.whole
-    /// Whether there can be no calls until partitions are assigned.
+    /// True if there can be no calls until partitions are assigned.
     private var isResting = false
-    /// Since when calls have been waiting; nil while none does.
+    /// The moment since which calls have been waiting, or nil while none does.
     private var waitingSince: MonotonicTime?
-    /// How long calls have waited for the rate in all, nanoseconds.
+    /// The time for which calls have waited for the rate in all, nanoseconds.
     public private(set) var waitedNanoseconds: Int64 = 0
 
     /// A limit of which this worker has no share yet.
@@ -38,13 +38,13 @@ public struct RateLimit: Sendable {
         demand = RateDemand(now: now)
     }
 
-    /// Changes the limit of all workers together; shares are parts of it, so that it does not matter who learns of it first.
+    /// Changes the limit of all workers together. Shares are parts of it, so that it does not matter who learns of it first.
     public mutating func setLimit(callsPerSecond: Int, now: MonotonicTime) {
         limit = Self.thousandths(callsPerSecond)
         apply(now)
     }
 
-    /// Takes in how many partitions this worker owns; it begins to work on them.
+    /// Takes in how many partitions this worker owns. It begins to work on them.
     public mutating func owns(_ count: Int, now: MonotonicTime) {
         ownedCount = count
         if isResting {
@@ -62,7 +62,7 @@ public struct RateLimit: Sendable {
         apply(now)
     }
 
-    /// Shares go by partitions from now on, of which there are `count`; nil when the fleet agrees on them again.
+    /// Shares go by partitions from now on, of which there are `count`. Nil when the fleet agrees on them again.
     public mutating func sharesByPartitions(_ count: Int?, now: MonotonicTime) {
         partitionCount = count
         apply(now)
@@ -74,7 +74,7 @@ public struct RateLimit: Sendable {
         apply(now)
     }
 
-    /// Whether shares go by partitions because the fleet has given none for long.
+    /// True if shares go by partitions because the fleet has given none for long.
     public var goesWithoutFleet: Bool { partitionCount == nil && countedPartitions != nil && silence.isLong }
 
     /// Lets time pass, whether or not anything can be announced.
@@ -86,7 +86,7 @@ public struct RateLimit: Sendable {
         apply(now)
     }
 
-    /// Notes that time has passed, and says what to announce; nil if nothing is.
+    /// Notes that time has passed, and says what to announce. Nil if nothing is.
     public mutating func announcement(now: MonotonicTime) -> FleetShare.Announcement? {
         let wanted = isResting ? RateDemand.least : demand.most(of: limit, before: most, now: now)
         if wanted != most { claim(wanted, now) }
@@ -102,10 +102,10 @@ public struct RateLimit: Sendable {
         return announcement
     }
 
-    /// When `announcement(now:)` wants to be asked again.
+    /// The moment at which `announcement(now:)` wants to be asked again.
     public var nextDue: MonotonicTime { min(fleet.nextDue, demand.nextWindow) }
 
-    /// Whether a call may start.
+    /// True if a call may start.
     public mutating func hasCall(now: MonotonicTime) -> Bool { bucket.hasCall(now: now) }
 
     /// Notes that a call starts, for which `hasCall` was true.
@@ -114,7 +114,7 @@ public struct RateLimit: Sendable {
         demand.started()
     }
 
-    /// When the next call may start; nil if one may now, `never` while this worker has no share.
+    /// The moment at which the next call may start, or nil if one may now. It is `never` while this worker has no share.
     public mutating func nextCall(now: MonotonicTime) -> MonotonicTime? { bucket.nextCall(now: now) }
 
     /// Notes whether calls wait, and for nothing but the rate.
@@ -127,7 +127,7 @@ public struct RateLimit: Sendable {
         if most < FleetShare.whole { claim(FleetShare.whole, now) }
     }
 
-    /// What this worker may make at present, thousandths of a call per second.
+    /// The rate of the calls that this worker may make at present, thousandths of a call per second.
     public var rate: Int64 { bucket.rate }
 
     /// The workers that this one knows of, itself included.

@@ -1,6 +1,6 @@
 import Basics
 
-/// How many calls are in flight for far longer than usual.
+/// The number of calls that are in flight for far longer than usual.
 ///
 /// It keeps three counts instead of a list. Calls that begin are the youngest; after each `patience` the youngest become the elder, and the
 /// elder count as slow. So a call is slow after one to two times the patience. Moments are nanoseconds of a monotonic clock.
@@ -8,7 +8,7 @@ struct SlowCalls: Sendable, Equatable {
     /// Far longer than usual is four times as long, and a quarter of a second at least.
     static let factor: Int64 = 4
     static let leastPatience: Int64 = 250_000_000
-    /// What a call takes before any was answered.
+    /// The assumed time of a call before any was answered.
     private static let assumed: Int64 = 250_000_000
     /// A longer time is taken for this one, an hour.
     private static let longest: Int64 = 3_600_000_000_000
@@ -20,15 +20,15 @@ struct SlowCalls: Sendable, Equatable {
     private var youngestStart = MonotonicTime.past
     private var elderStart = MonotonicTime.past
     private var turn = MonotonicTime.past
-    /// How long a call takes that is answered; nil before the first.
+    /// The time that a call takes that is answered, or nil before the first.
     private var usual: Int64?
     /// Until when the last answer shows that the hub answers others.
     private var answeringUntil = MonotonicTime.past
 
-    /// How long a call may take before it can be slow, nanoseconds.
+    /// The time that a call may take before it can be slow, nanoseconds.
     var patience: Int64 { max(Self.leastPatience, Self.factor * (usual ?? Self.assumed)) }
 
-    /// Whether a call was answered within the last `patience`.
+    /// True if a call was answered within the last `patience`.
     func isAnswering(now: MonotonicTime) -> Bool { now < answeringUntil }
 
     /// Notes that time has passed.

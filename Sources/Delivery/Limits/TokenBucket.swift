@@ -6,15 +6,15 @@ public import Basics
 /// thousandths of a call per second. So over any time no more calls start than the rate allows plus one burst, and after a year as
 /// many as there should be. Moments are nanoseconds of a monotonic clock that the owner reads.
 public struct TokenBucket: Sendable, Equatable {
-    /// The highest rate, a million calls per second; a higher one is taken for it. Thousandths of a call per second.
+    /// The highest rate, a million calls per second. A higher one is taken for it. Thousandths of a call per second.
     public static let highestRate: Int64 = 1_000_000_000
     /// A burst is what the rate brings in a quarter of a second, nanoseconds, and one call at least.
     public static let burst: Int64 = 250_000_000
     private static let call: Int64 = 1_000_000_000_000
 
-    /// Thousandths of a call per second; at 0 no call may start.
+    /// Thousandths of a call per second. At 0 no call may start.
     public private(set) var rate: Int64
-    /// What is there, in parts.
+    /// The amount that is there, in parts.
     private var level: Int64 = 0
     private var settledAt: MonotonicTime
 
@@ -28,14 +28,14 @@ public struct TokenBucket: Sendable, Equatable {
         settledAt = now
     }
 
-    /// Changes the rate; what the old one has brought stays, up to a burst of the new one.
+    /// Changes the rate. What the old one has brought stays, up to a burst of the new one.
     public mutating func setRate(_ rate: Int64, now: MonotonicTime) {
         settle(now)
         self.rate = min(max(rate, 0), Self.highestRate)
         level = min(level, capacity)
     }
 
-    /// Whether a call may start at `now`.
+    /// True if a call may start at `now`.
     public mutating func hasCall(now: MonotonicTime) -> Bool {
         settle(now)
         return level >= Self.call
@@ -46,7 +46,7 @@ public struct TokenBucket: Sendable, Equatable {
         level -= min(level, Self.call)
     }
 
-    /// When the next call may start; nil if one may now, `never` if none ever may at this rate.
+    /// The moment at which the next call may start. Nil if one may now, `never` if none ever may at this rate.
     public mutating func nextCall(now: MonotonicTime) -> MonotonicTime? {
         guard !hasCall(now: now) else { return nil }
         guard rate > 0 else { return .never }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// Where each partition of an assignment begins, and what is known of it, once the group's positions have arrived.
+/// The beginning of each partition of an assignment, and what is known of it, once the group's positions have arrived.
 ///
 /// A partition begins at the group's position. It begins elsewhere only if there is none, or if it has lost what was read; then a
 /// `StartRule` or a `LogTail` has decided, or nothing is read until an operator does. Offsets are Kafka record offsets.
@@ -8,8 +8,8 @@ import PushModel
 /// A partition is named by its index in the list of those that were assigned. The plan puts them in an order of its own; the place of one
 /// in that order is its slot.
 public struct AssignmentPlan: Sendable {
-    /// What the records of a partition are. Partitions stand in the order of these cases: those of requests have the consumer, the others a
-    /// reader of their own.
+    /// The kinds of a partition's records. Partitions stand in the order of these cases: those of requests have the consumer, the
+    /// others a reader of their own.
     public enum Kind: Int, Sendable, CaseIterable {
         /// New requests of any lane.
         case requests
@@ -21,15 +21,15 @@ public struct AssignmentPlan: Sendable {
         case held
     }
 
-    /// What was decided of a partition that cannot begin at the group's position.
+    /// The decision about a partition that cannot begin at the group's position.
     public struct Ruling: Sendable, Equatable {
-        /// Where it begins, if at all.
+        /// The place at which it begins, if at all.
         public var decision: StartRule.Decision
-        /// Why it does not begin at the position.
+        /// The reason why it does not begin at the position.
         public var cause: StartRule.Cause
         /// The next offset of the partition when that was decided.
         public var end: Int64
-        /// How many records it held then, at most: ends of transactions count as well.
+        /// The number of records that it held then, at most: ends of transactions count as well.
         public var waiting: Int64
 
         /// A decision with its cause.
@@ -43,15 +43,16 @@ public struct AssignmentPlan: Sendable {
 
     /// A partition that was assigned.
     public struct Assigned: Sendable, Equatable {
-        /// What its records are.
+        /// The kind of its records.
         public var kind: Kind
-        /// The group's position; nil if it has none.
+        /// The group's position, or nil if it has none.
         public var committed: LedgerCommit?
-        /// The next offset of the partition after the position was known, open transactions included; nil if it was not asked for.
+        /// The next offset of the partition after the position was known, open transactions included, or nil if it was not asked
+        /// for.
         public var end: Int64?
-        /// What was decided of it; nil if it can begin at the group's position, or with all that is retained if there is none.
+        /// The decision about it, or nil if it can begin at the group's position, or with all that is retained if there is none.
         public var ruling: Ruling?
-        /// Whether records of it are still being read that may lead to another ruling.
+        /// True if records of it are still being read that may lead to another ruling.
         public var isUnanswered: Bool
 
         /// A partition with what was learnt of it.
@@ -66,7 +67,7 @@ public struct AssignmentPlan: Sendable {
         }
     }
 
-    /// Where the reading of a partition begins.
+    /// The beginning of the reading of a partition.
     public enum Start: Sendable, Equatable {
         /// With the oldest record that is retained.
         case beginning
@@ -76,22 +77,22 @@ public struct AssignmentPlan: Sendable {
         case offset(Int64)
     }
 
-    /// What there is to say before anything is done.
+    /// The things that there are to say before anything is done.
     public enum Message: Sendable, Equatable {
         /// A partition ends before the group's position, did when it was read, or holds other records before it: some are missing.
         case endsBeforePosition(index: Int, position: Int64, end: Int64, cause: StartRule.Cause)
     }
 
-    /// Which partitions are not read until an operator decides where they begin; at least one.
+    /// The partitions that are not read until an operator decides where they begin, at least one.
     public struct Refusal: Sendable, Equatable {
         /// Their slots, ascending.
         public let slots: [Int]
-        /// How many records wait in each of them, at most; in the same order.
+        /// The numbers of records that wait in each of them, at most, in the same order.
         public let counts: [Int64]
-        /// Why the first of them is not read.
+        /// The reason why the first of them is not read.
         public let cause: StartRule.Cause
 
-        /// Some partitions, ascending by slot; nil when there are none.
+        /// Some partitions, ascending by slot. Nil when there are none.
         public init?(_ refused: [(slot: Int, count: Int64, cause: StartRule.Cause)]) {
             guard let first = refused.first else { return nil }
             slots = refused.map(\.slot)
@@ -102,7 +103,7 @@ public struct AssignmentPlan: Sendable {
 
     /// The partitions, by slot.
     public private(set) var partitions: [Partition] = []
-    /// What there is to say, in the order of the slots.
+    /// The messages that there are to say, in the order of the slots.
     public private(set) var messages: [Message] = []
 
     /// The slots of the partitions of requests.
@@ -144,7 +145,7 @@ public struct AssignmentPlan: Sendable {
                 partition.beginParents(at: known.committed)
             } else if let position = known.committed {
                 do throws(FinishedOffsets.DecodingError) {
-                    try partition.begin(at: position, end: known.end, window: size)
+                    try partition.begin(at: position, known.kind, end: known.end, window: size)
                 } catch {
                     partition.leave(because: LeaveCause(error), known.kind)
                 }
@@ -154,8 +155,8 @@ public struct AssignmentPlan: Sendable {
         }
     }
 
-    /// Why no rule and no position may say where a partition begins: a newer version wrote the position, and only that knows what is
-    /// finished.
+    /// The reason why no rule and no position may say where a partition begins: a newer version wrote the position, and only that
+    /// knows what is finished.
     private static func obstacle(to known: Assigned, at position: LedgerCommit) -> LeaveCause? {
         if known.kind == .parents { return OpenParents.isKnown(position.metadata) ? nil : .newerPosition }
         do throws(FinishedOffsets.DecodingError) {
@@ -169,16 +170,16 @@ public struct AssignmentPlan: Sendable {
     /// The slot of the control topic in the reader of all that is not requests: behind all others.
     public var controlSlot: Int { held.upperBound - requests.upperBound }
 
-    /// Whether a position says that no worker is at work, or is decided. It is committed before anything is begun.
+    /// True if a position says that no worker is at work, or is decided. It is committed before anything is begun.
     public var isOpening: Bool { partitions.contains(where: \.isClosed) }
 
-    /// Whether a partition waits until it is known where it begins.
+    /// True if a partition waits until it is known where it begins.
     public var awaitsLeader: Bool { partitions.contains { $0.left == .leaderAway } }
 
-    /// Whether a partition begins elsewhere than at its position, which is committed soon, so that it is not decided again.
+    /// True if a partition begins elsewhere than at its position, which is committed soon, so that it is not decided again.
     public var movesPositions: Bool { partitions.contains(where: \.isDirty) }
 
-    /// What is not read; nil when all is.
+    /// The partitions that are not read, or nil when all are.
     public var refusal: Refusal? {
         Refusal(
             partitions.indices.compactMap { slot in
@@ -188,34 +189,37 @@ public struct AssignmentPlan: Sendable {
 }
 
 extension AssignmentPlan {
-    /// How a partition begins.
+    /// The beginning of a partition.
     public struct Partition: Sendable {
         /// Its place in the list of those that were assigned.
         public let index: Int
-        /// Where its reading begins: as far before `firstOffset` as duplicates are looked for.
+        /// The beginning of its reading: as far before `firstOffset` as duplicates are looked for.
         public private(set) var start = Start.beginning
-        /// What is finished; nil if the first record will say where it begins, if it is not read, and for large requests.
+        /// The offsets that are finished. Nil if the first record will say where it begins, if it is not read, and for large
+        /// requests.
         public private(set) var ledger: OffsetLedger?
-        /// The open requests; nil if it does not hold large ones.
+        /// The open requests, or nil if it does not hold large ones.
         public private(set) var parents: OpenParents?
-        /// What duplicates are detected by; nil when they are not looked for.
+        /// The requests that duplicates are detected by, or nil when they are not looked for.
         public private(set) var recent: RecentRequests?
-        /// What lies before this offset is finished.
+        /// The offset before which everything is finished.
         public private(set) var firstOffset: Int64
-        /// The first and the last record that were read; nil when they are not known.
+        /// The first and the last record that were read, or nil when they are not known.
         public private(set) var marks: ReadMarks?
-        /// How far the previous owner may have begun requests.
+        /// The reach within which the previous owner may have begun requests.
         public private(set) var begun = BegunReach()
-        /// Whether the position says that no worker is at work here, or there is none that says where it begins. A worker that begins
+        /// The reserve that the position of a partition of requests names.
+        public private(set) var reserve = BeginReserve()
+        /// True if the position says that no worker is at work here, or there is none that says where it begins. A worker that begins
         /// something and dies must leave one that does not say so.
         public private(set) var isClosed = false
-        /// Whether where it begins must be committed.
+        /// True if where it begins must be committed.
         public private(set) var isDirty = false
-        /// Why it is not read; nil if it is.
+        /// The reason why it is not read, or nil if it is.
         public private(set) var refusal: StartRule.Cause?
-        /// How many records wait in it then, at most; 0 if it is read.
+        /// The number of records that wait in it then, at most, or 0 if it is read.
         public private(set) var refusedCount: Int64 = 0
-        /// Why it is left as it is; nil if it is not.
+        /// The reason why it is left as it is, or nil if it is not.
         public private(set) var left: LeaveCause?
 
         /// A partition that begins with all that is retained.
@@ -230,14 +234,18 @@ extension AssignmentPlan {
         /// Begins where the group stands. Where there was no record between the last one that was read and the position, a record that is
         /// there now came later, in place of what was lost.
         fileprivate mutating func begin(
-            at position: LedgerCommit, end: Int64?, window: Int
+            at position: LedgerCommit, _ kind: Kind, end: Int64?, window: Int
         ) throws(FinishedOffsets.DecodingError) {
             let finished = try FinishedOffsets(decoding: position.metadata)
             marks = finished.marks
             if finished.bitCount == 0, let last = marks?.last.offset { firstOffset = min(firstOffset, last.addingSaturated(1)) }
             ledger = OffsetLedger(start: firstOffset, finished: finished, window: window)
             start = .offset(min(recent?.end ?? firstOffset, firstOffset))
-            isClosed = finished.begun != nil
+            if kind == .requests {
+                reserve = BeginReserve(end: finished.begun.map { position.offset.addingSaturated($0) })
+            } else {
+                isClosed = finished.begun != nil
+            }
             begun = BegunReach(from: position.offset, begun: finished.begun, partitionEnd: end)
         }
 
@@ -261,6 +269,7 @@ extension AssignmentPlan {
             isClosed = false
             isDirty = false
             begun = BegunReach()
+            reserve = BeginReserve()
         }
 
         /// Begins where it was decided, or not at all.

@@ -1,27 +1,29 @@
 public import Basics
 
-/// Whether requests may begin while the topic of cancellations is read.
+/// The gate for requests while the topic of cancellations is read: whether they may begin.
 ///
 /// They wait until it is known what stood there when their partitions were assigned. But that topic has one partition, and one broker that
 /// is away must not stop a worker: where reading does not get on for `patience`, requests begin without it. What is cancelled and not
 /// seen is sent then. As soon as the topic is read again, cancellations count as ever.
 public struct ControlGate: Sendable, Equatable {
-    /// How long reading may stand still before requests begin without it, and how long it may take before that is said: 10 s in nanoseconds.
+    /// The time for which reading may stand still before requests begin without it, and which it may take before that is said:
+    /// 10 s in nanoseconds.
     public static let patience: Int64 = 10_000_000_000
-    /// How much of the time between two looks counts at most: 2 s in nanoseconds. A process that stood still has not tried to read either.
+    /// The most that counts of the time between two looks: 2 s in nanoseconds. A process that stood still has not tried to read
+    /// either.
     public static let longestStep: Int64 = 2_000_000_000
 
-    /// What must be said.
+    /// The trouble that must be said.
     public enum Trouble: Sendable, Equatable {
-        /// Reading gets on and takes long; no request begins before it has reached its end.
+        /// Reading gets on and takes long. No request begins before it has reached its end.
         case late
-        /// Reading stands still; requests begin, and cancellations are not seen.
+        /// Reading stands still. Requests begin, and cancellations are not seen.
         case lapsed
     }
 
-    /// Whether everything was read that stood there when the partitions were assigned.
+    /// True if everything was read that stood there when the partitions were assigned.
     public private(set) var hasReachedEnd = true
-    /// What is in the way; nil while nothing is, or not for long.
+    /// The obstacle in the way, or nil while there is none, or not for long.
     public private(set) var trouble: Trouble?
 
     private var hasProgress = false
@@ -33,7 +35,7 @@ public struct ControlGate: Sendable, Equatable {
     /// A gate with nothing to wait for.
     public init() {}
 
-    /// Whether requests may begin.
+    /// True if requests may begin.
     public var allowsRequests: Bool { hasReachedEnd || trouble == .lapsed }
 
     /// Reading begins.
@@ -56,7 +58,7 @@ public struct ControlGate: Sendable, Equatable {
         trouble = nil
     }
 
-    /// Lets time pass; to be said once a second.
+    /// Lets time pass. Call it once a second.
     ///
     /// - Parameters:
     ///   - now: The present moment.

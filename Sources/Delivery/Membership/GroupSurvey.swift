@@ -1,6 +1,7 @@
 import Basics
 
-/// When a worker checks for partitions of its topics without a consumer, and when it rejoins the group because of them.
+/// The times at which a worker checks for partitions of its topics without a consumer, and at which it rejoins the group because
+/// of them.
 ///
 /// A group is rebalanced when members come or go, or when its leader hears that a topic has grown. A static member that restarts does
 /// neither: it gets what it had, and has never known the topic smaller. So whoever sees a partition without a consumer twice rejoins; of
@@ -17,9 +18,9 @@ struct GroupSurvey: Sendable {
     /// From rejoining to the next look: 60 s. What has no consumer then, rejoining does not help.
     static let patience: Int64 = 60_000_000_000
 
-    /// Whether a partition of the assignment waits for its leader.
+    /// True if a partition of the assignment waits for its leader.
     var isAwaited = false
-    /// When to look next; nil without an assignment.
+    /// The moment of the next look, or nil without an assignment.
     private var next: MonotonicTime?
     private var isDoubtful = false
     private var isLooking = false
@@ -39,7 +40,7 @@ struct GroupSurvey: Sendable {
         isAwaited = false
     }
 
-    /// Begins a look if it is time; the answer goes to `found`.
+    /// Begins a look if it is time. The answer goes to `found`.
     ///
     /// - Returns: Whether to look.
     mutating func look(_ now: MonotonicTime) -> Bool {

@@ -1,12 +1,12 @@
-/// One run of a worker. Its name outlives it; this does not.
+/// One run of a worker. Its name outlives it, and this does not.
 ///
 /// It stands at the end of the client id under which the worker is in its group, so that all who ask the group see who has a name.
 public struct Incarnation: Sendable, Hashable {
-    /// Where its process has its number; nil where that is not known.
+    /// The place where its process has its number, or nil where that is not known.
     public var place: UInt64?
     /// The process's number.
     public var process: Int32
-    /// When the process began, in ticks of its machine; nil where that is not known.
+    /// The moment at which the process began, in ticks of its machine, or nil where that is not known.
     public var start: UInt64?
     /// A number by chance, for what the others do not tell apart.
     public var number: UInt64
@@ -49,10 +49,10 @@ public struct Incarnation: Sendable, Hashable {
         return "\(name.prefix(30)).\(Self.mark)-\(text(place))-\(String(process, radix: 16))-\(text(start))-\(text(number))"
     }
 
-    /// Whether the two see each other's processes by their numbers.
+    /// True if the two see each other's processes by their numbers.
     public func isBeside(_ other: Incarnation) -> Bool { place != nil && place == other.place }
 
-    /// What a worker's name is called among the processes beside this run: at most 100 bytes.
+    /// The address of a worker's name among the processes beside this run: at most 100 bytes.
     public func address(of name: String, in group: String) -> String {
         "pushfan \(String(place ?? 0, radix: 16)) \(String(Self.hash("\(group)\n\(name)"), radix: 16))"
     }
@@ -65,7 +65,7 @@ public struct Incarnation: Sendable, Hashable {
     }
 }
 
-/// Who has a worker's name in its group, as far as one look can tell.
+/// The holder of a worker's name in its group, as far as one look can show.
 public enum NameSighting: Sendable, Equatable, CaseIterable {
     /// No member.
     case nobody

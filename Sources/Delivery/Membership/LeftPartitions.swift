@@ -1,5 +1,5 @@
-/// Why a worker leaves a partition as it is, without an operator's decision that could change that: another version has to go on with it,
-/// or a broker has to come back or to answer.
+/// The reason why a worker leaves a partition as it is, without an operator's decision that could change that: another version
+/// has to go on with it, or a broker has to come back or to answer.
 ///
 /// What the worker has begun there it finishes. It reads no further, and commits nothing beyond.
 public enum LeaveCause: Sendable, Equatable {
@@ -12,13 +12,13 @@ public enum LeaveCause: Sendable, Equatable {
     /// The group has no position, and where the partition begins cannot be decided: its leader is away, or that of one it depends on. The
     /// worker asks again.
     case leaderAway
-    /// Where the partition begins depends on records in it that have not come yet. They are read in the background.
+    /// The beginning of the partition depends on records in it that have not come yet. They are read in the background.
     case unanswered
 
-    /// Whether another version has to go on with it.
+    /// True if another version has to go on with it.
     public var isVersion: Bool { self != .leaderAway && self != .unanswered }
 
-    /// What is in the way of a position.
+    /// The cause that is in the way of a position.
     init(_ error: FinishedOffsets.DecodingError) {
         switch error {
         case .unknownVersion: self = .newerPosition
@@ -30,10 +30,10 @@ public enum LeaveCause: Sendable, Equatable {
 /// The partitions that a worker leaves as they are.
 public struct LeftPartitions: Sendable, Equatable {
     private let names: [String]
-    /// Why the first of them is left.
+    /// The reason why the first of them is left.
     public let cause: LeaveCause
 
-    /// Some partitions; nil when there are none.
+    /// Some partitions. Nil when there are none.
     ///
     /// - Parameter partitions: Their names, each with the cause; the first of them is explained.
     public init?(_ partitions: [(name: String, cause: LeaveCause)]) {
@@ -42,13 +42,13 @@ public struct LeftPartitions: Sendable, Equatable {
         cause = first.cause
     }
 
-    /// Whether another version has to go on with the first of them.
+    /// True if another version has to go on with the first of them.
     public var isVersion: Bool { cause.isVersion }
 
     /// The number of partitions.
     public var count: Int { names.count }
 
-    /// What an operator has to know and to do.
+    /// The text of what an operator has to know and to do.
     public var reason: String {
         let others = names.count > 1 ? " (and \(names.count - 1) more)" : ""
         let name = "\(names.first ?? "")\(others)"

@@ -1,10 +1,11 @@
-/// Whether a partition still holds what was read of it when the group's position was committed, as far as that can be proved.
+/// The end of a partition: whether it still holds what was read of it when the group's position was committed, as far as that can
+/// be proved.
 ///
 /// Kafka can lose the end of a partition: an unclean election, a power loss, a restored disk. What is published later then gets the offsets
 /// of what was lost, and a position says nothing about it. Times are no proof, because publishers write them. Only a record that was read
 /// tells, by its offset, time and digest.
 public struct LogTail: Sendable, Equatable {
-    /// What there is at the offset of a record that was read.
+    /// The finding at the offset of a record that was read.
     public enum Look: Sendable, Equatable {
         /// It is unknown: no mark names such a record, or reading ends before it.
         case unknown
@@ -18,20 +19,20 @@ public struct LogTail: Sendable, Equatable {
 
     /// The group's position.
     public var position: Int64
-    /// What the position says of the records that were read; nil if it says nothing.
+    /// The marks in the position of the records that were read, or nil if it says nothing.
     public var marks: ReadMarks?
     /// The first offset that is retained.
     public var low: Int64
     /// The next offset, open transactions included.
     public var high: Int64
-    /// Whether the partition was seen to end before the position, whatever it ends at now.
+    /// True if the partition was seen to end before the position, whatever it ends at now.
     public var wasBeyondEnd: Bool
-    /// What there is in place of the last record that was read.
+    /// The finding in place of the last record that was read.
     public var last: Look
-    /// What there is in place of the first record that was read.
+    /// The finding in place of the first record that was read.
     public var first: Look
 
-    /// What is known of a partition.
+    /// The knowledge about a partition.
     public init(
         position: Int64, marks: ReadMarks?, low: Int64, high: Int64, wasBeyondEnd: Bool = false, last: Look = .unknown,
         first: Look = .unknown
@@ -66,7 +67,7 @@ public struct LogTail: Sendable, Equatable {
         return decided(.refused, .lostRecord)
     }
 
-    /// Whether nothing is lost that was read; where that is unknown, whether nothing looks like it.
+    /// True if nothing is lost that was read. Where that is unknown, true if nothing looks like it.
     private var isWhole: Bool {
         let looksWhole = position <= high && !wasBeyondEnd
         guard let marks else { return looksWhole }

@@ -10,18 +10,18 @@ public import Basics
 ///
 /// Partitions are named by their indices. Times are nanoseconds.
 public struct LookTurns: Sendable {
-    /// How many partitions are read at once.
+    /// The number of partitions that are read at once.
     public static let mostAtOnce = 32
-    /// How long a turn of the first round waits for an answer: 1 s.
+    /// The time that a turn of the first round waits for an answer: 1 s.
     public static let firstPatience: Int64 = 1_000_000_000
-    /// How long any turn waits for one at most: 30 s.
+    /// The longest time that any turn waits for one: 30 s.
     public static let longestPatience: Int64 = 30_000_000_000
 
     /// The partitions whose turn it is.
     public private(set) var present: [Int] = []
 
     private var queue: FIFO<Int>
-    /// How many turns the present round of the queue has left.
+    /// The number of turns that the present round of the queue has left.
     private var turnsLeft: Int
     private var patience = Self.firstPatience
     private var startedAt = MonotonicTime.past
@@ -37,10 +37,10 @@ public struct LookTurns: Sendable {
         turnsLeft = Self.turnCount(of: count)
     }
 
-    /// How many turns it takes until each of so many partitions had one.
+    /// The number of turns that it takes until each of so many partitions had one.
     private static func turnCount(of count: Int) -> Int { (count + mostAtOnce - 1) / mostAtOnce }
 
-    /// Whether each partition has its answer.
+    /// True if each partition has its answer.
     public var isDone: Bool { present.isEmpty && queue.isEmpty }
 
     /// Ends the present turn and begins the next.
@@ -70,14 +70,14 @@ public struct LookTurns: Sendable {
         readAt = now
     }
 
-    /// What has to be asked about a partition cannot be learnt now: it is read again in the next round.
+    /// Puts off a partition about which what has to be asked cannot be learnt now: it is read again in the next round.
     public mutating func postponed(_ index: Int) {
         guard present.contains(index) else { return }
         present.removeAll { $0 == index }
         queue.append(index)
     }
 
-    /// Whether the present turn is over. One in which nothing was answered is as long as any that waits for an answer.
+    /// True if the present turn is over. One in which nothing was answered is as long as any that waits for an answer.
     ///
     /// - Parameter now: The present moment.
     /// - Returns: Whether to begin the next.

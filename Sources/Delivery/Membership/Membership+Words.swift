@@ -1,4 +1,4 @@
-/// What a membership gets, and what it answers.
+/// The words of a membership: what it gets, and what it answers.
 extension Membership {
     /// After what time positions that could not be learnt are asked for again: 500 ms in nanoseconds.
     public static let askInterval: Int64 = 500_000_000
@@ -6,19 +6,19 @@ extension Membership {
     public static let positionPatience: Int64 = 30_000_000_000
     /// After what time it is tried again to get the producer ready: 1 s in nanoseconds.
     public static let prepareInterval: Int64 = 1_000_000_000
-    /// How long it is tried to close positions: 2 s in nanoseconds.
+    /// The time for which it is tried to close positions: 2 s in nanoseconds.
     public static let closingPatience: Int64 = 2_000_000_000
 
-    /// What a membership goes by.
+    /// The terms that a membership goes by.
     public struct Terms: Sendable {
-        /// How long calls in flight may take to finish before partitions are given up or the worker stops, nanoseconds.
+        /// The time that calls in flight may take to finish before partitions are given up or the worker stops, nanoseconds.
         public var drainTimeout: Int64
-        /// How long brokers leave a transaction open, nanoseconds.
+        /// The time for which brokers leave a transaction open, nanoseconds.
         public var transactionTimeout: Int64
-        /// Whether it is looked for partitions without a consumer. Members without a name of their own rejoin whenever they start, so only
-        /// those with one have to.
+        /// True if it is looked for partitions without a consumer. Members without a name of their own rejoin whenever they
+        /// start, so only those with one have to.
         public var looksForUnread: Bool
-        /// How long the group waits for a silent member, nanoseconds.
+        /// The time for which the group waits for a silent member, nanoseconds.
         public var sessionTimeout: Int64
 
         /// Terms with all there is.
@@ -46,7 +46,7 @@ extension Membership {
         }
     }
 
-    /// What the worker is about.
+    /// The modes of a worker.
     public enum Mode: String, Sendable {
         /// Reading and sending.
         case running
@@ -58,18 +58,18 @@ extension Membership {
         case stopped
     }
 
-    /// How far the draining is.
+    /// The progress of the draining.
     public struct Work: Sendable {
-        /// Whether no request is in work.
+        /// True if no request is in work.
         public var isIdle: Bool
-        /// Whether all results are committed; the commit that closes positions may be missing.
+        /// True if all results are committed. The commit that closes positions may be missing.
         public var isCommitted: Bool
-        /// Whether the group has gone on without this worker.
+        /// True if the group has gone on without this worker.
         public var isOutOfGroup: Bool
-        /// Whether a position could be closed.
+        /// True if a position could be closed.
         public var canClose: Bool
 
-        /// How far the draining is.
+        /// The progress of the draining so far.
         public init(isIdle: Bool, isCommitted: Bool, isOutOfGroup: Bool, canClose: Bool) {
             self.isIdle = isIdle
             self.isCommitted = isCommitted
@@ -78,15 +78,16 @@ extension Membership {
         }
     }
 
-    /// What to do.
+    /// The kinds of what to do.
     public enum Action: Sendable, Equatable {
         /// Get the producer ready.
         case prepare
-        /// Ask for the group's positions of these partitions; some were seen to end before theirs. The answer must name the epoch.
+        /// Ask for the group's positions of these partitions. Some were seen to end before theirs. The answer must name the
+        /// epoch.
         case ask([Partition], behindCommit: Set<Partition>, epoch: Int)
         /// Say that the positions cannot be read, and what may hold them back.
         case reportUnreadablePositions
-        /// Begin the partitions where their positions say; say `began`, or `positionsFailed` if they cannot be read from there.
+        /// Begin the partitions where their positions say. Say `began`, or `positionsFailed` if they cannot be read from there.
         case begin
         /// Start nothing, and leave to the next owner what no device can have heard of.
         case drain
@@ -100,7 +101,7 @@ extension Membership {
         case probe
         /// Look for partitions without a consumer, and for those that wait for a leader that is back.
         case survey
-        /// Rejoin the group, because these partitions have no reader; at least one.
+        /// Rejoin the group, because these partitions, at least one, have no reader.
         case rejoin(unread: [Partition])
         /// Stop. `isCommitted`: nothing is left that has to be redelivered.
         case stop(isCommitted: Bool)

@@ -1,8 +1,8 @@
 public import Basics
 public import PushModel
 
-/// What a worker's loop knows of its partitions' lives: which the group assigned, when they begin, how they are given up, and when the
-/// worker ends.
+/// The knowledge of a worker's loop about its partitions' lives: which the group assigned, when they begin, how they are given
+/// up, and when the worker ends.
 ///
 /// The owner keeps what the partitions hold, and the requests. It says what happened, and does what is answered, in that order. Each
 /// assignment has a number, the epoch; what belongs to another one counts no more.
@@ -20,43 +20,43 @@ public struct Membership: Sendable {
         case begun
     }
 
-    /// What the worker is about.
+    /// The mode of the worker.
     public private(set) var mode = Mode.running
     /// The number of the assignment.
     public private(set) var epoch = 0
-    /// Whether positions of the group say that no worker is at work. They are committed again before anything is begun: if this worker
-    /// died, the next one would otherwise not know that something was.
+    /// True if positions of the group say that no worker is at work. They are committed again before anything is begun: if this
+    /// worker died, the next one would otherwise not know that something was.
     public var isOpening: Bool { hasClosed || isDoubtful }
-    /// Whether the worker stood still for so long that the group may have gone on without it. Then its positions are committed before
-    /// anything is begun, which shows whether they are its own.
+    /// True if the worker stood still for so long that the group may have gone on without it. Then its positions are committed
+    /// before anything is begun, which shows whether they are its own.
     public var isDoubtful: Bool { standstill.isDoubtful }
-    /// Whether results can be written.
+    /// True if results can be written.
     public private(set) var isProducerReady = false
     /// The partitions that were found to end before the group's position. They stay so until an assignment begins that knows of it.
     public private(set) var behindCommit: Set<Partition> = []
-    /// When the positions of the present assignment began to be asked for.
+    /// The moment at which the positions of the present assignment began to be asked for.
     public private(set) var assignedAt = MonotonicTime(nanoseconds: 0)
-    /// When they were known.
+    /// The moment at which they were known.
     public private(set) var begunAt = Timestamp(milliseconds: 0)
 
     private let terms: Terms
-    /// Whether the worker has asked to be a member of the group.
+    /// True if the worker has asked to be a member of the group.
     private var hasJoined = false
     private var stage = Stage.nothing
-    /// What the group assigned.
+    /// The partitions that the group assigned.
     private var assignment: [Partition] = []
-    /// When to ask for positions that could not be learnt; nil while an answer is to come.
+    /// The moment to ask for positions that could not be learnt, or nil while an answer is to come.
     private var askAt: MonotonicTime?
     /// Until when calls may finish.
     private var deadline = MonotonicTime.never
     /// Since when nothing is in work any more and all results are committed, while partitions are given up.
     private var drainedAt: MonotonicTime?
-    /// When to try again to get the producer ready.
+    /// The moment to try again to get the producer ready.
     private var prepareAt: MonotonicTime?
-    /// Whether a broker that failed is being asked.
+    /// True if a broker that failed is being asked.
     private var isProbing = false
     private var survey = GroupSurvey()
-    /// Whether positions say that no worker is at work.
+    /// True if positions say that no worker is at work.
     private var hasClosed = false
     private var standstill: Standstill
 
@@ -70,13 +70,13 @@ public struct Membership: Sendable {
     /// member hears within one that it has lost its own; one that stands still begins nothing before it has asked.
     public var overlapEnd: Timestamp { begunAt.adding(milliseconds: terms.sessionTimeout / 1_000_000) }
 
-    /// Whether such an owner may go on.
+    /// True if such an owner may go on.
     ///
     /// - Parameter time: The present moment by the wall clock.
     /// - Returns: Whether it may.
     public func mayOverlap(at time: Timestamp) -> Bool { time <= overlapEnd }
 
-    /// The worker has turned; to be said whenever its clock is read, of which nothing but the process's own standstill takes long.
+    /// The worker has turned. Call this whenever its clock is read, of which nothing but the process's own standstill takes long.
     ///
     /// - Parameters:
     ///   - now: The present moment, by a clock that goes on while the process stands still.
@@ -87,19 +87,19 @@ public struct Membership: Sendable {
         standstill.turned(now, isOffering: isOffering) { mayBegin && hasRead() }
     }
 
-    /// Whether partitions have begun that are not given up.
+    /// True if partitions have begun that are not given up.
     public var ownsPartitions: Bool { stage == .begun && !assignment.isEmpty }
 
-    /// Whether partitions are given up, for others or because the worker stops.
+    /// True if partitions are given up, for others or because the worker stops.
     public var isDraining: Bool { mode == .revoking || mode == .stopping }
 
-    /// Whether it is time to commit that nothing is in work. The worker does not wait long for that: without it, what the next owner
-    /// cannot send is only reported as ambiguous.
+    /// True if it is time to commit that nothing is in work. The worker does not wait long for that: without it, what the next
+    /// owner cannot send is only reported as ambiguous.
     public func isClosing(now: MonotonicTime) -> Bool {
         drainedAt.map { now < $0.advanced(byNanoseconds: Self.closingPatience) } ?? false
     }
 
-    /// Time has passed; to be said once a turn.
+    /// Time has passed. Call this once a turn.
     ///
     /// - Parameters:
     ///   - isOutOfGroup: Whether the group has gone on without this worker.
@@ -160,8 +160,8 @@ extension Membership {
         return take(partitions, now)
     }
 
-    /// The group takes the partitions away. Before they are given up, calls in flight may finish and be committed; lost ones have other
-    /// owners already.
+    /// The group takes the partitions away. Before they are given up, calls in flight may finish and be committed. Lost
+    /// partitions have other owners already.
     ///
     /// - Parameters:
     ///   - isLost: Whether they are lost.
@@ -291,7 +291,7 @@ extension Membership {
     /// Results can be written.
     public mutating func producerPrepared() { isProducerReady = true }
 
-    /// The producer is not ready; that is tried again after a while.
+    /// The producer is not ready. That is tried again after a while.
     public mutating func producerFailed(now: MonotonicTime) {
         prepareAt = now.advanced(byNanoseconds: Self.prepareInterval)
     }
@@ -311,7 +311,7 @@ extension Membership {
         return stage == .asked && mode == .running ? [.prepare, ask()] : [.prepare]
     }
 
-    /// The worker is asked to stop; it may be said again and again.
+    /// The worker is asked to stop. It may be said again and again.
     ///
     /// - Parameters:
     ///   - isUrgent: Whether calls in flight are not waited for.
@@ -333,7 +333,7 @@ extension Membership {
     /// The worker cannot go on: another process has its name, its Kafka client has failed for good, or a position cannot be read.
     public mutating func failed() { mode = .stopped }
 
-    /// The loop has worked while partitions are given up; to be said once a turn, after `tick`.
+    /// The loop has worked while partitions are given up. Call this once a turn, after `tick`.
     ///
     /// - Parameters:
     ///   - work: How far that is.

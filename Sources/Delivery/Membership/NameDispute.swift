@@ -10,7 +10,7 @@ public import Basics
 ///
 /// Times are nanoseconds.
 public struct NameDispute: Sendable {
-    /// What to do.
+    /// The kinds of what to do.
     public enum Action: Sendable, Equatable {
         /// Look who has the name, but not sooner.
         case look(at: MonotonicTime)
@@ -24,11 +24,11 @@ public struct NameDispute: Sendable {
     public static let firstWait: Int64 = 1_000_000_000
     /// The longest wait: 30 s.
     public static let longestWait: Int64 = 30_000_000_000
-    /// How long after the last time a worker that is fenced begins with the first wait again: 60 s.
+    /// The time since the last fencing after which a fenced worker begins with the first wait again: 60 s.
     public static let calm: Int64 = 60_000_000_000
     /// Between two looks: 1 s.
     public static let lookInterval: Int64 = 1_000_000_000
-    /// How much longer than a session a member must have the name to be believed to live: 3 s.
+    /// The time beyond a session for which a member must have the name to be believed to live: 3 s.
     public static let margin: Int64 = 3_000_000_000
 
     private let session: Int64
@@ -72,7 +72,7 @@ public struct NameDispute: Sendable {
         isOver(now) ? .rejoin : .look(at: now.advanced(byNanoseconds: Self.lookInterval))
     }
 
-    /// Whether a membership of this worker's own must have ended.
+    /// True if a membership of this worker's own must have ended.
     private func isOver(_ now: MonotonicTime) -> Bool {
         guard let fencedAt else { return true }
         return now.nanoseconds(since: fencedAt) > session + Self.margin

@@ -10,7 +10,7 @@ public import Basics
 ///
 /// Times are nanoseconds.
 public struct NameWatch: Sendable {
-    /// What to do.
+    /// The kinds of what to do.
     public enum Action: Sendable, Equatable {
         /// Take the name.
         case take
@@ -22,7 +22,7 @@ public struct NameWatch: Sendable {
     public static let firstWait: Int64 = 500_000_000
     /// The longest wait: 5 s.
     public static let longestWait: Int64 = 5_000_000_000
-    /// How long to ask brokers that do not say who has the name: 30 s.
+    /// The time for which brokers are asked that do not say who has the name: 30 s.
     public static let patience: Int64 = 30_000_000_000
 
     private var wait = Self.firstWait

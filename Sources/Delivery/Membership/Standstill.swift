@@ -5,16 +5,16 @@ import Basics
 /// When it goes on, it has requests in memory and does not know yet that its session has ended. Until a commit that was offered since
 /// then is confirmed, which the group does for a member only, nothing may be begun.
 struct Standstill: Sendable {
-    /// How long a turn may take, nanoseconds.
+    /// The time that a turn may take, nanoseconds.
     private let patience: Int64
     private var lastTurn: MonotonicTime?
-    /// How many commits must be confirmed before one shows that the worker is a member.
+    /// The number of commits that must be confirmed before one shows that the worker is a member.
     private var awaited = 0
 
     /// A worker that has made no turn.
     init(patience: Int64) { self.patience = patience }
 
-    /// Whether the group may have gone on without the worker.
+    /// True if the group may have gone on without the worker.
     var isDoubtful: Bool { awaited > 0 }
 
     /// The worker has turned.

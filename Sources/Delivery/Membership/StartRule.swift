@@ -5,8 +5,8 @@ public import PushModel
 /// Its requests may have been sent under another group id, and what waits may have been sent before the group was forgotten, so the
 /// default does not guess.
 public enum StartRule: Sendable, Equatable {
-    /// With everything if nothing older than ten minutes waits, or if the partition is new to a topic that the group knows; else not at
-    /// all, until an operator decides.
+    /// With everything if nothing older than ten minutes waits, or if the partition is new to a topic that the group knows. Else
+    /// not at all, until an operator decides.
     case safe
     /// With everything that is retained.
     case beginning
@@ -15,11 +15,11 @@ public enum StartRule: Sendable, Equatable {
     /// With the first record that is not older.
     case moment(Timestamp)
 
-    /// How old what waits may be for `safe`: 10 min in milliseconds.
+    /// The age that what waits may have for `safe`: 10 min in milliseconds.
     public static let safeAge: Int64 = 600_000
     private static let epoch = Timestamp(milliseconds: 0)
 
-    /// What comes of it.
+    /// The decision by the rule.
     public enum Decision: Sendable, Equatable {
         /// It is read from this offset on.
         case offset(Int64)
@@ -29,7 +29,7 @@ public enum StartRule: Sendable, Equatable {
         case undecided
     }
 
-    /// Who writes the records of a partition.
+    /// The writers of the records of a partition.
     public enum Writer: Sendable, Equatable {
         /// Publishers: new requests.
         case publishers
@@ -75,8 +75,8 @@ public enum StartRule: Sendable, Equatable {
         }
     }
 
-    /// Whether requests wait that are too old for `safe`. One record in front of newer ones proves nothing: a publisher may give it any
-    /// time, such as 0.
+    /// True if requests wait that are too old for `safe`. One record in front of newer ones proves nothing: a publisher may give
+    /// it any time, such as 0.
     private static func olderWait(low: Int64, high: Int64, since: Int64?) -> Bool {
         guard let since else { return low < high }
         return since > low && since - low > 1
@@ -88,14 +88,14 @@ public enum StartRule: Sendable, Equatable {
         public var low: Int64
         /// The next offset.
         public var high: Int64
-        /// The first offset that is not older than `time(now:)`; nil when all are older.
+        /// The first offset that is not older than `time(now:)`, or nil when all are older.
         public var since: Int64?
-        /// Whether the group has a position in it.
+        /// True if the group has a position in it.
         public var hasPosition: Bool
-        /// Whether its leader is away, so that nothing else is known of it.
+        /// True if its leader is away, so that nothing else is known of it.
         public var isAway: Bool
 
-        /// What is known of a partition.
+        /// The knowledge about a partition.
         public init(low: Int64, high: Int64, since: Int64?, hasPosition: Bool, isAway: Bool = false) {
             self.low = low
             self.high = high
@@ -142,7 +142,7 @@ public enum StartRule: Sendable, Equatable {
         return decisions
     }
 
-    /// Why a partition does not begin at the group's position.
+    /// The reason why a partition does not begin at the group's position.
     public enum Cause: Sendable, Equatable {
         /// There is none.
         case noPosition

@@ -10,13 +10,13 @@ public struct HubPause: Sendable, Equatable {
 
     private var until = MonotonicTime.past
     private var since = MonotonicTime.past
-    /// How long the hub was paused in all, nanoseconds; grows when a pause is over or asked for.
+    /// The time for which the hub was paused in all, nanoseconds. It grows when a pause is over or asked for.
     public private(set) var totalNanoseconds: Int64 = 0
 
     /// A hub that is not paused.
     public init() {}
 
-    /// Notes that the hub asked for `milliseconds` of rest at `now`, at most `maximum`; a pause is never shortened.
+    /// Notes that the hub asked for `milliseconds` of rest at `now`, at most `maximum`. A pause is never shortened.
     public mutating func asked(for milliseconds: Int64, now: MonotonicTime) {
         settle(now: now)
         guard milliseconds > 0 else { return }
@@ -24,7 +24,7 @@ public struct HubPause: Sendable, Equatable {
         until = max(until, now + min(milliseconds, Self.maximum) * 1_000_000)
     }
 
-    /// When calls may go on, or nil when they may now.
+    /// The moment at which calls may go on, or nil when they may now.
     public mutating func end(now: MonotonicTime) -> MonotonicTime? {
         settle(now: now)
         return now < until ? until : nil

@@ -1,11 +1,11 @@
 import Basics
 
-/// Whether a hub that throttles refuses as a whole, or some of many calls only.
+/// The refusals of a hub that throttles, which show whether it refuses as a whole, or some of many calls only.
 ///
 /// It refuses as a whole when it has accepted nothing for a second, or when refusals one after the other are no chance any more.
 /// Moments are nanoseconds of a monotonic clock.
 struct Refusals: Sendable, Equatable {
-    /// How long an accepted call shows that the hub accepts some, nanoseconds.
+    /// The time for which an accepted call shows that the hub accepts some, nanoseconds.
     static let recent: Int64 = 1_000_000_000
     /// Refusals one after the other that are no chance where few calls are refused.
     static let longestRow = 4

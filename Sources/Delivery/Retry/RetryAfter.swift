@@ -2,7 +2,7 @@ public import PushModel
 
 /// Reads the `Retry-After` header (RFC 9110, section 10.2.3): seconds, or a date in any of HTTP's three spellings.
 public enum RetryAfter {
-    /// The longest wait that is believed, one hour in milliseconds; more would park a hub on a typo.
+    /// The longest wait that is believed, one hour in milliseconds. More would park a hub on a typo.
     public static let maximum: Int64 = 3_600_000
 
     /// Reads the header's value.
@@ -22,7 +22,7 @@ public enum RetryAfter {
         return min(max(moment.milliseconds(since: now), 0), maximum)
     }
 
-    /// Digits with at most one point among them, behind an optional minus; nothing else that `Double` would take.
+    /// Digits with at most one point among them, behind an optional minus. Nothing else that `Double` would take.
     private static func seconds(in text: String) -> Double? {
         let word = text.split(separator: " ", omittingEmptySubsequences: true)
         guard word.count == 1, let word = word.first else { return nil }

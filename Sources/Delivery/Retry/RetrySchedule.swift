@@ -1,6 +1,6 @@
 public import PushModel
 
-/// When a failed call is tried again: exponential backoff with full jitter, never before what the hub asked for.
+/// The times at which a failed call is tried again: exponential backoff with full jitter, never before what the hub asked for.
 ///
 /// All spans of time are milliseconds. The schedule is a value; randomness comes in as an argument.
 public struct RetrySchedule: Sendable, Equatable {
@@ -13,7 +13,7 @@ public struct RetrySchedule: Sendable, Equatable {
     /// The highest ceiling, default 60,000 ms.
     public var cap: Int64
 
-    /// A schedule; the defaults are those of page HubProtocol, "Retries".
+    /// A schedule. The defaults are those of page HubProtocol, "Retries".
     public init(maxAttempts: Int = 4, base: Int64 = 1000, factor: Double = 2, cap: Int64 = 60_000) {
         self.maxAttempts = maxAttempts
         self.base = base
@@ -21,7 +21,7 @@ public struct RetrySchedule: Sendable, Equatable {
         self.cap = cap
     }
 
-    /// What to do after a failed attempt that may be repeated.
+    /// The decision after a failed attempt that may be repeated.
     public enum Decision: Sendable, Equatable {
         /// Try again after this many milliseconds.
         case retry(after: Int64)

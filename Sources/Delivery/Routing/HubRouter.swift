@@ -1,10 +1,10 @@
 public import PushModel
 
-/// Which hub a request goes to: the one it names, else its tenant's, else the default.
+/// The choice of the hub that a request goes to: the one it names, else its tenant's, else the default.
 ///
 /// Hubs and spreads have numbers of their own, which are their owner's business.
 public struct HubRouter: Sendable {
-    /// Where a request goes.
+    /// The destination of a request.
     public enum Route: Sendable, Hashable {
         /// To the hub of that number.
         case hub(Int)
@@ -12,7 +12,7 @@ public struct HubRouter: Sendable {
         case spread(Int)
     }
 
-    /// Why there is no way.
+    /// The reason why there is no way.
     public enum Fault: Error, Sendable, Equatable {
         /// No hub has the name that the request, its tenant's rule or the default says.
         case unknown
@@ -55,13 +55,13 @@ public struct HubRouter: Sendable {
         return fallback
     }
 
-    /// Where a name leads; nil for one that is not known.
+    /// The route that a name leads to, or nil for one that is not known.
     public func route(named name: Span<UInt8>) -> Route? {
         for entry in names where Self.equal(entry.name.span, name) { return entry.route }
         return nil
     }
 
-    /// Where a name leads; nil for one that is not known.
+    /// The route that a name leads to, or nil for one that is not known.
     public func route(named name: String) -> Route? { route(named: Array(name.utf8).span) }
 
     private static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {

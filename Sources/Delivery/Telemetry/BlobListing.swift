@@ -8,7 +8,7 @@ public struct BlobListing: Sendable, Equatable {
         public var name: String
         /// Its size in bytes, if the page tells it.
         public var byteCount: Int64?
-        /// When it was written last, if the page tells it.
+        /// The moment at which it was last written, if the page says it.
         public var modified: Timestamp?
 
         /// Describes a blob.
@@ -18,8 +18,8 @@ public struct BlobListing: Sendable, Equatable {
             self.modified = modified
         }
 
-        /// What the names of feedback sort by, the oldest first: they begin with month, day and year, which gives `20261121` before the
-        /// name.
+        /// The text that the names of feedback sort by, the oldest first: they begin with month, day and year, which gives
+        /// `20261121` before the name.
         public var age: String {
             let digits = Array(name.utf8.prefix(8))
             guard digits.count == 8, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return name }
@@ -32,7 +32,7 @@ public struct BlobListing: Sendable, Equatable {
 
     /// The blobs, in the page's order.
     public private(set) var blobs: [Blob] = []
-    /// What asks for the next page; nil behind the last one.
+    /// The marker that asks for the next page, or nil behind the last one.
     public private(set) var nextMarker: String?
 
     /// Reads a page.

@@ -12,8 +12,8 @@ public struct FeedbackLink: Sendable, Equatable, CustomStringConvertible, Custom
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
-    /// Reads the hub's answer; nil for what is no absolute `https` or `http` URI with a path and a query, as ``ErrorDetailsLink`` takes
-    /// them.
+    /// Reads the hub's answer. Nil for what is no absolute `https` or `http` URI with a path and a query, as ``ErrorDetailsLink``
+    /// takes them.
     public init?(_ answer: Span<UInt8>) {
         guard answer.count <= 4096 else { return nil }
         var text = answer.indices.map { answer[$0] }[...]
@@ -38,7 +38,7 @@ public struct FeedbackLink: Sendable, Equatable, CustomStringConvertible, Custom
         return "\(place)?restype=container&comp=list&maxresults=\(count)\(marker)&\(signature)"
     }
 
-    /// The link to a blob; nil for a name that would be another path, such as one with the segment `..`.
+    /// The link to a blob, or nil for a name that would be another path, such as one with the segment `..`.
     public func blob(_ name: String) -> String? {
         let segments = name.split(separator: "/", omittingEmptySubsequences: false)
         guard segments.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }) else { return nil }

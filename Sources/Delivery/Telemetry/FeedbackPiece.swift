@@ -1,4 +1,4 @@
-/// What one piece of a feedback blob lists: `PnsFeedback` documents one behind another, in UTF-8 whatever they declare (page
+/// The content of one piece of a feedback blob: `PnsFeedback` documents one behind another, in UTF-8 whatever they declare (page
 /// HubProtocol, "Feedback").
 ///
 /// A blob may have any size, and the hub may still be writing it, so that it is read in pieces. A piece begins where a document does, and
@@ -10,11 +10,11 @@ public struct FeedbackPiece: Sendable, Equatable {
 
     /// The devices, in the blob's order.
     public private(set) var devices: [RefusedDevice] = []
-    /// Whole documents that are no entries, or lack what one must have; they are passed over.
+    /// Whole documents that are no entries, or lack what one must have. They are passed over.
     public private(set) var unreadableCount = 0
-    /// What is wrong with the first of them.
+    /// The fault of the first of them.
     public private(set) var fault: TelemetryFault?
-    /// How many bytes of the piece whole documents take. 0 when there is none, or what the piece begins with is no XML.
+    /// The number of bytes of the piece that whole documents take. 0 when there is none, or what the piece begins with is no XML.
     public private(set) var byteCount = 0
 
     /// Reads a piece.

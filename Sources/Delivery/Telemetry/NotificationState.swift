@@ -1,14 +1,14 @@
-/// Where a notification stands, in the hub's own words (page HubProtocol, "States").
+/// The state of a notification, in the hub's own words (page HubProtocol, "States").
 public enum NotificationState: Sendable, Hashable {
     /// Accepted, not begun.
     case enqueued
-    /// A word of .NET's for test sends; telemetry does not say it.
+    /// A word of .NET's for test sends. Telemetry does not say it.
     case detailedStateAvailable
     /// Waits for its time.
     case scheduled
-    /// Is being delivered; counts grow.
+    /// Is being delivered. Counts grow.
     case processing
-    /// All deliveries were attempted; the counts tell how they went.
+    /// All deliveries were attempted. The counts say how they went.
     case completed
     /// Could not be processed within the hub's 30 minutes.
     case abandoned
@@ -16,7 +16,7 @@ public enum NotificationState: Sendable, Hashable {
     case unknown
     /// No registration matched.
     case noTargetFound
-    /// Taken back before its time; clients and pages spell it with one l or two.
+    /// Taken back before its time. Clients and pages spell it with one l or two.
     case canceled
     /// An undocumented word.
     case other(String)
@@ -36,7 +36,7 @@ public enum NotificationState: Sendable, Hashable {
         }
     }
 
-    /// The word as results show it; an undocumented one as the hub wrote it.
+    /// The word as results show it, or an undocumented one as the hub wrote it.
     public var word: String {
         switch self {
         case .enqueued: "Enqueued"
@@ -52,7 +52,7 @@ public enum NotificationState: Sendable, Hashable {
         }
     }
 
-    /// Whether nothing else follows. `Unknown` may still become something, and so may an undocumented word.
+    /// True if nothing else follows. `Unknown` may still become something, and so may an undocumented word.
     public var isFinal: Bool {
         switch self {
         case .completed, .abandoned, .noTargetFound, .canceled: true

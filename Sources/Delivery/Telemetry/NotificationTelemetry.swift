@@ -1,10 +1,10 @@
 import PushModel
 
-/// What the hub tells of one notification: `NotificationDetails` (page HubProtocol, "Details").
+/// The content of the hub's answer about one notification: `NotificationDetails` (page HubProtocol, "Details").
 public struct NotificationTelemetry: Sendable, Equatable {
-    /// How many devices of one push service ended with one outcome.
+    /// The number of devices of one push service that ended with one outcome.
     public struct Count: Sendable, Equatable {
-        /// The hub's format name (`apple`, `fcmv1`, `windowsphone`, …); of an undocumented list its prefix in small letters.
+        /// The hub's format name (`apple`, `fcmv1`, `windowsphone`, …). Of an undocumented list its prefix in small letters.
         public var platform: String
         /// The outcome.
         public var outcome: PNSOutcome
@@ -21,11 +21,11 @@ public struct NotificationTelemetry: Sendable, Equatable {
 
     /// The id, as the hub repeats it.
     public var notificationID: String?
-    /// Where it stands; nil when the answer does not say.
+    /// The state of it, or nil when the answer does not say.
     public var state: NotificationState?
     /// The counts in the answer's order, those of zero included.
     public var counts: [Count] = []
-    /// Where the hub lists the devices that were refused; api-version 2016-07 and later.
+    /// The place where the hub lists the devices that were refused. It exists in api-version 2016-07 and later.
     public var errorDetails: ErrorDetailsLink?
 
     /// Telemetry of a state and counts.
@@ -37,10 +37,10 @@ public struct NotificationTelemetry: Sendable, Equatable {
     /// The devices whose push service took the notification.
     public var successCount: Int { sum { $0 == .success } }
 
-    /// The devices that were not reached, or perhaps not; handles that were merely skipped do not count.
+    /// The devices that were not reached, or perhaps not. Handles that were merely skipped do not count.
     public var failureCount: Int { sum { $0 != .success && $0 != .duplicate } }
 
-    /// The sum of the counts whose class satisfies `isMeant`; a sum beyond 64 bits stays at their end.
+    /// The sum of the counts whose class satisfies `isMeant`. A sum beyond 64 bits stays at their end.
     private func sum(_ isMeant: (Outcome) -> Bool) -> Int {
         var sum = 0
         for entry in counts where isMeant(entry.outcome.outcome) {
@@ -62,7 +62,7 @@ public struct ErrorDetailsLink: Sendable, Equatable, CustomStringConvertible, Cu
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
-    /// Takes a link; nil for what is no `https` or `http` URI of 2,048 printable ASCII characters at most.
+    /// Takes a link. Nil for what is no `https` or `http` URI of 2,048 printable ASCII characters at most.
     public init?(_ text: String) {
         guard text.hasPrefix("https://") || text.hasPrefix("http://"), text.utf8.count <= 2048,
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "<") })

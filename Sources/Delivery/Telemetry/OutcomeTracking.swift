@@ -11,14 +11,14 @@ public struct OutcomeTracking: Sendable, Equatable {
         public var firstWait: Int64
         /// The wait between polls, default 10 s, as the service asks for.
         public var interval: Int64
-        /// What jitter adds to a wait at most, default 1 s, so that calls of one moment do not ask together.
+        /// The most that jitter adds to a wait, default 1 s, so that calls of one moment do not ask together.
         public var jitter: Int64
-        /// How long telemetry may stay invisible, default 30 min, as long as the service says it can.
+        /// The time for which telemetry may stay invisible, default 30 min, as long as the service says it can.
         public var visibilityLimit: Int64
-        /// How long we go on at all, default 35 min: longer than the 30 min after which the hub abandons.
+        /// The time for which we go on at all, default 35 min: longer than the 30 min after which the hub abandons.
         public var deadline: Int64
 
-        /// Terms; the defaults are the service's.
+        /// Terms. The defaults are the service's.
         public init(
             firstWait: Int64 = 2000, interval: Int64 = 10_000, jitter: Int64 = 1000, visibilityLimit: Int64 = 1_800_000,
             deadline: Int64 = 2_100_000
@@ -43,11 +43,11 @@ public struct OutcomeTracking: Sendable, Equatable {
             return problems
         }
 
-        /// More polls than ever fit into the time; only a clock that stands or goes back comes to them.
+        /// More polls than ever fit into the time. Only a clock that stands or goes back comes to them.
         var maximumPolls: Int { Int(clamping: max(deadline, 0) / max(interval, 1) + 3) }
     }
 
-    /// What follows an answer.
+    /// The step that follows an answer.
     public enum Step: Sendable, Equatable {
         /// Ask again after so many milliseconds.
         case poll(after: Int64)
@@ -57,13 +57,13 @@ public struct OutcomeTracking: Sendable, Equatable {
         case unavailable
     }
 
-    /// When the hub accepted the call.
+    /// The moment at which the hub accepted the call.
     public let acceptedAt: Timestamp
     /// The polls made so far.
     public private(set) var pollCount: Int
-    /// The last that the hub told; nil until it does.
+    /// The last that the hub said, or nil until it does.
     public private(set) var telemetry: NotificationTelemetry?
-    /// Whether the hub has answered any poll, if only that it knows nothing yet.
+    /// True if the hub has answered any poll, if only that it knows nothing yet.
     public private(set) var wasAnswered: Bool
 
     /// Begins to follow a call, or goes on with one.
@@ -80,7 +80,7 @@ public struct OutcomeTracking: Sendable, Equatable {
         self.wasAnswered = wasAnswered || telemetry != nil
     }
 
-    /// How long to wait before the first poll, in milliseconds.
+    /// The wait before the first poll, in milliseconds.
     public func firstWait(_ terms: Terms, using generator: inout some RandomNumberGenerator) -> Int64 {
         let jitter = Int64.random(in: 0...max(terms.jitter, 0), using: &generator)
         return min(max(terms.firstWait, 0) + jitter, max(terms.deadline, 0))
@@ -122,6 +122,6 @@ public struct OutcomeTracking: Sendable, Equatable {
     /// The verdict when no time is left.
     private var late: OutcomeVerdict { OutcomeVerdict(late: telemetry, wasAnswered: wasAnswered) }
 
-    /// The time since the call was accepted; 0 when a clock went back.
+    /// The time since the call was accepted, or 0 when a clock went back.
     private func elapsed(at now: Timestamp) -> Int64 { max(now.milliseconds(since: acceptedAt), 0) }
 }

@@ -1,8 +1,8 @@
 public import PushModel
 
-/// What became of one accepted call, judged by the hub's telemetry (page Results).
+/// The fate of one accepted call, judged by the hub's telemetry (page Results).
 public struct OutcomeVerdict: Sendable, Equatable {
-    /// How it is counted.
+    /// The way in which it is counted.
     public enum Kind: String, Sendable, CaseIterable {
         /// Every device that was tried was reached.
         case success
@@ -12,7 +12,7 @@ public struct OutcomeVerdict: Sendable, Equatable {
         case failed
     }
 
-    /// Why it is judged so: a closed list, safe as a metric label.
+    /// The reason why it is judged so: a closed list, safe as a metric label.
     public enum Cause: String, Sendable, CaseIterable {
         /// Completed, and every device was reached.
         case delivered
@@ -38,13 +38,13 @@ public struct OutcomeVerdict: Sendable, Equatable {
         case unanswered
     }
 
-    /// How it is counted.
+    /// The way in which it is counted.
     public var kind: Kind
-    /// Why.
+    /// The reason for the verdict.
     public var cause: Cause
-    /// The class that people filter by; of several causes the one that matters most to a replay.
+    /// The class that people filter by. Of several causes the one that matters most to a replay.
     public var outcome: Outcome
-    /// What a replay of the same call can do.
+    /// The safety of a replay of the same call.
     public var replaySafety: ReplaySafety
 
     init(_ kind: Kind, _ cause: Cause, _ outcome: Outcome, _ replaySafety: ReplaySafety? = nil) {
@@ -54,7 +54,7 @@ public struct OutcomeVerdict: Sendable, Equatable {
         self.replaySafety = replaySafety ?? outcome.replaySafety
     }
 
-    /// The verdict on telemetry that is final; nil while it is not.
+    /// The verdict on telemetry that is final, or nil while it is not.
     init?(final telemetry: NotificationTelemetry) {
         switch telemetry.state {
         case .completed: self = Self.completed(telemetry)
@@ -99,7 +99,7 @@ public struct OutcomeVerdict: Sendable, Equatable {
 }
 
 extension Outcome {
-    /// How much a failure matters to a person who may press "replay", the least first: what may ring twice, then what a replay may
+    /// The weight of a failure to a person who may press "replay", the least first: what may ring twice, then what a replay may
     /// mend, then what it cannot.
     fileprivate var gravity: Int {
         switch self {

@@ -1,13 +1,13 @@
 public import PushModel
 
-/// What a push service did with a notification for one device, in the hub's own words (page HubProtocol, "Outcomes").
+/// The action of a push service with a notification for one device, in the hub's own words (page HubProtocol, "Outcomes").
 public enum PNSOutcome: Sendable, Hashable {
     /// A name that the service's pages or .NET's client document.
     case known(Name)
     /// Any other word, as the hub wrote it.
     case other(String)
 
-    /// The documented names; the raw value is the hub's word.
+    /// The documented names. The raw value is the hub's word.
     public enum Name: String, Sendable, CaseIterable {
         case success = "Success"
         case skipped = "Skipped"
@@ -35,7 +35,7 @@ public enum PNSOutcome: Sendable, Hashable {
         case unknownError = "UnknownError"
     }
 
-    /// Reads the hub's word; names are compared exactly.
+    /// Reads the hub's word. Names are compared exactly.
     public init(word: String) {
         self = Name(rawValue: word).map { .known($0) } ?? .other(word)
     }
@@ -48,7 +48,7 @@ public enum PNSOutcome: Sendable, Hashable {
         }
     }
 
-    /// The class of what became of the device; `duplicate` for a handle that the same notification reached already.
+    /// The class of what became of the device, or `duplicate` for a handle that the same notification reached already.
     ///
     /// What may have reached the device, although the hub counts it as a failure, is `ambiguous`: a push service that broke off or did
     /// not answer in time, and every undocumented word.
@@ -70,7 +70,7 @@ public enum PNSOutcome: Sendable, Hashable {
         }
     }
 
-    /// Whether the device's handle will never be served again, so that a clean-up may remove it.
+    /// True if the device's handle will never be served again, so that a clean-up may remove it.
     public var isHandleDead: Bool {
         switch self {
         case .known(.badChannel), .known(.expiredChannel), .known(.wrongToken), .known(.wrongChannel): true

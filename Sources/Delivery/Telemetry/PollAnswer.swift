@@ -1,19 +1,19 @@
-/// What came of one poll for a notification's telemetry.
+/// The result of one poll for a notification's telemetry.
 public enum PollAnswer: Sendable, Equatable {
     /// The hub told where the notification stands.
     case telemetry(NotificationTelemetry)
-    /// 404: not visible yet, or never; the two look the same.
+    /// 404: not visible yet, or never. The two look the same.
     case notVisible
-    /// The hub asks to wait so many milliseconds; nil when it does not say how long.
+    /// The hub asks to wait so many milliseconds. Nil when it does not say how long.
     case throttled(retryAfter: Int64?)
     /// 403 without a wait: the hub's tier has no telemetry, or the policy lacks the right.
     case forbidden
     /// No poll can be answered otherwise: the hub refuses this one for good.
     case refused
-    /// No usable answer came; the next one may be.
+    /// No usable answer came. The next one may be.
     case failed
 
-    /// Classes the end of a call; a poll changes nothing, so it may be made again whatever happened to it.
+    /// Classes the end of a call. A poll changes nothing, so it may be made again whatever happened to it.
     ///
     /// - Parameters:
     ///   - result: How the call ended.

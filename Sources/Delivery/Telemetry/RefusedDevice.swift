@@ -4,7 +4,7 @@ public import PushModel
 ///
 /// Handles are secrets: no description shows them.
 public struct RefusedDevice: Sendable, Equatable {
-    /// Why.
+    /// The reason why it was refused.
     public var outcome: PNSOutcome
     /// The hub's format name (`apple`, `fcmv1`, …), or another word in small letters.
     public var platform: String
@@ -12,7 +12,7 @@ public struct RefusedDevice: Sendable, Equatable {
     public var handle: String
     /// The handle that the push service wants instead.
     public var newHandle: String?
-    /// When the hub was told.
+    /// The moment at which the hub heard of it.
     public var time: Timestamp?
     /// The registration that holds the handle.
     public var registrationID: String?
@@ -44,7 +44,7 @@ public struct RefusedDeviceList: Sendable, Equatable {
 
     /// The devices, in the blob's order.
     public private(set) var devices: [RefusedDevice] = []
-    /// What is wrong behind them; nil when the whole blob was read. The hub may still be writing.
+    /// The fault behind them, or nil when the whole blob was read. The hub may still be writing.
     public private(set) var fault: TelemetryFault?
 
     /// Reads a blob: `PnsFeedback` documents one behind another, in UTF-8 whatever they declare.

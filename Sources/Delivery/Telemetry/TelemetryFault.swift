@@ -1,8 +1,8 @@
-/// Why an answer is not taken for a notification's telemetry.
+/// The reason why an answer is not taken for a notification's telemetry.
 public enum TelemetryFault: Error, Sendable, Equatable, CustomStringConvertible {
     /// More bytes than `NotificationTelemetry.maximumByteCount`.
     case tooLarge
-    /// No well-formed XML; the offset is that of the byte where that was seen.
+    /// No well-formed XML. The offset is that of the byte where that was seen.
     case malformed(offset: Int)
     /// A document type, with which entities could be defined.
     case documentType
@@ -10,7 +10,7 @@ public enum TelemetryFault: Error, Sendable, Equatable, CustomStringConvertible 
     case tooDeep
     /// XML, but its root is not `NotificationDetails`.
     case otherRoot
-    /// An element stands twice, or holds what it never does; the name is one of telemetry's own.
+    /// An element stands twice, or holds what it never does. The name is one of telemetry's own.
     case unexpected(String)
     /// A state, an outcome or a platform that is no word of letters and digits, or too long for one.
     case invalidWord
@@ -23,7 +23,7 @@ public enum TelemetryFault: Error, Sendable, Equatable, CustomStringConvertible 
     /// XML, but its root is not `EnumerationResults`.
     case otherListing
 
-    /// Whether the XML around what is wrong is well formed, so that one can go on behind it.
+    /// True if the XML around what is wrong is well formed, so that one can go on behind it.
     var isOfContent: Bool {
         switch self {
         case .unexpected, .invalidWord, .otherEntry: true
@@ -31,7 +31,7 @@ public enum TelemetryFault: Error, Sendable, Equatable, CustomStringConvertible 
         }
     }
 
-    /// One plain sentence; nothing of the answer is repeated.
+    /// One plain sentence that repeats nothing of the answer.
     public var description: String {
         switch self {
         case .tooLarge: "the answer is larger than telemetry ever is"

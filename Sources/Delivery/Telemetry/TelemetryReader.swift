@@ -92,7 +92,7 @@ private struct TelemetryReader: ~Escapable {
         telemetry.counts.append(NotificationTelemetry.Count(platform: platform, outcome: outcome, count: count))
     }
 
-    /// The platform of an element that is a list of counts; nil for any other element.
+    /// The platform of an element that is a list of counts, or nil for any other element.
     private func platform(ofList name: Range<Int>) throws(TelemetryFault) -> String? {
         let local = scanner.localName(name)
         let prefixEnd = local.upperBound - Self.listSuffix.utf8CodeUnitCount

@@ -1,14 +1,14 @@
 import PushModel
 
 extension XMLScanner {
-    /// Whether the name at `range` ends with `literal`, and is more than that.
+    /// True if the name at `range` ends with `literal`, and is more than that.
     package func isName(_ range: Range<Int>, endingWith literal: StaticString) -> Bool {
         let local = localName(range)
         let start = local.upperBound - literal.utf8CodeUnitCount
         return start > local.lowerBound && holds(literal, at: start)
     }
 
-    /// The next child of an element that holds elements only; nil at its end.
+    /// The next child of an element that holds elements only. Nil at its end.
     ///
     /// - Parameter parent: The element's name, for the fault.
     /// - Returns: Where the child's name stands.
@@ -73,7 +73,7 @@ extension XMLScanner {
         }
     }
 
-    /// Resolves the reference at `start`; gives the position behind its semicolon.
+    /// Resolves the reference at `start`. Gives the position behind its semicolon.
     private func appendReference(
         at start: Int, in range: Range<Int>, to bytes: inout [UInt8]
     ) throws(TelemetryFault) -> Int {

@@ -6,7 +6,7 @@ import PushModel
 /// passed over; a document type is refused, so that the five predefined entities are all there are.
 package struct XMLScanner: ~Escapable {
     package enum Event: Equatable {
-        /// A start tag; an empty element is followed by its end at once.
+        /// A start tag. An empty element is followed by its end at once.
         case start(name: Range<Int>)
         case end
         /// Character data, in which references stand for characters.
@@ -37,10 +37,10 @@ package struct XMLScanner: ~Escapable {
         if holds("\u{FEFF}", at: 0) { index = 3 }
     }
 
-    /// Where the next event begins.
+    /// The beginning of the next event.
     var position: Int { index }
 
-    /// Whether no element is open.
+    /// True if no element is open.
     var isOutside: Bool { open.isEmpty }
 
     /// The next event.
@@ -71,7 +71,7 @@ package struct XMLScanner: ~Escapable {
         return .finished
     }
 
-    /// Whether the name at `range` is `literal`, with or without a prefix and a colon.
+    /// True if the name at `range` is `literal`, with or without a prefix and a colon.
     package func isName(_ range: Range<Int>, _ literal: StaticString) -> Bool {
         let local = localName(range)
         return local.count == literal.utf8CodeUnitCount && holds(literal, at: local.lowerBound)
@@ -84,7 +84,7 @@ package struct XMLScanner: ~Escapable {
         return start..<range.upperBound
     }
 
-    /// Whether `literal` stands at `position`.
+    /// True if `literal` stands at `position`.
     func holds(_ literal: StaticString, at position: Int) -> Bool {
         guard text.count - position >= literal.utf8CodeUnitCount else { return false }
         return literal.withUTF8Buffer { expected in
@@ -101,7 +101,7 @@ package struct XMLScanner: ~Escapable {
         return start..<index
     }
 
-    /// Goes behind the next `mark`; gives what stands before it.
+    /// Goes behind the next `mark`. Gives what stands before it.
     private mutating func skip(behind mark: StaticString, from start: Int) throws(TelemetryFault) -> Range<Int> {
         var end = start
         while end < text.count {

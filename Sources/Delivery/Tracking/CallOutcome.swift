@@ -1,21 +1,21 @@
 public import PushModel
 
-/// What became of one accepted call, as its outcome result says it (page Results).
+/// The fate of one accepted call, as its outcome result says it (page Results).
 public struct CallOutcome: Sendable, Equatable {
-    /// Where the call stands: `sent`, `partial`, `failed`, or `unknown`.
+    /// The state of the call: `sent`, `partial`, `failed`, or `unknown`.
     public let state: ResultState
     /// The class that people filter by.
     public let outcome: Outcome
-    /// What a replay of the call can do.
+    /// The safety of a replay of the call.
     public let replaySafety: ReplaySafety
-    /// Why it is no success.
+    /// The reason why it is no success.
     public let code: ErrorCode?
-    /// Why it is judged so: a closed list, safe as a metric label.
+    /// The reason why it is judged so: a closed list, safe as a metric label.
     public let reason: String
     /// The last that the hub told.
     public let telemetry: NotificationTelemetry?
 
-    /// What telemetry came to.
+    /// The outcome that telemetry came to.
     public init(_ verdict: OutcomeVerdict, telemetry: NotificationTelemetry?) {
         switch verdict.kind {
         case .success: state = .sent
@@ -44,7 +44,7 @@ public struct CallOutcome: Sendable, Equatable {
 }
 
 extension OutcomeVerdict.Cause {
-    /// The error code of a result with this cause; nil for a success.
+    /// The error code of a result with this cause, or nil for a success.
     public var code: ErrorCode? {
         switch self {
         case .delivered: nil

@@ -5,11 +5,11 @@ public import PushModel
 /// `sends` has that one call, with the counts of all push services in `pns_outcomes`; `devices` has them by platform, which for a
 /// template's call can be several.
 public struct OutcomeResultWriter: Sendable {
-    /// What the result's headers have to repeat.
+    /// The content that the result's headers have to repeat.
     public struct Written: Sendable {
-        /// Where in the bytes the result's id stands.
+        /// The place in the bytes of the result's id.
         public let resultID: Range<Int>
-        /// Where in the bytes the moment stands at which the outcome was known.
+        /// The place in the bytes of the moment at which the outcome was known.
         public let finishedAt: Range<Int>
     }
 
@@ -143,7 +143,7 @@ public struct OutcomeResultWriter: Sendable {
 private struct DeviceCounts {
     private(set) var names: [(word: String, count: Int)] = []
 
-    /// The sum over `counts`; a sum beyond 64 bits stays at their end.
+    /// The sum over `counts`. A sum beyond 64 bits stays at their end.
     init(_ counts: [NotificationTelemetry.Count]) {
         for entry in counts {
             let word = entry.outcome.word

@@ -1,6 +1,6 @@
 public import Basics
 
-/// How many telemetry polls a worker may make, so that sends keep their place at the hub.
+/// The number of telemetry polls that a worker may make, so that sends keep their place at the hub.
 ///
 /// A share of the calls in flight is theirs at most. Of the rate they have two polls for every call that began to be followed, and 100 a
 /// second for those that others left. What was not used is kept: of the former up to 100,000, of the latter two seconds' worth. Times are
@@ -28,7 +28,7 @@ public struct PollAllowance: Sendable {
     /// Notes that one more call is followed.
     public mutating func tracked() { credit = min(credit + Self.perCall, Self.largestCredit) }
 
-    /// Whether a poll may be made at `now`.
+    /// True if a poll may be made at `now`.
     ///
     /// - Parameters:
     ///   - limit: The hub calls that may be in flight at once; a quarter of them may be polls, one at least.
@@ -39,7 +39,7 @@ public struct PollAllowance: Sendable {
         return inFlight < max(1, limit / 4) && credit > 0
     }
 
-    /// When a poll may be made that may not be for the sake of the rate; nil when the rate allows one.
+    /// The moment at which a poll may be made that may not be for the sake of the rate, or nil when the rate allows one.
     public mutating func nextPoll(now: MonotonicTime) -> MonotonicTime? {
         refill(now)
         return credit > 0 ? nil : (creditedAt ?? now) + Self.nanosecondsPerPoll

@@ -5,7 +5,7 @@ public import PushModel
 /// The text is a JSON object with short names, so that a person can read it as well. Its member `call` never changes, and has in `head`
 /// and `tail` the members that the outcome result begins and ends with, as they are. The others say how far the polls are.
 public struct TrackedCall: Sendable {
-    /// Why a text is no call: another program wrote it, or another version did.
+    /// The reason why a text is no call: another program wrote it, or another version did.
     public struct Malformed: Error, Sendable, Equatable {
         /// There is nothing more to say.
         public init() {}
@@ -14,7 +14,7 @@ public struct TrackedCall: Sendable {
     /// The most bytes that are read: all that a request can say of itself, and room for the rest.
     public static let maximumByteCount = 1 << 20
 
-    /// How far the polls are.
+    /// The progress of the polls.
     public var tracking: OutcomeTracking
     /// The call's index in its request's plan.
     public let index: Int
@@ -22,7 +22,7 @@ public struct TrackedCall: Sendable {
     public let plannedCount: Int
     /// The attempts that were made of the call.
     public let attemptCount: Int
-    /// When its request was published.
+    /// The moment at which its request was published.
     public let publishedAt: Timestamp
 
     private var document = JSONDocument()
@@ -71,11 +71,11 @@ public struct TrackedCall: Sendable {
     public var resultID: Span<UInt8> { @_lifetime(borrow self) get { document.span(ids.result) } }
     /// The id of the request.
     public var requestID: Span<UInt8> { @_lifetime(borrow self) get { document.span(ids.request) } }
-    /// The id under which the hub's telemetry knows the notification; empty when the hub gave none.
+    /// The id under which the hub's telemetry knows the notification, empty when the hub gave none.
     public var notificationID: Span<UInt8> { @_lifetime(borrow self) get { document.span(ids.notification) } }
-    /// The platform's word; `template` for a call for all.
+    /// The platform's word, or `template` for a call for all.
     public var platform: Span<UInt8> { @_lifetime(borrow self) get { document.span(platformText) } }
-    /// The name of the hub that has accepted it; empty when the record does not say.
+    /// The name of the hub that has accepted it, empty when the record does not say.
     public var hubText: String {
         guard let name = document.member("hub", of: head), document.kind(of: name) == .string else { return "" }
         return document.string(document.text(of: name))
@@ -144,7 +144,7 @@ private struct Fields {
         document.member(name, of: node).map { document.kind(of: $0) == .true } ?? false
     }
 
-    /// The last telemetry; nil when the hub has told nothing.
+    /// The last telemetry, or nil when the hub has said nothing.
     func telemetry(of node: JSONDocument.Node) throws(TrackedCall.Malformed) -> NotificationTelemetry? {
         guard let state = document.member("state", of: node) else { return nil }
         guard let word = text(at: state, 0...64), let list = document.member("counts", of: node),

@@ -1,13 +1,13 @@
 public import PushModel
 
-/// How one hub call ended, as far as its fate depends on it.
+/// The end of one hub call, as far as its fate depends on it.
 public enum CallResult: Sendable, Equatable {
     /// The hub answered.
     case answered(status: Int, hasRetryAfter: Bool, detail: DetailHint)
     /// No usable answer came.
     case failed(curlCode: Int32, isAnswerInvalid: Bool, bodySent: Bool)
 
-    /// What the error body's `Detail` points at, where the status alone does not tell.
+    /// The hint at what the error body's `Detail` points at, where the status alone does not suffice.
     public enum DetailHint: Sendable, Equatable, CaseIterable {
         /// Nothing in particular.
         case none
@@ -18,15 +18,15 @@ public enum CallResult: Sendable, Equatable {
     }
 }
 
-/// What to do after a call, and under which words it is recorded.
+/// The reaction to a call, and the words under which it is recorded.
 public struct Verdict: Sendable, Equatable {
-    /// Whether another attempt makes sense.
+    /// The answer to whether another attempt makes sense.
     public enum Retry: String, Sendable, CaseIterable {
         /// No attempt can change the answer.
         case never
         /// With backoff, as far as attempts and expiry allow.
         case backoff
-        /// At once, with a newly signed token; then as the token cache says.
+        /// At once, with a newly signed token. After that as the token cache says.
         case reauthenticate
         /// With backoff, but only if the request says `on_ambiguous: retry`.
         case ifAmbiguityAllowed = "if on_ambiguous: retry"
@@ -34,11 +34,11 @@ public struct Verdict: Sendable, Equatable {
 
     /// The class that the result carries.
     public var outcome: Outcome
-    /// The reason; nil for a success.
+    /// The reason, or nil for a success.
     public var code: ErrorCode?
-    /// Whether to try again.
+    /// The answer to whether to try again.
     public var retry: Retry
-    /// Whether the hub throttles: where it refuses as a whole, Retry-After stops all calls to it.
+    /// True if the hub throttles: where it refuses as a whole, Retry-After stops all calls to it.
     public var pausesHub = false
 
     /// The verdict on `result`, from the one table of `VerdictTable`.

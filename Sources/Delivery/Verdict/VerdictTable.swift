@@ -8,24 +8,24 @@ import PushModel
 public enum VerdictTable {
     /// One row: what it applies to, and what follows.
     public struct Row: Sendable {
-        /// What it applies to.
+        /// The subject that it applies to.
         public var subject: Subject
-        /// What follows.
+        /// The verdict that follows.
         public var verdict: Verdict
-        /// What it means, in plain words.
+        /// The meaning of it, in plain words.
         public var meaning: String
     }
 
-    /// What a row applies to.
+    /// The subject that a row applies to.
     public enum Subject: Sendable, Equatable {
-        /// A status of the hub; `retryAfter` and `detail` narrow it where they matter.
+        /// A status of the hub. `retryAfter` and `detail` narrow it where they matter.
         case status(ClosedRange<Int>, retryAfter: Bool? = nil, detail: CallResult.DetailHint? = nil)
-        /// An error of libcurl; `bodySent` narrows it where it matters.
+        /// An error of libcurl. `bodySent` narrows it where it matters.
         case curl([Int32], name: String, bodySent: Bool? = nil)
         /// An answer that HTTP forbids.
         case invalidAnswer(bodySent: Bool)
 
-        /// How `explain --codes` names it.
+        /// The name that `explain --codes` gives it.
         public var name: String {
             switch self {
             case .status(let range, let retryAfter, let detail):
@@ -63,10 +63,10 @@ public enum VerdictTable {
         }
     }
 
-    /// All rows; the first that matches counts.
+    /// All rows. The first that matches counts.
     public static let rows: [Row] = statusRows + curlRows
 
-    /// The row for `result`; what no row names falls to the last one of its kind.
+    /// The row for `result`. What no row names falls to the last one of its kind.
     public static func row(for result: CallResult) -> Row {
         if let row = rows.first(where: { $0.subject.matches(result) }) { return row }
         switch result {

@@ -29,22 +29,22 @@ public struct AudienceParts: Sendable {
     private static let maximumByteCount = 256 << 10
 
     private let kind: StaticString
-    /// What names are made of; nil for handles.
+    /// The pattern that names are put into, or nil for handles.
     private let pattern: TagPattern?
     private let maximumCount: Int
     /// The names of one call, and the calls that each of them becomes.
     private let namesPerCall: Int
     private let callsPerPiece: Int
-    /// The hubs that share the audience; nil for one hub.
+    /// The hubs that share the audience, or nil for one hub.
     private let spread: HubSpread?
-    /// For each hub, and there for each platform, the handles that wait; names wait in the hub's only one.
+    /// For each hub, and there for each platform, the handles that wait. Names wait in the hub's only one.
     private var filling: [Part]
     private let fillingPerHub: Int
     private var complete = Part()
 
-    /// Which part is complete, from 0.
+    /// The number of the complete part, from 0.
     public private(set) var chunk = -1
-    /// The hub of the complete part; nil for that of the whole.
+    /// The hub of the complete part, or nil for that of the whole.
     public private(set) var hub: String?
 
     init(_ kind: StaticString, _ pattern: TagPattern, piecesPerPart: Int, callsPerPiece: Int, over spread: HubSpread?) {
@@ -93,7 +93,7 @@ public struct AudienceParts: Sendable {
         return true
     }
 
-    /// Whether a name stands in its tag as it is, so that its case does not count: tags are compared without regard to it.
+    /// True if a name stands in its tag as it is, so that its case does not count: tags are compared without regard to it.
     ///
     /// - Parameter name: A name's bytes, whatever they are.
     /// - Returns: Whether it does. No for handles.
@@ -121,7 +121,7 @@ public struct AudienceParts: Sendable {
         return true
     }
 
-    /// Completes what is left, for one hub after the other; of handles, there for one platform after the other.
+    /// Completes what is left, for one hub after the other. Of handles, there for one platform after the other.
     ///
     /// - Returns: Whether there was anything.
     public mutating func finish() -> Bool {
@@ -150,7 +150,7 @@ public struct AudienceParts: Sendable {
         json.append("]}")
     }
 
-    /// Makes a part the complete one; the room of the one before is for the next.
+    /// Makes a part the complete one. The room of the one before is for the next.
     private mutating func take(_ index: Int) {
         complete.removeAll()
         swap(&complete, &filling[index])

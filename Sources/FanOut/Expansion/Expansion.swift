@@ -1,11 +1,11 @@
 public import PushModel
 
-/// How a request that needs more calls than one may make is sent: as requests of their own, its parts. Each has as many calls as it may
-/// make and as many pieces of the audience as fit them.
+/// The way of a request that needs more calls than one may make: it is sent as requests of its own, its parts. Each has as many
+/// calls as it may make and as many pieces of the audience as fit them.
 ///
 /// The same request always has the same parts: every piece but the last is full, so that planning a part alone gives just its calls.
 public struct Expansion: Sendable, Equatable {
-    /// What is divided: the pieces of the audience, each for all platforms; of handles, the calls.
+    /// The number of units that are divided: the pieces of the audience, each for all platforms. For handles they are the calls.
     private let unitCount: Int
     private let unitsPerPart: Int
     private let callsPerUnit: Int
@@ -24,7 +24,7 @@ public struct Expansion: Sendable, Equatable {
     /// The pieces of an audience that one part is for.
     static func unitsPerPart(callsPerUnit: Int, maximumCalls: Int) -> Int { max(1, maximumCalls / max(1, callsPerUnit)) }
 
-    /// What belongs to a part.
+    /// The units that belong to a part.
     fileprivate func units(of part: Int) -> Range<Int> {
         let start = min(part * unitsPerPart, unitCount)
         return start..<min(start + unitsPerPart, unitCount)
@@ -32,7 +32,7 @@ public struct Expansion: Sendable, Equatable {
 }
 
 extension FanOutPlanner {
-    /// Whether a plan has more calls than one request makes itself.
+    /// True if a plan has more calls than one request makes itself.
     @inlinable public func isLarge(_ plan: borrowing FanOutPlan) -> Bool { plan.calls.count > maximumCalls }
 
     /// The most calls that one request makes itself.

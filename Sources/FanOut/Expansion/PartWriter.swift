@@ -12,13 +12,13 @@ public struct PartWriter: Sendable {
     ]
 
     private let parentID: [UInt8]
-    /// What every part begins with, up to its id.
+    /// The beginning of every part, up to its id.
     private var beforeID = ByteWriter()
-    /// What stands between the id and the number of the part.
+    /// The bytes between the id and the number of the part.
     private var beforeChunk = ByteWriter()
-    /// What stands behind the audience.
+    /// The bytes behind the audience.
     private var ending = ByteWriter()
-    /// The member that names the hub of the whole; empty when it names none.
+    /// The member that names the hub of the whole, empty when it names none.
     private var hub = ByteWriter()
 
     /// A writer for the parts of one request.
@@ -91,7 +91,7 @@ public struct PartWriter: Sendable {
         beforeID.count + parentID.count + beforeChunk.count + hub.count + ending.count
     }
 
-    /// What a part has beside that and its audience, at most: its number twice, of 8 digits, and the members' names.
+    /// The bytes that a part has beside that and its audience, at most: its number twice, of 8 digits, and the members' names.
     private static let ownByteCount = 2 * 8 + ".},\"audience\":,\"hub\":\"\"".utf8.count
 
     /// The most bytes that a part may have.
@@ -170,7 +170,7 @@ public struct PartWriter: Sendable {
         json.append(ending)
     }
 
-    /// What the ids of parts begin with: the id of the whole, or where that is too long, a digest of it and its source.
+    /// The beginning of the ids of parts: the id of the whole, or where that is too long, a digest of it and its source.
     private static func stem(_ id: Span<UInt8>, source: String?) -> [UInt8] {
         // A point and the most digits that a number of a part has.
         if id.count + 1 + 8 <= 128 {

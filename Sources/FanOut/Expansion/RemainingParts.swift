@@ -17,7 +17,7 @@ public struct RemainingParts: Sendable {
     private var bytes = ByteWriter()
     private var parts: [Part] = []
 
-    /// How many they are.
+    /// Their number.
     public var count: Int { parts.count }
 
     /// The bytes that a step has at most where parts are small, 4 MiB: brokers that turn slow must still take it.
@@ -26,7 +26,7 @@ public struct RemainingParts: Sendable {
     /// None, to which those of a whole request are added.
     public init() { first = 0 }
 
-    /// Those that a continuation carries, itself included; nil for a request that is no continuation.
+    /// Those that a continuation carries, itself included. Nil for a request that is no continuation.
     ///
     /// - Parameters:
     ///   - request: A request that was read.
@@ -65,7 +65,7 @@ public struct RemainingParts: Sendable {
         parts.append(Part(audience: start..<bytes.count, hub: hub))
     }
 
-    /// How many of them the next step writes as records of their own.
+    /// The number of those that the next step writes as records of their own.
     ///
     /// They are as many as fill the room together with the continuation, and have at least as many bytes as that has: steps then
     /// write no more than twice what the parts have. They are more where a continuation would be too long to be read.

@@ -4,7 +4,7 @@ public import PushModel
 ///
 /// Handles are secrets: no problem repeats any of one.
 public enum DeviceToken {
-    /// Why a text is no handle.
+    /// The reason why a text is no handle.
     public enum Problem: Error, Sendable, Equatable, CaseIterable {
         /// There is no text.
         case empty
@@ -22,7 +22,7 @@ public enum DeviceToken {
         case noSubscription
     }
 
-    /// The most digits of an Apple token. Apple promises no length; 64 is usual.
+    /// The most digits of an Apple token. Apple promises no length, and 64 is usual.
     public static let maximumDigitCount = 512
     /// The most bytes of another platform's handle.
     public static let maximumByteCount = HandleStream.maxHandleLength
@@ -48,7 +48,7 @@ public enum DeviceToken {
         }
     }
 
-    /// What two texts for one device have in common: the normal form, or the handle as it stands where it has none.
+    /// The text that is the same for two texts of one device: the normal form, or the handle as it stands where it has none.
     ///
     /// - Parameters:
     ///   - handle: A handle, in whatever form.
@@ -59,7 +59,7 @@ public enum DeviceToken {
         do { return try normalForm(handle, on: platform) } catch { return handle }
     }
 
-    /// What a handle's fingerprint is the SHA-256 of: the normal form of an Apple token, any other handle as it stands.
+    /// The text whose SHA-256 is a handle's fingerprint: the normal form of an Apple token, any other handle as it stands.
     ///
     /// - Parameters:
     ///   - handle: A handle, as the hub or a push service tells it.

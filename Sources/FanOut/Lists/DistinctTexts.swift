@@ -6,7 +6,7 @@ import PushModel
 struct DistinctTexts: Sendable {
     /// The texts, in the list's order.
     private(set) var texts: [JSONDocument.Text] = []
-    /// A hash and, counted from 1, a place in `texts`; 0 where there is none. A power of two, at most half full.
+    /// A hash and, counted from 1, a place in `texts`, or 0 where there is none. A power of two, at most half full.
     private var slots: [UInt64] = []
     private let ignoresCase: Bool
 

@@ -67,7 +67,7 @@ public struct HandleStream: Sendable {
     /// The number of handles in the complete call: 1…1,000, and 0 before there is one.
     public var count: Int { complete.ends.count }
 
-    /// Which call of its platform the complete one is, from 0.
+    /// The number of the complete call among those of its platform, from 0.
     public var chunk: Int { chunks[Int(platform.rawValue)] }
 
     /// One of the complete call's handles, until the next call is complete.
@@ -80,7 +80,7 @@ public struct HandleStream: Sendable {
         return complete.bytes.span.extracting(start..<complete.ends[position])
     }
 
-    /// Makes the call of a platform the complete one; the room of the one before is for the next.
+    /// Makes the call of a platform the complete one. The room of the one before is for the next.
     private mutating func take(_ platform: Platform) {
         self.platform = platform
         complete.removeAll()

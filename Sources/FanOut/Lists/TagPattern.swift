@@ -1,13 +1,13 @@
 import PushModel
 
-/// What surrounds a name to make it a tag, and a tag to make it one of several.
+/// The pattern around a name that makes it a tag, and around a tag that makes it one of several.
 struct TagPattern: Sendable {
-    /// The most characters that a name may have; the hub counts a tag's own prefix and suffix, but of the tags that it reserves
+    /// The most characters that a name may have. The hub counts a tag's own prefix and suffix, but of the tags that it reserves
     /// only what stands between the braces.
     let longestName: Int
-    /// Whether a device can have the tags of two names; an installation has one id, and one user's.
+    /// True if a device can have the tags of two names. An installation has one id, and one user's.
     let mayRepeatOnDevice: Bool
-    /// Whether names are those of users, which have forms (`UserForm`).
+    /// True if names are those of users, which have forms (`UserForm`).
     let areUsers: Bool
     fileprivate let opening: [UInt8]
     fileprivate let joint: [UInt8]
@@ -39,10 +39,10 @@ struct TagJoiner: Sendable {
     private var start = 0
     private var count = 0
 
-    /// Whether no further tag has room.
+    /// True if no further tag has room.
     var isFull: Bool { count == TagExpression.maxTagsJoinedByOr }
 
-    /// Writes the tag of `name` behind those before it; only as long as it is not full.
+    /// Writes the tag of `name` behind those before it. Allowed only as long as it is not full.
     mutating func add(_ name: Span<UInt8>, _ pattern: borrowing TagPattern, to bytes: inout ByteWriter) {
         if count == 0 {
             start = bytes.count
@@ -54,7 +54,7 @@ struct TagJoiner: Sendable {
         count += 1
     }
 
-    /// Ends the expression; nil when there is no tag in it. The next tag begins another one.
+    /// Ends the expression. Nil when there is no tag in it. The next tag begins another one.
     mutating func close(_ pattern: borrowing TagPattern, _ bytes: inout ByteWriter) -> FanOutPlan.Tags? {
         guard count > 0 else { return nil }
         bytes.append(pattern.suffix.span)

@@ -18,7 +18,7 @@ public struct TagStream: Sendable {
     private var bytes = ByteWriter(capacity: 2048)
     private var complete: FanOutPlan.Tags?
 
-    /// Which call the names are for, from 0.
+    /// The number of the call that the names are for, from 0.
     public private(set) var chunk = 0
 
     init(_ pattern: TagPattern) {
@@ -48,7 +48,7 @@ public struct TagStream: Sendable {
         return complete != nil
     }
 
-    /// The value of the complete call's header, until the next name; empty before a call is complete.
+    /// The value of the complete call's header, until the next name. Empty before a call is complete.
     public var tags: Span<UInt8> {
         @_lifetime(borrow self)
         borrowing get { bytes.span.extracting(complete?.range ?? 0..<0) }
@@ -62,7 +62,7 @@ public struct TagStream: Sendable {
 }
 
 extension TagPattern {
-    /// What stands in a header must not be able to say more than a name.
+    /// Checks a name: what stands in a header must not be able to say more than a name.
     ///
     /// - Throws: The fault of a name that makes no tag.
     func check(_ name: Span<UInt8>) throws(RequestFault) {

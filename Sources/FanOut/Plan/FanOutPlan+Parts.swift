@@ -36,7 +36,7 @@ extension FanOutPlan {
 
     private var chunkCount: Int { (calls.map(\.chunk).max() ?? -1) + 1 }
 
-    /// The platforms of some calls, each once and in the plan's order; none for a template's.
+    /// The platforms of some calls, each once and in the plan's order. A template's calls have none.
     public func platforms(of indices: [Int]) -> [Platform] {
         Platform.allCases.filter { platform in indices.contains { calls[$0].platform == platform } }
     }
@@ -68,8 +68,8 @@ extension FanOutPlan {
         }
     }
 
-    /// The names of some parts of a list, in its order; planning packs them into the same calls again, because every part but the last is
-    /// full.
+    /// The names of some parts of a list, in its order. Planning packs them into the same calls again, because every part but the
+    /// last is full.
     private func append(
         _ list: PushRequest.Node, _ kind: StaticString, _ chunks: [Int]?, _ request: borrowing PushRequest,
         to json: inout ByteWriter

@@ -1,8 +1,8 @@
 public import PushModel
 
-/// The hub calls that one request becomes; reused from request to request.
+/// The hub calls that one request becomes. A plan is reused from request to request.
 public struct FanOutPlan: Sendable {
-    /// A tag or tag expression as it stands in the header `ServiceBusNotification-Tags`; never empty, made by a planner only.
+    /// A tag or tag expression as it stands in the header `ServiceBusNotification-Tags`, never empty, made by a planner only.
     public struct Tags: Sendable, Equatable {
         let start: Int
         let count: Int
@@ -17,7 +17,7 @@ public struct FanOutPlan: Sendable {
         var range: Range<Int> { start..<start + count }
     }
 
-    /// Whom one call reaches. Only a request that says `broadcast` reaches everybody; leaving something out cannot.
+    /// The target of one call. Only a request that says `broadcast` reaches everybody. Leaving something out cannot.
     public enum Target: Sendable, Equatable {
         /// The devices whose tags match.
         case tags(Tags)
@@ -35,13 +35,13 @@ public struct FanOutPlan: Sendable {
         public var platform: Platform?
         /// Whom it reaches.
         public var target: Target
-        /// Which part of the audience it is, from 0.
+        /// The number of the part of the audience, from 0.
         public var chunk: Int
     }
 
     /// The calls: by platform, then by part of the audience. The same request always gives the same list.
     public internal(set) var calls: [Call] = []
-    /// Whether a device could be reached by two calls of one platform, and so ring twice.
+    /// True if a device could be reached by two calls of one platform, and so ring twice.
     ///
     /// A hub knows a handle again within one call only. Devices that have several of more than 20 names, or that fulfil several parts of
     /// an expression which no split keeps apart, are in two calls. There is no way to say it to a hub that they should not be.

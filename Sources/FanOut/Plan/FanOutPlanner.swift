@@ -6,14 +6,14 @@ public import PushModel
 /// (`SplitExpression`). What stands twice in a list, for tags in whatever case, is sent once. Whether a device could be in two calls
 /// all the same is said by `FanOutPlan.mayReachTwice`.
 public struct FanOutPlanner: Sendable {
-    /// What the planner needs to know beside the request.
+    /// The things that the planner needs to know beside the request.
     public struct Configuration: Sendable, Equatable {
-        /// The platforms that a `message` goes to when the request names none; default apple, fcmv1 and windows.
+        /// The platforms that a `message` goes to when the request names none. Default apple, fcmv1 and windows.
         public var defaultPlatforms: PlatformSet = [PlatformSet(.apple), PlatformSet(.fcmv1), PlatformSet(.windows)]
-        /// What stands before and after a user's name in the user's tag; default `username:` and nothing.
+        /// The text before and after a user's name in the user's tag. Default `username:` and nothing.
         public var userTag: (prefix: String, suffix: String) = ("username:", "")
-        /// The most calls that one request makes itself, at least the number of platforms; default 16. One that needs more is sent in
-        /// parts (`Expansion`).
+        /// The most calls that one request makes itself, at least the number of platforms. Default 16. One that needs more is
+        /// sent in parts (`Expansion`).
         public var maximumCalls = 16
 
         /// The defaults.
@@ -62,7 +62,7 @@ public struct FanOutPlanner: Sendable {
         }
     }
 
-    /// Plans `request` in place of what `plan` held; after a fault the plan has no calls.
+    /// Plans `request` in place of what `plan` held. After a fault the plan has no calls.
     ///
     /// - Throws: The fault of an audience that cannot be addressed, or that needs no call.
     public func plan(_ request: borrowing PushRequest, into plan: inout FanOutPlan) throws(RequestFault) {

@@ -8,9 +8,9 @@
 /// that; where there is none, `mayOverlap` says so. For an expression with no tag twice there never is (why, stands at
 /// `TagFormula.separated`).
 public struct SplitExpression: Sendable, Equatable {
-    /// The expressions, in an order that depends on the text alone; at least one.
+    /// The expressions, at least one, in an order that depends on the text alone.
     public let parts: [TagExpression]
-    /// Whether a device could be in several parts.
+    /// True if a device could be in several parts.
     public let mayOverlap: Bool
 
     /// Reads an expression of any number of tags, and splits it where that is needed.
@@ -60,7 +60,7 @@ public struct SplitExpression: Sendable, Equatable {
     }
 }
 
-/// The distinct tags of an expression, numbered in the order in which they come; case makes no difference.
+/// The distinct tags of an expression, numbered in the order in which they come. Case makes no difference.
 struct TagVocabulary {
     private var tags: [HubTag] = []
     private var numbers: [String: Int] = [:]
@@ -82,7 +82,7 @@ struct TagVocabulary {
         }
     }
 
-    /// What is true of every device, said with a tag, because no tag at all must never mean everybody.
+    /// A condition that is true of every device, said with a tag, because no tag at all must never mean everybody.
     var everyDevice: [TagExpression.Node] { [.tag(tags[0]), .tag(tags[0]), .not, .or(2)] }
 }
 

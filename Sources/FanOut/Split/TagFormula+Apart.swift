@@ -6,9 +6,9 @@
 extension TagFormula {
     /// The longest expression that is looked at for parts without overlap. A longer one has hardly any, and takes long.
     private static let maxSize = 48
-    /// How many steps are spent on it.
+    /// The number of steps that are spent on it.
     private static let maxSteps = 100
-    /// How many tags are tried in each step, those that occur most often.
+    /// The number of tags that are tried in each step, those that occur most often.
     private static let maxTagsTried = 3
 
     /// Leaves out of each part what another one reaches, if there is room to say so.
@@ -31,7 +31,7 @@ extension TagFormula {
         return parts.filter { $0 != .never }
     }
 
-    /// What is true where this is true and `other` is not, if it fits.
+    /// A condition that is true where this is true and `other` is not, if it fits.
     private func without(_ other: TagFormula) -> TagFormula? {
         let common = necessary.reduce(other) { $0.given($1) }
         if common == .never { return self }

@@ -1,11 +1,11 @@
 /// Splitting one condition into several that a hub takes, each in a call of its own.
 extension TagFormula {
-    /// More parts than any request may become calls; products of long lists could be millions.
+    /// More parts than any request may become calls. Products of long lists could be millions.
     static let maxParts = 320
 
     private static let maxPartsCompared = 64
 
-    /// Whether a hub takes this as one expression.
+    /// True if a hub takes this as one expression.
     var fits: Bool { size <= (isAnyOfTags ? TagExpression.maxTagsJoinedByOr : TagExpression.maxTagsOtherwise) }
 
     /// The fewest tags of an expression that is a part of this one: those that have to be looked at together.
@@ -19,7 +19,7 @@ extension TagFormula {
 
     private var isTag: Bool { if case .literal(let literal) = self { !literal.isNegated } else { false } }
 
-    /// Whether `||` is all that joins its tags, and none is negated.
+    /// True if `||` is all that joins its tags, and none is negated.
     private var isAnyOfTags: Bool { operands(of: .any).allSatisfy(\.isTag) }
 
     /// Parts that fit, of which any is true where this is true.
@@ -51,7 +51,7 @@ extension TagFormula {
         return parts.count <= Self.maxParts ? parts : nil
     }
 
-    /// Parts of at most `capacity` tags, any of which is true where this is true; nil when there are none.
+    /// Parts of at most `capacity` tags, any of which is true where this is true, or nil when there are none.
     private func parts(upTo capacity: Int) -> [TagFormula]? {
         if size <= capacity { return [self] }
         switch self {
@@ -96,7 +96,7 @@ extension TagFormula {
         return kept
     }
 
-    /// Whether `other` follows from what this needs.
+    /// True if `other` follows from what this needs.
     private func implies(_ other: TagFormula) -> Bool {
         necessary.reduce(other) { $0.given($1) } == .always
     }

@@ -11,7 +11,7 @@ indirect enum TagFormula: Hashable, Sendable {
         var negated: Literal { Literal(tag: tag, isNegated: !isNegated) }
     }
 
-    /// How a group joins its operands.
+    /// The way in which a group joins its operands.
     enum Join: Hashable, Sendable {
         case any, all
 
@@ -41,7 +41,7 @@ indirect enum TagFormula: Hashable, Sendable {
         return kept.count == 1 ? kept[0] : .group(join, kept)
     }
 
-    /// What `join` joins here: the operands of a group of that kind, else the formula as the only one.
+    /// The formulas that `join` joins here: the operands of a group of that kind, else the formula as the only one.
     func operands(of join: Join) -> [TagFormula] {
         if case .group(join, let operands) = self { operands } else { [self] }
     }
@@ -62,7 +62,7 @@ indirect enum TagFormula: Hashable, Sendable {
         }
     }
 
-    /// How often each tag occurs.
+    /// The number of occurrences of each tag.
     var occurrences: [Int: Int] {
         var counts: [Int: Int] = [:]
         forEachLiteral { counts[$0.tag, default: 0] += 1 }
@@ -74,7 +74,7 @@ indirect enum TagFormula: Hashable, Sendable {
         operands(of: .all).compactMap { if case .literal(let literal) = $0 { literal } else { nil } }
     }
 
-    /// What is left of the condition for devices of which `literal` is true.
+    /// The rest of the condition for devices of which `literal` is true.
     func given(_ literal: Literal) -> TagFormula {
         switch self {
         case .literal(literal): .always
@@ -115,7 +115,7 @@ extension TagFormula {
         return formula
     }
 
-    /// Writes the factor that most operands share once, before the rest of them; nil when no two operands share any.
+    /// Writes the factor that most operands share once, before the rest of them. Nil when no two operands share any.
     private func withSharedOnce() -> TagFormula? {
         guard case .group(let join, let operands) = self else { return nil }
         let factors = operands.map { $0.operands(of: join.dual) }
@@ -137,7 +137,7 @@ extension TagFormula {
         return .joined(join, result)
     }
 
-    /// What occurs in most of the lists, the first of several; nil when nothing occurs in two.
+    /// The formula that occurs in most of the lists, the first of several, or nil when nothing occurs in two.
     private static func mostShared(_ lists: [[TagFormula]]) -> TagFormula? {
         var counts: [TagFormula: Int] = [:]
         for factor in lists.joined() { counts[factor, default: 0] += 1 }

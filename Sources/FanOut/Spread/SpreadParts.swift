@@ -170,7 +170,7 @@ extension FanOutPlanner {
 }
 
 extension HubSpread {
-    /// The one hub that a whole request goes to, as a place in `hubs`; nil when it goes to several.
+    /// The one hub that a whole request goes to, as a place in `hubs`, or nil when it goes to several.
     public func onlyHub(of request: borrowing PushRequest) -> Int? {
         if hubs.count == 1 { return 0 }
         let list: PushRequest.Node

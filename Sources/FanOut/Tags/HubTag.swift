@@ -2,11 +2,11 @@
 ///
 /// Case is kept as it was given; whether a device has the tag is decided without regard to case.
 public struct HubTag: Sendable, Hashable, CustomStringConvertible {
-    /// Why a text is no tag.
+    /// The reason why a text is no tag.
     public enum Problem: Error, Sendable, Equatable {
         /// There is no text.
         case empty
-        /// The tag, or the id between the braces, has this many characters; 120 are allowed.
+        /// The tag, or the id between the braces, has this many characters. Only 120 are allowed.
         case tooLong(count: Int)
         /// The character at this byte offset is not allowed.
         case invalidCharacter(offset: Int)
@@ -17,7 +17,7 @@ public struct HubTag: Sendable, Hashable, CustomStringConvertible {
     /// Most characters of a tag, and of the id in a reserved one ("Routing and tag expressions").
     public static let maxLength = 120
 
-    /// The tag as it was given; ASCII only.
+    /// The tag as it was given, ASCII only.
     public let text: String
     /// The tag in lower case: what matching compares.
     public let folded: String

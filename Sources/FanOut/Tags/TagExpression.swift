@@ -14,7 +14,7 @@ public struct TagExpression: Sendable, Hashable {
 
     /// Most tags when `||` is the only operator ("Routing and tag expressions").
     public static let maxTagsJoinedByOr = 20
-    /// Most tags of every other expression; each occurrence counts.
+    /// Most tags of every other expression. Each occurrence counts.
     public static let maxTagsOtherwise = 6
     /// Most parentheses and `!` that are open at once.
     public static let maxDepth = 32
@@ -67,12 +67,12 @@ public struct TagExpression: Sendable, Hashable {
         nodes = [.tag(tag)]
     }
 
-    /// The tags in order, as often as they occur; 1…20.
+    /// The tags in order, as often as they occur, 1…20.
     public var tags: [HubTag] {
         nodes.compactMap { if case .tag(let tag) = $0 { tag } else { nil } }
     }
 
-    /// Whether `||` is the only operator, or there is none.
+    /// True if `||` is the only operator, or there is none.
     public var isOrOnly: Bool { Self.isOrOnly(nodes) }
 
     static func isOrOnly(_ nodes: [Node]) -> Bool {
@@ -84,7 +84,7 @@ public struct TagExpression: Sendable, Hashable {
         }
     }
 
-    /// Decides the condition; allocates nothing.
+    /// Decides the condition. Allocates nothing.
     ///
     /// - Parameter has: Whether the device has a tag.
     /// - Returns: Whether the device belongs to the audience.

@@ -1,10 +1,10 @@
-/// Why a text is no tag expression that a hub accepts, and where.
+/// The reason why a text is no tag expression that a hub accepts, and the place of the fault.
 public struct TagExpressionError: Error, Sendable, Equatable {
-    /// What is wrong.
+    /// The kinds of what can be wrong.
     public enum Reason: Sendable, Equatable {
         /// There is nothing but white space.
         case empty
-        /// The text has this many bytes; 4,096 are allowed.
+        /// The text has this many bytes. Only 4,096 are allowed.
         case tooLong(byteCount: Int)
         /// A tag, `(` or `!` must stand here.
         case expectedTag
@@ -22,7 +22,8 @@ public struct TagExpressionError: Error, Sendable, Equatable {
         case tag(HubTag.Problem)
         /// More than `TagExpression.maxDepth` parentheses and `!` are open at once.
         case tooDeep
-        /// Too many tags, each occurrence counted: 20 are allowed when `||` is the only operator, else 6; 320 in what is split.
+        /// Too many tags, each occurrence counted. Allowed are 20 when `||` is the only operator, else 6, and 320 in what is
+        /// split.
         case tooManyTags(count: Int, limit: Int)
         /// So many tags must be looked at together, by `&&`, that no part of the expression has as few as 6.
         case cannotBeSplit(size: Int)
@@ -32,7 +33,7 @@ public struct TagExpressionError: Error, Sendable, Equatable {
         case reachesNobody
     }
 
-    /// What is wrong.
+    /// The reason for the fault.
     public let reason: Reason
     /// Byte offset in the text, or index in the list, at which it shows.
     public let position: Int

@@ -1,4 +1,4 @@
-/// Reads a tag expression by recursive descent; the depth limit bounds the recursion, whatever the input.
+/// Reads a tag expression by recursive descent. The depth limit bounds the recursion, whatever the input.
 ///
 /// ```
 /// or    := and ( "||" and )*
@@ -43,7 +43,7 @@ struct TagExpressionParser {
         return nodes
     }
 
-    /// How the expression that was read exceeds the hub's limits; nil when it does not.
+    /// The excess of the expression that was read over the hub's limits, or nil when there is none.
     func excess(of nodes: [TagExpression.Node]) -> TagExpressionError? {
         let limit = TagExpression.isOrOnly(nodes) ? TagExpression.maxTagsJoinedByOr : TagExpression.maxTagsOtherwise
         guard tagPositions.count > limit else { return nil }
@@ -123,7 +123,7 @@ struct TagExpressionParser {
         index += 1
     }
 
-    /// Steps over an operator, if it is the one asked for; both of its characters must be there.
+    /// Steps over an operator, if it is the one asked for. Both of its characters must be there.
     private mutating func accept(_ character: UInt8) throws(TagExpressionError) -> Bool {
         guard peek() == character else { return false }
         guard index + 1 < bytes.count, bytes[index + 1] == character else {
@@ -133,7 +133,7 @@ struct TagExpressionParser {
         return true
     }
 
-    /// The next byte that is not white space; nil at the end.
+    /// The next byte that is not white space, or nil at the end.
     private mutating func peek() -> UInt8? {
         skipSpace()
         return index < bytes.count ? bytes[index] : nil

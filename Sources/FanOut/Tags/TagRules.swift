@@ -1,19 +1,19 @@
 public import PushModel
 
-/// Which tags an app may give to its device, besides the one that names its user.
+/// The rules for the tags an app may give to its device, besides the one that names its user.
 public struct TagRules: Sendable, Equatable {
     /// The tags that a list leaves.
     public struct Checked: Sendable, Equatable {
-        /// The tags without the user's own, each once, in the list's order; at most 59 when there is no fault.
+        /// The tags without the user's own, each once, in the list's order. At most 59 when there is no fault.
         public var tags: [String] = []
-        /// What is wrong with the list. No message repeats a tag.
+        /// The faults of the list. No message repeats a tag.
         public var faults: [RequestFault] = []
     }
 
     /// The most tags of one device beside its user's: 60 in all. With 120 characters each they stay below the hub's 8,000 characters.
     public static let maximumCount = 59
 
-    /// How users' tags are made.
+    /// The pattern that users' tags are made with.
     public let users: UserTag.Pattern
     private let reserved: Set<String>
 

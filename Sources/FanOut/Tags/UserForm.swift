@@ -10,7 +10,7 @@ import PushModel
 ///
 /// The case of a name counts in the second, so a name is given as it was registered.
 enum UserForm {
-    /// Whether a name is its own form.
+    /// True if a name is its own form.
     ///
     /// - Parameters:
     ///   - name: The name's UTF-8.
@@ -43,7 +43,7 @@ enum UserForm {
         return Array((fits ? "x." : "h.").utf8) + hexadecimal(fits ? name : SHA256.digest(of: name))
     }
 
-    /// Whether a name has the shape of an encoded form: `x.` and bytes, or `h.` and a digest, in any case.
+    /// True if a name has the shape of an encoded form: `x.` and bytes, or `h.` and a digest, in any case.
     private static func isEncoded(_ name: [UInt8]) -> Bool {
         guard name.count >= 2, name[1] == UInt8(ascii: ".") else { return false }
         let digits = name[2...]

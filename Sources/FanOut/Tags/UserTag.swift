@@ -1,6 +1,6 @@
 /// The tag by which all devices of one user are reached, made by one rule in registering and in sending.
 public struct UserTag: Sendable, Hashable {
-    /// What stands for the user in an audience's `users`: 1 to 120 characters that a tag may have.
+    /// The text that stands for the user in an audience's `users`: 1 to 120 characters that a tag may have.
     public let form: String
     /// The tag: `form` with what `hub.user_tag` has around it.
     public let text: String
@@ -13,7 +13,7 @@ public struct UserTag: Sendable, Hashable {
         folded = UserTag.folded(text)
     }
 
-    /// Whether a text is a user's tag; case does not matter.
+    /// True if a text is a user's tag. Case does not matter.
     public static func isSame(_ text: String, _ tag: UserTag) -> Bool { folded(text) == tag.folded }
 
     /// ASCII letters in small: a tag has no others.
@@ -23,9 +23,9 @@ public struct UserTag: Sendable, Hashable {
 }
 
 extension UserTag {
-    /// How users' tags are made: `hub.user_tag`, such as `username:{user}`.
+    /// The pattern that users' tags are made with: `hub.user_tag`, such as `username:{user}`.
     public struct Pattern: Sendable, Equatable {
-        /// Why a pattern cannot serve those who register devices.
+        /// The reason why a pattern cannot serve those who register devices.
         public enum Problem: Error, Sendable, Equatable, CaseIterable {
             /// It does not have `{user}` once.
             case noPlace
@@ -42,9 +42,9 @@ extension UserTag {
         /// The characters that a name must be left at least: `h.` and 64 digits.
         public static let leastNameLength = 66
 
-        /// What stands before the name.
+        /// The text before the name.
         public let prefix: String
-        /// What stands behind the name.
+        /// The text behind the name.
         public let suffix: String
         /// The most characters of a name that is its own tag form.
         public var longestName: Int { HubTag.maxLength - prefix.utf8.count - suffix.utf8.count }
@@ -77,7 +77,7 @@ extension UserTag {
             return UserTag(form: form, text: prefix + form + suffix)
         }
 
-        /// Whether a tag is a user's, whoever that is; case does not matter.
+        /// True if a tag is a user's, whoever that is. Case does not matter.
         public func fits(_ tag: String) -> Bool {
             let tag = UserTag.folded(tag)
             return tag.utf8.count >= prefix.utf8.count + suffix.utf8.count && tag.hasPrefix(UserTag.folded(prefix))

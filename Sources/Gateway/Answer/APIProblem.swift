@@ -172,8 +172,9 @@ extension APIProblem {
     /// - Returns: The problem.
     public static func ofServer(_ status: Int) -> APIProblem {
         switch status {
-        case 400: .invalid("The request is not valid HTTP.")
+        case 400: .invalid("The request is not valid HTTP, or its body no whole gzip.")
         case 413: .bodyTooLarge(limit: JSONBody.maximumByteCount)
+        case 415: APIProblem(415, .unsupportedMediaType, "The body must be packed with gzip, or not at all.")
         case 431: APIProblem(431, .headerTooLarge, "The header fields are too long together.")
         case 503: .stopping
         default: .failed

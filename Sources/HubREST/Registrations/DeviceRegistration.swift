@@ -4,7 +4,7 @@ public import PushModel
 ///
 /// Handles are secrets: no description shows them.
 public struct DeviceRegistration: Sendable, Equatable {
-    /// What notifications a registration takes.
+    /// The notifications that a registration takes.
     public enum Kind: Sendable, Equatable {
         /// Those for its platform.
         case native
@@ -12,15 +12,15 @@ public struct DeviceRegistration: Sendable, Equatable {
         case template(name: String?)
     }
 
-    /// The id; 1 to 256 unreserved characters.
+    /// The id, 1 to 256 unreserved characters.
     public let id: String
-    /// The version, as `DELETE` wants it; nil when the hub tells none that can be sent back.
+    /// The version, as `DELETE` wants it, or nil when the hub gives none that can be sent back.
     public var etag: String?
-    /// The push service; nil for one that pushfan does not know, such as MPNS.
+    /// The push service, or nil for one that pushfan does not know, such as MPNS.
     public var platform: Platform?
     /// Native, or of a template.
     public var kind: Kind
-    /// The handle; of a browser its endpoint, of Baidu the channel's id. Nil where the platform is.
+    /// The handle: of a browser its endpoint, of Baidu the channel's id. Nil where the platform is.
     public var handle: String?
     /// The tags, with those that the hub makes itself.
     public var tags: [String]
@@ -37,10 +37,10 @@ public struct DeviceRegistration: Sendable, Equatable {
         self.tags = tags
     }
 
-    /// Whether it is a template's.
+    /// True if it is a template's.
     public var isTemplate: Bool { kind != .native }
 
-    /// The installation that it stands for, from its tag `$InstallationId:{…}`; nil for a registration that was made as such.
+    /// The installation that it stands for, from its tag `$InstallationId:{…}`, or nil for a registration that was made as such.
     public var installationID: String? { reserved("$installationid:{") }
 
     /// The user of its tag `$UserId:{…}`.
@@ -67,9 +67,10 @@ extension DeviceRegistration: CustomStringConvertible, CustomDebugStringConverti
 
 /// One page of a list of registrations.
 public struct RegistrationPage: Sendable, Equatable {
-    /// Where a list goes on: percent-encoded by the hub already, and sent back as it came (page HubProtocol, "Continuation").
+    /// The place where a list goes on: percent-encoded by the hub already, and sent back as it came (page HubProtocol,
+    /// "Continuation").
     public struct Token: Sendable, Hashable {
-        /// What the hub gave.
+        /// The text that the hub gave.
         public let text: String
 
         /// Checks a token.
@@ -87,7 +88,7 @@ public struct RegistrationPage: Sendable, Equatable {
 
     /// The registrations, in the hub's order.
     public var registrations: [DeviceRegistration]
-    /// Where the next page begins; nil on the last one.
+    /// The beginning of the next page, or nil on the last one.
     public var next: Token?
 
     /// Describes a page.

@@ -57,7 +57,7 @@ extension HubClient {
     }
 }
 
-/// What stands around the target in a call about devices.
+/// The text around the target in a call about devices.
 struct RegistrationHead: Sendable {
     /// The first version that has installations.
     private static let oldestVersion = "2015-01"

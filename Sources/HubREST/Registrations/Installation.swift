@@ -9,7 +9,7 @@ public struct Installation: Sendable, Equatable {
     public let id: String
     /// The push service.
     public var platform: InstallationPlatform
-    /// The handle; of a browser, the JSON object of its endpoint and keys.
+    /// The handle. Of a browser, the JSON object of its endpoint and keys.
     public var pushChannel: String
     /// The tags, without those that the hub makes itself.
     public var tags: [String]
@@ -21,9 +21,9 @@ public struct Installation: Sendable, Equatable {
     public var secondaryTiles: JSONObjectText?
     /// The push variables, as found.
     public var pushVariables: JSONObjectText?
-    /// When the hub forgets it, as found; nil for never.
+    /// The time when the hub forgets it, as found, or nil for never.
     public var expirationTime: String?
-    /// Whether the push service has said that the handle is dead. The hub tells it and is never told.
+    /// True if the push service has said that the handle is dead. The hub reports it, and it is never reported to the hub.
     public var isChannelExpired = false
 
     /// Describes a device without templates that never expires.

@@ -4,7 +4,7 @@ extension Installation {
     /// The most bytes that are read of one installation.
     public static let maximumByteCount = 256 << 10
 
-    /// What the hub says for never.
+    /// The hub's word for never.
     private static let never = "9999-12-31T23:59:59"
 
     /// Reads the body of a 200 to `GET /installations/{id}`: JSON, whatever its content type says (page HubProtocol,

@@ -40,7 +40,7 @@ public enum RegistrationCall: Sendable, Equatable {
         }
     }
 
-    /// Path and query behind the hub's name, up to the api-version; nil when no hub can have such an id or handle.
+    /// Path and query behind the hub's name, up to the api-version, or nil when no hub can have such an id or handle.
     var target: [UInt8]? {
         switch self {
         case .putInstallation(let installation): Self.target(ofInstallation: installation.id)

@@ -59,7 +59,7 @@ public final class RegistrationClient {
         return found
     }
 
-    /// Removes an installation; done as well when there is none.
+    /// Removes an installation. Done as well when there is none.
     ///
     /// - Throws: ``RegistrationFailure``.
     public func deleteInstallation(_ id: String) throws(RegistrationFailure) {
@@ -93,7 +93,7 @@ public final class RegistrationClient {
         }
     }
 
-    /// Removes a registration; done as well when there is none.
+    /// Removes a registration. Done as well when there is none.
     ///
     /// - Parameters:
     ///   - id: The registration.
@@ -103,7 +103,7 @@ public final class RegistrationClient {
         _ = try perform(.deleteRegistration(id: id, etag: etag))
     }
 
-    /// Makes one call; after a 401 again, with a new token and then with the other key, as far as the token cache says.
+    /// Makes one call, and after a 401 again, with a new token and then with the other key, as far as the token cache says.
     ///
     /// - Returns: What the hub says.
     /// - Throws: ``RegistrationFailure``.
@@ -114,7 +114,7 @@ public final class RegistrationClient {
         return try RegistrationReply(answer, to: call, now: now())
     }
 
-    /// What the hub tells of a notification (page HubProtocol, "Telemetry"); nil when it knows nothing of it, or not yet.
+    /// The hub's report on a notification (page HubProtocol, "Telemetry"). Nil when it knows nothing of it, or not yet.
     ///
     /// - Parameters:
     ///   - notificationID: The id that the hub gave the send.
@@ -157,7 +157,7 @@ public final class RegistrationClient {
         }
     }
 
-    /// Writes a request; gives the number of its token.
+    /// Writes a request, and gives the number of its token.
     private func signed(_ write: () throws(HubAuthError) -> UInt64?) throws(RegistrationFailure) -> UInt64 {
         let token: UInt64?
         do throws(HubAuthError) {

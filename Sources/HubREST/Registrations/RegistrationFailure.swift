@@ -5,11 +5,11 @@ internal import HTTP1
 public import HubAuth
 public import PushModel
 
-/// Why a call about devices did not do what it should: all that can be told of it, and no handle, token or key.
+/// The reason that a call about devices did not do what it should: all that can be said of it, and no handle, token or key.
 ///
 /// The hub's own sentence is not kept, because it may repeat what was sent.
 public struct RegistrationFailure: Error, Sendable, Equatable {
-    /// What happened.
+    /// The possible causes.
     public enum Cause: Sendable, Equatable {
         /// The hub refuses the call.
         case refused
@@ -17,17 +17,17 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
         case unanswered(TransportFailure.Reason)
         /// The hub says yes, and the rest cannot be understood.
         case unreadable(RegistrationFault)
-        /// No hub can have such an id or handle; nothing was asked.
+        /// No hub can have such an id or handle. Nothing was asked.
         case unusable
-        /// The token cannot be signed; nothing was asked.
+        /// The token cannot be signed. Nothing was asked.
         case unsigned(HubAuthError)
         /// The kernel does not let us wait.
         case system(SystemCallError)
     }
 
-    /// What happened.
+    /// The cause of the failure.
     public var cause: Cause
-    /// The HTTP status; nil without an answer.
+    /// The HTTP status, or nil without an answer.
     public var status: Int?
     /// The reason in pushfan's words, safe as a metric's label.
     public var code: ErrorCode
@@ -37,10 +37,10 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
     public var retryAfter: Int64?
     /// The hub's word for the call in its logs.
     public var trackingID: String?
-    /// Whether the same call may succeed later.
+    /// True if the same call may succeed later.
     public var isWorthRetrying: Bool
 
-    /// What the hub's refusal says.
+    /// The failure that the hub's refusal stands for.
     ///
     /// - Parameters:
     ///   - answer: The hub's answer.
@@ -70,7 +70,7 @@ public struct RegistrationFailure: Error, Sendable, Equatable {
             .unanswered(failure.reason), code: verdict.code ?? .hubUnavailable, isWorthRetrying: verdict.retry.mayHelp)
     }
 
-    /// A failure; tests of other modules make them too.
+    /// A failure. Tests of other modules make them too.
     public init(_ cause: Cause, code: ErrorCode, isWorthRetrying: Bool = false) {
         self.cause = cause
         self.code = code
@@ -126,6 +126,6 @@ extension RegistrationFailure: CustomStringConvertible {
 }
 
 extension Verdict.Retry {
-    /// Whether a call that may be made twice is worth another try with the token that it had.
+    /// True if a call that may be made twice is worth another try with the token that it had.
     fileprivate var mayHelp: Bool { self == .backoff || self == .ifAmbiguityAllowed }
 }

@@ -1,14 +1,14 @@
 internal import Delivery
 
-/// Why an answer of 200 is not taken for what was asked for.
+/// The reason that an answer of 200 is not taken for what was asked for.
 public enum RegistrationFault: Error, Sendable, Equatable, CustomStringConvertible {
     /// More bytes or registrations than are read.
     case tooLarge
-    /// Neither well-formed XML nor JSON, whichever was expected; or XML that declares a document type, or is nested too deeply.
+    /// Neither well-formed XML nor JSON, whichever was expected, or XML that declares a document type, or is nested too deeply.
     case malformed
     /// Well formed, but something else than was asked for.
     case otherDocument
-    /// A member or element is missing, stands twice, or holds what it never does; the name is one of the hub's own.
+    /// A member or element is missing, stands twice, or holds what it never does. The name is one of the hub's own.
     case unexpected(String)
     /// A continuation token that cannot be sent back.
     case token
@@ -26,7 +26,7 @@ public enum RegistrationFault: Error, Sendable, Equatable, CustomStringConvertib
         }
     }
 
-    /// One plain sentence; nothing of the answer is repeated.
+    /// One plain sentence, which repeats nothing of the answer.
     public var description: String {
         switch self {
         case .tooLarge: "the answer is larger than any that is read"

@@ -6,7 +6,7 @@ internal import PushModel
 public struct RegistrationFeed: Sendable, Equatable {
     /// The most bytes that are read of one page: 100 registrations with 8,000 bytes of tags and a template each are below 2 MiB.
     public static let maximumByteCount = 4 << 20
-    /// The most registrations on one page; hubs give 100.
+    /// The most registrations on one page. Hubs give 100.
     public static let maximumCount = 1000
 
     /// The registrations, in the feed's order.
@@ -88,7 +88,7 @@ public struct RegistrationFeed: Sendable, Equatable {
         return registration
     }
 
-    /// What is read of a description; the raw value names it in faults.
+    /// A part of a description that is read. The raw value names it in faults.
     private enum Field: String {
         case id = "RegistrationId"
         case etag = "ETag"
@@ -117,7 +117,7 @@ public struct RegistrationFeed: Sendable, Equatable {
     }
 }
 
-/// What the name of a description tells: `AppleTemplateRegistrationDescription`.
+/// The type that the name of a description stands for: `AppleTemplateRegistrationDescription`.
 private struct RegistrationType {
     /// Nil for a platform that pushfan does not know.
     let platform: Platform?
@@ -136,7 +136,7 @@ private struct RegistrationType {
         (.xiaomi, "XiaomiRegistrationDescription", "XiaomiTemplateRegistrationDescription", "XiaomiRegistrationId"),
     ]
 
-    /// The type that an element's name tells; nil for a name that tells none.
+    /// The type that an element's name stands for, or nil for a name that stands for none.
     init?(_ name: Range<Int>, _ scanner: inout XMLScanner) {
         guard scanner.isName(name, endingWith: "RegistrationDescription") else { return nil }
         isTemplate = scanner.isName(name, endingWith: "TemplateRegistrationDescription")

@@ -1,8 +1,8 @@
 public import HTTP1
 
-/// What a hub says to a ``RegistrationCall`` that it performs.
+/// A hub's answer to a ``RegistrationCall`` that it performs.
 public enum RegistrationReply: Sendable, Equatable {
-    /// It is written or removed; what was to be removed may not have been there.
+    /// It is written or removed. What was to be removed may not have been there.
     case done
     /// There is no such installation.
     case absent
@@ -46,7 +46,7 @@ public enum RegistrationReply: Sendable, Equatable {
         }
     }
 
-    /// Whether a 404 means the hub and not what was looked for in it (page HubProtocol, "Error bodies").
+    /// True if a 404 means the hub and not what was looked for in it (page HubProtocol, "Error bodies").
     private static func deniesHub(_ answer: Answer) -> Bool {
         answer.string(answer.bodyRange).contains("No service is hosted")
     }

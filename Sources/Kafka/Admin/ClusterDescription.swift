@@ -1,4 +1,4 @@
-/// What a cluster says of one topic.
+/// A cluster's description of one topic.
 public enum TopicDescription: Sendable, Equatable {
     /// It has this many partitions.
     case existing(partitionCount: Int)
@@ -8,21 +8,21 @@ public enum TopicDescription: Sendable, Equatable {
     case failed(KafkaError)
 }
 
-/// What a cluster says of itself.
+/// A cluster's description of itself.
 public struct ClusterDescription: Sendable, Equatable {
-    /// The cluster's name; nil if the brokers give none.
+    /// The cluster's name, or nil if the brokers give none.
     public let clusterID: String?
     /// The number of brokers in service.
     public let brokerCount: Int
-    /// What was asked about each topic, in the order of the question.
+    /// The description of each topic that was asked about, in the order of the question.
     public let topics: [TopicDescription]
-    /// The partitions of each topic, in the same order; none for a topic that is missing or must not be seen.
+    /// The partitions of each topic, in the same order. None for a topic that is missing or must not be seen.
     public let partitions: [[PartitionReplicas]]
 }
 
-/// Which brokers keep one partition.
+/// The brokers that keep one partition.
 public struct PartitionReplicas: Sendable, Equatable {
-    /// A broker leads it; without one nothing can be read or written.
+    /// True if a broker leads it. Without one nothing can be read or written.
     public let hasLeader: Bool
     /// The brokers that are to keep it.
     public let count: Int
@@ -41,12 +41,12 @@ public struct PartitionReplicas: Sendable, Equatable {
 public struct TopicSetting: Sendable, Equatable {
     /// The setting's name, such as `cleanup.policy`.
     public let name: String
-    /// The value; nil if it is secret.
+    /// The value, or nil if it is secret.
     public let value: String?
     /// It is not set for this topic or broker.
     public let isDefault: Bool
 
-    /// A setting; commands that judge settings are tested with them.
+    /// A setting. Commands that judge settings are tested with them.
     public init(name: String, value: String?, isDefault: Bool = false) {
         self.name = name
         self.value = value

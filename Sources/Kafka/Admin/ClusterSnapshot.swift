@@ -1,6 +1,6 @@
 import CRDKafka
 
-/// What the brokers say of themselves and of the topics that a client knows.
+/// The brokers' description of themselves and of the topics that a client knows.
 struct ClusterSnapshot {
     struct Topic {
         let name: String
@@ -11,7 +11,7 @@ struct ClusterSnapshot {
     }
 
     let brokerCount: Int
-    /// The number of one broker in service, which can be asked for its own settings; nil when none is named.
+    /// The number of one broker in service, which can be asked for its own settings, or nil when none is named.
     let anyBroker: Int32?
     private let topics: [Topic]
 
@@ -30,7 +30,7 @@ struct ClusterSnapshot {
         topics = entries.map { Topic($0) }
     }
 
-    /// What is known of the topic `name`; nil if the answer does not mention it.
+    /// The topic `name` as far as it is known, or nil if the answer does not mention it.
     func topic(_ name: String) -> Topic? {
         topics.first { $0.name == name }
     }

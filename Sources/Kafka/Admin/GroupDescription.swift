@@ -1,19 +1,19 @@
-/// What a consumer group's coordinator says of the group.
+/// The description of a consumer group by the group's coordinator.
 public struct GroupDescription: Sendable, Equatable {
     /// The group's state.
     public enum State: String, Sendable, CaseIterable {
         /// Every member has its partitions.
         case stable
-        /// Members are joining or leaving; consumption is paused.
+        /// Members are joining or leaving. Consumption is paused.
         case rebalancing
         /// The group has positions and no members.
         case empty
-        /// The group has neither members nor positions; Kafka calls it dead.
+        /// The group has neither members nor positions. Kafka calls it dead.
         case absent
         /// The broker's word is not known here.
         case unknown
 
-        /// What a broker's word means (Kafka, `GroupState`).
+        /// The state that a broker's word means (Kafka, `GroupState`).
         init(word: String) {
             self =
                 switch word {

@@ -4,7 +4,7 @@ public struct GroupMember: Sendable, Equatable {
     public let name: String
     /// The host that it is connected from, as the broker sees it.
     public let host: String
-    /// What it reads; nothing if that is not written as consumers write it.
+    /// The partitions that it reads. None if that is not written as consumers write it.
     public let partitions: [TopicPartition]
     /// The id of its client, as the broker has it.
     public let clientID: String
@@ -43,7 +43,7 @@ private struct AssignmentReader {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The partitions in an assignment; none if it is cut off.
+    /// The partitions in an assignment. None if it is cut off.
     static func partitions(in assignment: [UInt8]) -> [TopicPartition] {
         var reader = AssignmentReader(assignment)
         return reader.partitions() ?? []

@@ -8,8 +8,8 @@ public final class MockCluster {
     /// The address of its brokers.
     public let bootstrapServers: String
 
-    /// What its clients need. It answers an empty fetch only when the wait is over, and cannot be asked what wakes a fetcher, so that
-    /// waits are short and queues deep.
+    /// The configuration for its clients. The cluster answers an empty fetch only when the wait is over, and cannot be asked what
+    /// wakes a fetcher, so that waits are short and queues deep.
     public var configuration: KafkaConfiguration {
         KafkaConfiguration(
             bootstrapServers: bootstrapServers,
@@ -40,7 +40,7 @@ public final class MockCluster {
         close()
     }
 
-    /// Creates a topic; without it, the first use creates one with 4 partitions.
+    /// Creates a topic. Without it, the first use creates one with 4 partitions.
     ///
     /// - Throws: A name that Kafka does not allow, or a topic that is there already.
     public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
@@ -50,7 +50,7 @@ public final class MockCluster {
             rd_kafka_mock_topic_create(cluster, name, Int32(clamping: partitions), 1), "cannot create the topic '\(name)'")
     }
 
-    /// Lets brokers say that a topic is missing, or no longer. Producers then write nothing there; what it holds stays.
+    /// Lets brokers say that a topic is missing, or no longer. Producers then write nothing there. What it holds stays.
     public func setTopic(_ name: String, isMissing: Bool) {
         guard let cluster else { return }
         rd_kafka_mock_topic_set_error(
@@ -76,7 +76,7 @@ public final class MockCluster {
         rd_kafka_mock_clear_request_errors(cluster, apiKey)
     }
 
-    /// Takes a broker, counted from 1, out of service or puts it back; what it leads stays with it.
+    /// Takes a broker, counted from 1, out of service or puts it back. What it leads stays with it.
     public func setBroker(_ id: Int32, isUp: Bool) {
         guard let cluster else { return }
         _ = isUp ? rd_kafka_mock_broker_set_up(cluster, id) : rd_kafka_mock_broker_set_down(cluster, id)
@@ -94,7 +94,7 @@ public final class MockCluster {
         rd_kafka_mock_broker_set_rtt(cluster, id, roundTripTime.wholeMilliseconds)
     }
 
-    /// Stops the brokers and frees everything; a second call does nothing. Clients of it should be closed before.
+    /// Stops the brokers and frees everything. A second call does nothing. Clients of it should be closed before.
     public func close() {
         if let cluster { rd_kafka_mock_cluster_destroy(cluster) }
         if let owner { rd_kafka_destroy(owner) }

@@ -19,7 +19,7 @@ extension TopicAdmin {
 }
 
 extension ClientHandle {
-    /// Asks every broker for a group; see `TopicAdmin.describe(group:timeout:)`.
+    /// Asks every broker for a group: see `TopicAdmin.describe(group:timeout:)`.
     func describe(group: String, timeout: Duration) throws(KafkaError) -> GroupDescription {
         var list: UnsafePointer<rd_kafka_group_list>?
         let code = rd_kafka_list_groups(pointer, group, &list, max(timeout.wholeMilliseconds, 1))

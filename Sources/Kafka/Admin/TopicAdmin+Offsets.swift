@@ -1,7 +1,7 @@
 import CRDKafka
 
 extension TopicAdmin {
-    /// Where the partitions of a topic begin and end.
+    /// The beginnings and ends of the partitions of a topic.
     ///
     /// - Parameters:
     ///   - topic: The topic's name.
@@ -17,7 +17,7 @@ extension TopicAdmin {
         return zip(lows, highs).map { Watermarks(low: $0, high: $1) }
     }
 
-    /// Where chosen partitions of a topic end.
+    /// The ends of chosen partitions of a topic.
     ///
     /// - Parameters:
     ///   - partitions: Their numbers.
@@ -30,7 +30,7 @@ extension TopicAdmin {
         return try client.offsets(of: partitions, in: topic, at: LogicalOffset.end, timeout: timeout)
     }
 
-    /// Where chosen partitions of a topic begin.
+    /// The beginnings of chosen partitions of a topic.
     ///
     /// - Parameters:
     ///   - partitions: Their numbers.

@@ -29,7 +29,7 @@ extension TopicAdmin {
         return try settings(RD_KAFKA_RESOURCE_TOPIC, topics, "topic", timeout)
     }
 
-    /// The settings of one of the brokers; most are the same for all of them.
+    /// The settings of one of the brokers. Most are the same for all of them.
     ///
     /// - Parameter timeout: How long to wait.
     /// - Returns: Every setting, those with their default included.

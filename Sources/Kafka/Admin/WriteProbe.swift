@@ -5,7 +5,7 @@ import CRDKafka
 /// The record asks for 2 acknowledgements, which Kafka does not know: a broker looks at the rights first and at that next (Kafka,
 /// `KafkaApis.handleProduceRequest` and `ReplicaManager.appendRecords`), so that the error which comes back tells one from the other.
 public enum WriteProbe {
-    /// What the broker said.
+    /// The broker's answer.
     public enum Answer: Sendable, Equatable {
         /// The record was refused for its acknowledgements alone.
         case allowed

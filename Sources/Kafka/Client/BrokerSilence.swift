@@ -3,9 +3,9 @@
 /// A first line comes early enough to be read within 2 s, and more of them 2, 4, 8 … 60 s after the one before. Nothing is said of a
 /// broker that answers before the first line, nor of one that goes away later: that the program reports as it does its work.
 public struct BrokerSilence: Sendable {
-    /// What is said.
+    /// The notices that are given.
     public enum Notice: Sendable, Equatable {
-        /// No broker has answered so far; the cause, if it is known.
+        /// No broker has answered so far, with the cause, if it is known.
         case silent(BrokerTrouble.Cause?)
         /// One has answered, after it was said that none did.
         case answered
@@ -13,14 +13,14 @@ public struct BrokerSilence: Sendable {
 
     /// From the first question to the first line.
     public static let firstWait = Duration.milliseconds(1500)
-    /// From the first line to the second; each wait is twice as long as the one before.
+    /// The time from the first line to the second. Each wait is twice as long as the one before.
     public static let secondWait = Duration.seconds(2)
     /// The longest wait between two lines.
     public static let longestWait = Duration.seconds(60)
 
     private var due: ContinuousClock.Instant?
     private var wait = secondWait
-    /// Whether anything shows that no broker answers: an error, or a question without an answer.
+    /// True if anything shows that no broker answers: an error, or a question without an answer.
     private var isProven = false
     private var cause: BrokerTrouble.Cause?
     private var wasSaid = false
@@ -29,7 +29,7 @@ public struct BrokerSilence: Sendable {
     /// One that was asked nothing yet.
     public init() {}
 
-    /// Notes that brokers are asked; only the first time counts.
+    /// Notes that brokers are asked. Only the first time counts.
     ///
     /// - Returns: Whether it was the first time.
     public mutating func asked(at now: ContinuousClock.Instant) -> Bool {
@@ -46,7 +46,7 @@ public struct BrokerSilence: Sendable {
         self.cause = cause ?? self.cause
     }
 
-    /// What must be said now; nil when nothing is.
+    /// The notice that must be given now, or nil when there is none.
     public mutating func notice(at now: ContinuousClock.Instant) -> Notice? {
         guard let due, !isOver, isProven, now >= due else { return nil }
         self.due = now + wait

@@ -1,6 +1,7 @@
-/// Why a broker cannot be worked with, in plain words: what an error of librdkafka comes to. Fixed words and an address, so no secrets.
+/// The reason that a broker cannot be worked with, in plain words: what an error of librdkafka comes to. Fixed words and an
+/// address, so no secrets.
 public struct BrokerTrouble: Sendable, Equatable {
-    /// What is wrong, as far as the error tells it.
+    /// The fault, as far as the error shows it.
     public enum Cause: String, Sendable, CaseIterable {
         case connectionRefused = "connection refused"
         case noRoute = "no way to that address"
@@ -17,12 +18,12 @@ public struct BrokerTrouble: Sendable, Equatable {
         case mechanismRefused = "login refused: it does not offer this SASL mechanism"
     }
 
-    /// What is wrong.
+    /// The cause of the trouble.
     public let cause: Cause
     /// The broker, `host:port`.
     public let broker: String
 
-    /// What an error says of a connection; nil where it is about none, or its words are not known.
+    /// The trouble that an error reports of a connection. Nil where it is about none, or its words are not known.
     ///
     /// - Parameters:
     ///   - name: The error's name, such as `_TRANSPORT`.
@@ -43,7 +44,7 @@ extension BrokerTrouble: CustomStringConvertible {
 }
 
 extension BrokerTrouble.Cause {
-    /// The words are those of librdkafka 2.0.2, taken from the library at work; the system's are those of glibc.
+    /// The words are those of librdkafka 2.0.2, taken from the library at work. The system's are those of glibc.
     fileprivate init?(name: String, sentence: String) {
         func has(_ words: String...) -> Bool { words.contains { sentence.contains($0) } }
         switch name {
@@ -71,7 +72,7 @@ extension BrokerTrouble.Cause {
         }
     }
 
-    /// What to check.
+    /// The thing to check, as a question.
     public var question: String {
         switch self {
         case .connectionRefused, .noRoute, .timedOut, .nameUnknown, .notKafka: Self.addressQuestion
@@ -85,6 +86,6 @@ extension BrokerTrouble.Cause {
         }
     }
 
-    /// What to check where nothing answers.
+    /// The thing to check where nothing answers, as a question.
     static let addressQuestion = "is `kafka.bootstrap_servers` right?"
 }

@@ -1,13 +1,13 @@
 import Dispatch
 import Synchronization
 
-/// Hears from clients whether a broker has answered, and has it said when none does. One for all clients of a program; any thread.
+/// Hears from clients if a broker has answered, and has it said when none does. One for all clients of a program, on any thread.
 public final class BrokerWatch: Sendable {
-    /// What must be said, and of which brokers.
+    /// A notice that must be given, and the brokers that it is about.
     public struct Notice: Sendable, Equatable {
         /// The addresses that were asked, as configured.
         public let brokers: String
-        /// What must be said.
+        /// The notice itself.
         public let event: BrokerSilence.Notice
 
         /// One line for a person.
@@ -20,13 +20,13 @@ public final class BrokerWatch: Sendable {
             }
         }
 
-        /// Why no broker answers, in a few words.
+        /// The reason that no broker answers, in a few words.
         public var reason: String {
             guard case .silent(let cause?) = event else { return "no answer yet" }
             return cause.rawValue
         }
 
-        /// What to check.
+        /// The thing to check, as a question.
         public var question: String {
             guard case .silent(let cause?) = event else { return BrokerTrouble.Cause.addressQuestion }
             return cause.question
@@ -42,7 +42,7 @@ public final class BrokerWatch: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let say: @Sendable (Notice) -> Void
     private let isOver = Atomic<Bool>(false)
-    /// Protects it, and keeps notices in their order; `say` is called while it is held, so that must not come back here.
+    /// Protects it, and keeps notices in their order. `say` is called while it is held, so that must not come back here.
     private let state = Mutex(State())
 
     /// A watch that has heard nothing yet.
@@ -59,7 +59,7 @@ public final class BrokerWatch: Sendable {
 
     deinit { end() }
 
-    /// Whether brokers are being asked, and none has answered yet.
+    /// True while brokers are being asked, and none has answered yet.
     public var isWaiting: Bool { !isOver.load(ordering: .relaxed) }
 
     /// Ends it: nothing is said any more.

@@ -1,6 +1,6 @@
 import CRDKafka
 
-/// What a client says about itself.
+/// A client's report about itself.
 public enum ClientEvent: Sendable {
     /// Information unless `isFatal`: the library goes on trying by itself.
     case error(KafkaError)
@@ -25,7 +25,7 @@ extension ClientEvent {
         if case .statistics = self { true } else { false }
     }
 
-    /// The client event that `event` holds, if it is one; the caller destroys `event`.
+    /// The client event that `event` holds, if it is one. The caller destroys `event`.
     init?(_ event: OpaquePointer, of client: ClientHandle) {
         switch rd_kafka_event_type(event) {
         case RD_KAFKA_EVENT_ERROR: self = .error(Self.error(event, of: client))
@@ -58,7 +58,8 @@ extension ClientEvent {
 }
 
 extension LogLine {
-    /// The library complains of a property that only the other kind of client has; the user's properties serve both, so it is no news.
+    /// True if the library complains of a property that only the other kind of client has. The user's properties serve both, so
+    /// it is no news.
     var isAboutTheOtherSide: Bool {
         facility == "CONFWARN" && message.contains("property and will be ignored by this")
     }
@@ -75,7 +76,7 @@ extension KafkaError {
         return worst
     }
 
-    /// An error that the library reported by itself; a fatal one is replaced by its cause (`rd_kafka_fatal_error`, rdkafka.h).
+    /// An error that the library reported by itself. A fatal one is replaced by its cause (`rd_kafka_fatal_error`, rdkafka.h).
     static func reported(_ code: rd_kafka_resp_err_t, message: String?, by client: OpaquePointer, isFatal: Bool) -> KafkaError {
         guard isFatal || code == RD_KAFKA_RESP_ERR__FATAL else { return KafkaError(code, message: message) }
         var reason = [CChar](repeating: 0, count: 512)

@@ -57,8 +57,8 @@ extension ClientHandle {
         return KafkaError(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, message: "cannot read the offsets of \(topic): no leader")
     }
 
-    /// Asks the brokers who leads partitions now, so that the library knows. Where none answers, nothing changes; what is wrong with the
-    /// topic, the question for its offsets tells.
+    /// Asks the brokers who leads partitions now, so that the library knows. Where none answers, nothing changes. The question
+    /// for its offsets shows what is wrong with the topic.
     ///
     /// - Returns: Whether each has a leader; nil where that is not known, or one is not there.
     private func hasLeaders(_ partitions: some Collection<Int32>, of topic: String, timeout: Duration) -> Bool? {

@@ -10,9 +10,9 @@ final class ClientHandle: @unchecked Sendable {
     let pointer: OpaquePointer
     let diagnosis: Diagnosis
     private let inbox: ClientInbox?
-    /// Protects the list of topic handles; nothing else is locked while it is held.
+    /// Protects the list of topic handles. Nothing else is locked while it is held.
     private let topics = Mutex<[TopicHandle]>([])
-    /// The topics whose leaders are asked for before their offsets are; nothing else is locked while it is held.
+    /// The topics whose leaders are asked for before their offsets are. Nothing else is locked while it is held.
     private let doubtful = Mutex<Set<String>>([])
 
     /// Makes the client that `settings` describe.
@@ -42,7 +42,7 @@ final class ClientHandle: @unchecked Sendable {
         rd_kafka_destroy_flags(pointer, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
     }
 
-    /// Makes a handle for the topic `name`, unless there is one, and returns its index; the handle lives as long as the client.
+    /// Makes a handle for the topic `name`, unless there is one, and returns its index. The handle lives as long as the client.
     func addTopic(_ name: String) throws(KafkaError) -> Int {
         try TopicName.validate(name)
         let index = topics.withLock { topics -> Int? in
@@ -55,7 +55,7 @@ final class ClientHandle: @unchecked Sendable {
         return index
     }
 
-    /// Whether a topic's leader failed to answer the latest question for offsets, so that it may be another one by now.
+    /// True if a topic's leader failed to answer the latest question for offsets, so that it may be another one by now.
     func isDoubtful(_ topic: String) -> Bool { doubtful.withLock { $0.contains(topic) } }
 
     /// Notes whether a topic's leader failed to answer.

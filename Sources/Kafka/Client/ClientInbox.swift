@@ -16,7 +16,7 @@ final class ClientInbox: Sendable {
     /// The delivery reports that are still to come.
     let reports = OpenReports()
     private let diagnosis: Diagnosis
-    /// Protects events and failures; nothing else is locked while it is held.
+    /// Protects events and failures. Nothing else is locked while it is held.
     private let state = Mutex(State())
 
     init(_ diagnosis: Diagnosis) {
@@ -89,7 +89,7 @@ final class ClientInbox: Sendable {
         }
     }
 
-    /// The error among the events that says most about why no broker answers; the events stay.
+    /// The error among the events that says most about why no broker answers. The events stay.
     var worstError: KafkaError? {
         state.withLock { KafkaError.worst(of: $0.events) }
     }

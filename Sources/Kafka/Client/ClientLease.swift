@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Hands out a client until it is closed; a call in flight keeps the client alive, a later one gets a typed error.
+/// Hands out a client until it is closed. A call in flight keeps the client alive, a later one gets a typed error.
 final class ClientLease: Sendable {
-    /// Protects the reference; nothing else is locked while it is held.
+    /// Protects the reference. Nothing else is locked while it is held.
     private let client: Mutex<ClientHandle?>
 
     init(_ client: ClientHandle) {
@@ -17,7 +17,7 @@ final class ClientLease: Sendable {
         return client
     }
 
-    /// Takes the client back; nil if that was done before.
+    /// Takes the client back. Nil if that was done before.
     func end() -> ClientHandle? {
         client.withLock { client in
             defer { client = nil }

@@ -1,10 +1,10 @@
 import CRDKafka
 
-/// Owns a reference to one of a client's queues. Used by one thread at a time; keeps the client alive.
+/// Owns a reference to one of a client's queues. Used by one thread at a time. Keeps the client alive.
 final class ClientQueue {
     let client: ClientHandle
     private let pointer: OpaquePointer
-    /// The bytes of the value that was read last; 0 before the first.
+    /// The number of bytes of the value that was read last, or 0 before the first.
     var lastValueByteCount = 0
 
     private init(_ client: ClientHandle, _ pointer: OpaquePointer) {
@@ -48,8 +48,8 @@ final class ClientQueue {
         return ClientQueue(client, pointer)
     }
 
-    /// Writes 8 bytes, the number 1, to `descriptor` whenever the queue stops being empty; not again before it was read until empty, and
-    /// not for what lies in it already.
+    /// Writes 8 bytes, the number 1, to `descriptor` whenever the queue stops being empty, but not again before it was read until
+    /// empty, and not for what lies in it already.
     func signal(_ descriptor: Int32) {
         withUnsafeBytes(of: 1 as UInt64) { rd_kafka_queue_io_event_enable(pointer, descriptor, $0.baseAddress, $0.count) }
     }
@@ -59,7 +59,7 @@ final class ClientQueue {
         rd_kafka_queue_poll(pointer, milliseconds)
     }
 
-    /// Removes the next event of the client itself; those of other kinds are destroyed.
+    /// Removes the next event of the client itself. Those of other kinds are destroyed.
     func nextClientEvent(waiting milliseconds: Int32 = 0) -> ClientEvent? {
         while let event = nextEvent(waiting: milliseconds) {
             defer { rd_kafka_event_destroy(event) }
@@ -68,7 +68,7 @@ final class ClientQueue {
         return nil
     }
 
-    /// Removes all events of the client; the error among them that says most about why no broker answers.
+    /// Removes all events of the client, and returns the error among them that says most about why no broker answers.
     func drainErrors() -> KafkaError? {
         var events: [ClientEvent] = []
         while let event = nextClientEvent() { events.append(event) }
@@ -80,10 +80,10 @@ final class ClientQueue {
         rd_kafka_consume_queue(pointer, milliseconds)
     }
 
-    /// How many events or records are in it.
+    /// The number of events or records in it.
     var count: Int { rd_kafka_queue_length(pointer) }
 
-    /// Asks every broker for its groups; the answer comes into this queue.
+    /// Asks every broker for its groups. The answer comes into this queue.
     func listGroups(_ options: OpaquePointer?) { rd_kafka_ListConsumerGroups(client.pointer, options, pointer) }
 
     /// Lets the partition's records flow into this queue from `offset` on, without a group.
@@ -93,7 +93,7 @@ final class ClientQueue {
         }
     }
 
-    /// Leaves the group in the background; its events go to this queue.
+    /// Leaves the group in the background. Its events go to this queue.
     func closeConsumer() throws(KafkaError) {
         if let error = KafkaError(consuming: rd_kafka_consumer_close_queue(client.pointer, pointer)) { throw error }
     }

@@ -6,7 +6,7 @@ import CRDKafka
 final class ClientSettings {
     typealias Setting = (key: String, value: String)
 
-    /// What an error or log line passes through before anybody sees it.
+    /// The treatment of an error or log line before anybody sees it.
     let diagnosis: Diagnosis
     private let brokers: String
     private var conf: OpaquePointer?
@@ -43,7 +43,7 @@ final class ClientSettings {
     /// Has the watch know that a client is made, which asks the brokers.
     func noteQuestion() { diagnosis.watch?.asked(brokers) }
 
-    /// Makes the client; the conf is gone afterwards.
+    /// Makes the client. The conf is gone afterwards.
     func makeClient(_ type: rd_kafka_type_t) throws(KafkaError) -> OpaquePointer {
         var reason = [CChar](repeating: 0, count: 512)
         guard let client = rd_kafka_new(type, conf, &reason, reason.count) else {
@@ -71,8 +71,8 @@ final class ClientSettings {
 }
 
 extension ClientSettings {
-    /// What both sides start from (rdkafka `CONFIGURATION.md`): no Nagle delay, quick reconnects, statistics every 5 s, and a
-    /// connection is given up when an answer takes 10 s, not a minute.
+    /// The settings that both sides start from (rdkafka `CONFIGURATION.md`): no Nagle delay, quick reconnects, statistics every
+    /// 5 s, and a connection is given up when an answer takes 10 s, not a minute.
     private static var commonDefaults: [Setting] {
         [
             ("socket.nagle.disable", "true"), ("socket.keepalive.enable", "true"), ("reconnect.backoff.ms", "50"),
@@ -80,7 +80,7 @@ extension ClientSettings {
         ]
     }
 
-    /// The properties that this module sets by itself, and how the user says the same thing; nil if there is no way.
+    /// The properties that this module sets by itself, and how the user says the same thing, or nil if there is no way.
     private static var reserved: [String: String?] {
         [
             "bootstrap.servers": "the setting for the bootstrap servers",

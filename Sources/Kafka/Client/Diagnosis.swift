@@ -1,6 +1,6 @@
 import CRDKafka
 
-/// What every error and log line passes through: secrets are blotted out, and a failure known to mislead is put in plain words.
+/// The treatment of every error and log line: secrets are blotted out, and a failure known to mislead is put in plain words.
 struct Diagnosis: Sendable {
     private let secrets: [String]
     private let saslMechanism: String?
@@ -47,7 +47,7 @@ public enum KafkaLibrary {
     /// The version in text, such as `2.0.2`.
     public static var version: String { String(cString: rd_kafka_version_str()) }
 
-    /// Whether SASL SCRAM works against Kafka 4 and later, which refuse the nonce sent by librdkafka before 2.6.1.
+    /// True if SASL SCRAM works against Kafka 4 and later, which refuse the nonce sent by librdkafka before 2.6.1.
     public static var supportsScramOnKafka4: Bool { rd_kafka_version() >= firstWithValidNonce }
 
     /// librdkafka 2.6.1, `RD_KAFKA_VERSION` in rdkafka.h.

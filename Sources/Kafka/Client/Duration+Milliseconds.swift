@@ -10,6 +10,6 @@ extension Duration {
 }
 
 extension Duration? {
-    /// The same; without a duration −1, which the library takes for "as long as it needs".
+    /// The same, or without a duration −1, which the library takes for "as long as it needs".
     var wholeMilliseconds: Int32 { self?.wholeMilliseconds ?? -1 }
 }

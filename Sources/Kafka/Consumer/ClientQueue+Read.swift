@@ -1,7 +1,7 @@
 import CRDKafka
 
 extension ClientQueue {
-    /// Takes one record off the queue and lets `body` look at it; `onEnd` is called at the end of a partition.
+    /// Takes one record off the queue and lets `body` look at it. `onEnd` is called at the end of a partition.
     func read<Failure>(
         waiting milliseconds: Int32 = 0, _ body: (borrowing ConsumedRecord) throws(Failure) -> Void,
         onEnd: (_ partition: Int32, _ offset: Int64) -> Void = { _, _ in }

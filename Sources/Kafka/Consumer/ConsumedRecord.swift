@@ -12,10 +12,11 @@ public struct ConsumedRecord: ~Copyable {
     /// The number of the partition.
     public var partition: Int32 { message.pointee.partition }
 
-    /// The record's offset in its partition; there is always a number behind it.
+    /// The record's offset in its partition. There is always a number behind it.
     public var offset: Int64 { Self.offset(message.pointee.offset) }
 
-    /// When the record was made or appended, in milliseconds since 1970, at most the end of the year 9999; nil if the topic keeps no times.
+    /// The time when the record was made or appended, in milliseconds since 1970, at most the end of the year 9999. Nil if the
+    /// topic keeps no times.
     public var timestamp: Int64? {
         var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         let time = rd_kafka_message_timestamp(message, &type)
@@ -25,10 +26,10 @@ public struct ConsumedRecord: ~Copyable {
     /// The offset that is shown for what a broker says.
     static func offset(_ number: Int64) -> Int64 { min(number, .max - 1) }
 
-    /// The time that is shown for what a publisher wrote, who can write any number; nil for none.
+    /// The time that is shown for what a publisher wrote, who can write any number. Nil for none.
     static func timestamp(_ number: Int64) -> Int64? { number < 0 ? nil : min(number, 253_402_300_799_999) }
 
-    /// The key; nil if there is none, which is not the same as an empty one.
+    /// The key, or nil if there is none, which is not the same as an empty one.
     public var key: Span<UInt8>? {
         @_lifetime(borrow self)
         get {
@@ -37,7 +38,7 @@ public struct ConsumedRecord: ~Copyable {
         }
     }
 
-    /// The value; nil for a tombstone, which is not the same as an empty one.
+    /// The value, or nil for a tombstone, which is not the same as an empty one.
     public var value: Span<UInt8>? {
         @_lifetime(borrow self)
         get {
@@ -46,7 +47,7 @@ public struct ConsumedRecord: ~Copyable {
         }
     }
 
-    /// Calls `body` with the name and value of each header, in the order of the record; names may repeat.
+    /// Calls `body` with the name and value of each header, in the order of the record. Names may repeat.
     ///
     /// - Throws: What `body` throws.
     public func forEachHeader<Failure>(

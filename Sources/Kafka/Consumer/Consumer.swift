@@ -6,10 +6,10 @@ import CRDKafka
 /// alone keeps the member in its group (`max.poll.interval.ms`). A partition that is not read fills up to its limits and costs nothing more;
 /// there is no pausing, which would throw away what was fetched. What may be called from other threads is in `group`.
 public final class Consumer {
-    /// The group's offsets and this member's place in the group; may be used from any thread.
+    /// The group's offsets and this member's place in the group. May be used from any thread.
     public let group: ConsumerGroup
 
-    /// The partitions of the current assignment; the index of each is its slot.
+    /// The partitions of the current assignment. The index of each is its slot.
     public private(set) var assignment: [TopicPartition] = []
 
     private let lease: ClientLease
@@ -21,7 +21,7 @@ public final class Consumer {
     /// A rebalance was handed out and not answered yet.
     private var owesAnswer = false
 
-    /// Makes a member of the group `groupID`; it joins with `subscribe(_:)`. Nothing is sent yet.
+    /// Makes a member of the group `groupID`. It joins with `subscribe(_:)`. Nothing is sent yet.
     ///
     /// - Parameters:
     ///   - configuration: The brokers and the user's properties.
@@ -97,7 +97,7 @@ public final class Consumer {
         return nil
     }
 
-    /// Starts to read each partition at its position; the answer to `.assigned`, replacing any assignment before.
+    /// Starts to read each partition at its position, as the answer to `.assigned`, replacing any assignment before.
     ///
     /// - Parameters:
     ///   - positions: The partitions; the index of each becomes its slot.
@@ -125,7 +125,7 @@ public final class Consumer {
         assignment = positions.map(\.partition)
     }
 
-    /// Stops reading all partitions; the answer to `.revoked`.
+    /// Stops reading all partitions, as the answer to `.revoked`.
     ///
     /// - Throws: The library refused, or the consumer is closed.
     public func unassign() throws(KafkaError) {
@@ -171,7 +171,7 @@ public final class Consumer {
         refill?.look(at: partitionQueues)
     }
 
-    /// The oldest and the next offset of a partition as the last fetch reported them; nil before the first.
+    /// The oldest and the next offset of a partition as the last fetch reported them, or nil before the first.
     ///
     /// - Parameter slot: The partition's index in `assignment`.
     /// - Returns: The offsets; no request is sent.
@@ -180,7 +180,7 @@ public final class Consumer {
         return partitionQueues[slot].client.watermarks(of: assignment[slot])
     }
 
-    /// Leaves the group and frees everything; a second call does nothing.
+    /// Leaves the group and frees everything. A second call does nothing.
     ///
     /// A revocation that the group wants answered meanwhile is answered at once: drain and commit before. A member with an instance name keeps
     /// its partitions until the session time-out, for its successor.
@@ -210,7 +210,7 @@ public struct Watermarks: Sendable, Equatable {
 }
 
 extension ClientHandle {
-    /// The oldest and the next offset of a partition as the last fetch reported them; nil before the first.
+    /// The oldest and the next offset of a partition as the last fetch reported them, or nil before the first.
     func watermarks(of partition: TopicPartition) -> Watermarks? {
         var low: Int64 = 0
         var high: Int64 = 0

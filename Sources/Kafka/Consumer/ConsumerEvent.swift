@@ -1,8 +1,8 @@
-/// What a consumer's queue holds besides records.
+/// An event that a consumer's queue holds besides records.
 public enum ConsumerEvent: Sendable {
     /// The group gave these partitions to this member, which answers with `assign(_:)`.
     case assigned([TopicPartition])
-    /// The group wants all partitions back; the member drains, commits and answers with `unassign()`.
+    /// The group wants all partitions back. The member drains, commits and answers with `unassign()`.
     ///
     /// When they are lost, another member may own them by now: commit nothing, answer at once.
     case revoked([TopicPartition], isLost: Bool)
@@ -22,19 +22,19 @@ public enum ConsumerEvent: Sendable {
     }
 }
 
-/// What one attempt to read a partition gave.
+/// The result of one attempt to read a partition.
 public enum ReadResult: Sendable, Equatable {
     /// A record, which was handed over.
     case record
-    /// Nothing is there at the moment; the descriptor will say when there is.
+    /// Nothing is there at the moment. The descriptor will say when there is.
     case empty
-    /// The end of the partition; the next record will have this offset or a later one. Only if it was asked for.
+    /// The end of the partition. The next record will have this offset or a later one. Only if it was asked for.
     case endOfPartition(offset: Int64)
-    /// The partition has a problem, such as an offset that is gone; the library tries again by itself unless `isFatal`.
+    /// The partition has a problem, such as an offset that is gone. The library tries again by itself unless `isFatal`.
     case error(KafkaError)
 }
 
-/// What happens when a partition has no committed offset, or one that is no longer kept.
+/// The way to go on when a partition has no committed offset, or one that is no longer kept.
 public enum OffsetReset: String, Sendable {
     /// Start with the oldest record.
     case earliest

@@ -1,7 +1,7 @@
 import CRDKafka
 
 extension ConsumerGroup {
-    /// How many partitions topics have now. Their number can grow while a group goes on with what it was given.
+    /// The numbers of partitions that topics have now. They can grow while a group goes on with what it was given.
     ///
     /// - Parameters:
     ///   - topics: Names of topics.
@@ -15,7 +15,7 @@ extension ConsumerGroup {
         return topics.map { snapshot.topic($0)?.partitionCount ?? 0 }
     }
 
-    /// Which partitions no member has, although the group is rebalanced.
+    /// The partitions that no member has, although the group is rebalanced.
     ///
     /// - Parameters:
     ///   - partitions: Those that a member should have.

@@ -45,7 +45,7 @@ public struct ConsumerGroup: Sendable {
             of: CollectionOfOne(partition.partition), in: partition.topic, at: LogicalOffset.end, timeout: timeout)[0]
     }
 
-    /// Commits offsets outside of any transaction; for brokers that have none.
+    /// Commits offsets outside of any transaction, for brokers that have none.
     ///
     /// - Parameter offsets: The offsets and their metadata.
     /// - Throws: The call failed, or one of the partitions did. The library's session and socket time-outs bound the wait.

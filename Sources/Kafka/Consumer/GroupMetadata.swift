@@ -5,7 +5,7 @@ import CRDKafka
 /// A broker takes offsets with an empty member and generation −1 without any check, and librdkafka can hand out just that after a long stall;
 /// such metadata is refused here. `@unchecked Sendable`: the object behind the pointer never changes, and the library copies it when used.
 public final class GroupMetadata: @unchecked Sendable {
-    /// The generation of the group; nil if this version of the library writes metadata in a way unknown to us.
+    /// The generation of the group, or nil if this version of the library writes metadata in a way unknown to us.
     public let generation: Int32?
     /// The name that the group gave the member.
     public let memberID: String
@@ -24,7 +24,8 @@ public final class GroupMetadata: @unchecked Sendable {
         try self.init(consuming: pointer, currentMemberID: memberID)
     }
 
-    /// What moves the positions of a group that has no members. Brokers take it without a check: be sure that there are none.
+    /// The metadata that moves the positions of a group that has no members. Brokers take it without a check: be sure that there
+    /// are none.
     ///
     /// - Parameter group: The group's name.
     /// - Throws: A name that Kafka does not allow.
@@ -72,8 +73,8 @@ public final class GroupMetadata: @unchecked Sendable {
 }
 
 extension GroupMetadata {
-    /// What serialised metadata says, in librdkafka's private format (`rd_kafka_consumer_group_metadata_write`, rdkafka_cgrp.c):
-    /// `CGMDv2:`, the generation as a native 32-bit integer, then group and member, each ended by a zero byte.
+    /// The content of serialised metadata, in librdkafka's private format (`rd_kafka_consumer_group_metadata_write`,
+    /// rdkafka_cgrp.c): `CGMDv2:`, the generation as a native 32-bit integer, then group and member, each ended by a zero byte.
     struct Identity: Equatable {
         let generation: Int32
         let groupID: String

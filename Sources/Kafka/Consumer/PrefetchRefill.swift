@@ -7,7 +7,7 @@ import CRDKafka
 /// is asked for its dead groups: a short answer, which needs no permission, and the request passes through that very thread. Measured with
 /// 60,000 records at 20,000/s: one pause of 250 to 460 ms in each run without it, none with it.
 struct PrefetchRefill {
-    /// How many answers have come, for tests.
+    /// The number of answers that have come, for tests.
     private(set) var answerCount = 0
 
     private let answers: ClientQueue
@@ -15,21 +15,21 @@ struct PrefetchRefill {
     private var isWanted = false
     private var isAsking = false
 
-    /// Whether a queue is full, or was and has not run low; for tests.
+    /// True if a queue is full, or was and has not run low. It is for tests.
     var hasSeenFullQueue: Bool { watch.hasSeenFullQueue }
 
     /// Records in a partition's queue from which on nothing is fetched for it, unless the user's properties say otherwise. Each costs the
     /// library some 500 bytes besides its own.
     static let defaultLimit = 2000
 
-    /// What the library itself must be told: from 2.2.0 on, to look at full queues again after 10 ms.
+    /// The settings that the library itself needs: from 2.2.0 on, to look at full queues again after 10 ms.
     static var settings: [ClientSettings.Setting] {
         isNeeded ? [] : [("fetch.queue.backoff.ms", "10")]
     }
 
     private static var isNeeded: Bool { rd_kafka_version() < 0x0202_0000 }
 
-    /// Watches over the queues of `client`; nil if the library does so by itself.
+    /// Watches over the queues of `client`. Nil if the library does so by itself.
     init?(_ client: ClientHandle) throws(KafkaError) {
         guard Self.isNeeded else { return nil }
         answers = try .empty(of: client)
@@ -46,7 +46,8 @@ struct PrefetchRefill {
         return result == RD_KAFKA_CONF_OK ? Int(text(value)) : nil
     }
 
-    /// Looks at the partitions' queues, and wakes the library if one runs low. Every 10 ms is often enough; it takes well below 1 µs.
+    /// Looks at the partitions' queues, and wakes the library if one runs low. Every 10 ms is often enough. It takes well below
+    /// 1 µs.
     mutating func look(at queues: [ClientQueue]) {
         if isAsking, let answer = answers.nextEvent() {
             rd_kafka_event_destroy(answer)
@@ -80,15 +81,15 @@ struct PrefetchRefill {
 ///
 /// The library says how many records a queue has, and not how many bytes: these are estimated from the records that were read.
 struct PrefetchWatch: Equatable {
-    /// What one look at a queue finds.
+    /// The findings of one look at a queue.
     struct Look: Equatable {
         /// The records in it.
         var count: Int
-        /// The bytes of the value that was last read from it; 0 before the first.
+        /// The number of bytes of the value that was last read from it, or 0 before the first.
         var valueByteCount = 0
     }
 
-    /// What is known of a queue.
+    /// The known facts of a queue.
     private struct Queue: Equatable {
         var wasFull = false
         /// The records at the look before.
@@ -108,7 +109,7 @@ struct PrefetchWatch: Equatable {
         self.byteLimit = byteLimit
     }
 
-    /// Whether a queue is full, or was and has not run low.
+    /// True if a queue is full, or was and has not run low.
     var hasSeenFullQueue: Bool { queues.contains { $0.wasFull } }
 
     /// Looks at all queues.
@@ -124,7 +125,7 @@ struct PrefetchWatch: Equatable {
         return runsLow
     }
 
-    /// Takes in one look; whether the queue has run low.
+    /// Takes in one look. True if the queue has run low.
     private mutating func note(_ look: Look, of index: Int) -> Bool {
         let known = queues[index]
         // One large record among small ones, or the reverse, is soon forgotten.

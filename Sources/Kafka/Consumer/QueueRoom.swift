@@ -1,4 +1,4 @@
-/// What a client may hold of each partition that it reads, in bytes.
+/// The bytes that a client may hold of each partition that it reads.
 ///
 /// librdkafka has no limit for a client as a whole where each partition has a queue of its own: `queued.max.messages.kbytes` then counts
 /// for each by itself, and cannot be changed once the client is made (CONFIGURATION.md of 2.0.2; `rd_kafka_toppar_fetch_decide` compares

@@ -4,7 +4,7 @@ public struct OffsetCommit: Sendable, Equatable {
     public var partition: TopicPartition
     /// The next offset to read.
     public var offset: Int64
-    /// A text that the broker keeps with the offset, 4,096 bytes by default (`offset.metadata.max.bytes`); no zero byte.
+    /// A text that the broker keeps with the offset, 4,096 bytes by default (`offset.metadata.max.bytes`), without a zero byte.
     public var metadata: String
 
     /// Commits `offset` as the next one to read of `partition`.
@@ -15,23 +15,23 @@ public struct OffsetCommit: Sendable, Equatable {
     }
 }
 
-/// What a group has committed for one partition.
+/// A group's committed position in one partition.
 public struct CommittedOffset: Sendable, Equatable {
     /// The partition.
     public let partition: TopicPartition
-    /// The next offset to read; nil if the group never committed one.
+    /// The next offset to read, or nil if the group never committed one.
     public let offset: Int64?
-    /// The text kept with the offset; empty if there is none.
+    /// The text kept with the offset, which is empty if there is none.
     public let metadata: String
 }
 
-/// Where to start reading a partition.
+/// The place to start reading a partition.
 public enum StartOffset: Sendable, Equatable {
     /// The oldest record that is kept.
     case beginning
     /// Only what arrives from now on.
     case end
-    /// The record with this offset; if it is gone, `auto.offset.reset` decides.
+    /// The record with this offset. If it is gone, `auto.offset.reset` decides.
     case offset(Int64)
 
     var value: Int64 {

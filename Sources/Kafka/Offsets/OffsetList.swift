@@ -34,7 +34,7 @@ struct OffsetList: ~Copyable {
         element.pointee.metadata_size = size
     }
 
-    /// What `transform` makes of each element, in order.
+    /// The results of `transform` for each element, in order.
     func map<Result>(_ transform: (rd_kafka_topic_partition_t) -> Result) -> [Result] {
         UnsafeBufferPointer(start: pointer.pointee.elems, count: Int(pointer.pointee.cnt)).map(transform)
     }
@@ -58,7 +58,7 @@ extension rd_kafka_topic_partition_t {
         TopicPartition(topic: topic.map { String(cString: $0) } ?? "", partition: partition)
     }
 
-    /// The metadata of a commit; what is not UTF-8 becomes U+FFFD.
+    /// The metadata of a commit. What is not UTF-8 becomes U+FFFD.
     var metadataText: String {
         guard let metadata, metadata_size > 0 else { return "" }
         return String(decoding: UnsafeRawBufferPointer(start: metadata, count: metadata_size), as: UTF8.self)

@@ -1,7 +1,7 @@
 /// The records that the library accepted and could not write.
 public struct DeliveryFailures: Sendable, Equatable {
-    /// How many there are.
+    /// The number of failures.
     public internal(set) var count = 0
-    /// What went wrong with the first.
+    /// The error of the first.
     public internal(set) var first: KafkaError?
 }

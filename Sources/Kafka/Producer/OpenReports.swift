@@ -13,7 +13,7 @@ final class OpenReports: Sendable {
         var hasEnded = false
     }
 
-    /// Protects all of it; nothing else is locked while it is held, and no report is passed on.
+    /// Protects all of it. Nothing else is locked while it is held, and no report is passed on.
     private let state = Mutex(State())
 
     /// Keeps a report.
@@ -31,7 +31,7 @@ final class OpenReports: Sendable {
         return number
     }
 
-    /// Removes a report; nil if it was told already.
+    /// Removes a report. Nil if it was passed on already.
     func take(_ number: UInt) -> Report? {
         state.withLock { state -> Report? in state.reports.removeValue(forKey: number) }
     }
@@ -52,7 +52,7 @@ final class OpenReports: Sendable {
         tell(number, .persisted(partition: partition.partition, offset: known))
     }
 
-    /// Reports the rest as possibly persisted, in the order of their records; none is taken from here on.
+    /// Reports the rest as possibly persisted, in the order of their records. None is taken from here on.
     func end() {
         let rest = state.withLock { state -> [UInt: Report] in
             let rest = state.reports

@@ -5,9 +5,9 @@ import CRDKafka
 /// A report comes once, in the thread that polls, flushes, commits, closes, or waits for room in a full queue; it must not block. It may
 /// produce, and must not close the producer.
 extension Producer {
-    /// What became of a record (`rd_kafka_msg_status_t`, rdkafka.h).
+    /// The fate of a record (`rd_kafka_msg_status_t`, rdkafka.h).
     public enum Delivery: Sendable, Equatable {
-        /// It is written; in a transaction, that counts with the commit alone.
+        /// It is written. In a transaction, that counts with the commit alone.
         ///
         /// The offset is nil if the broker has the record from an attempt before, whose answer was lost, and does not say where. This is
         /// recognised only while every record for the partition has a report.

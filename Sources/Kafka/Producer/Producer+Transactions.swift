@@ -1,6 +1,6 @@
 import CRDKafka
 
-/// The calls of a transaction. They block the thread; without a time-out they take as long as the transaction may.
+/// The calls of a transaction. They block the thread. Without a time-out they take as long as the transaction may.
 ///
 /// How to go on after an error: `isRetriable` means the same call again, `requiresAbort` means `abortTransaction` and everything again; any
 /// other, and `isFatal` above all, means a new producer with the same transactional id. After a time-out of `commitTransaction` the outcome is

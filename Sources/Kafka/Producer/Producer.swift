@@ -58,7 +58,8 @@ public final class Producer: Sendable {
         ]
     }
 
-    /// What small transactions need to be quick: no lingering and short retries. The partitioner is that of the Java client.
+    /// The settings that small transactions need to be quick: no lingering and short retries. The partitioner is that of the Java
+    /// client.
     private static var defaults: [ClientSettings.Setting] {
         [("linger.ms", "1"), ("retry.backoff.ms", "10"), ("compression.type", "lz4"), ("partitioner", "murmur2_random")]
     }
@@ -84,7 +85,7 @@ public final class Producer: Sendable {
         return result
     }
 
-    /// How many partitions a topic of this producer has, as the brokers know it now.
+    /// The number of partitions that a topic of this producer has, as the brokers know it now.
     ///
     /// - Throws: No broker answered within `timeout`, or the topic is missing or not allowed.
     public func partitionCount(of topic: Topic, timeout: Duration) throws(KafkaError) -> Int32 {
@@ -129,7 +130,7 @@ public final class Producer: Sendable {
         return counts
     }
 
-    /// Makes a topic known by name alone; its first record may wait up to 1 s.
+    /// Makes a topic known by name alone. Its first record may wait up to 1 s.
     ///
     /// - Throws: A name that Kafka does not allow.
     public func topic(named name: String) throws(KafkaError) -> Topic {
@@ -196,10 +197,11 @@ public final class Producer: Sendable {
     /// The records accepted since `beginTransaction` (or the start) and not written.
     public var failedDeliveries: DeliveryFailures { inbox.failures }
 
-    /// Removes the next error, statistics or log line that came in during a call before; nil if there is none.
+    /// Removes the next error, statistics or log line that came in during a call before. Nil if there is none.
     public func nextEvent() -> ClientEvent? { inbox.next() }
 
-    /// Writes what is waiting, and frees everything; a second call does nothing. Abort a transaction before, or the broker will when it times out.
+    /// Writes what is waiting, and frees everything. A second call does nothing. Abort a transaction before, or the broker will
+    /// when it times out.
     ///
     /// Every report that did not come before comes now: with what the library knows, or else as possibly persisted.
     ///
@@ -230,7 +232,7 @@ extension Producer {
         }
     }
 
-    /// Why the library did not take a record.
+    /// The reason that the library did not take a record.
     func refusal(_ code: rd_kafka_resp_err_t, of topic: Topic, _ client: ClientHandle) -> KafkaError {
         let reason = KafkaError.reported(code, message: nil, by: client.pointer, isFatal: false)
         return reason.saying("a record for '\(topic.name)' was not taken: \(reason.message)")

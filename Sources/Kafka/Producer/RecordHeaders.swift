@@ -6,7 +6,7 @@ public struct RecordHeaders: ~Copyable {
     public struct Place: Sendable {
         private let nameStart, nameEnd, valueStart, valueEnd: UInt32
 
-        /// A header that stands at these places; one that does not fit makes a list that is refused.
+        /// A header that stands at these places. One that does not fit makes a list that is refused.
         public init(name: Range<Int>, value: Range<Int>?) {
             nameStart = UInt32(truncatingIfNeeded: name.lowerBound)
             nameEnd = Self.end(name)
@@ -14,10 +14,10 @@ public struct RecordHeaders: ~Copyable {
             valueEnd = value.map(Self.end) ?? 0
         }
 
-        /// Where the name stands.
+        /// The place of the name.
         public var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
 
-        /// Where the value stands; nil for a header without one, which is not the same as an empty one.
+        /// The place of the value, or nil for a header without one, which is not the same as an empty one.
         public var value: Range<Int>? { valueStart > valueEnd ? nil : Int(valueStart)..<Int(valueEnd) }
 
         /// Beyond every record where the place does not fit.
@@ -26,10 +26,10 @@ public struct RecordHeaders: ~Copyable {
         }
     }
 
-    /// Ours to destroy until a record is taken with it; nil while there are no headers.
+    /// Ours to destroy until a record is taken with it. Nil while there are no headers.
     private var list: OpaquePointer?
     private let capacity: Int
-    /// Whether the library took each header.
+    /// True if the library took each header.
     private var isComplete = true
 
     /// No headers.
@@ -39,7 +39,7 @@ public struct RecordHeaders: ~Copyable {
         self.capacity = capacity
     }
 
-    /// Headers that stand in `bytes`; a place outside of them makes the list one that is refused.
+    /// Headers that stand in `bytes`. A place outside of them makes the list one that is refused.
     public init(_ places: Span<Place>, of bytes: Span<UInt8>) {
         capacity = places.count
         guard !places.isEmpty, let list = rd_kafka_headers_new(places.count) else { return }
@@ -62,7 +62,7 @@ public struct RecordHeaders: ~Copyable {
         if let list { rd_kafka_headers_destroy(list) }
     }
 
-    /// Adds a header; a name that is there already is added once more.
+    /// Adds a header. A name that is there already is added once more.
     ///
     /// - Parameters:
     ///   - name: The name.
@@ -98,6 +98,6 @@ public struct RecordHeaders: ~Copyable {
 }
 
 extension Range<Int> {
-    /// Whether all of `part` lies within.
+    /// True if all of `part` lies within.
     fileprivate func holds(_ part: Range<Int>) -> Bool { part.lowerBound >= lowerBound && part.upperBound <= upperBound }
 }

@@ -1,14 +1,15 @@
 /// A copy of a record, for those who need it for longer than a look.
 public struct FetchedRecord: Sendable {
-    /// The record's offset in its partition; there is always a number behind it.
+    /// The record's offset in its partition. There is always a number behind it.
     public let offset: Int64
-    /// When the record was made or appended, in milliseconds since 1970, at most the end of the year 9999; nil if the topic keeps no times.
+    /// The time when the record was made or appended, in milliseconds since 1970, at most the end of the year 9999. Nil if the
+    /// topic keeps no times.
     public let timestamp: Int64?
-    /// The key; nil if there is none.
+    /// The key, or nil if there is none.
     public let key: [UInt8]?
-    /// The value; nil for a tombstone.
+    /// The value, or nil for a tombstone.
     public let value: [UInt8]?
-    /// The headers in the order of the record; names may repeat.
+    /// The headers in the order of the record. Names may repeat.
     public let headers: [(name: [UInt8], value: [UInt8]?)]
 
     /// Copies a record.

@@ -1,12 +1,12 @@
 import CRDKafka
 
-/// Reads chosen partitions of several topics, each by itself, without a group and with little memory for each; for records that may lie
-/// unread for long.
+/// Reads chosen partitions of several topics, each by itself, without a group and with little memory for each, for records that
+/// may lie unread for long.
 ///
 /// Belongs to one thread. Who owns the partitions, and where their reading begins, is the caller's to know. A partition that is not read
 /// fills up to its limit and costs nothing more. It sees only what was committed.
 public final class PartitionReader {
-    /// The partitions that are read; the index of each is its slot.
+    /// The partitions that are read. The index of each is its slot.
     public private(set) var partitions: [TopicPartition] = []
 
     private let client: ClientHandle
@@ -82,7 +82,7 @@ public final class PartitionReader {
         }
     }
 
-    /// Stops reading and forgets what was fetched; a second call does nothing.
+    /// Stops reading and forgets what was fetched. A second call does nothing.
     public func stop() {
         for (partition, reading) in zip(partitions, readings) {
             rd_kafka_consume_stop(reading.topic, partition.partition)
@@ -120,7 +120,7 @@ public final class PartitionReader {
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code) }
     }
 
-    /// The oldest and the next offset of a partition as the last fetch reported them; nil before the first.
+    /// The oldest and the next offset of a partition as the last fetch reported them, or nil before the first.
     ///
     /// - Parameter slot: The partition's index in `partitions`.
     /// - Returns: The offsets; no request is sent.
@@ -129,6 +129,6 @@ public final class PartitionReader {
         return client.watermarks(of: partitions[slot])
     }
 
-    /// Removes the next error, statistics or log line without waiting; nil if there is none.
+    /// Removes the next error, statistics or log line without waiting. Nil if there is none.
     public func nextEvent() -> ClientEvent? { events.nextClientEvent() }
 }

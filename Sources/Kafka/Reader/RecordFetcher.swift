@@ -5,7 +5,7 @@ import CRDKafka
 /// Ask in ascending order: what lies close together is read in one go, and what lies far apart is jumped over. Belongs to one thread. It sees
 /// only what was committed.
 public final class RecordFetcher {
-    /// What became of a question.
+    /// The outcome of a question.
     public enum Answer: Sendable {
         /// The record.
         case record(FetchedRecord)
@@ -13,7 +13,7 @@ public final class RecordFetcher {
         case gone
     }
 
-    /// Records of which so many are not asked for are read over; more of them are jumped over.
+    /// The number of records that are read over although they are not asked for. More of them are jumped over.
     private static let longestStep: Int64 = 5000
 
     private let client: ClientHandle
@@ -22,7 +22,7 @@ public final class RecordFetcher {
     private var partition: TopicPartition?
     /// The offset of the next record that the queue can give.
     private var position: Int64 = 0
-    /// The partition's end, once reading came there; it is reported only once.
+    /// The partition's end, once reading came there. It is reported only once.
     private var end: Int64?
     /// The topics whose partitions the client has asked for.
     private var knownTopics: Set<String> = []
@@ -94,7 +94,7 @@ public final class RecordFetcher {
         }
     }
 
-    /// How many partitions a topic has, as the brokers know it now.
+    /// The number of partitions that a topic has, as the brokers know it now.
     ///
     /// - Parameters:
     ///   - topic: The topic's name.
@@ -142,7 +142,7 @@ public final class RecordFetcher {
         return offset
     }
 
-    /// Stops reading; the next question starts again.
+    /// Stops reading. The next question starts again.
     public func stop() {
         if let partition, let index = try? client.addTopic(partition.topic) {
             rd_kafka_consume_stop(client.topic(index), partition.partition)

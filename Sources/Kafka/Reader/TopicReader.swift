@@ -1,22 +1,22 @@
 import CRDKafka
 
-/// Reads all partitions of a topic without a group and without leaving a trace at the broker; for looking, not for working.
+/// Reads all partitions of a topic without a group and without leaving a trace at the broker, for looking, not for working.
 ///
 /// Belongs to one thread. It sees only what was committed.
 public final class TopicReader {
-    /// Where to start.
+    /// The place to start.
     public enum Start: Sendable, Equatable {
         /// The oldest records that are kept.
         case beginning
-        /// What arrives from now on.
+        /// The records that arrive from now on.
         case end
-        /// An offset for each partition; partitions that are not named start at the beginning.
+        /// An offset for each partition. Partitions that are not named start at the beginning.
         case offsets([Int32: Int64])
         /// The first records not older than this time, in milliseconds since 1970.
         case time(Int64)
     }
 
-    /// Where to stop.
+    /// The place to stop.
     public enum Stop: Sendable, Equatable {
         /// Nowhere: what comes while reading is read as well.
         case never
@@ -47,7 +47,7 @@ public final class TopicReader {
     private var unfinishedCount = 0
     private var isClosed = false
 
-    /// How far one partition was read, and where its end was when its reading began.
+    /// The progress in one partition: how far it was read, and where its end was when its reading began.
     private struct Progress {
         let start: Int64
         var position: Int64
@@ -109,7 +109,7 @@ public final class TopicReader {
         close()
     }
 
-    /// What is read ahead is limited to so many bytes, and by nothing else.
+    /// The defaults, which limit what is read ahead to so many bytes, and by nothing else.
     ///
     /// Whenever a limit is met, librdkafka 2.0 looks again after a second at most, however fast the queue was emptied meanwhile (2.2 has
     /// `fetch.queue.backoff.ms` for it). A million results of 1.2 KB took 9.2 s with 16 MiB, and take 2.3 s.
@@ -120,7 +120,7 @@ public final class TopicReader {
         ]
     }
 
-    /// What every reader without a group has.
+    /// The settings that every reader without a group has.
     static var fixed: [ClientSettings.Setting] {
         [
             ("isolation.level", "read_committed"), ("enable.partition.eof", "true"), ("enable.auto.offset.store", "false"),
@@ -144,7 +144,7 @@ public final class TopicReader {
         Dictionary(uniqueKeysWithValues: progress.enumerated().map { (Int32($0), $1.position) })
     }
 
-    /// The number of offsets still to be read up to there; some may hold no record.
+    /// The number of offsets still to be read up to there. Some may hold no record.
     public var remainingCount: Int64 {
         progress.reduce(0) { sum, part in
             let (count, isBeyond) = sum.addingReportingOverflow(max(0, part.end - part.position))
@@ -188,7 +188,8 @@ public final class TopicReader {
         if isBounded { rd_kafka_consume_stop(client.topic(topicIndex), Int32(partition)) }
     }
 
-    /// Removes the next error, statistics or log line without waiting; nil if there is none. Look now and then: a refused login shows only here.
+    /// Removes the next error, statistics or log line without waiting. Nil if there is none. Look now and then: a refused login
+    /// shows only here.
     public func nextEvent() -> ClientEvent? {
         isClosed ? nil : events.nextClientEvent()
     }
@@ -206,7 +207,7 @@ public final class TopicReader {
         return progress.count - before
     }
 
-    /// Stops reading; a second call does nothing.
+    /// Stops reading. A second call does nothing.
     public func close() {
         guard !isClosed else { return }
         isClosed = true

@@ -8,7 +8,7 @@ struct MessageContext {
     let now: Timestamp
     /// The identity on the device, given or derived.
     let collapseID: CollapseID?
-    /// When Apple may drop the push.
+    /// The moment from which Apple may drop the push.
     let appleExpiry: Timestamp
 
     init(
@@ -21,7 +21,7 @@ struct MessageContext {
         appleExpiry = request.expiresAt ?? now.adding(seconds: configuration.defaultLifetimeSeconds)
     }
 
-    /// Whether the device has something to show: the message is not silent and has one of `fields`.
+    /// True if the device has something to show: the message is not silent and has one of `fields`.
     func shows(_ fields: MessageFields) -> Bool {
         !message.isSilent && !message.fields.isDisjoint(with: fields)
     }
@@ -48,7 +48,7 @@ struct MessageContext {
 }
 
 extension JSONDocument {
-    /// Whether `key` is a name that the platform's own payload uses, so that app data cannot.
+    /// True if `key` is a name that the platform's own payload uses, so that app data cannot.
     ///
     /// Apple: `aps`. FCM v1: `from`, `message_type`, and all that starts with `google.` or `gcm.`; in the legacy API with
     /// `google` or `gcm` (FCM reference, `Message.data`; page HubProtocol, "Platforms").
@@ -67,7 +67,7 @@ extension JSONDocument {
 }
 
 extension PushRequest {
-    /// Whole seconds from `now` until the request expires, or nil when it does not; at most 4 weeks, FCM's limit.
+    /// Whole seconds from `now` until the request expires, at most 4 weeks, FCM's limit. Nil when it does not.
     func secondsLeft(at now: Timestamp) -> Int64? {
         guard let expiresAt else { return nil }
         return min(max(0, expiresAt.milliseconds(since: now) / 1000), 2_419_200)

@@ -14,7 +14,7 @@ struct MessageFields: OptionSet, Sendable {
     static let actionCategory = Self(rawValue: 1 << 7)
     static let threadID = Self(rawValue: 1 << 8)
 
-    /// What a notification shows as lines of text.
+    /// The fields that a notification shows as lines of text.
     static let texts: Self = [.title, .subtitle, .body]
 
     /// The name of the field in the set that is called as `key` is, or nil when there is none.
@@ -47,7 +47,7 @@ extension PushRequest.Message {
         return fields
     }
 
-    /// The text of one field; the badge is a number and has none.
+    /// The text of one field. The badge is a number and has none.
     func text(of field: MessageFields) -> JSONDocument.Text? {
         switch field {
         case .title: title

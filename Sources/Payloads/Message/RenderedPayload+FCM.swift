@@ -26,7 +26,7 @@ extension RenderedPayload {
         body.append("}}")
     }
 
-    /// Formats a message for the legacy FCM API, which the hub calls `gcm`; it takes the same choices as FCM v1.
+    /// Formats a message for the legacy FCM API, which the hub calls `gcm`. It takes the same choices as FCM v1.
     mutating func renderGCM(_ context: MessageContext, of request: PushRequest) throws(PayloadError) {
         let isShown = context.shows(.texts)
         let placed: MessageFields = isShown ? [.title, .subtitle, .body, .sound] : []

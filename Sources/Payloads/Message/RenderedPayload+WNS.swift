@@ -1,6 +1,6 @@
 internal import PushModel
 
-/// What a body is to Windows: the values of `X-WNS-Type`.
+/// The kinds of a body to Windows: the values of `X-WNS-Type`.
 enum WNSType: UInt8, CaseIterable {
     case toast, tile, badge, raw
 
@@ -13,7 +13,7 @@ enum WNSType: UInt8, CaseIterable {
         }
     }
 
-    /// The root element that an XML body of this type has; raw bodies are not looked into.
+    /// The root element that an XML body of this type has. Raw bodies are not looked into.
     var rootName: StaticString {
         switch self {
         case .toast: "toast"

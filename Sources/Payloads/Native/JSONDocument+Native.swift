@@ -1,7 +1,7 @@
 internal import PushModel
 
 extension JSONDocument {
-    /// What is wrong with a native body for `platform`, at the first place where something is, or nil.
+    /// The fault of a native body for `platform`, at the first place where something is wrong, or nil.
     func nativeFault(in body: Node, for platform: Platform) -> (node: Node, sentence: String)? {
         guard kind(of: body) == .object else { return (body, "The body must be a JSON object.") }
         switch platform {
@@ -57,7 +57,7 @@ extension JSONDocument {
         return fault
     }
 
-    /// Whether the payload for Apple wakes the app and shows nothing.
+    /// True if the payload for Apple wakes the app and shows nothing.
     func isBackgroundPush(_ body: Node) -> Bool {
         guard let aps = member("aps", of: body), member("content-available", of: aps) != nil else { return false }
         return member("alert", of: aps) == nil && member("badge", of: aps) == nil && member("sound", of: aps) == nil

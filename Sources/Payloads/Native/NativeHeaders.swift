@@ -1,8 +1,8 @@
 internal import PushModel
 
-/// What the headers of a native payload say that matters for the rest of the call.
+/// The content of a native payload's headers that matters for the rest of the call.
 struct NativeHeaders {
-    /// What is named already, so that nothing from the request is put beside it.
+    /// The headers that are named already, so that nothing from the request is put beside them.
     struct Names: OptionSet {
         let rawValue: UInt8
         static let expiry = Self(rawValue: 1 << 0)
@@ -17,7 +17,7 @@ struct NativeHeaders {
     private(set) var names: Names = []
     private(set) var isVoIP = false
     private(set) var isBackground = false
-    /// Whether Apple may show the push: the type is `alert`, or the hub finds one.
+    /// True if Apple may show the push: the type is `alert`, or the hub finds one.
     private(set) var mayAlert = true
     private(set) var wnsType: WNSType?
 
@@ -52,7 +52,7 @@ struct NativeHeaders {
         }
     }
 
-    /// Remembers what matters of one header; false if its value is impossible.
+    /// Remembers what matters of one header. False if its value is impossible.
     private mutating func note(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
         if name.equalsIgnoringCase("x-wns-type") {
             wnsType = WNSType.allCases.first { value.equalsIgnoringCase($0.headerValue) }
@@ -120,7 +120,7 @@ struct NativeHeaders {
     ]
     private static let reservedPrefixes: [StaticString] = ["content-", "proxy-", "x-ms-", "x-http-method", "x-forwarded-"]
 
-    /// The service bus headers name tags, format, handle and schedule; only the expiry is the publisher's.
+    /// The service bus headers name tags, format, handle and schedule. Only the expiry is the publisher's.
     private static func isReserved(_ name: Span<UInt8>) -> Bool {
         if name.startsIgnoringCase(with: "servicebusnotification-") {
             return !name.equalsIgnoringCase("servicebusnotification-apns-expiry")
@@ -132,7 +132,7 @@ struct NativeHeaders {
 }
 
 extension Span<UInt8> {
-    /// Whether this is the header `apns-` + `suffix`, also in the spelling `X-Apns-…` that some SDKs use.
+    /// True if this is the header `apns-` + `suffix`, also in the spelling `X-Apns-…` that some SDKs use.
     fileprivate func isAPNs(_ suffix: StaticString) -> Bool {
         if startsIgnoringCase(with: "apns-") { return extracting(5...).equalsIgnoringCase(suffix) }
         if startsIgnoringCase(with: "x-apns-") { return extracting(7...).equalsIgnoringCase(suffix) }

@@ -62,7 +62,7 @@ extension PayloadFormatter {
         return type
     }
 
-    /// What a body is to Windows: what its root element says, which the header may repeat; raw only if the header says so.
+    /// The type of a body to Windows: what its root element says, which the header may repeat. Raw only if the header says so.
     private static func wnsType(
         of body: JSONDocument.Node, in document: JSONDocument, stated: WNSType?
     ) throws(PayloadError) -> WNSType {
@@ -102,7 +102,7 @@ extension PayloadFormatter {
         }
     }
 
-    /// Whether a push to Apple is a background push: its header says so, or there is none and `aps` has nothing to show.
+    /// True if a push to Apple is a background push: its header says so, or there is none and `aps` has nothing to show.
     private func isBackground(_ body: JSONDocument.Node, _ document: JSONDocument, _ given: NativeHeaders) -> Bool {
         if given.names.contains(.pushType) { return given.isBackground }
         return document.kind(of: body) == .object
@@ -120,7 +120,7 @@ extension Platform {
         }
     }
 
-    /// Whether the platform takes nothing but JSON; SDKs disagree about Baidu, and the others are not for us to judge.
+    /// True if the platform takes nothing but JSON. SDKs disagree about Baidu, and the others are not for us to judge.
     fileprivate var isJSONOnly: Bool {
         switch self {
         case .apple, .fcmv1, .gcm: true

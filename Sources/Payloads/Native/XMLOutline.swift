@@ -3,7 +3,7 @@
 /// It is no parser: names of closing tags, entities and namespaces are the hub's to judge. It takes no document type, which no
 /// notification has.
 enum XMLOutline {
-    /// Where the root's name stands, or nil when the text has not exactly one root whose elements are all closed.
+    /// The place of the root's name, or nil when the text has not exactly one root whose elements are all closed.
     static func rootName(of text: Span<UInt8>) -> Range<Int>? {
         var index = text.starts(with: "\u{FEFF}") ? 3 : 0
         var depth = 0
@@ -81,7 +81,7 @@ private struct Tag {
         end = close + 1
     }
 
-    /// The `>` that ends the tag; one inside an attribute's quotes does not.
+    /// The `>` that ends the tag. One inside an attribute's quotes does not.
     private static func closingBracket(from start: Int, in text: Span<UInt8>) -> Int? {
         var quote: UInt8?
         for index in start..<text.count {

@@ -140,8 +140,8 @@ final class DemoStage {
         configuration.topics = topics
         configuration.guarantee = .atLeastOnce
         configuration.start = .beginning
-        // Shorter than brokers allow, so that nobody has to wait long for the killed worker's partitions.
-        configuration.sessionTimeout = .seconds(6)
+        // Shorter than brokers allow, so that nobody waits long for the killed worker's partitions. A rebalance of this broker takes 3 s.
+        configuration.sessionTimeout = .milliseconds(4500)
         configuration.rateLimit = hubRate
         // The emulator tells at once what became of a notification.
         configuration.outcomes.firstWait = 100

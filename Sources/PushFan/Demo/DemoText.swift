@@ -32,10 +32,12 @@ struct DemoText {
         try show(lines.enumerated().map { index, line in Self.padded(index == 0 ? word : "", Self.wordWidth) + line })
     }
 
-    /// Lines as they are, each cut where the 80 columns end.
+    /// Lines as they are, each cut where the 80 columns end, without blanks at the end.
     func show(_ lines: [String]) throws {
         for line in lines {
-            try streams.out(line.isEmpty ? "" : DisplayWidth.cut(Self.indent + line, to: Self.width))
+            let shown = DisplayWidth.cut(Self.indent + line, to: Self.width)
+            let end = shown.lastIndex { $0 != " " }.map { shown.index(after: $0) }
+            try streams.out(String(shown[..<(end ?? shown.startIndex)]))
         }
         try streams.flush()
     }

@@ -2,7 +2,7 @@
 private let replacement: StaticString = "\u{FFFD}"
 
 extension ByteWriter {
-    /// Appends `text` as a JSON string with its quotes (RFC 8259, section 7); what is not UTF-8 becomes U+FFFD.
+    /// Appends `text` as a JSON string with its quotes (RFC 8259, section 7). What is not UTF-8 becomes U+FFFD.
     public mutating func append(json text: Span<UInt8>) {
         if text.endOfPlainText(from: 0) == text.count { return append(quoting: text) }
         append("\"")
@@ -32,7 +32,7 @@ extension ByteWriter {
         append(text.extracting(unescaped..<index))
     }
 
-    /// Appends `text` escaped for XML 1.0, valid both as an attribute's value and as text; what XML cannot hold becomes U+FFFD.
+    /// Appends `text` escaped for XML 1.0, valid both as an attribute's value and as text. What XML cannot hold becomes U+FFFD.
     ///
     /// Tabs and line ends become character references, because a parser turns them into blanks inside an attribute.
     public mutating func append(xml text: Span<UInt8>) {

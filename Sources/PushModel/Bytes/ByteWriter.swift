@@ -22,7 +22,7 @@ public struct ByteWriter: Sendable {
     /// The number of bytes written.
     @inlinable public var count: Int { end }
 
-    /// What was written so far, without copying it.
+    /// The bytes that were written so far, without copying them.
     public var span: Span<UInt8> {
         @_lifetime(borrow self) @inline(__always) get { storage.span.extracting(first: end) }
     }
@@ -30,7 +30,7 @@ public struct ByteWriter: Sendable {
     /// A copy of what was written so far.
     public var bytes: [UInt8] { Array(storage[..<end]) }
 
-    /// What was written so far as text; what is not UTF-8 is replaced.
+    /// The bytes that were written so far as text. What is not UTF-8 is replaced.
     public var text: String { String(decoding: storage[..<end], as: UTF8.self) }
 
     /// The byte written last, or nil when there is none.
@@ -68,7 +68,7 @@ public struct ByteWriter: Sendable {
         append(other.span)
     }
 
-    /// Appends `text` as it is between quotation marks, as most strings are written; in one piece, because there are many.
+    /// Appends `text` as it is between quotation marks, as most strings are written. It is in one piece, because there are many.
     ///
     /// The room for it and two bytes more is there or is made, so that all three places lie in it.
     mutating func append(quoting text: Span<UInt8>) {
@@ -112,7 +112,7 @@ public struct ByteWriter: Sendable {
 }
 
 extension ByteWriter: Equatable {
-    /// Whether the same was written to both.
+    /// True if the same was written to both.
     public static func == (left: Self, right: Self) -> Bool {
         left.storage[..<left.end] == right.storage[..<right.end]
     }

@@ -1,5 +1,6 @@
 extension FixedWidthInteger {
-    /// The sum with `other`; beyond what the type holds, the end that it passed. For numbers from outside: anybody may have written them.
+    /// The sum with `other`. Beyond what the type holds, the end that it passed. For numbers from outside: anybody may have
+    /// written them.
     @inlinable public func addingSaturated(_ other: Self) -> Self {
         let (sum, isBeyond) = addingReportingOverflow(other)
         guard isBeyond else { return sum }

@@ -1,6 +1,6 @@
 /// Eight bytes at a time: what is looked for is found by arithmetic on a word, a fifth of the instructions of a look at each byte.
 extension Span<UInt8> {
-    /// The eight bytes from `index` on, the first as the lowest of the word; nil when there are not as many.
+    /// The eight bytes from `index` on, the first as the lowest of the word, or nil when there are not as many.
     @inline(__always) func word(at index: Int) -> UInt64? {
         guard index >= 0, index <= count - 8 else { return nil }
         // They lie inside the span; and any eight bytes, wherever they stand, are a number.
@@ -21,7 +21,7 @@ extension Span<UInt8> {
         word(at: 0) ?? lastWord(from: 0)
     }
 
-    /// Whether both have the same bytes.
+    /// True if both have the same bytes.
     func equals(_ other: borrowing Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         var index = 0

@@ -3,16 +3,16 @@
 /// Many moments come from outside, where anybody can write any number. So none is further from the epoch than `limit`, and the time between
 /// two of them always fits 64 bits. What is counted with moments is counted by the functions here, and `.ci/check` sees to that.
 public struct Timestamp: Sendable, Hashable, Comparable {
-    /// How far from the epoch a moment can be, in milliseconds: 285,000 years.
+    /// The greatest distance of a moment from the epoch, in milliseconds: 285,000 years.
     public static let limit: Int64 = 1 << 53
 
-    /// The earliest moment that there is; stands for "at once".
+    /// The earliest moment that there is. Stands for "at once".
     public static var past: Timestamp { Timestamp(milliseconds: -limit) }
 
-    /// The latest moment that there is; stands for "not at all".
+    /// The latest moment that there is. Stands for "not at all".
     public static var never: Timestamp { Timestamp(milliseconds: limit) }
 
-    /// Milliseconds since the epoch, `-limit` – `limit`; negative before it.
+    /// Milliseconds since the epoch, `-limit` – `limit`. Negative before it.
     public let milliseconds: Int64
 
     /// The moment `milliseconds` after the epoch, or the nearest that there is.
@@ -51,10 +51,10 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         Timestamp(milliseconds: milliseconds.addingSaturated(span))
     }
 
-    /// The time from `earlier` to this moment in milliseconds; negative when `earlier` is later.
+    /// The time from `earlier` to this moment in milliseconds. Negative when `earlier` is later.
     public func milliseconds(since earlier: Timestamp) -> Int64 { milliseconds - earlier.milliseconds }
 
-    /// The time from `earlier` to this moment in nanoseconds, of which 64 bits hold 292 years; more is the most that they hold.
+    /// The time from `earlier` to this moment in nanoseconds, of which 64 bits hold 292 years. More is the most that they hold.
     public func nanoseconds(since earlier: Timestamp) -> Int64 {
         let span = milliseconds(since: earlier)
         let (nanoseconds, isTooLong) = span.multipliedReportingOverflow(by: 1_000_000)

@@ -6,7 +6,7 @@
 /// What lies outside the years 0000–9999 is shown as the nearest moment inside them.
 public struct TimestampText: Sendable {
     private(set) var characters = InlineArray<24, UInt8>(repeating: UInt8(ascii: "Z"))
-    /// What is shown; nothing yet when it is no moment that can be.
+    /// The moment that is shown. Nothing yet when it is no moment that can be.
     private var total = Int64.min
     private var second = Int64.min
 

@@ -25,7 +25,7 @@ public enum UTF8Scalars {
         }
     }
 
-    /// Whether all of `bytes` is well-formed UTF-8.
+    /// True if all of `bytes` is well-formed UTF-8.
     public static func isWellFormed(_ bytes: Span<UInt8>) -> Bool {
         var index = 0
         while index < bytes.count {

@@ -15,7 +15,7 @@ public struct CancelRecord: Sendable, Equatable {
 
     /// The request's id.
     public var requestID: String
-    /// Why it is cancelled.
+    /// The reason why it is cancelled.
     public var reason: String?
 
     /// Cancels a request.
@@ -24,7 +24,7 @@ public struct CancelRecord: Sendable, Equatable {
         self.reason = reason
     }
 
-    /// Reads a record; nil for one that is about something else, and for a tombstone, which takes nothing back.
+    /// Reads a record. Nil for one that is about something else, and for a tombstone, which takes nothing back.
     ///
     /// What the value says beside the reason does not matter: whoever writes the key means it.
     public init?(key: Span<UInt8>, value: Span<UInt8>) {

@@ -1,4 +1,5 @@
-/// Which version of pushfan wrote a record that pushfan reads back, as its headers say (page Upgrading, "What versions have in common").
+/// The version of pushfan that wrote a record that pushfan reads back, as its headers say (page Upgrading, "What versions have in
+/// common").
 ///
 /// The header `pushfan-format` names the version of the record's form; without it that is 1, which this version writes. Whoever meets
 /// another one leaves the partition as it is. That header and `pushfan-group` mean the same in every version, so that the records of
@@ -35,7 +36,7 @@ public struct RecordFormat: Sendable, Equatable {
         }
     }
 
-    /// Whether another version wrote the record for this group, so that this version must leave it.
+    /// True if another version wrote the record for this group, so that this version must leave it.
     public var isNewer: Bool { !isKnown && !isForeign }
 
     private static func equal(_ text: Span<UInt8>, _ word: String) -> Bool {

@@ -1,17 +1,17 @@
-/// What names a large request in the topic of parents: the keys of all records that belong to it begin with it.
+/// The name of a large request in the topic of parents: the keys of all records that belong to it begin with it.
 ///
 /// A request that came as a record is named by its place, which no two requests share even where their ids are the same; one that came
 /// as a file, by its id, so that the same run continued is the same request.
 public struct ParentKey: Sendable, Hashable {
     /// A record of the topic.
     public enum Role: Sendable, Equatable {
-        /// What the request's result needs: `KEY`.
+        /// The record that the request's result needs: `KEY`.
         case parent
-        /// What became of one of its parts: `KEY/CHUNK`.
+        /// The fate of one of its parts: `KEY/CHUNK`.
         case part(Int)
-        /// How far the file is enqueued: `KEY/progress`.
+        /// The progress of enqueuing the file: `KEY/progress`.
         case progress
-        /// Who is about to enqueue it: `KEY/claim`.
+        /// The claim of the one who is about to enqueue it: `KEY/claim`.
         case claim
     }
 
@@ -36,7 +36,7 @@ public struct ParentKey: Sendable, Hashable {
         self.text = text
     }
 
-    /// Reads the key of a record; nil for one that no writer of parents has written.
+    /// Reads the key of a record. Nil for one that no writer of parents has written.
     public static func read(_ bytes: Span<UInt8>) -> (parent: ParentKey, role: Role)? {
         guard !bytes.isEmpty, bytes.count <= maximumByteCount + 12 else { return nil }
         var writer = ByteWriter()

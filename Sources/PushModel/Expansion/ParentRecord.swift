@@ -4,14 +4,14 @@ public struct ParentRecord: Sendable {
     public static let maximumChunks = 10_000_000
 
     let document: JSONDocument
-    /// How many parts there are.
+    /// The number of parts.
     public let chunks: Int
     /// The calls of all parts.
     public let calls: Int
-    /// Where the request stands that was published; nil for one that came as a file, for which this record stands.
+    /// The place of the request that was published, or nil for one that came as a file, for which this record stands.
     public let origin: RecordOrigin?
 
-    /// Reads a record's value; nil for one that this version did not write.
+    /// Reads a record's value. Nil for one that this version did not write.
     public init?(_ value: Span<UInt8>) {
         var document = JSONDocument()
         do { try document.read(value) } catch { return nil }
@@ -44,7 +44,7 @@ public struct ParentRecord: Sendable {
     /// The tenant that it names, if it names one.
     public var tenant: String? { document.string("tenant", of: document.root) }
 
-    /// When the record was taken that was expanded; nil for a file.
+    /// The moment of taking the record that was expanded, or nil for a file.
     var consumedAt: Timestamp? { document.number("consumed_ms", of: document.root).map { Timestamp(milliseconds: $0) } }
 
     /// The trace that the result carries on, if there is one.

@@ -6,11 +6,11 @@ public struct PartReference: Sendable, Equatable {
     public var key: ParentKey
     /// The partition of that topic which holds its records.
     public var partition: Int32
-    /// Which part this is, from 0.
+    /// The number of this part, from 0.
     public var chunk: Int
-    /// How many parts there are.
+    /// The number of parts that there are.
     public var chunks: Int
-    /// When the larger request was published.
+    /// The moment of the larger request's publication.
     public var publishedAt: Timestamp
 
     /// A part of a larger request.
@@ -23,7 +23,7 @@ public struct PartReference: Sendable, Equatable {
         self.publishedAt = publishedAt
     }
 
-    /// Reads the block of a request; nil when it has none.
+    /// Reads the block of a request. Nil when it has none.
     public init?(of request: borrowing PushRequest) {
         guard let node = request.parent else { return nil }
         let document = request.document

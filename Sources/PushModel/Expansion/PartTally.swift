@@ -1,12 +1,12 @@
-/// What became of one part of a large request, as the topic of parents holds it until all parts have ended.
+/// The fate of one part of a large request, as the topic of parents holds it until all parts have ended.
 public struct PartTally: Sendable, Equatable {
-    /// Which part it is.
+    /// The number of the part.
     public var chunk: Int
-    /// Where it stands.
+    /// The state of the part.
     public var state: ResultState
     /// The class of how it ended.
     public var outcome: Outcome
-    /// Why it was no success.
+    /// The reason why it was no success.
     public var code: ErrorCode?
     /// The calls that the hub took.
     public var accepted = 0
@@ -14,7 +14,7 @@ public struct PartTally: Sendable, Equatable {
     public var ambiguous = 0
     /// The attempts of the call that had most.
     public var attempts = 0
-    /// When its first call was made.
+    /// The moment of its first call.
     public var firstAttemptAt: Timestamp?
     /// The time spent in calls, in milliseconds.
     public var hubTime: Int64 = 0
@@ -29,7 +29,7 @@ public struct PartTally: Sendable, Equatable {
         self.code = code
     }
 
-    /// What a part came to.
+    /// The tally of what a part came to.
     public init(chunk: Int, _ conclusion: Conclusion, _ report: borrowing DeliveryReport) {
         self.init(chunk: chunk, state: conclusion.state, outcome: conclusion.outcome, code: conclusion.code)
         accepted = report.calls.count { $0.outcome == .success }
@@ -40,7 +40,7 @@ public struct PartTally: Sendable, Equatable {
         throttleWait = report.throttleWait
     }
 
-    /// Reads a record's value; nil for one that this version did not write.
+    /// Reads a record's value. Nil for one that this version did not write.
     ///
     /// - Parameters:
     ///   - value: The value.

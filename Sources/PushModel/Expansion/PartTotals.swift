@@ -1,6 +1,6 @@
-/// What the parts of a large request came to so far, added up; it does not grow with their number.
+/// The sum of what the parts of a large request came to so far. It does not grow with their number.
 public struct PartTotals: Sendable, Equatable {
-    /// The parts that are named among those that were not sent; the others are found by their own results.
+    /// The parts that are named among those that were not sent. The others are found by their own results.
     public static let maximumNamed = 100
 
     /// The parts that were sent everywhere.
@@ -23,7 +23,7 @@ public struct PartTotals: Sendable, Equatable {
     public private(set) var ambiguousCalls = 0
     /// The attempts of the call that had most.
     public private(set) var attempts = 0
-    /// When the first call was made.
+    /// The moment of the first call.
     public private(set) var firstAttemptAt: Timestamp?
     /// The time spent in calls, in milliseconds.
     public private(set) var hubTime: Int64 = 0
@@ -73,7 +73,7 @@ public struct PartTotals: Sendable, Equatable {
         if (new.outcome.gravity, new.chunk) < (worst.outcome.gravity, worst.chunk) { self.worst = new }
     }
 
-    /// How the request ended as a whole: `sent` when every part was, `partial` when anything was, else as the gravest part.
+    /// The end of the request as a whole: `sent` when every part was, `partial` when anything was, else as the gravest part.
     public var conclusion: Conclusion {
         guard let worst else {
             if sent == 0 { return Conclusion(state: .failed, outcome: .transient, code: .internal) }

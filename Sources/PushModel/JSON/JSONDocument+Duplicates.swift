@@ -1,5 +1,5 @@
 extension JSONDocument {
-    /// How many duplicate keys are named.
+    /// The number of duplicate keys that are named.
     private static let maximumDuplicates = 16
 
     /// Looks for keys that stand twice in the object whose token is `object`: by pairs while there are few, else sorted.
@@ -52,7 +52,7 @@ extension JSONDocument {
         if duplicateKeys.count < Self.maximumDuplicates { duplicateKeys.append(Node(index: Int32(key))) }
     }
 
-    /// Orders by length, then bytes; negative when `left` comes first.
+    /// Orders by length, then bytes. Negative when `left` comes first.
     private func compare(_ left: Text, _ right: Text) -> Int {
         guard left.length == right.length else { return Int(left.length - right.length) }
         let (left, right) = (span(left), span(right))

@@ -1,5 +1,5 @@
 extension JSONDocument {
-    /// The most bytes that are written of a JSON Pointer; a longer one is cut and ends in `…`.
+    /// The most bytes that are written of a JSON Pointer. A longer one is cut and ends in `…`.
     ///
     /// Pointers go into results and headers, and a name inside a record may be as long as the record.
     public static let maximumPointerByteCount = 512
@@ -22,7 +22,7 @@ extension JSONDocument {
         return Self.cut(path)
     }
 
-    /// The child of `container` that is `node` or has it inside; its key when `container` is an object.
+    /// The child of `container` that is `node` or has it inside, and its key when `container` is an object.
     private func child(of container: Node, holding node: Node) -> (key: Node?, position: Int, value: Node)? {
         guard var current = firstChild(of: container) else { return nil }
         let isObject = kind(of: container) == .object

@@ -1,10 +1,10 @@
 extension JSONDocument {
-    /// Objects and arrays inside one another; deeper texts are refused.
+    /// The greatest depth of objects and arrays inside one another. Deeper texts are refused.
     public static let maximumDepth = 64
-    /// Bytes of one text, 16 MiB; larger ones are refused.
+    /// Bytes of one text, 16 MiB. Larger ones are refused.
     public static let maximumByteCount = 16 << 20
 
-    /// Reads one JSON text in place of what the document held; after an error it holds nothing.
+    /// Reads one JSON text in place of what the document held. After an error it holds nothing.
     ///
     /// - Parameter source: The text, UTF-8 without a byte order mark.
     /// - Throws: `JSONError` naming the reason, the byte and the JSON Pointer of the first fault.
@@ -48,7 +48,7 @@ extension JSONDocument {
 }
 
 extension JSONDocument.Token {
-    /// What stands in room that is not used yet.
+    /// The content of room that is not used yet.
     fileprivate static let none = Self(kind: .null, start: 0, length: 0, next: 0)
 }
 

@@ -15,11 +15,11 @@ public struct JSONDocument: Sendable {
         let length: Int32
         /// The number of UTF-8 bytes.
         public var count: Int { Int(length) }
-        /// Whether there is no text at all.
+        /// True if there is no text at all.
         public var isEmpty: Bool { length == 0 }
     }
 
-    /// What a value is.
+    /// The kinds of a value.
     public enum Kind: UInt8, Sendable {
         case object, array, string, number, `true`, `false`, null
     }
@@ -29,8 +29,8 @@ public struct JSONDocument: Sendable {
         /// The value's range in `bytes`: raw text, or the decoded content of a string.
         var start: Int32
         var length: Int32
-        /// The index of the first token after this value and all that is in it; while it is being read, the token of the container
-        /// around it, or -1.
+        /// The index of the first token after this value and all that is in it. While it is being read, the token of the
+        /// container around it, or -1.
         var next: Int32
         /// The number of members or elements.
         var childCount: Int32 = 0
@@ -38,12 +38,12 @@ public struct JSONDocument: Sendable {
 
     /// The text as received, followed by the decoded content of strings that had escapes and by texts added later.
     var content = ByteWriter()
-    /// Room for tokens; those of the text stand at its front, the root's first.
+    /// Room for tokens. Those of the text stand at its front, the root's first.
     var tokens: [Token] = []
-    /// The keys that stand in their object before, in the order in which the objects end; at most 16.
+    /// The keys that stand in their object before, in the order in which the objects end. They are at most 16.
     public internal(set) var duplicateKeys: [Node] = []
 
-    /// An empty document without a `root`; `read` fills it.
+    /// An empty document without a `root`. `read` fills it.
     public init() {}
 
     /// Forgets the text and keeps the room, unless a rare giant made it large.
@@ -63,10 +63,10 @@ public struct JSONDocument: Sendable {
     /// The outermost value of a text that was read without an error.
     public var root: Node { Node(index: 0) }
 
-    /// What the value at `node` is.
+    /// The kind of the value at `node`.
     public func kind(of node: Node) -> Kind { tokens[Int(node.index)].kind }
 
-    /// The number of members of an object or elements of an array; 0 for other values.
+    /// The number of members of an object or elements of an array, or 0 for other values.
     public func childCount(of node: Node) -> Int { Int(tokens[Int(node.index)].childCount) }
 
     /// The content of a string, or the raw text of any other value.
@@ -85,7 +85,7 @@ public struct JSONDocument: Sendable {
     @_lifetime(borrow self)
     public borrowing func source(byteCount: Int) -> Span<UInt8> { content.span.extracting(0..<byteCount) }
 
-    /// `text` as a `String`; for messages and tests, not for the path of every request.
+    /// `text` as a `String`, for messages and tests, not for the path of every request.
     public func string(_ text: Text) -> String {
         String(decoding: content.room[Int(text.start)..<Int(text.start) + Int(text.length)], as: UTF8.self)
     }
@@ -102,10 +102,10 @@ public struct JSONDocument: Sendable {
         tokens[Int(node.index)].childCount > 0 ? Node(index: node.index + 1) : nil
     }
 
-    /// The value that follows `node` on the same level; of a key, its member's value.
+    /// The value that follows `node` on the same level. Of a key, its member's value.
     public func next(after node: Node) -> Node { Node(index: tokens[Int(node.index)].next) }
 
-    /// Calls `body` with every member of the object at `node`, in order; for other values, never.
+    /// Calls `body` with every member of the object at `node`, in order. For other values, never.
     @inlinable public func forEachMember<E: Error>(of node: Node, _ body: (Text, Node) throws(E) -> Void) throws(E) {
         guard kind(of: node) == .object, var key = firstChild(of: node) else { return }
         for remaining in stride(from: childCount(of: node), to: 0, by: -1) {
@@ -115,7 +115,7 @@ public struct JSONDocument: Sendable {
         }
     }
 
-    /// Calls `body` with every element of the array at `node`, in order; for other values, never.
+    /// Calls `body` with every element of the array at `node`, in order. For other values, never.
     @inlinable public func forEachElement<E: Error>(of node: Node, _ body: (Node) throws(E) -> Void) throws(E) {
         guard kind(of: node) == .array, var element = firstChild(of: node) else { return }
         for remaining in stride(from: childCount(of: node), to: 0, by: -1) {
@@ -130,7 +130,7 @@ public struct JSONDocument: Sendable {
         var remaining: Int
         let isObject: Bool
 
-        /// The next member's key and value, or the next element twice; nil when there is no more.
+        /// The next member's key and value, or the next element twice, or nil when there is no more.
         public mutating func next(in document: borrowing JSONDocument) -> (key: Node, value: Node)? {
             guard remaining > 0, let current = node else { return nil }
             remaining -= 1
@@ -140,7 +140,7 @@ public struct JSONDocument: Sendable {
         }
     }
 
-    /// A cursor before the first child of `node`; of a scalar, one that is at its end.
+    /// A cursor before the first child of `node`. Of a scalar, one that is at its end.
     public func children(of node: Node) -> Cursor {
         Cursor(node: firstChild(of: node), remaining: childCount(of: node), isObject: kind(of: node) == .object)
     }
@@ -154,7 +154,7 @@ public struct JSONDocument: Sendable {
         return found
     }
 
-    /// Whether `text` is exactly `literal`.
+    /// True if `text` is exactly `literal`.
     public func equals(_ text: Text, _ literal: StaticString) -> Bool {
         guard literal.utf8CodeUnitCount == text.count else { return false }
         let bytes = span(text)
@@ -164,12 +164,12 @@ public struct JSONDocument: Sendable {
         }
     }
 
-    /// Whether `text` is exactly `string`.
+    /// True if `text` is exactly `string`.
     public func equals(_ text: Text, _ string: String) -> Bool {
         span(text).equals(string.utf8Span.span)
     }
 
-    /// Whether two texts have the same bytes.
+    /// True if two texts have the same bytes.
     public func equals(_ left: Text, _ right: Text) -> Bool {
         left.length == right.length && span(left).equals(span(right))
     }

@@ -1,6 +1,6 @@
-/// Why a text is no JSON, or more than will be read.
+/// The reason why a text is no JSON, or more than will be read.
 public struct JSONError: Error, Sendable, Equatable {
-    /// What is wrong, in a bounded vocabulary.
+    /// The fault of the text, in a bounded vocabulary.
     public enum Reason: String, Sendable, CaseIterable {
         case empty
         case invalidUTF8 = "invalid_utf8"
@@ -13,9 +13,9 @@ public struct JSONError: Error, Sendable, Equatable {
         case tooLarge = "too_large"
     }
 
-    /// What is wrong.
+    /// The fault of the text.
     public var reason: Reason
-    /// The byte, counted from 0, at which it was seen; of a wrong word or escape, its first.
+    /// The byte, counted from 0, at which it was seen. Of a wrong word or escape, its first.
     public var offset: Int
     /// The JSON Pointer of the innermost value whose reading had begun and not ended.
     public var pointer: String

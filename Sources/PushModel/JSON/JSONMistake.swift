@@ -29,15 +29,15 @@ extension JSONError {
     }
 }
 
-/// What surrounds the place of an error: the brackets that are open there, and the bytes at it and before it.
+/// The surroundings of an error's place: the brackets that are open there, and the bytes at it and before it.
 private struct JSONOutline: ~Escapable {
     private let source: Span<UInt8>
     private let offset: Int
-    /// Where the brackets stand that are open, the innermost last; a text that is nested too deeply is refused before.
+    /// The places of the brackets that are open, the innermost last. A text that is nested too deeply is refused before.
     private var open: [Int] = []
-    /// Where the string begins that is open.
+    /// The beginning of the string that is open.
     private var string: Int?
-    /// Where the last byte before the error stands that is no blank.
+    /// The place of the last byte before the error that is no blank.
     private var previous: Int?
 
     @_lifetime(copy source)
@@ -65,7 +65,7 @@ private struct JSONOutline: ~Escapable {
     private var byte: UInt8? { offset < source.count ? source[offset] : nil }
     private var previousByte: UInt8? { previous.map { source[$0] } }
 
-    /// Where the mistake is, and its cause; nil where the error's own sentence says all.
+    /// The place of the mistake, and its cause, or nil where the error's own sentence says all.
     func mistake(_ reason: JSONError.Reason) -> (Int, String)? {
         switch reason {
         case .unexpectedByte: unexpected

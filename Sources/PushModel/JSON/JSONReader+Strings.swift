@@ -12,7 +12,7 @@ extension JSONReader {
         index += 1
     }
 
-    /// Reads the rest of a string that is not plain; one with escapes is decoded to the end of `content`.
+    /// Reads the rest of a string that is not plain. One with escapes is decoded to the end of `content`.
     private mutating func readRichString(
         from start: Int, _ source: Span<UInt8>, _ tokens: inout MutableSpan<Token>, _ content: inout ByteWriter
     ) throws(Reason) {
@@ -49,7 +49,7 @@ extension JSONReader {
         }
     }
 
-    /// Reads the escape at `index`; a wrong one is reported where it begins.
+    /// Reads the escape at `index`. A wrong one is reported where it begins.
     private mutating func readEscape(_ source: Span<UInt8>, into content: inout ByteWriter) throws(Reason) {
         let start = index
         guard index + 1 < source.count else { throw .unexpectedEnd }
@@ -74,7 +74,7 @@ extension JSONReader {
         }
     }
 
-    /// Reads the digits behind `\u`, with a second escape behind half a surrogate pair; nil when they are no character.
+    /// Reads the digits behind `\u`, with a second escape behind half a surrogate pair. Nil when they are no character.
     private mutating func readScalar(_ source: Span<UInt8>) throws(Reason) -> Unicode.Scalar? {
         guard let high = try readHexadecimal(source) else { return nil }
         guard high & 0xFC00 == 0xD800 else { return Unicode.Scalar(high) }
@@ -87,7 +87,7 @@ extension JSONReader {
         return Unicode.Scalar(0x10000 + (high & 0x3FF) << 10 + (low & 0x3FF))
     }
 
-    /// Reads four hexadecimal digits; nil when there is something else.
+    /// Reads four hexadecimal digits. Nil when there is something else.
     private mutating func readHexadecimal(_ source: Span<UInt8>) throws(Reason) -> UInt32? {
         var value: UInt32 = 0
         for _ in 0..<4 {

@@ -13,7 +13,7 @@ struct JSONReader {
         var position: Int
     }
 
-    /// Where in the text the reader stands.
+    /// The reader's place in the text.
     var index = 0
     /// The tokens written.
     private var tokenCount = 0
@@ -21,7 +21,7 @@ struct JSONReader {
     private var container = -1
     private var isObject = false
     private var childCount: Int32 = 0
-    /// Whether the reader stands in its last child, rather than before or behind it.
+    /// True if the reader stands in its last child, rather than before or behind it.
     private var isReadingChild = false
     private var depth = 0
     /// The objects in which a key may stand twice, in the order in which they end.
@@ -164,8 +164,8 @@ extension JSONReader {
         childCount = container >= 0 ? tokens[container].childCount : 0
     }
 
-    /// Whether two keys of an object agree in length, first and last byte, as equal ones do, or seem to; most objects have none, and
-    /// 64 bits tell most others apart.
+    /// True if two keys of an object agree in length, first and last byte, as equal ones do, or seem to. Most objects have none,
+    /// and 64 bits tell most others apart.
     private func hasAlikeKeys(_ object: Int, _ tokens: borrowing MutableSpan<Token>, _ bytes: Span<UInt8>) -> Bool {
         var seen: UInt64 = 0
         var key = object + 1

@@ -1,10 +1,10 @@
-/// What a record says about the request beside the request itself: its headers and, of a CloudEvent in structured mode
+/// The content of a record about the request beside the request itself: its headers and, of a CloudEvent in structured mode
 /// (CloudEvents Kafka binding, section 3.3), the members of the event, which win.
 struct Attributes: ~Copyable {
     private let headers: RecordHeaders
-    /// The event whose `data` is the request; nil when the record is the request.
+    /// The event whose `data` is the request, or nil when the record is the request.
     let envelope: JSONDocument.Node?
-    /// Whether there are neither headers nor an event, as with most records.
+    /// True if there are neither headers nor an event, as with most records.
     private let hasNothing: Bool
 
     /// The headers alone.
@@ -39,7 +39,7 @@ struct Attributes: ~Copyable {
         return document.add(value)
     }
 
-    /// Whether a media type, whatever its parameters, is `application/cloudevents+json`.
+    /// True if a media type, whatever its parameters, is `application/cloudevents+json`.
     private static func isStructuredEvent(_ contentType: Span<UInt8>) -> Bool {
         guard contentType.count >= structured.count else { return false }
         for index in structured.indices {

@@ -1,4 +1,4 @@
-/// A class of characters that a name may be made of; ASCII only.
+/// A class of characters that a name may be made of, ASCII only.
 struct CharacterClass: Sendable {
     /// A bit for each character of ASCII.
     private struct Bitmap {
@@ -15,7 +15,7 @@ struct CharacterClass: Sendable {
         }
     }
 
-    /// What is allowed, to follow the words "may hold only".
+    /// The characters that are allowed, to follow the words "may hold only".
     let explanation: StaticString
     private let allowed: Bitmap
     private let starting: Bitmap
@@ -26,7 +26,7 @@ struct CharacterClass: Sendable {
         starting = start.map(Bitmap.init) ?? allowed
     }
 
-    /// Whether every character is allowed, the first one as a first one; so of an empty text, too.
+    /// True if every character is allowed, the first one as a first one. So it is of an empty text, too.
     func matches(_ text: Span<UInt8>) -> Bool {
         guard text.isEmpty || starting.contains(text[0]) else { return false }
         for index in text.indices where !allowed.contains(text[index]) { return false }

@@ -5,7 +5,7 @@ struct FieldReader {
     typealias Node = JSONDocument.Node
     typealias Text = JSONDocument.Text
 
-    /// A hostile record may be wrong in ten thousand places; the first ones tell enough.
+    /// A hostile record may be wrong in ten thousand places. The first ones say enough.
     static let maximumFaults = 32
 
     /// The first faults, at most 32.
@@ -36,7 +36,7 @@ struct FieldReader {
         if faults.count < Self.maximumFaults { faults.append(RequestFault(.schemaInvalid, base + pointer, message)) }
     }
 
-    /// Counts a field that the contract does not know; to a strict reader it is a fault, with the name that was probably meant.
+    /// Counts a field that the contract does not know. To a strict reader it is a fault, with the name that was probably meant.
     ///
     /// - Parameters:
     ///   - key: The field's name.
@@ -57,7 +57,7 @@ struct FieldReader {
         fault(at: key, in: document, message)
     }
 
-    /// A question that names the known word that was probably meant; to a tolerant reader, and where none is near, nothing.
+    /// A question that names the known word that was probably meant. To a tolerant reader, and where none is near, nothing.
     func suggestion(
         for key: Node, in document: borrowing JSONDocument, among known: @autoclosure () -> [String]
     ) -> String {
@@ -150,7 +150,7 @@ struct FieldReader {
         return nil
     }
 
-    /// An object; its members are still to be looked at.
+    /// An object. Its members are still to be looked at.
     mutating func object(
         _ node: Node, _ document: borrowing JSONDocument, memberCount: ClosedRange<Int> = 0...Int.max
     ) -> Node? {

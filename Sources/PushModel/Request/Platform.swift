@@ -34,7 +34,7 @@ public enum Platform: UInt8, Sendable, CaseIterable {
         ("windows", .windows), ("wns", .windows), ("adm", .adm), ("baidu", .baidu), ("browser", .browser), ("xiaomi", .xiaomi),
     ])
 
-    /// Whether a `message` can be formatted natively for the platform; the others take `payloads` only.
+    /// True if a `message` can be formatted natively for the platform. The others take `payloads` only.
     public var formatsMessages: Bool {
         switch self {
         case .apple, .fcmv1, .gcm, .windows: true
@@ -54,6 +54,6 @@ public struct PlatformSet: OptionSet, Sendable, Hashable {
     /// The set of one platform.
     @inlinable public init(_ platform: Platform) { rawValue = 1 << platform.rawValue }
 
-    /// Whether `platform` is in the set.
+    /// True if `platform` is in the set.
     @inlinable public func contains(_ platform: Platform) -> Bool { rawValue >> platform.rawValue & 1 == 1 }
 }

@@ -12,19 +12,19 @@ public struct PushRequest: Sendable {
 
     /// The request's identity: from the body, else from `ce_id`, else `<topic>:<partition>:<offset>` of the record.
     public var id = Text.none
-    /// Whether its publisher gave it the id; otherwise that is the record's place, which no other request has.
+    /// True if its publisher gave it the id. Otherwise that is the record's place, which no other request has.
     public var hasOwnID = false
-    /// Who published it; with `id` it names the request.
+    /// The publisher. With `id` it names the request.
     public var source: Text?
     /// Whose request it is, for routing and fair shares.
     public var tenant: Text?
-    /// The hub to send through; none means the default hub.
+    /// The hub to send through. None means the default hub.
     public var hub: Text?
-    /// When the publisher made it.
+    /// The moment at which the publisher made it.
     public var createdAt: Timestamp?
-    /// Who is to get it; a request that was read without faults has one.
+    /// The audience that gets it. A request that was read without faults has one.
     public var audience = Audience.none
-    /// The platforms named by the request; empty when it names none.
+    /// The platforms named by the request, empty when it names none.
     public var platforms: PlatformSet = []
     /// Content that is formatted natively for every platform.
     public var message: Message?
@@ -34,19 +34,19 @@ public struct PushRequest: Sendable {
     public var template: Node?
     /// The life asked for, 0 – 2,419,200 s, counted from `createdAt` or the record's time.
     public var timeToLive: Int64?
-    /// When the request is of no more use; from `expires_at`, `ttl_seconds` or `ce_expirytime`, the earliest.
+    /// The moment from which the request is of no more use: from `expires_at`, `ttl_seconds` or `ce_expirytime`, the earliest.
     public var expiresAt: Timestamp?
     /// Not to be sent before this.
     public var notBefore: Timestamp?
-    /// How urgent it is.
+    /// The urgency of the request.
     public var priority = Priority.normal
-    /// Whether `priority` stood in the request.
+    /// True if `priority` stood in the request.
     public var hasPriority = false
-    /// A later push with the same key takes an undelivered one's place; 1–64 bytes.
+    /// A later push with the same key takes an undelivered one's place. The key has 1–64 bytes.
     public var collapseKey: Text?
     /// A second request with the same key within `dedupeWindow` is not sent.
     public var dedupeKey: Text?
-    /// How long that counts, 1 – 604,800 s.
+    /// The time for which that counts, 1 – 604,800 s.
     public var dedupeWindow: Int64 = 86_400
     /// Requests with one key are sent in order.
     public var orderingKey: Text?
@@ -54,17 +54,17 @@ public struct PushRequest: Sendable {
     public var options = Options()
     /// Names and values that are copied into every result: a flat object of strings.
     public var labels: Node?
-    /// Where a replayed request came from.
+    /// The origin of a replayed request.
     public var replay: Node?
-    /// The larger request that this one is a part of; `PartReference` reads it.
+    /// The larger request that this one is a part of. `PartReference` reads it.
     public var parent: Node?
-    /// The parts behind this one that its record carries, an array; none for all but the continuation of a large request.
+    /// The parts behind this one that its record carries, an array. None for all but the continuation of a large request.
     public var remaining: Node?
     /// W3C trace context of the hop that brought the record (`traceparent`, else `ce_traceparent`).
     public var traceParent: Text?
     /// W3C trace state of that hop.
     public var traceState: Text?
-    /// Fields that the contract does not know; they are ignored and counted.
+    /// Fields that the contract does not know, which are ignored and counted.
     public var unknownFieldCount = 0
 
     /// An empty request, to be read into.
@@ -78,9 +78,9 @@ public struct PushRequest: Sendable {
         self = emptied
     }
 
-    /// Who gets a push: exactly one kind; that none is named never means everyone.
+    /// The receivers of a push: exactly one kind. That none is named never means everyone.
     public enum Audience: Sendable, Equatable {
-        /// Not read yet; no request that is sent has it.
+        /// Not read yet. No request that is sent has it.
         case none
         /// Every device of the hub.
         case broadcast
@@ -96,20 +96,20 @@ public struct PushRequest: Sendable {
         case devices(Node)
     }
 
-    /// How urgent a request is.
+    /// The urgency of a request.
     public enum Priority: UInt8, Sendable, CaseIterable {
         case high, normal, low
     }
 
-    /// What to do when it is unknown whether the hub took a call.
+    /// The reaction when it is unknown whether the hub took a call.
     public enum AmbiguityPolicy: UInt8, Sendable, CaseIterable {
-        /// Try again; the push may ring twice.
+        /// Try again. The push may ring twice.
         case retry
         /// Stop and say so.
         case stop
     }
 
-    /// How much of a request's history its result carries.
+    /// The share of a request's history that its result carries.
     public enum ResultDetail: UInt8, Sendable, CaseIterable {
         case none, summary, attempts
     }
@@ -120,20 +120,20 @@ public struct PushRequest: Sendable {
         public var dryRun = false
         /// Use the hub's test send: at most 10 devices.
         public var testSend = false
-        /// Tries of one hub call in all, 1–20; none means the worker's setting.
+        /// Tries of one hub call in all, 1–20. None means the worker's setting.
         public var maxAttempts: Int?
-        /// What to do after an ambiguous answer.
+        /// The reaction to an ambiguous answer.
         public var onAmbiguous = AmbiguityPolicy.stop
-        /// How much the result tells.
+        /// The detail of the result.
         public var resultDetail = ResultDetail.attempts
-        /// Whether to follow the hub's telemetry; none means the hub's setting.
+        /// True to follow the hub's telemetry. None means the hub's setting.
         public var trackOutcome: Bool?
 
         /// The defaults of the contract.
         public init() {}
     }
 
-    /// Content that is formatted natively; at least one of title, body and data is there.
+    /// Content that is formatted natively. At least one of title, body and data is there.
     public struct Message: Sendable {
         /// The heading, at most 256 characters.
         public var title: Text?
@@ -143,11 +143,11 @@ public struct PushRequest: Sendable {
         public var body: Text?
         /// A picture's address.
         public var imageURL: Text?
-        /// What a tap opens.
+        /// The link that a tap opens.
         public var deepLink: Text?
         /// A sound's name, or `default`.
         public var sound: Text?
-        /// The app icon's number, 0 – 99,999; 0 clears it.
+        /// The app icon's number, 0 – 99,999. 0 clears it.
         public var badge: Int?
         /// The set of buttons that the app shows.
         public var actionCategory: Text?

@@ -1,4 +1,5 @@
-/// The record headers that requests may have (page Requests, "CloudEvents"), copied out of one Kafka record; reused from record to record.
+/// The record headers that requests may have (page Requests, "CloudEvents"), copied out of one Kafka record and reused from
+/// record to record.
 public struct RecordHeaders: Sendable {
     /// A header that is read.
     public enum Name: Int, Sendable, CaseIterable {
@@ -15,9 +16,9 @@ public struct RecordHeaders: Sendable {
     public static let maximumValueByteCount = 1024
 
     private var bytes = ByteWriter()
-    /// Whether the record has none of them.
+    /// True if the record has none of them.
     public private(set) var isEmpty = true
-    /// Where in `bytes` the value of each name stands; nowhere is a length of -1.
+    /// The place in `bytes` of the value of each name. Nowhere is a length of -1.
     private var starts = SIMD16<Int32>(repeating: 0)
     private var counts = SIMD16<Int32>(repeating: -1)
 
@@ -32,7 +33,7 @@ public struct RecordHeaders: Sendable {
         counts = SIMD16(repeating: -1)
     }
 
-    /// Takes in one header if it is known; the last of several with one name counts, and one that is not UTF-8 is ignored.
+    /// Takes in one header if it is known. The last of several with one name counts, and one that is not UTF-8 is ignored.
     public mutating func add(name: Span<UInt8>, value: Span<UInt8>) {
         guard value.count <= Self.maximumValueByteCount, UTF8Scalars.isWellFormed(value) else { return }
         for (index, spelling) in Name.spellings.enumerated() where spelling.count == name.count {
@@ -70,7 +71,7 @@ public struct RecordHeaders: Sendable {
     }
 }
 
-/// Where in Kafka a record stands.
+/// The place of a record in Kafka.
 public struct RecordOrigin: Sendable, Hashable {
     /// The topic's name.
     public var topic: String

@@ -2,9 +2,9 @@
 public struct RequestFault: Sendable, Equatable {
     /// The class of the fault.
     public var code: ErrorCode
-    /// The JSON Pointer (RFC 6901) of what is wrong; empty for the record as a whole.
+    /// The JSON Pointer (RFC 6901) of what is wrong, empty for the record as a whole.
     public var pointer: String
-    /// What is wrong and what is allowed, in a plain sentence. Never quotes a device handle.
+    /// A plain sentence of what is wrong and what is allowed. Never quotes a device handle.
     public var message: String
 
     /// A fault of the given class at `pointer`.
@@ -15,7 +15,7 @@ public struct RequestFault: Sendable, Equatable {
     }
 }
 
-/// Why a record cannot be understood at all; it goes to the dead-letter topic.
+/// The reason why a record cannot be understood at all. The record goes to the dead-letter topic.
 public enum UnreadableRecord: Error, Sendable, Equatable {
     /// There is no value: a tombstone, or zero bytes.
     case noValue
@@ -25,7 +25,7 @@ public enum UnreadableRecord: Error, Sendable, Equatable {
     case notAnObject
     /// It is in a delay lane and does not say what it waits for.
     case notDelayed
-    /// Brokers reject its result for good; with Kafka's name of their error.
+    /// Brokers reject its result for good. Comes with Kafka's name of their error.
     case notTaken(String)
 
     /// The reason in a bounded vocabulary, for headers and metrics.

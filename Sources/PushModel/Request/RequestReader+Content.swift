@@ -32,7 +32,7 @@ extension RequestReader {
     /// The fault of a request without an audience. It offers no broadcast, because who forgot an audience did not mean every device.
     static let missingAudience = "An audience must be named, such as \"audience\": {\"users\": [\"alice\"]}."
 
-    /// The member of a request whose object knows a name; nil for a name that none knows.
+    /// The member of a request whose object knows a name, or nil for a name that none knows.
     static func home(of name: JSONDocument.Text, in document: borrowing JSONDocument) -> String? {
         if MessageField.names.value(of: name, in: document) != nil { return "message" }
         if AudienceKind.names.value(of: name, in: document) != nil { return "audience" }

@@ -55,7 +55,7 @@ extension RequestReader {
         static let expiresAt = Self(rawValue: 1 << 5)
     }
 
-    /// Reads the members of `body`; a field at fault is left out of `request`.
+    /// Reads the members of `body`. A field at fault is left out of `request`.
     ///
     /// - Returns: The fields that `checkWhole` looks at, as far as they are there.
     func readFields(

@@ -7,7 +7,7 @@ extension RequestReader {
         static let names = NameTable<ParentField>()
     }
 
-    /// Reads the block of a request that is a part of a larger one; `PartReference` writes it.
+    /// Reads the block of a request that is a part of a larger one. `PartReference` writes it.
     func parent(
         _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
     ) -> JSONDocument.Node? {
@@ -35,7 +35,7 @@ extension RequestReader {
 
     private static let remainingFields: [StaticString] = ["audience", "hub"]
 
-    /// What the parts behind a part have of their own. Each is checked as a request when it is read.
+    /// Checks what the parts behind a part have of their own. Each is checked as a request when it is read.
     private func checkRemaining(
         _ value: JSONDocument.Node, _ document: borrowing JSONDocument, _ fields: inout FieldReader
     ) {

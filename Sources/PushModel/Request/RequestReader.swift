@@ -1,6 +1,6 @@
 /// Reads records of the requests topic, byte for byte, naming every fault (page Requests, "Fields").
 public struct RequestReader: Sendable {
-    /// How fields outside the contract are treated.
+    /// The treatment of fields outside the contract.
     public enum Strictness: Sendable {
         /// Counted and ignored, so that a newer publisher does not break an older worker.
         case tolerant
@@ -8,7 +8,7 @@ public struct RequestReader: Sendable {
         case strict
     }
 
-    /// Who may write to the topic that a record comes from.
+    /// The kinds of topics that a record comes from, by who may write to them.
     public enum Topic: Sendable {
         /// Anybody who publishes. What only pushfan may say of a request, that it is a replay or a part of another one, is a fault there.
         case open
@@ -16,11 +16,11 @@ public struct RequestReader: Sendable {
         case own
     }
 
-    /// What a record is.
+    /// The kinds of a record.
     public enum Reading: Sendable, Equatable {
         /// A valid request.
         case request
-        /// A request with faults; its identity, source, hub and labels were read as far as they could be.
+        /// A request with faults. Its identity, source, hub and labels were read as far as they could be.
         case rejected([RequestFault])
         /// Nothing that can be understood.
         case unreadable(UnreadableRecord)
@@ -73,7 +73,7 @@ public struct RequestReader: Sendable {
         return document.member("data", of: envelope)
     }
 
-    /// Reads the text; what is left of it after a failure is nothing.
+    /// Reads the text. After a failure nothing is left of it.
     private static func readDocument(_ value: Span<UInt8>, into document: inout JSONDocument) -> UnreadableRecord? {
         guard !value.isEmpty else { return .noValue }
         do { try document.read(value) } catch { return .notJSON(error) }
@@ -125,7 +125,7 @@ public struct RequestReader: Sendable {
         request.id = request.document.add(place.span)
     }
 
-    /// Takes in what the headers or the envelope say beside the body; of two expiry times the earlier wins.
+    /// Takes in what the headers or the envelope say beside the body. Of two expiry times the earlier wins.
     private func readAttributes(
         _ attributes: borrowing Attributes, _ origin: RecordOrigin, into request: inout PushRequest, _ fields: inout FieldReader
     ) {
@@ -145,7 +145,7 @@ public struct RequestReader: Sendable {
         readTrace(attributes, into: &request)
     }
 
-    /// Takes the trace context of the record's own hop, else that of the journey's start; one that is malformed is none.
+    /// Takes the trace context of the record's own hop, else that of the journey's start. One that is malformed is none.
     private func readTrace(_ attributes: borrowing Attributes, into request: inout PushRequest) {
         if readTrace(.traceParent, .traceState, attributes, into: &request) { return }
         _ = readTrace(.ceTraceParent, .ceTraceState, attributes, into: &request)
@@ -182,7 +182,7 @@ public struct RequestReader: Sendable {
         if isComplete && (request.message != nil || request.payloads != nil) { checkPlatforms(request, &fields) }
     }
 
-    /// Whether every platform that the request names has content; of one with payloads alone, each needs its own.
+    /// Checks that every platform that the request names has content. Of one with payloads alone, each needs its own.
     private func checkPlatforms(_ request: borrowing PushRequest, _ fields: inout FieldReader) {
         for platform in Platform.allCases where request.platforms.contains(platform) {
             if request.payloads != nil && request.payload(for: platform) != nil { continue }

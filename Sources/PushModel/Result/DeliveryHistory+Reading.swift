@@ -114,7 +114,7 @@ extension DeliveryHistory {
         document.member(name, of: node).map { document.kind(of: $0) == .true } ?? false
     }
 
-    /// The word's meaning, or nil when the name is not there; an unknown word is a fault.
+    /// The word's meaning, or nil when the name is not there. An unknown word is a fault.
     private static func word<Value>(
         _ name: StaticString, of node: JSONDocument.Node, _ document: borrowing JSONDocument, _ table: NameTable<Value>
     ) throws(Malformed) -> Value? {

@@ -1,13 +1,13 @@
-/// What has happened to a request that waits in a delay lane, as the text of one header: it goes on where it was.
+/// The history of a request that waits in a delay lane, as the text of one header. The request goes on where it was.
 ///
 /// The text is a JSON object with short names, so that a person can read it as well; times are milliseconds since 1970, waits
 /// milliseconds. Its `v` is the version of this form.
 public struct DeliveryHistory: Sendable {
-    /// What is known of a call beside what its report says.
+    /// The knowledge of a call beside what its report says.
     public struct CallState: Sendable, Equatable {
-        /// Whether an attempt ended without telling if the hub took it.
+        /// True if an attempt ended without telling if the hub took it.
         public var mayHaveArrived: Bool
-        /// When its next attempt may be made; nil when it has its outcome.
+        /// The moment from which its next attempt may be made, or nil when it has its outcome.
         public var due: Timestamp?
 
         /// A call that waits until `due`, or has its outcome.

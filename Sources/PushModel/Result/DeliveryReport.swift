@@ -1,4 +1,4 @@
-/// What happened to one request so far: its calls and their attempts, kept until its final result is written.
+/// The history of one request so far: its calls and their attempts, kept until its final result is written.
 ///
 /// A report is reused; texts that came with answers lie one behind another in `bytes`.
 public struct DeliveryReport: Sendable {
@@ -12,9 +12,9 @@ public struct DeliveryReport: Sendable {
     public struct Call: Sendable {
         /// The platform, or nil for a template call.
         public var platform: Platform?
-        /// How it ended, once it has.
+        /// The outcome of the call, once it has one.
         public var outcome: Outcome?
-        /// Why it was no success.
+        /// The reason why it was no success.
         public var code: ErrorCode?
         /// The hub's last status, or 0.
         public var httpStatus = 0
@@ -22,11 +22,11 @@ public struct DeliveryReport: Sendable {
         public var payloadByteCount = 0
         /// The attempts made.
         public var attemptCount = 0
-        /// The id under which the hub's telemetry knows the notification; Standard tier only.
+        /// The id under which the hub's telemetry knows the notification. Standard tier only.
         public var notificationID: Text?
         /// The hub's own word for the call in its logs.
         public var trackingID: Text?
-        /// What the hub or the library said last, when it was no success.
+        /// The last words of the hub or the library, when it was no success.
         public var detail: Text?
         /// The last Retry-After, in milliseconds.
         public var retryAfter: Int64?
@@ -35,7 +35,7 @@ public struct DeliveryReport: Sendable {
         public init(platform: Platform?) { self.platform = platform }
     }
 
-    /// How one attempt ended.
+    /// The end of one attempt.
     public enum AttemptResult: String, Sendable, CaseIterable {
         case ok, error, timeout, aborted
     }
@@ -46,17 +46,17 @@ public struct DeliveryReport: Sendable {
         public var number: Int
         /// The call's index.
         public var call: Int
-        /// When it was handed to the connection.
+        /// The moment at which it was handed to the connection.
         public var startedAt: Timestamp
         /// From then to its end, in milliseconds.
         public var duration: Int64 = 0
-        /// How it ended.
+        /// The end of the attempt.
         public var result = AttemptResult.aborted
         /// The hub's status, or 0.
         public var httpStatus = 0
-        /// Why it was no success.
+        /// The reason why it was no success.
         public var code: ErrorCode?
-        /// Whether any byte of the request had left.
+        /// True if any byte of the request had left.
         public var bytesSent = false
         /// The wait before the next attempt, in milliseconds, or nil when there was none.
         public var backoff: Int64?
@@ -69,18 +69,18 @@ public struct DeliveryReport: Sendable {
         }
     }
 
-    /// The most attempts that a report keeps in detail (the result schema's limit); later ones are only counted.
+    /// The most attempts that a report keeps in detail (the result schema's limit). Later ones are only counted.
     public static let maximumAttempts = 50
 
     /// The planned calls, in the plan's order.
     public var calls: [Call] = []
     /// The attempts, in the order in which they were made.
     public private(set) var attempts: [Attempt] = []
-    /// What is wrong with a request that is rejected.
+    /// The faults of a request that is rejected.
     public var faults: [RequestFault] = []
-    /// When the record was taken from Kafka.
+    /// The moment at which the record was taken from Kafka.
     public var consumedAt = Timestamp(milliseconds: 0)
-    /// When the first call was handed to a connection.
+    /// The moment at which the first call was handed to a connection.
     public var firstAttemptAt: Timestamp?
     /// The time spent waiting because the hub said so, in milliseconds.
     public var throttleWait: Int64 = 0
@@ -132,13 +132,13 @@ public struct DeliveryReport: Sendable {
         if attempts.count < Self.maximumAttempts { attempts.append(attempt) }
     }
 
-    /// The attempts of the call that had most, those not kept in detail included; 0 when no call was made.
+    /// The attempts of the call that had most, those not kept in detail included, or 0 when no call was made.
     public var attemptCount: Int { calls.reduce(0) { max($0, $1.attemptCount) } }
 
     /// The attempts of all calls together, which every attempt raises.
     public var attemptTotal: Int { calls.reduce(0) { $0 + $1.attemptCount } }
 
-    /// How the request ended as a whole, given how its calls did; a call without an outcome counts as cancelled.
+    /// The end of the request as a whole, given how its calls ended. A call without an outcome counts as cancelled.
     public var conclusion: Conclusion {
         if let fault = faults.first {
             let outcome = fault.code.outcome
@@ -185,7 +185,7 @@ public struct DeliveryReport: Sendable {
 }
 
 extension Outcome {
-    /// How much a call's failure matters to a person who may press "replay": the least counts for the whole request.
+    /// The weight of a call's failure to a person who may press "replay": the least counts for the whole request.
     var gravity: Int {
         switch self {
         case .ambiguous: 0
@@ -203,13 +203,13 @@ extension Outcome {
     }
 }
 
-/// How a request ended as a whole.
+/// The end of a request as a whole.
 public struct Conclusion: Sendable, Equatable {
-    /// Where it stands.
+    /// The state of the request.
     public var state: ResultState
     /// The class that people filter by.
     public var outcome: Outcome
-    /// Why it was no success.
+    /// The reason why it was no success.
     public var code: ErrorCode?
     /// The call that the reason comes from.
     public var call: Int?

@@ -1,11 +1,11 @@
 extension ErrorCode {
-    /// What a person needs to know about a code (`pushfan explain CODE`).
+    /// The knowledge about a code that a person needs (`pushfan explain CODE`).
     public struct Explanation: Sendable, Equatable {
-        /// What has happened.
+        /// A description of what has happened.
         public var cause: String
-        /// What became of the request.
+        /// The consequence for the request.
         public var effect: String
-        /// What to do.
+        /// The thing to do.
         public var remedy: String
     }
 

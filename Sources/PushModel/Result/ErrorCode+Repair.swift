@@ -20,7 +20,7 @@ extension ErrorCode {
         }
     }
 
-    /// The condition under which a plan takes what ended so; nil where it needs none.
+    /// The condition under which a plan takes what ended so, or nil where it needs none.
     public var replayCondition: String? {
         switch self {
         case .expiredInQueue: "--ttl or --expires-at is given"
@@ -32,7 +32,7 @@ extension ErrorCode {
 }
 
 extension ReplaySafety {
-    /// What a replay of a request or call can do that ended this way.
+    /// The safety of a replay of a request or call that ended this way.
     ///
     /// - Parameters:
     ///   - outcome: Its class.
@@ -42,7 +42,7 @@ extension ReplaySafety {
         self = safety == .pointless && code?.repair != nil ? .safe : safety
     }
 
-    /// What a replay of a rejected request can do: every fault must be one that can be repaired.
+    /// The safety of a replay of a rejected request: every fault must be one that can be repaired.
     ///
     /// - Parameter faults: The codes of its faults, one at least.
     public init(ofFaults faults: some Collection<ErrorCode>) {

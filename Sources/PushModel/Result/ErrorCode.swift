@@ -45,25 +45,25 @@ public enum Outcome: String, Sendable, CaseIterable {
     case expired, cancelled, duplicate, ambiguous
 }
 
-/// Whether a request may be replayed.
+/// The answer to whether a request may be replayed.
 public enum ReplaySafety: String, Sendable, CaseIterable {
     /// No device can have been reached.
     case safe
     /// It is unknown whether devices were reached.
     case ambiguous
-    /// Devices were reached; a replay would ring again.
+    /// Devices were reached. A replay would ring again.
     case duplicateRisk = "duplicate_risk"
     /// No change of settings, routes or rights could make a replay succeed.
     case pointless
 }
 
-/// Where a request stands, in a result.
+/// The states of a request, in a result.
 public enum ResultState: String, Sendable, CaseIterable {
     case scheduled, retrying, sent, partial, failed, expired, cancelled, duplicate, rejected, unknown
 }
 
 extension Outcome {
-    /// What a replay of a request that ended this way can do as it is, whatever the reason; see `ReplaySafety.init(of:_:)`.
+    /// The safety of a replay, as it is, of a request that ended this way, whatever the reason. See `ReplaySafety.init(of:_:)`.
     public var replaySafety: ReplaySafety {
         switch self {
         case .success: .duplicateRisk

@@ -1,5 +1,5 @@
 extension ResultWriter {
-    /// The most calls that a result tells about one by one (the result schema's limit); `targets` counts them all.
+    /// The most calls that a result has one by one (the result schema's limit). Their whole number is in `targets`.
     static let maximumSends = 200
 
     func appendSends(_ report: borrowing DeliveryReport, to json: inout ByteWriter) {
@@ -115,7 +115,7 @@ extension ByteWriter {
         append(json: report.span(text))
     }
 
-    /// Appends a number of milliseconds; clocks of publisher, broker and worker differ, but a wait is never shown as negative.
+    /// Appends a number of milliseconds. Clocks of publisher, broker and worker differ, but a wait is never shown as negative.
     mutating func append(wait milliseconds: Int64) {
         append(decimal: max(0, milliseconds))
     }

@@ -2,21 +2,22 @@
 ///
 /// It keeps what is the same in most results, as it was written last; so each loop has one of its own.
 public struct ResultWriter: Sendable {
-    /// What the result's headers have to repeat.
+    /// The content that the result's headers have to repeat.
     public struct Written: Sendable {
-        /// How the request ended.
+        /// The end of the request.
         public let conclusion: Conclusion
-        /// Where in the bytes the result's id stands.
+        /// The place in the bytes of the result's id.
         public let resultID: Range<Int>
-        /// Where in the bytes the moment stands at which the request was finished.
+        /// The place in the bytes of the moment at which the request was finished.
         public let finishedAt: Range<Int>
     }
 
-    /// What is the same in every result, as JSON.
+    /// The part that is the same in every result, as JSON.
     let worker: ByteWriter
-    /// What is the same in every result of one topic.
+    /// The part that is the same in every result of one topic.
     private var topic = TopicTexts(of: "")
-    /// What the publishers' moments and the worker's own are written with: those of a backlog lie in another second.
+    /// The text that the publishers' moments are written with, and that for the worker's own: those of a backlog lie in another
+    /// second.
     var published = TimestampText()
     var own = TimestampText()
 
@@ -107,7 +108,7 @@ public struct ResultWriter: Sendable {
         json.append("\"}")
     }
 
-    /// What a replay of what did not succeed can do.
+    /// The safety of a replay of what did not succeed.
     static func replaySafety(_ conclusion: Conclusion, _ report: borrowing DeliveryReport) -> ReplaySafety {
         guard conclusion.outcome != .success else { return .duplicateRisk }
         guard report.faults.isEmpty else { return ReplaySafety(ofFaults: report.faults.lazy.map(\.code)) }
@@ -204,12 +205,12 @@ public struct ResultWriter: Sendable {
     }
 }
 
-/// What the results of one topic's requests have in common.
+/// The texts that the results of one topic's requests have in common.
 private struct TopicTexts {
     let name: String
-    /// How their ids begin.
+    /// The beginning of their ids.
     private(set) var resultID = ByteWriter()
-    /// How their `origin` begins.
+    /// The beginning of their `origin`.
     private(set) var origin = ByteWriter()
 
     init(of topic: String) {

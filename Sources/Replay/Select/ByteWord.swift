@@ -10,7 +10,7 @@ struct ByteWord: Sendable {
         self.steps = steps
     }
 
-    /// Whether the word stands in the bytes.
+    /// True if the word stands in the bytes.
     func isIn(_ bytes: Span<UInt8>) -> Bool {
         var end = word.count - 1
         while end < bytes.count {

@@ -1,17 +1,17 @@
 public import PushModel
 
-/// What a replay is allowed to repeat.
+/// The things that a replay is allowed to repeat.
 public struct ReplayPolicy: Sendable, Equatable {
     /// Ambiguous sends, which may have reached their devices, are repeated, too, and may ring twice.
     public var includesAmbiguous: Bool
     /// The new requests get a new expiry, so that those that came too late have a use again.
     public var renewsExpiry: Bool
-    /// What was cancelled is repeated, too.
+    /// True if what was cancelled is repeated, too.
     public var includesCancelled: Bool
-    /// What found no registered device is repeated, too.
+    /// True if what found no registered device is repeated, too.
     public var includesUntargeted: Bool
 
-    /// What is allowed.
+    /// A policy of what is allowed.
     public init(
         includesAmbiguous: Bool = false, renewsExpiry: Bool = false, includesCancelled: Bool = false,
         includesUntargeted: Bool = false
@@ -23,11 +23,11 @@ public struct ReplayPolicy: Sendable, Equatable {
     }
 }
 
-/// Why a send is not replayed.
+/// The reason why a send is not replayed.
 public enum Leftover: String, Sendable, CaseIterable {
     /// A replay has repaired it since, or it never failed.
     case delivered
-    /// It was replayed before, and that replay has not ended or has failed itself; then its own result can be replayed.
+    /// It was replayed before, and that replay has not ended or has failed itself. Then its own result can be replayed.
     case replayed
     /// It may have reached its devices, and to include such was not asked for.
     case ambiguous
@@ -41,13 +41,13 @@ public enum Leftover: String, Sendable, CaseIterable {
     case pointless
     /// It was sent in parts, which have results of their own.
     case parts
-    /// Which of its sends failed is not known.
+    /// It is not known which of its sends failed.
     case unspecific
     /// The original request is gone by retention.
     case gone
     /// The original would be planned otherwise than it was: the settings here are others than the worker's.
     case changed
-    /// It is a replay of a replay of a replay; the chain ends here.
+    /// It is a replay of a replay of a replay. The chain ends here.
     case exhausted
     /// With the edits, or as it stands, it is no valid request.
     case invalid
@@ -75,13 +75,13 @@ public enum Leftover: String, Sendable, CaseIterable {
     }
 }
 
-/// Which sends of one request are repeated, and why the others are not.
+/// The sends of one request that are repeated, and why the others are not.
 public struct Eligibility: Sendable, Equatable {
     /// The sends to repeat.
     public private(set) var sends: SendSet
     /// The failed sends that are not repeated.
     public private(set) var left: [Leftover: SendSet] = [:]
-    /// What must be repaired first, for the first of the sends that need it.
+    /// The error to repair first, for the first of the sends that need it.
     public private(set) var repair: ErrorCode?
 
     /// Decides.
@@ -128,7 +128,8 @@ public struct Eligibility: Sendable, Equatable {
         left[reason] = (left[reason] ?? SendSet()).union(sends)
     }
 
-    /// What stands for the request as a whole when none of its sends is repeated: what a person could change comes first.
+    /// The reason that stands for the request as a whole when none of its sends is repeated: what a person could change comes
+    /// first.
     public var mainReason: Leftover? {
         guard sends.isEmpty else { return nil }
         let order: [Leftover] = [

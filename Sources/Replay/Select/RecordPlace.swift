@@ -1,7 +1,7 @@
 public import PushModel
 import ResultQuery
 
-/// Where in Kafka a request's record stands: the one identity that no two requests share.
+/// The place of a request's record in Kafka: the one identity that no two requests share.
 public struct RecordPlace: Sendable, Hashable {
     /// The topic's name.
     public var topic: String
@@ -17,7 +17,7 @@ public struct RecordPlace: Sendable, Hashable {
         self.offset = offset
     }
 
-    /// Reads `topic:partition:offset`; a topic's name holds no colon.
+    /// Reads `topic:partition:offset`. A topic's name holds no colon.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 3, !parts[0].isEmpty, let partition = Int32(parts[1]), let offset = Int64(parts[2]),

@@ -1,7 +1,8 @@
 public import PushModel
 import ResultQuery
 
-/// What earlier replays sent again, and what of it was delivered; from the records of jobs and from the results of replays.
+/// The sends that earlier replays repeated, and which of them were delivered. Both are read from the records of jobs and the
+/// results of replays.
 ///
 /// A send that was replayed once is never replayed again: what became of it since is in the result of the new request. If that failed, it
 /// is that request which is replayed. So every chain of replays has one end, and nothing rings twice.
@@ -15,7 +16,7 @@ public struct ReplayHistory: Sendable {
     private var entries: [RecordPlace: Entry] = [:]
     /// The jobs that the topic of replays tells of.
     private var jobs: Set<String> = []
-    /// The results that say they are of a replay which no known job has made; they do not count.
+    /// The number of results that say they are of a replay which no known job has made. They do not count.
     public private(set) var unknownCount = 0
 
     /// Nothing was replayed yet.
@@ -32,10 +33,10 @@ public struct ReplayHistory: Sendable {
 
     private static let block = ByteWord("\"replay\"")
 
-    /// Whether a result can be that of a replay; a look that costs less than reading it.
+    /// True if a result can be that of a replay. The look costs less than reading it.
     public static func mayConcern(_ json: Span<UInt8>) -> Bool { block.isIn(json) }
 
-    /// Notes what the result of a replay says of the request that it repeats; other results say nothing.
+    /// Notes what the result of a replay says of the request that it repeats. Other results say nothing.
     ///
     /// A replay that was delivered in part leaves the rest to its own result, which tells of its own sends only. Only results of jobs that
     /// were noted count: whoever can write a result, or could once, must not make a request that failed look as if it was repeated.
@@ -62,7 +63,7 @@ public struct ReplayHistory: Sendable {
         entries[place, default: Entry()].delivered = known.union(sends)
     }
 
-    /// The sends that a lineage says it repeats; all, when it names none.
+    /// The sends that a lineage says it repeats, or all when it names none.
     static func sends(_ document: JSONDocument, of lineage: JSONDocument.Node) -> SendSet {
         guard let list = document.member("sends", of: lineage) else { return .all }
         var sends = SendSet()
@@ -84,6 +85,6 @@ public struct ReplayHistory: Sendable {
     /// The requests of which something was replayed, in no order.
     public var places: some Collection<RecordPlace> { entries.keys }
 
-    /// Whether there is a job of this id.
+    /// True if there is a job of this id.
     public func knows(job id: String) -> Bool { jobs.contains(id) }
 }

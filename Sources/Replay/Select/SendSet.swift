@@ -1,6 +1,6 @@
-/// Which of a request's hub calls: their indices in its plan, as `sends[].index` of a result has them.
+/// A set of a request's hub calls: their indices in its plan, as `sends[].index` of a result has them.
 public struct SendSet: Sendable, Hashable {
-    /// Indices are below this; a result tells of 200 sends at most.
+    /// The bound that indices are below. A result has 200 sends at most.
     public static let capacity = 256
 
     private var words: SIMD4<UInt64>
@@ -10,7 +10,7 @@ public struct SendSet: Sendable, Hashable {
     /// No send.
     public init() { words = .zero }
 
-    /// The sends with these indices; those out of range are left out.
+    /// The sends with these indices. Those out of range are left out.
     public init(_ indices: some Sequence<Int>) {
         words = .zero
         for index in indices { insert(index) }
@@ -25,12 +25,12 @@ public struct SendSet: Sendable, Hashable {
         words[index / 64] |= 1 << UInt64(index % 64)
     }
 
-    /// Whether the send is in the set.
+    /// True if the send is in the set.
     public func contains(_ index: Int) -> Bool {
         (0..<Self.capacity).contains(index) && words[index / 64] & 1 << UInt64(index % 64) != 0
     }
 
-    /// Whether there is no send.
+    /// True if there is no send.
     public var isEmpty: Bool { words == .zero }
 
     /// The sends of either set.

@@ -1,17 +1,17 @@
 public import PushModel
 import ResultQuery
 
-/// What a result says of each of its request's sends, as far as a replay asks (page Results).
+/// The content of a result about each of its request's sends, as far as a replay asks (page Results).
 public struct SettledResult: Sendable {
-    /// Where the request stands.
+    /// The place of the request.
     public let place: RecordPlace
     /// The request's id.
     public let requestID: String
     /// The result tells what the hub's telemetry said, rather than what the calls' answers were.
     public let isOutcome: Bool
-    /// The calls that were planned; 0 when the request ended before any.
+    /// The number of calls that were planned, or 0 when the request ended before any.
     public let plannedCount: Int
-    /// The platforms of the sends, one after another, as a number; tells whether a plan made again is the same one.
+    /// The platforms of the sends, one after another, as a number. It shows whether a plan made again is the same one.
     public private(set) var platforms = PlatformSequence()
     /// The sends that reached their devices.
     public private(set) var delivered = SendSet()
@@ -19,7 +19,7 @@ public struct SettledResult: Sendable {
     public private(set) var safe = SendSet()
     /// The ambiguous sends: they may have reached their devices.
     public private(set) var ambiguous = SendSet()
-    /// The sends that came too late; they can succeed with a new expiry.
+    /// The sends that came too late. They can succeed with a new expiry.
     public private(set) var expired = SendSet()
     /// The sends that were stopped on purpose, by whoever cancelled the request.
     public private(set) var cancelled = SendSet()
@@ -39,7 +39,7 @@ public struct SettledResult: Sendable {
         [safe, ambiguous, expired, cancelled, untargeted, pointless].reduce(SendSet()) { $0.union($1) }
     }
 
-    /// Reads a result; nil for what is no final or outcome result of a request whose place is known.
+    /// Reads a result. Nil for what is no final or outcome result of a request whose place is known.
     public init?(_ document: JSONDocument) {
         let root = document.root
         guard let kind = document.text("kind", of: root), kind == "final" || kind == "outcome",
@@ -101,7 +101,7 @@ public struct SettledResult: Sendable {
         add(SendSet([Int(index)]), outcome, code, word ?? .ambiguous)
     }
 
-    /// What a replay of a rejected request can do; nil where it lists no faults. One fault that nothing mends is enough.
+    /// The safety of a replay of a rejected request, or nil where it lists no faults. One fault that nothing mends is enough.
     private static func safety(ofFaultsOf error: JSONDocument.Node, _ document: JSONDocument) -> ReplaySafety? {
         var codes: [ErrorCode?] = []
         guard let faults = document.member("faults", of: error) else { return nil }
@@ -151,7 +151,7 @@ public struct PlatformSequence: Sendable, Hashable {
     /// The number in hexadecimal digits.
     public var text: String { String(state, radix: 16) }
 
-    /// Adds a call; nil for a template's, which is for all platforms.
+    /// Adds a call. Nil stands for a template's, which is for all platforms.
     public mutating func append(_ platform: Platform?) {
         // FNV-1a, 64 bits (draft-eastlake-fnv, section 2).
         state = (state ^ UInt64(platform.map { $0.rawValue + 1 } ?? 0xFF)) &* 0x100_0000_01B3

@@ -1,7 +1,7 @@
 public import PushModel
 import ResultQuery
 
-/// Where a replayed request comes from: the `replay` block of the request and of each of its results (page Replay).
+/// The origin of a replayed request: the `replay` block of the request and of each of its results (page Replay).
 public struct Lineage: Sendable, Equatable {
     /// The most replays of replays in a row.
     public static let maximumGeneration = 5
@@ -10,11 +10,11 @@ public struct Lineage: Sendable, Equatable {
     public let rootID: String
     /// The request that is repeated.
     public let parentID: String
-    /// Where that stands.
+    /// The place of that request.
     public let parentPlace: RecordPlace
     /// 1 for a replay, 2 for the replay of a replay, and so on.
     public let generation: Int
-    /// What was changed, over all generations.
+    /// The changes, over all generations.
     public let modified: [String]
 
     /// The lineage of a replay of `request`.
@@ -81,9 +81,9 @@ public struct Lineage: Sendable, Equatable {
 public struct ReplayAuthor: Sendable, Equatable {
     /// The job.
     public var jobID: String
-    /// Who started it, at most 128 characters.
+    /// The name of the one who started it, at most 128 characters.
     public var actor: String
-    /// Why, at most 512 characters.
+    /// The reason for it, at most 512 characters.
     public var reason: String
 
     /// An author.

@@ -7,7 +7,7 @@ public enum NewExpiry: Sendable, Equatable {
     /// Until this moment.
     case moment(Timestamp)
 
-    /// What a lineage says of it.
+    /// The words of a lineage about it.
     var note: String {
         switch self {
         case .life(let seconds): return "ttl_seconds=\(seconds)"

@@ -6,13 +6,13 @@ public import PushModel
 /// It reads an original, says which requests to make of it, and writes each. What a request says stays as it was, but for the id, whom it
 /// reaches, its lineage and the edits. What stood in headers, or in the envelope of a CloudEvent, moves into the request.
 public struct ReplayWriter: Sendable {
-    /// What the requests of one job have in common.
+    /// The manner that the requests of one job have in common.
     public struct Manner: Sendable, Equatable {
         /// In whose name.
         public var author: ReplayAuthor
-        /// What is changed.
+        /// The changes to the requests.
         public var edits: [RequestEdit]
-        /// Until when they are of use; nil for as long as the originals.
+        /// The end of their use, or nil for as long as the originals are of use.
         public var expiry: NewExpiry?
 
         /// A manner.
@@ -22,7 +22,7 @@ public struct ReplayWriter: Sendable {
             self.expiry = expiry
         }
 
-        /// What a lineage says of the changes.
+        /// The words of a lineage about the changes.
         var notes: [String] { edits.map(\.note) + (expiry.map { [$0.note] } ?? []) }
     }
 
@@ -32,7 +32,7 @@ public struct ReplayWriter: Sendable {
         "schema_version", "id", "replay", "audience", "platforms", "ttl_seconds", "expires_at", "dedupe", "parent",
     ]
 
-    /// What the requests of the job have in common.
+    /// The manner that the requests of the job have in common.
     public let manner: Manner
     private let planner: FanOutPlanner
     /// An original may be a part or a replay itself. Whether its topic was ours, its result tells.
@@ -160,7 +160,7 @@ public struct ReplayWriter: Sendable {
         json.append("\"")
     }
 
-    /// What stood beside the request: it must be the same publisher's, and keep its place in an order.
+    /// Appends what stood beside the request: it must be the same publisher's, and keep its place in an order.
     private func appendFromHeaders(to json: inout ByteWriter) {
         func append(_ name: StaticString, _ text: PushRequest.Text?) {
             guard let text, let body, original.document.member(name, of: body) == nil else { return }

@@ -2,9 +2,9 @@ public import PushModel
 
 /// A change to make in every request of a replay: `hub=other`, `options.max_attempts=8`, `message.title="New text"`.
 public struct RequestEdit: Sendable, Equatable {
-    /// Why a text is no edit.
+    /// The reason why a text is no edit.
     public struct Fault: Error, Sendable, Equatable {
-        /// What is wrong with it, and what is allowed.
+        /// A statement of what is wrong with it, and of what is allowed.
         public let reason: String
     }
 
@@ -12,12 +12,12 @@ public struct RequestEdit: Sendable, Equatable {
     public static let fields = [
         "hub", "priority", "collapse_key", "not_before", "message", "payloads", "template", "options", "labels",
     ]
-    /// Fields whose contents are the publisher's alone; a lineage names them without their values.
+    /// Fields whose contents are the publisher's alone. A lineage names them without their values.
     private static let confidential = ["message", "payloads", "template"]
 
     /// The names from the request down to the value.
     public let path: [String]
-    /// The new value as JSON; nil removes the field.
+    /// The new value as JSON. Nil removes the field.
     public let json: [UInt8]?
 
     /// Reads `field=value` or `field.inner=value`.
@@ -49,7 +49,7 @@ public struct RequestEdit: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// What a lineage says of the edit: the field, and its value where that may be shown; 128 characters at most.
+    /// The words of a lineage about the edit: the field, and its value where that may be shown. They have 128 characters at most.
     public var note: String {
         let name = path.joined(separator: ".")
         guard let field = path.first, !Self.confidential.contains(field) else { return Self.cut(name) }

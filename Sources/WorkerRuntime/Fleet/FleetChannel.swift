@@ -9,21 +9,21 @@ import Synchronization
 /// Reading is a thread's of its own; writing is the caller's and does not wait. No one may write to the topic within a transaction:
 /// readers would have to wait for its end.
 final class FleetChannel: Sendable {
-    /// What the loop is to know.
+    /// The events that the loop is to know.
     enum Event: Sendable {
         /// Announcements can be written and will be read from here on.
         case opened
-        /// What stands in the log at an offset, and when it was read, monotonic nanoseconds.
+        /// The content of the log at an offset, and when it was read, monotonic nanoseconds.
         case heard(FleetShare.Announcement, offset: Int64)
         /// The request topics have this many partitions in all, whatever becomes of the topic.
         case counted(Int)
-        /// The topic does not exist; the request topics have this many partitions in all.
+        /// The topic does not exist. The request topics have this many partitions in all.
         case missing(partitionCount: Int)
-        /// Something does not work at present; it is tried again.
+        /// Something does not work at present. It is tried again.
         case failed(KafkaError)
     }
 
-    /// Where it reads and writes.
+    /// The place where it reads and writes.
     struct Configuration: Sendable {
         var kafka: KafkaConfiguration
         var topic: String
@@ -32,7 +32,7 @@ final class FleetChannel: Sendable {
         var worker: String
     }
 
-    /// What is written with.
+    /// The means of writing.
     private struct Outlet: Sendable {
         let producer: Producer
         let topic: Producer.Topic
@@ -44,7 +44,7 @@ final class FleetChannel: Sendable {
         var isClosed = false
     }
 
-    /// Protects the queue and what there is to write with; nothing else is locked while it is held.
+    /// Protects the queue and what there is to write with. Nothing else is locked while it is held.
     private let state = Mutex(State())
     private let closing = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
@@ -52,7 +52,7 @@ final class FleetChannel: Sendable {
     private let key: [UInt8]
     private let notify: @Sendable () -> Void
 
-    /// A channel whose thread runs; it calls `notify`, from that thread, when an event is there.
+    /// A channel whose thread runs. It calls `notify`, from that thread, when an event is there.
     init(_ configuration: Configuration, notify: @escaping @Sendable () -> Void) {
         self.configuration = configuration
         self.notify = notify
@@ -65,7 +65,7 @@ final class FleetChannel: Sendable {
         thread.start()
     }
 
-    /// Writes an announcement; one that cannot be written is not missed, for the next one says all that it did.
+    /// Writes an announcement. One that cannot be written is not missed, for the next one says all that it did.
     func send(_ announcement: FleetShare.Announcement) {
         guard let outlet = state.withLock({ $0.outlet }) else { return }
         let key = key
@@ -146,7 +146,7 @@ final class FleetChannel: Sendable {
         if isClosed { outlet.producer.close(timeout: .zero) }
     }
 
-    /// Serves the producer, and replaces one that has failed for good; reading goes on, for nothing may be missed.
+    /// Serves the producer, and replaces one that has failed for good. Reading goes on, for nothing may be missed.
     private func tendProducer() {
         guard let outlet = state.withLock({ $0.outlet }) else { return }
         outlet.producer.poll()

@@ -27,16 +27,15 @@ struct NameLook {
         return NameSighting(holder: holder, own: own, isGone: isGone, hasLeft: hasLeft)
     }
 
-    /// Whether the owner of partitions has finished its work: a worker that begins takes back what positions say of that before anything
-    /// else. Without partitions, or an answer, it is not known.
+    /// True if the owner of partitions has finished its work: a worker that begins takes back what positions of delay lanes say of
+    /// that before anything else. Without such partitions, or an answer, it is not known.
     private func hasLeft(_ partitions: [TopicPartition]) -> Bool {
-        let lanes = Lane.allCases.map { configuration.topics.requests(of: $0) }
-        let requests = partitions.filter { lanes.contains($0.topic) }
-        guard !requests.isEmpty,
+        let delays = partitions.filter { configuration.topics.delays.contains($0.topic) }
+        guard !delays.isEmpty,
             let consumer = try? Consumer(configuration.kafka, groupID: configuration.groupID, wakeUpFileDescriptor: -1)
         else { return false }
         defer { consumer.close(timeout: .seconds(1)) }
-        let positions = (try? consumer.group.committed(requests, timeout: .seconds(2))) ?? []
+        let positions = (try? consumer.group.committed(delays, timeout: .seconds(2))) ?? []
         return positions.contains { position in (try? FinishedOffsets(decoding: position.metadata))?.begun != nil }
     }
 }

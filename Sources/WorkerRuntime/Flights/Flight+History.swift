@@ -3,15 +3,15 @@ import Delivery
 import FanOut
 import PushModel
 
-/// What is known of a request's calls, for the record that it waits in.
+/// The known facts of a request's calls, for the record that it waits in.
 extension Flight {
-    /// Whether all its calls wait for a moment, or have their outcome.
+    /// True if all its calls wait for a moment, or have their outcome.
     var onlyWaits: Bool { calls.allSatisfy { $0.phase == .waiting || $0.phase == .done } }
 
-    /// Whether calls were made that the next owner of its partition would not know of, and none has to end first.
+    /// True if calls were made that the next owner of its partition would not know of, and none has to end first.
     var hasAttemptsToTell: Bool { wasSent && !hasCallInFlight && cancellation == nil }
 
-    /// When the first of its calls may be made.
+    /// The moment when the first of its calls may be made.
     ///
     /// - Parameters:
     ///   - now: The present moment.
@@ -26,7 +26,7 @@ extension Flight {
         return earliest
     }
 
-    /// What has happened to its calls, of which none is in flight.
+    /// The history of its calls, of which none is in flight.
     ///
     /// - Parameters:
     ///   - isInDoubt: Whether a worker before this one may have made any of them.
@@ -46,7 +46,7 @@ extension Flight {
 }
 
 extension Flight.Call {
-    /// When the call may be made, by the wall clock; not before its timer, though this counts whole milliseconds.
+    /// The moment when the call may be made, by the wall clock. Not before its timer, though this counts whole milliseconds.
     fileprivate func moment(now: MonotonicTime, at time: Timestamp) -> Timestamp {
         if let notBefore { return notBefore }
         return phase == .waiting ? time.adding(milliseconds: (due - now + 999_999) / 1_000_000) : time

@@ -4,11 +4,11 @@ import FanOut
 import Payloads
 import PushModel
 
-/// One request in work, from the record to its final result; reused for the next request.
+/// One request in work, from the record to its final result, reused for the next request.
 ///
 /// Belongs to the loop's thread. A class, so that the loop can hold thousands without moving them.
 final class Flight {
-    /// Where one hub call stands.
+    /// The state of one hub call.
     enum Phase {
         /// Waits for its turn.
         case ready
@@ -19,7 +19,7 @@ final class Flight {
         /// Has its outcome.
         case done
 
-        /// Whether nothing of the call is in flight.
+        /// True if nothing of the call is in flight.
         var isWaiting: Bool { self == .ready || self == .waiting }
     }
 
@@ -28,30 +28,30 @@ final class Flight {
         var phase = Phase.ready
         /// The attempts made, the one in flight included.
         var attempt = 0
-        /// Whether an attempt ended without telling if the hub took it.
+        /// True if an attempt ended without showing if the hub took it.
         var mayHaveArrived = false
-        /// Whether an attempt failed while calls of others succeeded: then what it tells is about the call, not about the hub.
+        /// True if an attempt failed while calls of others succeeded: then what it shows is about the call, not about the hub.
         var failsAlone = false
-        /// What the attempt in flight is to the hub's circuit breaker.
+        /// The role of the attempt in flight for the hub's circuit breaker.
         var circuitCall: CircuitBreaker.Call?
-        /// Which of the flight's payloads it sends.
+        /// The index of the payload that it sends, among the flight's.
         var payload = 0
         /// The number of the token that the attempt in flight was signed with.
         var tokenSerial: UInt64 = 0
-        /// When the wait for the next attempt is over, monotonic nanoseconds.
+        /// The moment when the wait for the next attempt is over, monotonic nanoseconds.
         var due = MonotonicTime.past
         /// The moment before which the next attempt must not be made, where it is known by the wall clock.
         var notBefore: Timestamp?
-        /// When the attempt in flight began: monotonic nanoseconds, and wall clock.
+        /// The beginning of the attempt in flight: monotonic nanoseconds, and wall clock.
         var startedAt = MonotonicTime.past
         var startedAtWall = Timestamp(milliseconds: 0)
     }
 
     /// The flight's index in the pool.
     let index: Int
-    /// Counts the requests that the flight has carried; it marks timers of former ones.
+    /// Counts the requests that the flight has carried. It marks timers of former ones.
     var generation: UInt32 = 0
-    /// Whether the flight carries a request.
+    /// True while the flight carries a request.
     var isActive = false
     /// The assignment that the record came with.
     var epoch = 0
@@ -65,35 +65,35 @@ final class Flight {
     var port = 0
     /// The spread to whose hubs its parts go, by number, when it goes to several.
     var spread: Int?
-    /// Why it goes to no hub, if it does not.
+    /// The reason that it goes to no hub, if it does not.
     var routeFault: HubRouter.Fault?
-    /// The ordering key whose turn it is; the next request of the key waits for this one's end.
+    /// The ordering key whose turn it is. The next request of the key waits for this one's end.
     var key: RequestIdentity?
-    /// Where the record with which the request was published stands.
+    /// The place of the record with which the request was published.
     var origin = RecordOrigin(topic: "", partition: 0, offset: 0, timestamp: Timestamp(milliseconds: 0))
     /// The offset of the record that holds it now, which is another one when the request comes from a delay lane.
     var offset: Int64 = 0
     /// The bytes of the record's value.
     var valueByteCount = 0
-    /// What the request takes in memory, about.
+    /// The memory that the request takes, about.
     fileprivate(set) var heldByteCount = 0
-    /// What of that the pool counts, and for which hub.
+    /// The part of that which the pool counts, and the hub for which it does.
     fileprivate(set) var counted = (byteCount: 0, port: 0)
     /// The record's key and headers.
     var envelope = RecordEnvelope()
-    /// What the record says of a request that comes from a delay lane.
+    /// The data of the record, for a request that comes from a delay lane.
     var delayed: DelayedRecord?
     /// The call whose outcome must be polled, when the record holds one instead of a request.
     var poll: OutcomePoll?
-    /// Whether it was found, when its record was read, that the request repeats none.
+    /// True if it was found, when its record was read, that the request repeats none.
     var isKnownAsNew = false
-    /// Whether it is to make room for what was read behind it.
+    /// True if it is to make room for what was read behind it.
     var mustDefer = false
-    /// Whether a call was made since the record was read.
+    /// True if a call was made since the record was read.
     var wasSent = false
-    /// What cancelled the request, if something did: then no call is begun any more.
+    /// The cancellation of the request, if there is one: then no call is begun any more.
     var cancellation: Cancellations.Cancellation?
-    /// When the record was taken, monotonic nanoseconds.
+    /// The moment when the record was taken, monotonic nanoseconds.
     var receivedAt = MonotonicTime.past
     var request = PushRequest()
     var plan = FanOutPlan()
@@ -101,10 +101,11 @@ final class Flight {
     var calls: [Call] = []
     /// Calls without an outcome.
     var openCalls = 0
-    /// The rendered payloads; the first `payloadCount` belong to this request.
+    /// The rendered payloads. The first `payloadCount` belong to this request.
     var payloads: [RenderedPayload] = []
     var payloadCount = 0
-    /// The dead letter of a record that cannot be understood and must wait for the window; an empty one for a record of another group.
+    /// The dead letter of a record that cannot be understood and must wait for the window, or an empty one for a record of
+    /// another group.
     var deadLetter: OutcomeBatch?
 
     init(index: Int) {
@@ -151,13 +152,13 @@ final class Flight {
         deadLetter = nil
     }
 
-    /// When to check the record again that the flight has from a delay lane.
+    /// The time to check the record again that the flight has from a delay lane.
     var recheckTime: Timestamp? { delayed?.recheckTime ?? poll?.recheckTime }
 
-    /// When that record says that it is due.
+    /// The time when it is due, by that record.
     var due: Timestamp? { delayed?.due ?? poll?.due }
 
-    /// Since when what it carries waits for something other than its time; a record of another group waits for nothing.
+    /// The time since which what it carries waits for something other than its time. A record of another group waits for nothing.
     var waitingSince: Timestamp {
         guard let deadLetter else {
             return WaitingSince.moment(published: origin.timestamp, notBefore: request.notBefore, due: due)
@@ -165,7 +166,7 @@ final class Flight {
         return deadLetter.records.isEmpty ? Timestamp(milliseconds: .max) : origin.timestamp
     }
 
-    /// Whether a call of the flight is with a connection.
+    /// True if a call of the flight is with a connection.
     var hasCallInFlight: Bool { calls.contains { $0.phase == .inFlight } }
 }
 
@@ -173,8 +174,8 @@ final class Flight {
 struct FlightPool {
     private(set) var flights: [Flight] = []
     private var free: [Int] = []
-    /// What the requests in work take in memory, about. What waits for its time, or for its window, in a delay lane is not counted: it
-    /// must not take the room that it will want.
+    /// The memory that the requests in work take, about. What waits for its time, or for its window, in a delay lane is not
+    /// counted: it must not take the room that it will want.
     private(set) var byteCount = 0
     /// The same by the hubs' numbers, as far as they had any.
     private(set) var byteCounts: [Int] = []
@@ -259,12 +260,12 @@ struct ExchangeID {
     }
 
     var flight: Int { number >> 16 & 0xFFFF_FFFF }
-    /// There are four lanes; 2 bits hold them.
+    /// The lane, one of four, so that 2 bits hold it.
     var lane: Int { number >> 14 & 0x3 }
-    /// Calls per request are few; 14 bits hold them.
+    /// The number of the call. Calls per request are few, so that 14 bits hold it.
     var call: Int { number & 0x3FFF }
 
-    /// Whether the exchange belongs to what `flight` carries now.
+    /// True if the exchange belongs to what `flight` carries now.
     func belongs(to flight: Flight) -> Bool {
         flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) && call < flight.calls.count
             && flight.calls[call].phase == .inFlight

@@ -76,7 +76,7 @@ final class HubMetrics {
         metrics.sends.series([hub, Self.name(of: platform), reason]).increment()
     }
 
-    /// Counts a request that has its final result, and the time since it was published; none when that is yet to come.
+    /// Counts a request that has its final result, and the time since it was published. None when that is yet to come.
     func finished(_ outcome: Outcome, nanoseconds: Int64) {
         if latestFinished?.outcome != outcome { latestFinished = finishedByOutcome[outcome].map { (outcome, $0) } }
         latestFinished?.counter.increment()

@@ -7,7 +7,7 @@ import HubREST
 import Observability
 import PushModel
 
-/// Whether the hub works: what calls have told, and the answer to a question that sends nothing.
+/// The question whether the hub works: what calls have shown, and the answer to a question that sends nothing.
 ///
 /// The question goes through the hub's own connections, but is no call: it has no place among them and no part of the rate. Where the
 /// circuit is not closed, it is the probe.
@@ -16,7 +16,7 @@ extension HubPort {
     struct Question {
         /// The number of the token that it was signed with.
         let tokenSerial: UInt64
-        /// What it is to the circuit; nil where that is closed.
+        /// Its role for the circuit, or nil where that is closed.
         let probe: CircuitBreaker.Call?
         /// The moment at which it was asked.
         let start: MonotonicTime
@@ -33,10 +33,10 @@ extension HubPort {
 
     private var isCircuitClosed: Bool { limits.circuit.state == .closed }
 
-    /// Whether there is nothing to send.
+    /// True if there is nothing to send.
     private var isIdle: Bool { limits.inFlight == 0 && ready.isEmpty && waitingForRetry == 0 }
 
-    /// Why it does not count as one that works, in a sentence; nil when it does.
+    /// The reason that it does not count as one that works, in a sentence. Nil when it does.
     var trouble: String? { standing.trouble(isClosed: isCircuitClosed, limits.circuit.reason) }
 
     /// Says at the probes how it is.
@@ -97,7 +97,7 @@ extension HubPort {
         report(finding, log)
     }
 
-    /// What an answer, or the lack of one, tells; nil when the token was refused and the next one is tried.
+    /// The finding from an answer, or from the lack of one. Nil when the token was refused and the next one is tried.
     private func finding(
         _ outcome: consuming Completion.Outcome, _ question: Question, _ wallClock: Timestamp
     ) -> HubFinding? {
@@ -150,9 +150,9 @@ extension HubPort {
     }
 }
 
-/// What the port tells about itself.
+/// The port's report about itself.
 extension HubPort {
-    /// How the hub stands, and what holds its calls up.
+    /// The state of the hub, and what holds its calls up.
     func status(now: MonotonicTime, _ wallClock: Timestamp) -> LoopStatus.Hub {
         func moment(_ time: MonotonicTime) -> Timestamp { wallClock.adding(milliseconds: (time - now) / 1_000_000) }
         var limits = limits

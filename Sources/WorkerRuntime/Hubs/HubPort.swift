@@ -31,25 +31,25 @@ final class HubPort {
     /// Calls that wait for a timer.
     var waitingForRetry = 0
     var polls = OutcomePolling()
-    /// Whether it counts as one that works.
+    /// The standing that decides if it counts as one that works.
     var standing: HubStanding { didSet { limits.isHeld = standing.hold != nil } }
     /// The question that it is being asked, if it is.
     var question: Question?
-    /// What came of the last one.
+    /// The outcome of the last one.
     var finding: HubFinding?
-    /// Whether it was logged that the first one had no answer.
+    /// True if it was logged that the first one had no answer.
     var isSilent = false
 
     // What its rate is shared by; nil when it has no limit.
     var fleet: FleetChannel?
     var isFleetOpen = false
     var knowsNoFleet = false
-    /// Why its rate is not shared with the fleet, where that is on account of the topic; nil where it is.
+    /// The reason that its rate is not shared with the fleet, where that is on account of the topic. Nil where it is.
     private(set) var fleetTrouble: String?
 
-    /// Whether the settings do not have it any more: what is in flight ends here, and nothing is begun.
+    /// True if the settings do not have it any more: what is in flight ends here, and nothing is begun.
     var isRetired = false
-    /// Whether nothing is in flight any more after that.
+    /// True if nothing is in flight any more after that.
     var isClosed = false
 
     init(
@@ -93,17 +93,18 @@ final class HubPort {
     /// The lanes that may begin a call now, as bits.
     func openLanes(now: MonotonicTime) -> UInt64 { places.open(limit: limits.places(now: now), now: now) }
 
-    /// Whether a call is no good as a probe of a hub that is out, because it failed before. Notes whether it fails alone.
+    /// True if a call is no good as a probe of a hub that is out, because it failed before. Notes whether it fails alone.
     func isUnfitAsProbe(_ call: inout Flight.Call) -> Bool {
         if limits.failsAlone(attempt: call.attempt, startedAt: call.startedAt) { call.failsAlone = true }
         return limits.isUnfitAsProbe(attempt: call.attempt)
     }
 
-    /// How many calls that are no good as probes may be passed over in one turn; when there are no others, one of them must do.
+    /// The number of calls that are no good as probes and may be passed over in one turn. When there are no others, one of them
+    /// must do.
     var mostPassedOver: Int { min(ready.count, 64) }
 
-    /// Whether records of a lane may be read for it, as far as its own calls go: enough of them wait when they could take all that is
-    /// free. One may always wait, so that a lane has its turn however much the others have in flight.
+    /// True if records of a lane may be read for it, as far as its own calls go: enough of them wait when they could take all
+    /// that is free. One may always wait, so that a lane has its turn however much the others have in flight.
     func hasRoom(_ lane: Lane) -> Bool {
         ready.freshCount(of: lane) < max(1, settings.maxInFlight - limits.inFlight)
     }

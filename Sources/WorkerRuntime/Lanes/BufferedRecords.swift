@@ -11,7 +11,7 @@ struct BufferedRecords {
     struct Record {
         let slot: Int
         let origin: RecordOrigin
-        /// When it was read, monotonic nanoseconds.
+        /// The moment when it was read, monotonic nanoseconds.
         let receivedAt: MonotonicTime
         /// Since when its request waits for something other than its time.
         let waitingSince: Timestamp
@@ -20,11 +20,11 @@ struct BufferedRecords {
         let envelope: RecordEnvelope
         let value: ByteWriter
 
-        /// What it takes in memory, about.
+        /// The memory that it takes, about.
         var byteCount: Int { value.count + envelope.byteCount + 256 }
     }
 
-    /// What the records of a lane may take in memory at most: 32 MiB, some 60,000 small ones.
+    /// The most memory that the records of a lane may take: 32 MiB, some 60,000 small ones.
     static let maximumBytes = 32 << 20
 
     private var queues: [TenantID: Queue] = [:]
@@ -36,7 +36,7 @@ struct BufferedRecords {
     /// The tenants that have records here.
     var tenants: [TenantID] { Array(queues.keys) }
 
-    /// Since when the one waits that waits longest; nil when there is none.
+    /// The time since which the one waits that waits longest. Nil when there is none.
     var waitingSince: Timestamp? { queues.values.lazy.compactMap(\.waitingSince).min() }
 
     func hasRecords(of tenant: TenantID) -> Bool { count > 0 && queues[tenant] != nil }

@@ -3,7 +3,7 @@ import Delivery
 import Kafka
 import PushModel
 
-/// Where the control topic ended when partitions were assigned.
+/// The end of the control topic when partitions were assigned.
 enum ControlEnd: Sendable, Equatable {
     /// There is no such topic.
     case missing
@@ -13,24 +13,24 @@ enum ControlEnd: Sendable, Equatable {
     case at(Int64)
 }
 
-/// How far the control topic is read. The position outlives assignments, so that nothing is read twice.
+/// The progress of reading the control topic. The position outlives assignments, so that nothing is read twice.
 struct ControlReading {
-    /// Its slot in the reader; nil when it is not read.
+    /// Its slot in the reader, or nil when it is not read.
     private(set) var slot: Int?
-    /// The next offset to read; nil before the first record.
+    /// The next offset to read, or nil before the first record.
     private(set) var position: Int64?
-    /// Whether a read may find a record.
+    /// True if a read may find a record.
     var mayHaveRecords = false
-    /// How many forgotten cancellations were counted.
+    /// The number of forgotten cancellations that were counted.
     var forgottenCount = 0
 
     private var end = ControlEnd.missing
     private var gate = ControlGate()
 
-    /// Whether requests may begin: all was read that stood there when the partitions were assigned, or it cannot be read.
+    /// True if requests may begin: all was read that stood there when the partitions were assigned, or it cannot be read.
     var allowsRequests: Bool { gate.allowsRequests }
 
-    /// What the reader gets for it, when the topic ends at `end`; nothing when there is none.
+    /// The starts that the reader gets for it, when the topic ends at `end`. Nothing when there is none.
     func starts(in topics: WorkerConfiguration.Topics, end: ControlEnd) -> [(partition: TopicPartition, start: StartOffset)] {
         guard end != .missing else { return [] }
         let partition = TopicPartition(topic: topics.control, partition: CancelRecord.partition)
@@ -66,7 +66,7 @@ struct ControlReading {
         gate.reachedEnd()
     }
 
-    /// Lets time pass; to be said once a second.
+    /// Lets time pass. To be said once a second.
     ///
     /// - Returns: What is in the way, in words; nil if nothing is, or not for long.
     mutating func look(now: MonotonicTime, isBrokerDoubtful: Bool, topic: String) -> String? {

@@ -2,22 +2,22 @@ import Delivery
 import Kafka
 import PushModel
 
-/// What a record of a delay lane says beside the request: what `DelayRecorder` wrote.
+/// The content of a record of a delay lane beside the request: what `DelayRecorder` wrote.
 ///
 /// A class, so that a flight that does not come from a delay lane has no more than an empty reference.
 final class DelayedRecord {
-    /// When the request is to go on.
+    /// The time when the request is to go on.
     let due: Timestamp
     /// The lane that the request came by.
     let lane: Lane
     /// The record that the request came with.
     let origin: RecordOrigin
-    /// What has happened to its calls, and to it as a whole.
+    /// The history of its calls, and of it as a whole.
     let history: DeliveryHistory
     let report: DeliveryReport
     /// The history as it was written.
     let text: ByteWriter
-    /// When to check the record again.
+    /// The time to check the record again.
     let recheckTime: Timestamp
 
     private init(
@@ -33,19 +33,19 @@ final class DelayedRecord {
         self.recheckTime = recheckTime
     }
 
-    /// What a record of a delay lane is to this worker.
+    /// The meaning of a record of a delay lane for this worker.
     enum Reading {
         /// A request that waits.
         case request(DelayedRecord)
         /// A call whose outcome must be polled.
         case poll(OutcomePoll)
-        /// A record of another group, which shares the lane; with its name, unless it is a poll.
+        /// A record of another group, which shares the lane, with its name, unless it is a poll.
         case foreign(String?)
         /// Nothing that pushfan has written.
         case invalid
     }
 
-    /// The headers that are the delay's own; they are not handed on.
+    /// The headers that are the delay's own. They are not handed on.
     enum Header: String, CaseIterable {
         case notBefore = "pushfan-not-before-ms"
         case group = "pushfan-group"
@@ -60,7 +60,7 @@ final class DelayedRecord {
         /// Only what pushfan writes itself may say it: of a request that comes from a publisher it is taken away.
         case format = "pushfan-format"
 
-        /// Which of them a name is, if it is one.
+        /// The one of them that a name is, if it is one.
         init?(_ name: Span<UInt8>) {
             // Most headers are none, and the first bytes tell.
             guard name.count > 8, name[0] == UInt8(ascii: "p"), name[7] == UInt8(ascii: "-") else { return nil }

@@ -9,15 +9,15 @@ import PushModel
 /// wherever their records stand by now. So it does not matter in which order they are held, or written again there, and nothing about the
 /// order has to be stored. Who takes the partition over reads what is held to its end, and then knows of each key what comes first.
 struct KeyQueues<Record> {
-    /// Which record a request was published with. The time tells records of a recreated partition from those before.
+    /// The record that a request was published with. The time sets records of a recreated partition apart from those before.
     struct Origin: Equatable {
         var offset: Int64
         var timestamp: Timestamp
     }
 
-    /// Where a request's record stands.
+    /// The place of a request's record.
     enum Place: Equatable {
-        /// Where it was published.
+        /// The place where it was published.
         case published(Int64)
         /// On the topic of held requests.
         case held(Int64)
@@ -29,11 +29,11 @@ struct KeyQueues<Record> {
     struct Request {
         let origin: Origin
         var place: Place
-        /// What it was read from; nil while it is in work, and while it moves.
+        /// The record that it was read from. Nil while it is in work, and while it moves.
         var record: Record?
-        /// Before when it must not go on; `past` for at once.
+        /// The time before which it must not go on, or `past` for at once.
         var due: Timestamp
-        /// What its record takes in memory, about.
+        /// The memory that its record takes, about.
         let byteCount: Int
 
         /// The request while it is being written to the topic of held requests.
@@ -44,11 +44,11 @@ struct KeyQueues<Record> {
 
     typealias Key = RequestIdentity
 
-    /// Whether all is known that is held of this partition's keys; until then none of them begins.
+    /// True if all is known that is held of this partition's keys. Until then none of them begins.
     private(set) var isComplete: Bool
     /// The requests that are here.
     private(set) var count = 0
-    /// What the records take in memory that are here, about.
+    /// The memory that the records take that are here, about.
     private(set) var byteCount = 0
     /// The requests whose records are held, or move there, those in work included, and their bytes.
     private(set) var heldCount = 0
@@ -65,7 +65,7 @@ struct KeyQueues<Record> {
         self.isComplete = isComplete
     }
 
-    /// Whether a request of the key that was published just now may begin at once.
+    /// True if a request of the key that was published just now may begin at once.
     func isFree(_ key: Key) -> Bool { isComplete && (count == 0 || queues[key] == nil) }
 
     /// Notes that a request of a free key begins.
@@ -180,7 +180,7 @@ struct KeyQueues<Record> {
         return nil
     }
 
-    /// When `next` can have something: `past` for at once; nil while all wait for something else than time.
+    /// The time when `next` can have something: `past` for at once, nil while all wait for something else than time.
     var nextMoment: Timestamp? { turns.isEmpty ? waits.first : .past }
 
     /// Calls `body` with the records that come first of their keys, and wait for nothing of their own.
@@ -273,7 +273,7 @@ struct KeyQueues<Record> {
         return request
     }
 
-    /// Changes the queue of a key where it is, so that nothing of it is copied; nil if there is none.
+    /// Changes the queue of a key where it is, so that nothing of it is copied. Nil if there is none.
     @discardableResult
     private mutating func change<Result>(_ key: Key, _ body: (inout Queue) -> Result) -> Result? {
         queues.index(forKey: key).map { body(&queues.values[$0]) }
@@ -306,12 +306,12 @@ struct KeyQueues<Record> {
         turns.append(key)
     }
 
-    /// The requests of one key, in their order; as long as it is among `queues`, there is at least one.
+    /// The requests of one key, in their order. As long as it is among `queues`, there is at least one.
     private struct Queue {
         var requests = FIFO<Request>()
-        /// Whether the first one is in work.
+        /// True while the first one is in work.
         var isBusy = false
-        /// Whether the key stands in the list of turns.
+        /// True while the key stands in the list of turns.
         var isListed = false
 
         var isEmpty: Bool { requests.isEmpty }

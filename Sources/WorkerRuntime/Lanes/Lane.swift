@@ -1,12 +1,13 @@
 /// The lanes of requests, each a topic of its own, the most urgent first. They share the worker by weight.
 public enum Lane: Int, Sendable, CaseIterable {
-    /// What a person is waiting for.
+    /// The requests that a person is waiting for.
     case high
     /// Everything else.
     case normal
-    /// What goes to many.
+    /// The requests that go to many.
     case bulk
-    /// What pushfan writes itself, on a topic that publishers have no right to write to: parts of large requests, and replays.
+    /// The requests that pushfan writes itself, on a topic that publishers have no right to write to: parts of large requests,
+    /// and replays.
     case own
 
     /// The lane's word, in headers and settings.
@@ -20,7 +21,8 @@ public enum Lane: Int, Sendable, CaseIterable {
     }
 }
 
-/// How the lanes share the worker while more than one has requests: a lane's part is its weight among those that have some.
+/// The shares of the lanes in the worker while more than one has requests: a lane's part is its weight among those that have
+/// some.
 public struct LaneWeights: Sendable, Equatable {
     /// The weight of `high`, 1 – 1,000, default 8.
     public var high = 8

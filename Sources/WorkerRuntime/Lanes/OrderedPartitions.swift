@@ -2,8 +2,8 @@ import Basics
 import Delivery
 import Kafka
 
-/// What the loop knows of ordering keys: the queues of each partition of requests, and which partition of the topic of held requests
-/// belongs to it.
+/// The loop's knowledge of ordering keys: the queues of each partition of requests, and which partition of the topic of held
+/// requests belongs to it.
 struct OrderedPartitions {
     /// The lanes that publishers write to. What waits for its key in our own lane, which replays alone do, waits in memory.
     static let heldLanes = 3
@@ -18,17 +18,18 @@ struct OrderedPartitions {
         return overflow ? .max : held + Int32(lane.rawValue)
     }
 
-    /// What the records of a partition's keys may take in memory at most: 24 MiB, some 25,000 small ones. Beyond, it is not read.
+    /// The most memory that the records of a partition's keys may take: 24 MiB, some 25,000 small ones. Beyond, it is not read.
     static let maximumBytes = 24 << 20
-    /// What may be held of one partition: 12 MiB, and `maximumHeld` requests.
+    /// The most that may be held of one partition: 12 MiB, and `maximumHeld` requests.
     static let maximumHeldBytes = 12 << 20
 
-    /// How many requests of one partition may be held: a quarter of the window of the partition that holds them.
+    /// The number of requests of one partition that may be held: a quarter of the window of the partition that holds them.
     ///
     /// It is why that partition can always be read to its end, also by a worker that begins: see `relocationStart`.
     static func maximumHeld(window: Int) -> Int { window / 4 }
 
-    /// Before which offset what waits must be written again to the end of its partition of held requests; nil as long as there is room.
+    /// The offset before which what waits must be written again to the end of its partition of held requests. Nil as long as
+    /// there is room.
     ///
     /// An old request that waits for long would end the reading of its partition one day, because all offsets that are read and not
     /// finished must lie within the window. So when three quarters of that are full, what waits in the older half of what was read is
@@ -44,24 +45,24 @@ struct OrderedPartitions {
     var queues: [KeyQueues<OrderedRecord>] = []
     /// The slots of the partitions of held requests, behind those of all others.
     var slots = 0..<0
-    /// Whether a read may find a record in one of them.
+    /// True if a read may find a record in one of them.
     var mayHaveRecords = false
-    /// Whether any request with a key was seen in this assignment.
+    /// True if any request with a key was seen in this assignment.
     var isUsed = false
-    /// When partitions are next looked at that have no room, monotonic nanoseconds.
+    /// The moment when partitions are next looked at that have no room, monotonic nanoseconds.
     var nextRelief = MonotonicTime.past
-    /// When the positions of held requests are next committed, whether they moved or not, monotonic nanoseconds.
+    /// The moment when the positions of held requests are next committed, whether they moved or not, monotonic nanoseconds.
     var nextRefresh = MonotonicTime.past
-    /// Whether to do that now.
+    /// True if it is time to do that.
     var isRefreshDue = false
-    /// What was said already, because it is said once for each assignment.
+    /// Notes of what was said already, because it is said once for each assignment.
     var hasSaidMissing = false
     var hasSaidFull = false
     var hasSaidLate = false
 
-    /// For each partition of requests the slot of that of its held requests; nil where there is none.
+    /// For each partition of requests the slot of that of its held requests, or nil where there is none.
     private var heldSlots: [Int?] = []
-    /// For each partition of held requests the slot of that of requests; nil where that is not assigned.
+    /// For each partition of held requests the slot of that of requests, or nil where that is not assigned.
     private var requestSlots: [Int?] = []
 
     init() {}
@@ -86,7 +87,7 @@ struct OrderedPartitions {
         }
     }
 
-    /// The slot of the partition of held requests that belongs to one of requests; nil when there is none.
+    /// The slot of the partition of held requests that belongs to one of requests, or nil when there is none.
     func held(of slot: Int) -> Int? { heldSlots.indices.contains(slot) ? heldSlots[slot] : nil }
 
     /// The slot of the partition of requests that a flight's key belongs to, by the slot of its record.

@@ -9,15 +9,15 @@ final class OrderedRecord {
     let offset: Int64
     let lane: Lane
     let origin: RecordOrigin
-    /// When it was read, monotonic nanoseconds.
+    /// The moment when it was read, monotonic nanoseconds.
     let receivedAt: MonotonicTime
     let envelope: RecordEnvelope
     let value: ByteWriter
-    /// What a held record says beside the request.
+    /// The content of a held record beside the request.
     let delayed: DelayedRecord?
-    /// When a held record was written; `never` for one that is not held.
+    /// The time when a held record was written, or `never` for one that is not held.
     let writtenAt: Timestamp
-    /// The request's id, by which a held one is cancelled that waits for its moment; nil for one that is not held.
+    /// The request's id, by which a held one is cancelled that waits for its moment, or nil for one that is not held.
     let id: String?
 
     /// Takes the request out of a flight.
@@ -40,7 +40,7 @@ final class OrderedRecord {
     /// Since when it waits for something other than its time.
     var waitingSince: Timestamp { WaitingSince.moment(published: origin.timestamp, notBefore: nil, due: delayed?.due) }
 
-    /// What it takes in memory, about.
+    /// The memory that it takes, about.
     var byteCount: Int { value.count + envelope.byteCount + 384 + (delayed.map { $0.text.count + 1024 } ?? 0) }
 }
 

@@ -1,15 +1,16 @@
 import Delivery
 
-/// What the loop knows of the partitions of the topic of parents that are its own, which it reads with the reader of delay lanes.
+/// The loop's knowledge of the partitions of the topic of parents that are its own, which it reads with the reader of delay
+/// lanes.
 struct ParentPartitions {
     /// Their slots, behind all others.
     private(set) var slots = 0..<0
     private var partitions: [OpenParents] = []
-    /// Whether a read may find a record, by partition.
+    /// A flag for each partition, true if a read may find a record.
     private var flags: [Bool] = []
-    /// Whether a partition is not read: it is left to another version, or until it is decided where it begins.
+    /// A flag for each partition, true if it is not read: it is left to another version, or until it is decided where it begins.
     private var isLeft: [Bool] = []
-    /// Whether a read may find a record in one of them.
+    /// True if a read may find a record in one of them.
     private(set) var mayHaveRecords = false
 
     /// The requests that are open in all of them.
@@ -18,7 +19,7 @@ struct ParentPartitions {
     /// No partition.
     init() {}
 
-    /// Partitions of the topic of parents as they are planned; their slots begin with `slot`.
+    /// Partitions of the topic of parents as they are planned. Their slots begin with `slot`.
     init(_ planned: ArraySlice<AssignmentPlan.Partition>, at slot: Int) {
         slots = slot..<slot + planned.count
         partitions = planned.map { $0.parents ?? OpenParents() }
@@ -46,7 +47,7 @@ struct ParentPartitions {
         wasEmpty(slot)
     }
 
-    /// Whether a read may find a record in a partition.
+    /// True if a read may find a record in a partition.
     func mayHaveRecord(_ slot: Int) -> Bool { flags[slot - slots.lowerBound] }
 
     /// Notes that a read found none.

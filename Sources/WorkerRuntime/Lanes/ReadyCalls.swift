@@ -6,7 +6,7 @@ struct ReadyCalls {
     private struct LaneQueue {
         var fresh: TenantQueues
         var delayed: TenantQueues
-        /// Which of the two had the last turn.
+        /// True if the delayed calls, and not the fresh ones, had the last turn.
         var wasDelayed = false
 
         var isEmpty: Bool { fresh.isEmpty && delayed.isEmpty }
@@ -55,7 +55,7 @@ struct ReadyCalls {
         count += 1
     }
 
-    /// Whether one of `lanes`, given as bits, has calls.
+    /// True if one of `lanes`, given as bits, has calls.
     func hasCalls(in lanes: UInt64) -> Bool { waiting & lanes != 0 }
 
     /// Takes out the call whose turn it is among the lanes given as bits.
@@ -67,7 +67,7 @@ struct ReadyCalls {
         return next
     }
 
-    /// Takes out the calls that are not wanted any more; the others keep their order.
+    /// Takes out the calls that are not wanted any more. The others keep their order.
     mutating func removeAll(unless isWanted: (CallID, UInt32) -> Bool) {
         for lane in queues.indices {
             queues[lane].fresh.removeAll(unless: isWanted)

@@ -1,8 +1,12 @@
 import Kafka
 import PushModel
 
-/// A record's key and headers, kept for as long as the record may have to be written again; its value is in the request's document.
+/// A record's key and headers, kept for as long as the record may have to be written again. Its value is in the request's
+/// document.
 struct RecordEnvelope {
+    /// The bytes of a header that is read of a record that is too large: its attributes are shorter.
+    static let longestKnownHeader = 1024
+
     private var bytes = ByteWriter()
     private var keyRange: Range<Int>?
     private var headers: [(name: Range<Int>, value: Range<Int>?)] = []
@@ -14,7 +18,7 @@ struct RecordEnvelope {
         headers.removeAll(keepingCapacity: true)
     }
 
-    /// Calls `body` with the key; not if there is none, which is not the same as an empty one.
+    /// Calls `body` with the key, but not if there is none, which is not the same as an empty one.
     func withKey(_ body: (Span<UInt8>) -> Void) {
         if let keyRange { body(bytes.span.extracting(keyRange)) }
     }
@@ -40,5 +44,21 @@ struct RecordEnvelope {
         let start = bytes.count
         bytes.append(span)
         return start..<bytes.count
+    }
+}
+
+extension ConsumedRecord {
+    /// The place of the record, with its own time or else the present one.
+    func origin(in partition: TopicPartition, now: Timestamp) -> RecordOrigin {
+        RecordOrigin(
+            topic: partition.topic, partition: partition.partition, offset: offset,
+            timestamp: timestamp.map { Timestamp(milliseconds: $0) } ?? now)
+    }
+
+    /// The bytes of key, value and headers.
+    var byteCount: Int {
+        var size = (key?.count ?? 0) + (value?.count ?? 0)
+        forEachHeader { name, value in size += name.count + (value?.count ?? 0) }
+        return size
     }
 }

@@ -1,7 +1,7 @@
 import Basics
 import Delivery
 
-/// Calls that wait for their turn, in a queue for each tenant; the tenants have turns by weight.
+/// Calls that wait for their turn, in a queue for each tenant. The tenants have turns by weight.
 struct TenantQueues {
     private var turns: FairTurns
     /// By the numbers of `turns`.
@@ -36,7 +36,7 @@ struct TenantQueues {
         return queues[number].popFirst()
     }
 
-    /// Takes out the calls that are not wanted any more; the others keep their order.
+    /// Takes out the calls that are not wanted any more. The others keep their order.
     mutating func removeAll(unless isWanted: (CallID, UInt32) -> Bool) {
         for number in queues.indices where !queues[number].isEmpty {
             let before = queues[number].count

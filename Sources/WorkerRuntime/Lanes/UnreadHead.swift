@@ -1,22 +1,22 @@
 import Delivery
 import PushModel
 
-/// What is known of the first record of a delay lane's partition that waits and is too large to be kept in memory: it is unread again, and
-/// read once more when it may go on.
+/// The known facts of the first record of a delay lane's partition that waits and is too large to be kept in memory: it is unread
+/// again, and read once more when it may go on.
 struct UnreadHead {
     let offset: Int64
-    /// When it was read first. What it says of its time is judged by that moment for good, or it could wait for ever.
+    /// The time when it was read first. What it says of its time is judged by that moment for good, or it could wait for ever.
     let readAt: Timestamp
-    /// When to check it again; nil when it waits for room only.
+    /// The time to check it again, or nil when it waits for room only.
     let recheckTime: Timestamp?
-    /// When it says that it is due.
+    /// The time when it is due, as it says.
     let due: Timestamp?
     /// Since when it waits for something other than its time.
     let waitingSince: Timestamp
-    /// When its request was published, and the attempts made for it.
+    /// The time when its request was published, and the attempts made for it.
     let publishedAt: Timestamp
     let attempt: Int
-    /// Whether it may go on, and is read once more.
+    /// True if it may go on, and is read once more.
     var isWanted = false
 
     /// The ids by which it can be cancelled, its own and that of the request that it is a part of, each with when that was published.
@@ -41,13 +41,13 @@ struct UnreadHead {
         names = [own] + (part.map { [(id: $0.parentID, published: $0.publishedAt)] } ?? [])
     }
 
-    /// Whether it need not wait for its time any more.
+    /// True if it need not wait for its time any more.
     func mayGoOn(_ cancellations: Cancellations, now: Timestamp) -> Bool {
         guard let recheckTime, recheckTime > now else { return true }
         return names.contains { cancellations.cancellation(of: $0.id, published: $0.published) != nil }
     }
 
-    /// What the status says of it.
+    /// The status's entry about it.
     func status(at now: Timestamp) -> LoopStatus.Oldest {
         let waitsForTime = recheckTime.map { $0 > now } ?? false
         return LoopStatus.Oldest(

@@ -4,7 +4,7 @@ import Kafka
 import Observability
 import PushModel
 
-/// What the records of a partition are.
+/// The role of the records of a partition.
 enum PartitionRole: Equatable {
     /// New requests of a lane.
     case requests(Lane)
@@ -38,13 +38,17 @@ enum PartitionRole: Equatable {
         }
     }
 
-    /// Whether the partition has new requests.
+    /// True if the partition has new requests.
     var hasRequests: Bool { if case .requests = self { true } else { false } }
 
-    /// Whether publishers write to it; the others are written by workers and by replays.
+    /// True if publishers write to it. The others are written by workers and by replays.
     var isOpen: Bool { hasRequests && self != .requests(.own) }
 
-    /// Whether its records say whose they are, because groups share the topic.
+    /// The bytes that a record may have with key and headers. Any request of a publisher may have to wait in a topic of ours, with its history
+    /// and our headers beside its own. Brokers take 1,048,588 by default.
+    var largestRecord: Int { isOpen ? 900_000 : 1_040_000 }
+
+    /// True if its records say whose they are, because groups share the topic.
     var namesGroup: Bool { kind == .delayed || kind == .held }
 }
 
@@ -65,11 +69,12 @@ struct LanePartitions {
     var slots: [Int] = []
     /// With which of them the next round of reading begins, so that none is always the first.
     var first = 0
-    /// Whether a round may find a record; else only a wake-up can change that, or a finished request when a partition waits for its window.
+    /// True if a round may find a record. Else only a wake-up can change that, or a finished request when a partition waits for
+    /// its window.
     var mayHaveRecords = true
-    /// Whether a partition waits for its window.
+    /// True while a partition waits for its window.
     var isBlocked = false
-    /// Until when it is read beyond what has places, because requests name tenants; monotonic nanoseconds.
+    /// The moment until which it is read beyond what has places, because requests name tenants, monotonic nanoseconds.
     var readsAheadUntil = MonotonicTime.past
 }
 
@@ -77,49 +82,54 @@ struct LanePartitions {
 struct PartitionState {
     let id: TopicPartition
     let role: PartitionRole
-    /// Where its reading started.
+    /// The place where its reading started.
     let start: AssignmentPlan.Start
-    /// Why it is not read, if an operator has to decide where it begins.
+    /// The reason that it is not read, if an operator has to decide where it begins.
     var refusal: StartRule.Cause?
-    /// How many records wait in it then, at most; 0 if it is read.
+    /// The number of records that wait in it then, at most, or 0 if it is read.
     let refusedCount: Int64
-    /// Why it is left as it is: to another version, or until a leader is back, or records are read that say where it begins.
+    /// The reason that it is left as it is: to another version, or until a leader is back, or records are read that say where it
+    /// begins.
     var left: LeaveCause?
     /// The first and the last record that were read, by this owner or one before it.
     private(set) var marks: ReadMarks?
-    /// What is finished; nil until the first record says where the partition begins.
+    /// The ledger of what is finished. Nil until the first record says where the partition begins.
     var ledger: OffsetLedger?
-    /// Whether a read may find a record; after an empty one, only a wake-up can change that.
+    /// True if a read may find a record. After an empty one, only a wake-up can change that.
     var mayHaveRecords = true
     /// A record that lies beyond the window and waits for it to move.
     var parked: Flight?
-    /// The first record of a delay lane, when it is not yet to be looked at, or there is no room for it; all behind it stay unread.
+    /// The first record of a delay lane, when it is not yet to be looked at, or there is no room for it. All behind it stay
+    /// unread.
     var head: Flight?
     /// The same when that record is too large to be kept: it is unread again.
     var unread: UnreadHead?
-    /// Whether the buffered records of its keys take as much memory as they may.
+    /// True if the buffered records of its keys take as much memory as they may.
     var isFullOfKeys = false
-    /// Whether something finished since the last commit.
+    /// True if something finished since the last commit.
     var isDirty = false
-    /// Where the group stands; nil if it has no position.
+    /// The group's position, or nil if it has none.
     var committed: LedgerCommit?
     /// The same, if the ledger began there or has moved it: what it names is finished and published. Nil if it began elsewhere.
     var recorded: LedgerCommit?
-    /// Where the group stood when the partition came: what lies before is finished.
+    /// The group's position when the partition came: what lies before is finished.
     var firstOffset: Int64
-    /// How far the partition's previous owner may have begun requests.
+    /// The reach up to which the partition's previous owner may have begun requests.
     var begun = BegunReach()
-    /// Behind the last offset whose outcome is known, although it is not committed, because the partition was lost and has come back; else 0.
+    /// The reach of its requests that may be begun before another position is committed.
+    var reserve = BeginReserve()
+    /// The offset behind the last one whose outcome is known, although it is not committed, because the partition was lost and
+    /// has come back. Else 0.
     var knownEnd: Int64 = 0
-    /// Whether a call in flight was given up.
+    /// True if a call in flight was given up.
     var hasLostCalls = false
-    /// Whether the group's position says that no worker is at work here. That is taken back before anything is begun.
+    /// True if the group's position says that no worker is at work here. That is taken back before anything is begun.
     var isClosed = false
-    /// What duplicates are detected by; nil when they are not looked for.
+    /// The requests by which duplicates are detected, or nil when they are not looked for.
     var recent: RecentRequests?
-    /// When the last record that was taken was published.
+    /// The time when the last record that was taken was published.
     var lastTimestamp: Timestamp?
-    /// When the last record that was taken from a delay lane had to be checked again. No record behind it comes before.
+    /// The time when the last record that was taken from a delay lane had to be checked again. No record behind it comes before.
     var lastLook: Timestamp?
     /// Since when records wait to be taken.
     var backlog = BacklogAge()
@@ -144,49 +154,83 @@ struct PartitionState {
         isDirty = plan.isDirty
         firstOffset = plan.firstOffset
         begun = plan.begun
+        reserve = plan.reserve
         isClosed = plan.isClosed
         recent = plan.recent
         self.lag = lag
         self.consumed = consumed
     }
 
-    /// Whether the mark has moved over offsets that hold no record, which nothing else would commit.
+    /// True if the mark has moved over offsets that hold no record, which nothing else would commit.
     var hasUncommittedGap: Bool {
         guard let ledger else { return false }
         // Where it begins without a position is committed too, so that it is not decided again.
         return ledger.lowWaterMark > committed?.offset ?? -1
     }
 
-    /// Whether the group's position is to say, at the end of the work, how far requests were begun.
-    var isToBeClosed: Bool { !isClosed && role != .parents && endOfBegun != nil }
+    /// True if the group's position should say, at the end of the work, how far requests were begun.
+    var isToBeClosed: Bool {
+        guard !isClosed, role != .parents, let end = endOfBegun else { return false }
+        return !role.hasRequests || reserve.end > end
+    }
 
-    /// Behind which offset no request was begun that is not finished; nil while that cannot be said.
+    /// True if a record was read that may not be begun before a position is committed.
+    var isReserveShort: Bool { parked.map { !reserve.allows($0.offset) } ?? false }
+
+    /// True if a position should be committed that gives the reserve back.
+    func isRestDue(now: MonotonicTime) -> Bool {
+        guard role.hasRequests, left == nil, refusal == nil, let ledger, let end = endOfBegun else { return false }
+        return reserve.isRestDue(least: max(end, ledger.position), now: now)
+    }
+
+    /// The end of the reserve for a position that is offered now, or nil where it names none, and anything may be begun.
+    mutating func nextReserve(now: MonotonicTime) -> Int64? {
+        guard role.hasRequests, let ledger, let least = endOfBegun else { return nil }
+        let end = reserve.next(least: least, position: ledger.position, wanted: parked?.offset, now: now)
+        return end - ledger.lowWaterMark <= FinishedOffsets.mostBegun ? end : nil
+    }
+
+    /// The offset behind which no request was begun that is not finished, or nil while that cannot be said.
     var endOfBegun: Int64? {
         guard let ledger else { return nil }
         return begun.end(of: ledger, hasLostCalls: hasLostCalls)
     }
 
-    /// Whether the ledger begins behind `offset`, at which a record is after all.
+    /// True if the ledger begins behind `offset`, at which a record is after all.
     func begins(after offset: Int64) -> Bool { offset < ledger?.lowWaterMark ?? .min }
 
-    /// Whether a record was finished before the partition came, and is read because others may repeat it.
+    /// True if a record was finished before the partition came, and is read because others may repeat it.
     func isLookingBack(at offset: Int64) -> Bool { offset < firstOffset && recent.map { $0.end <= offset } ?? false }
 
     /// Takes in a record at `offset`, which is where the ledger begins if there is none yet.
     mutating func received(_ offset: Int64, window: Int) -> OffsetLedger.Reception? {
         if ledger == nil { ledger = OffsetLedger(start: offset, window: window) }
         if let ledger { begun.read(offset, expected: ledger.position) }
+        guard reserve.allows(offset) || ledger?.isKnown(offset) ?? false else { return .beyondWindow }
         return ledger?.received(offset)
     }
 
-    /// Of the record of a delay lane that is the next to go on, when to check it again, and since when it waits; nil when none was read.
+    /// Takes the record that waits, once window and reserve let it begin.
+    ///
+    /// - Returns: The record, and whether it was finished before: possible after the window was made smaller, because the restored map
+    ///   reaches further than the window. Nil if none waits, or it must wait on.
+    mutating func takeParked() -> (flight: Flight, isFinished: Bool)? {
+        guard let flight = parked, reserve.allows(flight.offset) else { return nil }
+        let reception = ledger?.received(flight.offset)
+        if reception == .beyondWindow { return nil }
+        parked = nil
+        return (flight, reception != .process)
+    }
+
+    /// Of the record of a delay lane that is the next to go on, when to check it again, and since when it waits, or nil when none
+    /// was read.
     var nextDelayed: (recheckTime: Timestamp, waitingSince: Timestamp)? {
         if let unread { return (unread.recheckTime ?? unread.waitingSince, unread.waitingSince) }
         guard let flight = head ?? parked, flight.isActive else { return nil }
         return (flight.recheckTime ?? flight.waitingSince, flight.waitingSince)
     }
 
-    /// When to look at the first record of a delay lane again; nil when it waits for something else.
+    /// The time to look at the first record of a delay lane again, or nil when it waits for something else.
     var recheckTime: Timestamp? {
         guard let unread else { return head?.recheckTime }
         return unread.isWanted ? nil : unread.recheckTime
@@ -209,7 +253,7 @@ struct PartitionState {
         ledger?.reachedEnd(offset)
     }
 
-    /// Whether a record may be read now.
+    /// True if a record may be read now.
     var canRead: Bool {
         mayHaveRecords && !isBlocked && head == nil && (unread?.isWanted ?? true) && refusal == nil && left == nil
     }
@@ -233,7 +277,7 @@ struct PartitionState {
         if marks == nil { marks = ReadMarks(mark) } else { marks?.read(mark) }
     }
 
-    /// Whether the window has to move, or memory to become free, before the next record can be taken.
+    /// True if the window has to move, or memory to become free, before the next record can be taken.
     var isBlocked: Bool { parked != nil || isFullOfKeys || !(ledger?.hasRoom ?? true) }
 }
 
@@ -252,7 +296,7 @@ extension TopicPartition {
 }
 
 extension StartOffset {
-    /// Where the reading of a partition begins, in the client's terms.
+    /// The place where the reading of a partition begins, in the client's terms.
     init(_ start: AssignmentPlan.Start) {
         switch start {
         case .beginning: self = .beginning
@@ -275,7 +319,7 @@ extension LeftPartitions {
 }
 
 extension StartRule.Cause {
-    /// What it means for a partition that ends before the group's position.
+    /// Its meaning for a partition that ends before the group's position.
     var meaning: StaticString {
         switch self {
         case .lostEnd: "a partition has lost all its records; what is published from now on is sent"

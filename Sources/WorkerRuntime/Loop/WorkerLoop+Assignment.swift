@@ -127,7 +127,7 @@ extension WorkerLoop {
         lookOn(Array(ends.unanswered.values))
     }
 
-    /// What the plan has to know of a partition.
+    /// The facts of a partition that the plan has to know.
     private func known(of position: CommittedOffset, _ ends: Committer.PartitionEnds) -> AssignmentPlan.Assigned {
         let partition = position.partition
         let kind = role(of: partition).kind
@@ -188,7 +188,8 @@ extension WorkerLoop {
         }
     }
 
-    /// Says which partitions are not read because no one has said where they begin, and how to say it; and that the group is joined.
+    /// Says which partitions are not read because no one has said where they begin, and how to say it, and that the group is
+    /// joined.
     func noteRefused(_ refusal: AssignmentPlan.Refusal?) {
         let reason = refusal?.reason(of: partitions, group: configuration.groupID)
         health.refused(reason)
@@ -206,12 +207,15 @@ extension WorkerLoop {
     func partitionState(
         _ partition: AssignmentPlan.Partition, of id: TopicPartition, at position: LedgerCommit?
     ) -> PartitionState {
-        PartitionState(
+        var state = PartitionState(
             id, role(of: id), partition, committed: position, lag: metrics.lag(of: id), consumed: metrics.consumed(from: id.topic)
         )
+        // Its first record is to wait for no commit of its own.
+        state.reserve.read(at: now)
+        return state
     }
 
-    /// Resets the assignment to the group's committed offsets; what was in flight is dropped.
+    /// Resets the assignment to the group's committed offsets. What was in flight is dropped.
     func beginAssignmentAgain(because reason: String) {
         log.error(
             .rebalanced, "resetting to the group's committed offsets",
@@ -227,7 +231,7 @@ extension WorkerLoop {
         perform(membership.revoked(isLost: drops, now: now))
     }
 
-    /// Takes what the outside asks for; both may have been asked for since the last turn.
+    /// Takes what the outside asks for. Both may have been asked for since the last turn.
     func handleControl() {
         // Nothing is begun while partitions are given up, and a reload may begin what waits.
         if mode == .running, let settings = control.takeReload() { reload(settings) }
@@ -236,7 +240,7 @@ extension WorkerLoop {
         perform(membership.stopAsked(isUrgent: request == .stopNow, now: now))
     }
 
-    /// Stops reading and starting; requests that no device can have heard of are left to the partition's next owner.
+    /// Stops reading and starting. Requests that no device can have heard of are left to the partition's next owner.
     private func drain() {
         endStartLook()
         if mode == .stopping {
@@ -247,7 +251,7 @@ extension WorkerLoop {
         if mode == .revoking { lendShares() }
     }
 
-    /// Whether a device may have heard of the request: then its result is ours to write.
+    /// True if a device may have heard of the request: then its result is ours to write.
     func mustFinish(_ flight: Flight) -> Bool {
         // Of one from a delay lane that was not sent since, its record says what was.
         guard flight.wasSent else { return false }
@@ -255,7 +259,7 @@ extension WorkerLoop {
             || flight.report.calls.contains { $0.outcome == .success || $0.outcome == .ambiguous }
     }
 
-    /// Lets time pass for the membership; while partitions are given up, says how far that is.
+    /// Lets time pass for the membership. While partitions are given up, says how far that is.
     func tickMembership() {
         let isOutOfGroup = cycle.isOutOfGroup
         perform(membership.tick(isOutOfGroup: isOutOfGroup, now: now))

@@ -64,7 +64,7 @@ extension WorkerLoop {
         controlReading.stop()
     }
 
-    /// What cancels a request; nil if nothing does.
+    /// The cancellation of a request, or nil if nothing cancels it.
     func cancellation(of flight: Flight) -> Cancellations.Cancellation? {
         guard !cancellations.isEmpty else { return nil }
         return lend(&flight.request) { cancellations.cancellation(of: $0, published: flight.origin.timestamp) }

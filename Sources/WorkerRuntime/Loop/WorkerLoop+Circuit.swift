@@ -1,7 +1,7 @@
 import Delivery
 import PushModel
 
-/// What calls tell about the hub as a whole: when it is out, they stop and wait for it.
+/// The signs that calls give of the hub as a whole: when it is out, they stop and wait for it.
 extension WorkerLoop {
     /// Notes that a call ended.
     ///
@@ -38,6 +38,6 @@ extension WorkerLoop {
 }
 
 extension Verdict {
-    /// Whether the hub itself is at fault, or the key: then the next request would fare no better.
+    /// True if the hub itself is at fault, or the key: then the next request would fare no better.
     func isHubFailure(status: Int) -> Bool { outcome == .auth || status == 404 || status >= 500 }
 }

@@ -10,7 +10,7 @@ extension WorkerLoop {
     /// Offers what is finished to the committer, if it is time.
     func offerCommit() {
         guard membership.isProducerReady, !partitions.isEmpty else { return }
-        let isHurried = mode != .running || membership.isOpening
+        let isHurried = mode != .running || membership.isOpening || isReserveShort
         perform(cycle.due(waiting: outbox.records.count, isHurried: isHurried, now: now))
     }
 
@@ -81,12 +81,14 @@ extension WorkerLoop {
         offered.slots = []
         for slot in partitions.indices where isToBeCommitted(slot, closes: selection.closes) {
             let left = selection.left[slot]
-            guard let position = position(of: slot, leavingOut: left ?? [], closes: selection.closes) else { continue }
+            let end = reserveEnd(of: slot, isWhole: left == nil, closes: selection.closes)
+            guard let position = position(of: slot, leavingOut: left ?? [], begunBefore: end) else { continue }
             // What leaves everything out says nothing.
             if left != nil && LedgerCommit(position) == partitions[slot].committed { continue }
             job.offsets.append(position)
             job.before.append(partitions[slot].committed)
             offered.slots.append(slot)
+            partitions[slot].reserve.offer(end)
             partitions[slot].isDirty = left != nil
             if parents.slots.contains(slot) { parents[slot].offered(leavingOut: left ?? []) }
         }
@@ -106,18 +108,25 @@ extension WorkerLoop {
     private func isToBeCommitted(_ slot: Int, closes: Bool) -> Bool {
         if partitions[slot].isDirty || hasUncommittedGap(slot) { return true }
         if closes { return partitions[slot].isToBeClosed }
-        return mode == .running && (partitions[slot].isClosed || membership.isDoubtful && partitions[slot].ledger != nil)
+        guard mode == .running else { return false }
+        if partitions[slot].isClosed || membership.isDoubtful && partitions[slot].ledger != nil { return true }
+        return partitions[slot].isReserveShort || partitions[slot].isRestDue(now: now)
     }
 
-    /// What to commit for a partition; nil when it has no position yet.
-    private func position(of slot: Int, leavingOut left: [Int64], closes: Bool) -> OffsetCommit? {
+    /// The offset behind which nothing is begun at a position that is offered now, or nil if it does not say that.
+    private func reserveEnd(of slot: Int, isWhole: Bool, closes: Bool) -> Int64? {
+        if closes { return partitions[slot].endOfBegun }
+        return isWhole && !cycle.isInOrder ? partitions[slot].nextReserve(now: now) : nil
+    }
+
+    /// The position to commit for a partition, or nil when it has none yet.
+    private func position(of slot: Int, leavingOut left: [Int64], begunBefore: Int64?) -> OffsetCommit? {
         if parents.slots.contains(slot) {
             let position = parents[slot].commit(leavingOut: left, marks: partitions[slot].marks)
             return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
         }
         guard let ledger = partitions[slot].ledger else { return nil }
         let marks = partitions[slot].marks
-        let begunBefore = closes ? partitions[slot].endOfBegun : nil
         var position =
             left.isEmpty
             ? ledger.commit(marks: marks, begunBefore: begunBefore) : ledger.commit(leavingOut: left, marks: marks)
@@ -125,19 +134,29 @@ extension WorkerLoop {
         return OffsetCommit(partitions[slot].id, offset: position.offset, metadata: position.metadata)
     }
 
-    /// Whether a partition's mark has moved over records without a result, which nothing else would commit.
+    /// True if a partition's mark has moved over records without a result, which nothing else would commit.
     private func hasUncommittedGap(_ slot: Int) -> Bool {
         guard parents.slots.contains(slot) else { return partitions[slot].hasUncommittedGap }
         return parents[slot].lowWaterMark > partitions[slot].committed?.offset ?? 0
     }
 
-    /// Whether a commit would record anything.
+    /// True if a commit would record anything.
     var hasSomethingToCommit: Bool {
-        if ordered.isRefreshDue || membership.isOpening { return true }
+        if ordered.isRefreshDue || membership.isOpening || isReserveShort { return true }
         if cycle.isInOrder ? !outbox.isEmpty && partitions.indices.contains(where: mayPublishInOrder) : !outbox.isEmpty {
             return true
         }
         return (mode != .running || cycle.isGapDue(now: now)) && partitions.indices.contains(where: hasUncommittedGap)
+    }
+
+    /// True if a record waits for a commit that lets it be begun.
+    var isReserveShort: Bool {
+        mode == .running && lanes.contains(where: \.isBlocked) && partitions.contains(where: \.isReserveShort)
+    }
+
+    /// Has partitions without records give their reserves back.
+    func watchReserves() {
+        if mode == .running, !cycle.isInOrder, partitions.contains(where: { $0.isRestDue(now: now) }) { ordered.isRefreshDue = true }
     }
 
     /// Whether results of a partition may be in the outbox that wait for none before them. To look for them there, at every turn, would
@@ -209,8 +228,10 @@ extension WorkerLoop {
             partitions[slot].committed = LedgerCommit(offset)
             partitions[slot].recorded = partitions[slot].committed
             partitions[slot].isClosed = closes
+            partitions[slot].reserve.settled()
             if parents.slots.contains(slot) { parents[slot].recorded() }
         }
+        for lane in lanes.indices where lanes[lane].isBlocked { lanes[lane].mayHaveRecords = true }
         membership.settled(hasClosed: partitions.contains(where: \.isClosed))
         offered.recycle()
     }
@@ -243,7 +264,7 @@ extension WorkerLoop {
         for slot in offered.slots { partitions[slot].isDirty = true }
     }
 
-    /// Replaces a committer whose job does not end; what it had is offered to the next one.
+    /// Replaces a committer whose job does not end. What it had is offered to the next one.
     func watchCommitter() {
         guard let since = committer.busySince else { return }
         let duration = MonotonicTime.now() - since

@@ -46,7 +46,7 @@ extension WorkerLoop {
         }
     }
 
-    /// What is known of a request from before its partition was lost; nil if its calls must be made.
+    /// The known outcome of a request from before its partition was lost. Nil if its calls must be made.
     func knownOutcome(of flight: Flight) -> OutcomeBatch? {
         guard flight.offset < partitions[flight.slot].knownEnd, flight.delayed == nil, flight.report.faults.isEmpty,
             var outcome = offered.known.take(KnownRequest(flight), of: Membership.Partition(partitions[flight.slot].id))

@@ -10,12 +10,12 @@ import PushModel
 extension WorkerLoop {
     /// Records that are taken from a partition in a row before the next one has its turn.
     private static let recordsPerTurn = 64
-    /// Calls from delay lanes that may wait for their turn; more would only lie in memory.
+    /// The number of calls from delay lanes that may wait for their turn. More would only lie in memory.
     static let maximumReady = 1024
     /// Calls that may wait for a timer before delay lanes are left alone for a while: what is due is due in a lane as well.
     private static let maximumWaiting = 4096
 
-    /// Whether records of delay lanes may be read: there is room for their calls.
+    /// True if records of delay lanes may be read: there is room for their calls.
     var canReceiveDelayed: Bool {
         let hubs = ports.count
         return canReceive && delayedReadyCount < Self.maximumReady * hubs && waitingForRetry < Self.maximumWaiting * hubs
@@ -58,8 +58,8 @@ extension WorkerLoop {
         }
     }
 
-    /// Reads the first record of each partition that lies unread, so that it is known when it is due; it goes on when there is room for
-    /// its calls. What holds no calls goes on at once.
+    /// Reads the first record of each partition that lies unread, so that it is known when it is due. It goes on when there is
+    /// room for its calls. What holds no calls goes on at once.
     func lookAtDelayed() {
         guard mode == .running else { return }
         for slot in delayedPartitions.slots where partitions[slot].canRead {
@@ -100,14 +100,11 @@ extension WorkerLoop {
         return true
     }
 
-    /// - Returns: What the record holds, to be started; nil when it was finished before, or has to wait for the window.
+    /// - Returns: What the record holds, to be started, or nil when it was finished before, or has to wait for the window.
     private func takeDelayed(_ record: borrowing ConsumedRecord, _ slot: Int) -> Flight? {
         let readAt = partitions[slot].readAgain(record.offset) ?? wallClock
         guard case .delay(let delay) = partitions[slot].role, let reception = receive(record, of: slot) else { return nil }
-        let partition = partitions[slot].id
-        let place = RecordOrigin(
-            topic: partition.topic, partition: partition.partition, offset: record.offset,
-            timestamp: record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
+        let place = record.origin(in: partitions[slot].id, now: wallClock)
         let flight = flights.take()
         switch DelayedRecord.read(record, group: configuration.groupID, in: delay, now: readAt) {
         case .request(let delayed):
@@ -149,7 +146,7 @@ extension WorkerLoop {
             [.topic: .string(partitions[slot].id.topic), .reason: .string(reason)])
     }
 
-    /// Whether a request that comes from a delay lane may go on now; else it waits there, or in the next one.
+    /// True if a request that comes from a delay lane may go on now. Else it waits there, or in the next one.
     func isDue(_ flight: Flight, _ delayed: DelayedRecord) -> Bool {
         if partitions[flight.slot].role == .held {
             flight.receivedAt = now

@@ -25,7 +25,7 @@ extension WorkerLoop {
         return flight.nextMoment(now: now, at: wallClock).map { delay(flight, until: $0) } ?? false
     }
 
-    /// Does so where the wait is long; or short, if it `isLeft`: the partition's next owner is to know what became of its calls.
+    /// Does so where the wait is long, or short if it `isLeft`: the partition's next owner is to know what became of its calls.
     func delay(_ flight: Flight, until due: Timestamp, isLeft: Bool = false) -> Bool {
         let (moment, expiry) = (min(due, flight.request.expiresAt ?? due), flight.request.expiresAt)
         var lane = flight.key == nil ? delayLanes.lane(for: moment.milliseconds(since: wallClock)) : nil

@@ -42,8 +42,8 @@ extension WorkerLoop {
         flights.release(flight)
     }
 
-    /// Leaves a request to the partition's next owner; by a delay lane, or as a held one, if calls of it were made, so that it goes on
-    /// at their attempts. What is not committed with the position could be sent twice.
+    /// Leaves a request to the partition's next owner, by a delay lane, or as a held one, if calls of it were made, so that it
+    /// goes on at their attempts. What is not committed with the position could be sent twice.
     func leave(_ flight: Flight) {
         let isAtomic = mode == .stopping || configuration.guarantee == .exactlyOnce
         guard isAtomic, flight.hasAttemptsToTell, hasRoomForOutcomes, !isCommitOverdue,
@@ -59,17 +59,16 @@ extension WorkerLoop {
         flights.release(flight)
     }
 
-    /// Whether a worker before this one may have begun a request, so that devices may have heard of it.
+    /// True if a worker before this one may have begun a request, so that devices may have heard of it.
     func mayHaveBeenBegun(_ flight: Flight) -> Bool {
         guard flight.epoch == epoch, flight.offset < partitions[flight.slot].begun.end, !flight.request.options.dryRun else {
             return false
         }
         // Not before its time.
-        let end = partitions[flight.slot].begun.ownerEnded ? membership.begunAt : membership.overlapEnd
-        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= end } ?? true }
+        return [flight.request.notBefore, flight.delayed?.due].allSatisfy { $0.map { $0 <= membership.overlapEnd } ?? true }
     }
 
-    /// What the brokers never take becomes a dead letter that says so.
+    /// Turns what the brokers never take into a dead letter that says so.
     func writeDeadLetter(for unit: CommitUnit.ID, _ error: KafkaError?) {
         guard let rejected = offered.job?.batch, let error else { return }
         let id = partitions[unit.slot].id

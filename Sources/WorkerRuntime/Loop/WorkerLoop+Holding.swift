@@ -18,17 +18,18 @@ import PushModel
 extension WorkerLoop {
     /// Records of a partition in a row before the next one has its turn.
     private static let heldRecordsPerTurn = 64
-    /// What is written again, or moves, in one turn.
+    /// The most that is written again, or moves, in one turn.
     private static let movesPerTurn = 1024
-    /// How long a record lies there at most before it is written again, so that the topic's retention does not reach it: 12 h in
-    /// milliseconds.
+    /// The longest time that a record lies there before it is written again, so that the topic's retention does not reach it:
+    /// 12 h in milliseconds.
     private static let longestStay: Int64 = 43_200_000
-    /// How often partitions without room are looked at: 20 ms in nanoseconds.
+    /// The interval at which partitions without room are looked at: 20 ms in nanoseconds.
     private static let reliefInterval: Int64 = 20_000_000
-    /// How often positions are committed that have not moved: 1 h in nanoseconds. The group forgets positions of topics that it has not
-    /// subscribed to some days after they were committed.
+    /// The interval at which positions are committed that have not moved: 1 h in nanoseconds. The group forgets positions of
+    /// topics that it has not subscribed to some days after they were committed.
     private static let refreshInterval: Int64 = 3_600_000_000_000
-    /// When that is done first: an assignment that others who join end at once should have nothing to commit. 1 min in nanoseconds.
+    /// The time after which that is done first: an assignment that others who join end at once should have nothing to commit.
+    /// 1 min in nanoseconds.
     static let firstRefresh: Int64 = 60_000_000_000
 
     /// Puts a request of a key, which is in work, into the topic of held requests.
@@ -139,7 +140,8 @@ extension WorkerLoop {
         }
     }
 
-    /// All is known that is held when nothing is left before the high watermark; less may be shown as long as transactions are open.
+    /// All is known that is held when nothing is left before the high watermark. Less may be shown as long as transactions are
+    /// open.
     private func reachedEnd(of slot: Int, _ offset: Int64) {
         guard let requests = ordered.requests(of: slot), !ordered.queues[requests].isComplete,
             let marks = delayReader.watermarks(slot: slot - delayedPartitions.slots.lowerBound), marks.high <= offset
@@ -150,10 +152,7 @@ extension WorkerLoop {
     private func takeHeld(_ record: borrowing ConsumedRecord, _ slot: Int) {
         guard let reception = receive(record, of: slot) else { return }
         let flight = flights.take()
-        let partition = partitions[slot].id
-        let place = RecordOrigin(
-            topic: partition.topic, partition: partition.partition, offset: record.offset,
-            timestamp: record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
+        let place = record.origin(in: partitions[slot].id, now: wallClock)
         switch DelayedRecord.read(record, group: configuration.groupID, in: nil, now: wallClock) {
         case .request(let delayed):
             flight.begin(
@@ -177,17 +176,10 @@ extension WorkerLoop {
     }
 
     private func takeUpParked(_ slot: Int) {
-        guard let flight = partitions[slot].parked else { return }
-        switch partitions[slot].ledger?.received(flight.offset) {
-        case .beyondWindow: return
-        case .process:
-            partitions[slot].parked = nil
-            // Read not long ago; how long it lay there before does not matter much.
-            keep(flight, writtenAt: wallClock.adding(milliseconds: -Self.longestStay / 2))
-        case .alreadyFinished, nil:
-            partitions[slot].parked = nil
-            abandon(flight)
-        }
+        guard let (flight, isFinished) = partitions[slot].takeParked() else { return }
+        if isFinished { return abandon(flight) }
+        // Read not long ago; how long it lay there before does not matter much.
+        keep(flight, writtenAt: wallClock.adding(milliseconds: -Self.longestStay / 2))
     }
 
     /// Lets a held request wait for its moment and its key's turn.
@@ -220,7 +212,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Where a partition cannot be read on, moves what lies behind requests that wait for their moment.
+    /// Moves what lies behind requests that wait for their moment, where a partition cannot be read on.
     func relieveBlocked() {
         guard now >= ordered.nextRelief else { return }
         ordered.nextRelief = now + Self.reliefInterval
@@ -293,6 +285,6 @@ extension WorkerLoop {
             ])
     }
 
-    /// How long the held requests may take to be read before that is said: 10 s in nanoseconds.
+    /// The time that the held requests may take to be read before that is said: 10 s in nanoseconds.
     private static let heldPatience: Int64 = 10_000_000_000
 }

@@ -4,10 +4,10 @@ import EventLoop
 import Kafka
 import Observability
 
-/// What limits the calls to each hub: how fast the fleet may be, and what of that is this worker's.
+/// The limits on the calls to each hub: how fast the fleet may be, and what of that is this worker's.
 extension WorkerLoop {
-    /// How often the worker hears of rebalances. Whoever heard of one does nothing until all have, and in that time a fleet with a rate
-    /// would not use it. Without one, it is not worth four requests a second of an idle worker.
+    /// The interval at which the worker hears of rebalances. Whoever heard of one does nothing until all have, and in that time a
+    /// fleet with a rate would not use it. Without one, it is not worth four requests a second of an idle worker.
     static func heartbeatInterval(_ configuration: WorkerConfiguration) -> Duration {
         configuration.hubs.contains { $0.rateLimit > 0 } ? .milliseconds(250) : .seconds(3)
     }

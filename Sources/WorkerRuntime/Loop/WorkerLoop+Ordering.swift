@@ -4,8 +4,8 @@ import Kafka
 import Observability
 import PushModel
 
-/// Requests with ordering keys: those of one key are sent one after the other, in the order in which they were published; all others
-/// overtake them freely.
+/// Requests with ordering keys: those of one key are sent one after the other, in the order in which they were published. All
+/// others overtake them freely.
 ///
 /// A request of a key starts only after its predecessor has completed: its final result is in the outbox, or its parts are. Until then it
 /// is buffered as it was read. A refused one ends at once, because nothing is sent of it; one that expired or was cancelled ends when it
@@ -40,7 +40,7 @@ extension WorkerLoop {
         return true
     }
 
-    /// What a request's key is known by; nil when it has none.
+    /// The identity that a request's key is known by, or nil when it has none.
     func orderingKey(of flight: Flight) -> RequestIdentity? {
         guard let key = flight.request.orderingKey else { return nil }
         return lend(&flight.request) { request in
@@ -105,7 +105,7 @@ extension WorkerLoop {
         if !isFull, case .requests(let lane) = partitions[slot].role { lanes[lane.rawValue].mayHaveRecords = true }
     }
 
-    /// When there is something to do for keys, monotonic nanoseconds; not after `now` for at once.
+    /// The moment when there is something to do for keys, monotonic nanoseconds. Not after `now` for at once.
     func orderedMoment() -> MonotonicTime {
         guard ordered.isUsed || ordered.mayHaveRecords, canProceed else { return .never }
         if ordered.mayHaveRecords { return now }

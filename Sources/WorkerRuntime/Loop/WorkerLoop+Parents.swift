@@ -10,7 +10,7 @@ extension WorkerLoop {
     /// Records of a partition in a row before the next one has its turn.
     private static let parentRecordsPerTurn = 256
 
-    /// Whether there is room for results of large requests.
+    /// True if there is room for results of large requests.
     var canReadParents: Bool {
         mode == .running && membership.isProducerReady && hasRoomForOutcomes
     }

@@ -25,14 +25,15 @@ extension WorkerLoop {
         }
     }
 
-    /// Whether a poll may be made now. While the hub is out, none is: the circuit's probes are calls of waiting requests.
+    /// True if a poll may be made now. While the hub is out, none is: the circuit's probes are calls of waiting requests.
     private func mayPoll(_ port: HubPort) -> Bool {
         !isCommitOverdue && port.limits.mayAsk(now: now, areCallsWaiting: !port.ready.isEmpty)
             && port.polls.pause.end(now: now) == nil
             && port.polls.allowance.mayPoll(limit: port.limits.concurrency.limit, now: now)
     }
 
-    /// When the loop must turn for the sake of a hub's polls that wait for a moment; nil when they wait for nothing, or something else.
+    /// The moment when the loop must turn for the sake of a hub's polls that wait for a moment. Nil when they wait for nothing,
+    /// or something else.
     func nextPollMoment(_ port: HubPort) -> MonotonicTime? {
         guard !port.polls.queue.isEmpty, port.limits.circuit.state == .closed else { return nil }
         var moment = port.limits.waitEnd(now: now)

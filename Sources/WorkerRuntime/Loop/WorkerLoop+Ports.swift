@@ -49,7 +49,7 @@ extension WorkerLoop {
         flights.moved(flight)
     }
 
-    /// Why a request has no hub.
+    /// The reason that a request has no hub.
     func fault(_ fault: HubRouter.Fault) -> RequestFault {
         switch fault {
         case .unnamed:
@@ -89,27 +89,27 @@ extension WorkerLoop {
         }
     }
 
-    /// The hub of that name; nil when there is none.
+    /// The hub of that name, or nil when there is none.
     func port(named name: String) -> HubPort? { ports.first { !$0.isRetired && $0.name == name } }
 
-    /// Whether the worker can take requests: for a hub that takes its key, or is away. Until then others in the group have them.
+    /// True if the worker can take requests: for a hub that takes its key, or is away. Until then others in the group have them.
     var hasUsefulHub: Bool { ports.contains { !$0.isRetired && $0.standing.hold?.allowsJoining ?? true } }
 
-    /// Whether requests of several hubs come together, so that those of one must not keep those of another from being read.
+    /// True if requests of several hubs come together, so that those of one must not keep those of another from being read.
     var hasSeveralHubs: Bool { onlyPort == nil }
 
-    /// Whether a lane's records may be read, as far as its own calls go.
+    /// True if a lane's records may be read, as far as its own calls go.
     func hasRoom(_ lane: Lane) -> Bool {
         guard let port = onlyPort else { return canPutOff || ports.allSatisfy { !isFull($0, lane) } }
         return hasTenants(lane) ? port.aside[lane.rawValue].byteCount < memory.aside : port.hasRoom(lane)
     }
 
-    /// Whether as many records of a lane are buffered for a hub as its part of the memory holds.
+    /// True if as many records of a lane are buffered for a hub as its part of the memory holds.
     func isFull(_ port: HubPort, _ lane: Lane) -> Bool {
         port.aside[lane.rawValue].byteCount >= memory.aside / ports.count
     }
 
-    /// Whether a hub may have another request in work beside its own; among several, each has its share of the memory.
+    /// True if a hub may have another request in work beside its own. Among several, each has its share of the memory.
     ///
     /// - Parameters:
     ///   - port: The hub.
@@ -127,7 +127,7 @@ extension WorkerLoop {
     /// The calls that wait for a timer.
     var waitingForRetry: Int { onlyPort?.waitingForRetry ?? ports.reduce(0) { $0 + $1.waitingForRetry } }
 
-    /// When the loop must turn for the sake of hubs; not after `now` for at once.
+    /// The moment when the loop must turn for the sake of hubs. Not after `now` for at once.
     func wakeTimeOfPorts() -> MonotonicTime {
         var wake = MonotonicTime.never
         for port in ports where !port.isClosed {

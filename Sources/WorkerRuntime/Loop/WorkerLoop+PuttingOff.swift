@@ -11,10 +11,10 @@ import PushModel
 /// A deferred request waits as long again as it has waited so far. So it is not written often, and waits no more than twice as long as it
 /// had to.
 extension WorkerLoop {
-    /// Whether there are lanes for deferred requests.
+    /// True if there are lanes for deferred requests.
     var canPutOff: Bool { !delayLanes.available.isEmpty }
 
-    /// How many calls of delayed requests may wait for their turn at one hub.
+    /// The number of calls of delayed requests that may wait for their turn at one hub.
     private static let maximumDelayed = WorkerLoop.maximumReady
 
     /// Defers a request that was planned, if its hub has no room for its calls.
@@ -39,7 +39,7 @@ extension WorkerLoop {
         return delay(flight, until: due)
     }
 
-    /// What the shortest lane takes, and the longest: milliseconds.
+    /// The time that the shortest lane takes, and the longest: milliseconds.
     private static let shortestStay = DelayLanes.lengths[0] + DelayLanes.margin
     private static let longestStay = DelayLanes.lengths[DelayLanes.lengths.count - 1] + DelayLanes.margin
 
@@ -58,12 +58,12 @@ extension WorkerLoop {
         }
     }
 
-    /// Whether a hub could take calls at once, and has none.
+    /// True if a hub could take calls at once, and has none.
     private func isIdle(_ port: HubPort) -> Bool {
         !port.isRetired && port.ready.isEmpty && port.aside.allSatisfy(\.isEmpty) && port.limits.waitEnd(now: now) == nil
     }
 
-    /// How long a request must have waited at least to be moved out of the way: 2 s in nanoseconds.
+    /// The least time that a request must have waited to be moved out of the way: 2 s in nanoseconds.
     private static let reliefPatience: Int64 = 2_000_000_000
 
     private func relieve(_ slot: Int, _ lane: Lane, before end: Int64) {
@@ -83,7 +83,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Whether nothing but its turn at the hub keeps a request.
+    /// True if nothing but its turn at the hub keeps a request.
     private func isWaiting(_ flight: Flight) -> Bool {
         flight.deadLetter == nil && flight.poll == nil && partitions[flight.slot].parked !== flight
             && !flight.calls.isEmpty && flight.cancellation == nil

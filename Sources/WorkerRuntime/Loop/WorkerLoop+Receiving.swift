@@ -12,7 +12,7 @@ extension WorkerLoop {
     /// Records of one partition in a row before the next one has its turn.
     private static let recordsPerTurn = 64
 
-    /// How often it is seen to that more records are fetched: 10 ms in nanoseconds.
+    /// The interval at which it is seen to that more records are fetched: 10 ms in nanoseconds.
     private static let refillInterval: Int64 = 10_000_000
 
     /// Reads records while there is room for their calls, lane by lane, and of each lane partition by partition.
@@ -57,11 +57,7 @@ extension WorkerLoop {
     private func receiveRecord(_ slot: Int) {
         guard case .requests(let lane) = partitions[slot].role else { return }
         let result = consumer.read(slot: slot) { record in
-            let partition = partitions[slot].id
-            let origin = RecordOrigin(
-                topic: partition.topic, partition: partition.partition, offset: record.offset,
-                timestamp: record.timestamp.map { Timestamp(milliseconds: $0) } ?? wallClock)
-            take(record, origin, slot, lane)
+            take(record, record.origin(in: partitions[slot].id, now: wallClock), slot, lane)
         }
         note(result, of: slot)
     }
@@ -76,7 +72,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Notes that a record was delivered; nil when its outcome was published before, or a newer version wrote it.
+    /// Notes that a record was delivered. Nil when its outcome was published before, or a newer version wrote it.
     func receive(_ record: borrowing ConsumedRecord, of slot: Int) -> OffsetLedger.Reception? {
         let offset = record.offset
         if partitions[slot].begins(after: offset) { membership.foundBehindCommit(Membership.Partition(partitions[slot].id)) }
@@ -85,6 +81,7 @@ extension WorkerLoop {
             return nil
         }
         partitions[slot].noteRead(record)
+        partitions[slot].reserve.read(at: now)
         let reception = partitions[slot].received(offset, window: window(of: slot))
         if reception == .alreadyFinished { return nil }
         partitions[slot].consumed.increment()
@@ -92,7 +89,7 @@ extension WorkerLoop {
         return reception
     }
 
-    /// How many offsets of a partition may be in work.
+    /// The number of offsets of a partition that may be in work.
     private func window(of slot: Int) -> Int {
         partitions[slot].role == .held ? configuration.heldWindow : configuration.window
     }
@@ -119,36 +116,21 @@ extension WorkerLoop {
         }
         if case .unreadable(let failure) = reading { noteUnreadable(record, flight, failure) }
         if case .rejected(let faults) = reading { flight.report.faults = faults }
-        guard case .request = reading, let size = sizeIfTooLarge(record, partitions[flight.slot].role) else { return }
-        let message = "The record has \(size) bytes with its key and headers; \(Self.largestRequest) are allowed."
+        guard case .request = reading, case let (size, most) = (record.byteCount, partitions[flight.slot].role.largestRecord), size > most
+        else { return }
+        let message = "The record has \(size) bytes with its key and headers; \(most) are allowed."
         flight.report.faults = [RequestFault(.recordTooLarge, "", message)]
-    }
-
-    /// The bytes of a header that is read of a record that is too large: its attributes are shorter.
-    private static let longestKnownHeader = 1024
-
-    /// The bytes that a request's record may have with key and headers. Any may have to wait in a topic of ours, with its history and our
-    /// headers beside its own; brokers take 1,048,588 by default.
-    private static let largestRequest = 900_000
-    /// The same for a record that we have written.
-    private static let largestOwnRecord = 1_040_000
-
-    /// The bytes of a record that has more than it may.
-    private func sizeIfTooLarge(_ record: borrowing ConsumedRecord, _ role: PartitionRole) -> Int? {
-        var size = (record.key?.count ?? 0) + (record.value?.count ?? 0)
-        record.forEachHeader { name, value in size += name.count + (value?.count ?? 0) }
-        return size > (role.isOpen ? Self.largestRequest : Self.largestOwnRecord) ? size : nil
     }
 
     /// Reads the request that a record holds.
     func parse(_ record: borrowing ConsumedRecord, into flight: Flight) -> RequestReader.Reading {
         headers.removeAll()
         // What is too large is not written anew, so nobody needs its envelope.
-        let isKept = sizeIfTooLarge(record, partitions[flight.slot].role) == nil
+        let isKept = record.byteCount <= partitions[flight.slot].role.largestRecord
         if isKept, let key = record.key { flight.envelope.setKey(key) }
         record.forEachHeader { name, value in
             if isKept { flight.envelope.addHeader(name, value) }
-            if let value, isKept || value.count <= Self.longestKnownHeader { headers.add(name: name, value: value) }
+            if let value, isKept || value.count <= RecordEnvelope.longestKnownHeader { headers.add(name: name, value: value) }
         }
         if let value = record.value {
             return read(value, into: flight)
@@ -187,18 +169,10 @@ extension WorkerLoop {
 
     /// Starts a record that lay beyond the window, when the window has moved.
     func startParked(_ slot: Int) {
-        guard let flight = partitions[slot].parked else { return }
-        switch partitions[slot].ledger?.received(flight.offset) {
-        case .beyondWindow: return
-        case .process:
-            partitions[slot].parked = nil
-            startOrBuffer(flight)
-        case .alreadyFinished, nil:
-            // Possible after the window was made smaller: the restored map reaches further than the window.
-            partitions[slot].parked = nil
-            remember(flight)
-            abandon(flight)
-        }
+        guard let (flight, isFinished) = partitions[slot].takeParked() else { return }
+        guard isFinished else { return startOrBuffer(flight) }
+        remember(flight)
+        abandon(flight)
     }
 
     private func noteDeadLetter(_ origin: RecordOrigin, _ failure: UnreadableRecord) {
@@ -211,7 +185,7 @@ extension WorkerLoop {
             ])
     }
 
-    /// Plans and formats a request; everything that can be refused is refused before any call.
+    /// Plans and formats a request. Everything that can be refused is refused before any call.
     func start(_ flight: Flight) {
         flights.count(flight)
         if let letter = flight.deadLetter ?? knownOutcome(of: flight) {
@@ -282,7 +256,8 @@ extension WorkerLoop {
         }
     }
 
-    /// Plans the calls of a request and formats what they send; whether that can be done is up to nothing but the request and the settings.
+    /// Plans the calls of a request and formats what they send. Whether that can be done is up to nothing but the request and the
+    /// settings.
     func plan(_ flight: Flight) throws(RequestFault) {
         try lend(&flight.request) { (request) throws(RequestFault) in try planner.plan(request, into: &flight.plan) }
         if flight.plan.calls.count > planner.maximumCalls || flight.spread != nil {
@@ -292,7 +267,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Renders one payload for each platform of the plan; calls of one platform share it.
+    /// Renders one payload for each platform of the plan. Calls of one platform share it.
     private func format(_ flight: Flight) throws(RequestFault) {
         for call in flight.plan.calls {
             let isSamePlatform = !flight.calls.isEmpty && flight.report.calls.last?.platform == call.platform

@@ -79,7 +79,8 @@ extension WorkerLoop {
         for (lane, record) in aside { startOrBuffer(takeUp(record, in: lane)) }
     }
 
-    /// Lets a request whose hub is gone wait for the one that it goes to now; with a call in flight, it does so when that has ended.
+    /// Lets a request whose hub is gone wait for the one that it goes to now. With a call in flight, it does so when that has
+    /// ended.
     func reroute(_ flight: Flight) {
         guard flight.poll == nil, !flight.calls.isEmpty, !flight.hasCallInFlight else { return }
         let waiting = flight.calls.count { $0.phase == .waiting }
@@ -97,7 +98,7 @@ extension WorkerLoop {
         for index in flight.calls.indices where flight.calls[index].phase == .ready { queue(flight, index) }
     }
 
-    /// How long a request that has no hub waits before it is routed again: milliseconds.
+    /// The time that a request that has no hub waits before it is routed again: milliseconds.
     static let unroutedStay = DelayLanes.lengths[0] + DelayLanes.margin
 
     /// Lets a planned request that has no hub wait while the settings are new, and ends it afterwards.

@@ -34,7 +34,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Whether a call of the queue is still to be made.
+    /// True if a call of the queue is still to be made.
     func isReady(_ call: CallID, _ generation: UInt32) -> Bool {
         let flight = flights[call.flight]
         return flight.isActive && flight.generation == generation && flight.calls[call.call].phase == .ready
@@ -173,7 +173,7 @@ extension WorkerLoop {
         return attempt
     }
 
-    /// What an answer says about the hub as a whole: its token, its pace, its health.
+    /// Notes what an answer says about the hub as a whole: its token, its pace, its health.
     private func noteHubAnswer(
         _ flight: Flight, _ index: Int, _ reply: HubAnswer, _ verdict: Verdict, _ port: HubPort
     ) {
@@ -237,7 +237,7 @@ extension WorkerLoop {
         wait(flight, index, until: now + milliseconds * 1_000_000)
     }
 
-    /// How long the next attempt has to wait; nil when there is none.
+    /// The time that the next attempt has to wait, or nil when there is none.
     private func nextWait(
         _ flight: Flight, _ index: Int, _ verdict: Verdict, floor: Int64, _ port: HubPort
     ) -> (milliseconds: Int64?, expires: Bool) {
@@ -266,7 +266,8 @@ extension WorkerLoop {
         wait(flight, index, until: now + delay * 1_000_000, notBefore: start)
     }
 
-    /// Lets a call wait for a moment of the monotonic clock; when nothing else must be done for its request, for long in a delay lane.
+    /// Lets a call wait for a moment of the monotonic clock, or for long in a delay lane when nothing else must be done for its
+    /// request.
     private func wait(_ flight: Flight, _ index: Int, until due: MonotonicTime, notBefore: Timestamp? = nil) {
         flight.calls[index].phase = .waiting
         flight.calls[index].due = due
@@ -276,7 +277,7 @@ extension WorkerLoop {
         timers.add(WaitingCall(call: CallID(flight: flight.index, call: index), generation: flight.generation), at: due)
     }
 
-    /// Puts calls whose wait is over into the queue; a wait taken in steps goes on.
+    /// Puts calls whose wait is over into the queue. A wait taken in steps goes on.
     func handleTimers() {
         while let entry = timers.removeDue(now) {
             let flight = flights[entry.call.flight]
@@ -308,7 +309,7 @@ extension WorkerLoop {
         end(flight, index, outcome)
     }
 
-    /// Ends a call; with the last one the request is finished.
+    /// Ends a call. With the last one the request is finished.
     func end(_ flight: Flight, _ index: Int, _ outcome: Outcome) {
         // Once an attempt may have reached devices, only a success makes it certain again.
         let isDoubtful = outcome != .success && (flight.calls[index].mayHaveArrived || mayHaveBeenBegun(flight))

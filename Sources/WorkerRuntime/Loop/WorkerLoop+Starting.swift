@@ -77,7 +77,7 @@ extension WorkerLoop {
         health.left(left, progress: left == nil ? nil : startProgressText)
     }
 
-    /// How far that is, of the first partition that holds requests up.
+    /// The progress of that, of the first partition that holds requests up.
     private var startProgressText: String? {
         guard let open = startLook?.open else { return nil }
         let first = partitions.first { $0.left == .unanswered && $0.role.kind != .delayed }

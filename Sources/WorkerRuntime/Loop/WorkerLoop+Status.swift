@@ -4,20 +4,20 @@ import Kafka
 import Observability
 import PushModel
 
-/// What the loop remembers for its status alone.
+/// The facts that the loop remembers for its status alone.
 struct LoopFacts {
     /// Requests finished since the start.
     var finishedCount = 0
     var finishRate = FinishRate()
-    /// When partitions were assigned or taken away last.
+    /// The time when partitions were last assigned or taken away.
     var lastRebalance: Timestamp?
-    /// When a commit was confirmed last.
+    /// The time when a commit was last confirmed.
     var lastCommit: Timestamp?
-    /// Since when the oldest unread request waits, as far as that is known; nil when nothing is unread.
+    /// The time since which the oldest unread request waits, as far as that is known. Nil when nothing is unread.
     var oldestUnread: Timestamp?
 }
 
-/// What the loop tells about itself once a second.
+/// The loop's report about itself once a second.
 extension WorkerLoop {
     /// Since when the oldest of all that could go on waits to be finished, of each hub: requests in work, buffered ones, and telemetry
     /// polls. What was not read yet, or waits for its key, counts for the first hub. What waits for its time, in memory or in a delay
@@ -85,7 +85,8 @@ extension WorkerLoop {
         for delay in oldest.indices { metrics.lagSeconds(ofDelay: delay).set(seconds(since: oldest[delay])) }
     }
 
-    /// How long ago a moment was. It may come from a record, where anybody can write any number, so that whole ones could overflow.
+    /// The time that has passed since a moment. It may come from a record, where anybody can write any number, so that whole ones
+    /// could overflow.
     func seconds(since moment: Timestamp) -> Double {
         max(0, Double(wallClock.milliseconds) - Double(moment.milliseconds)) / 1000
     }

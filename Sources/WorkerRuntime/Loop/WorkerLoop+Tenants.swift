@@ -7,13 +7,13 @@ import PushModel
 /// A lane whose requests name tenants is read beyond what has places. Of what is read, a tenant has some calls waiting for their turn,
 /// and the rest of its records are buffered. The lane is read as far as its buffered records and the windows of its partitions allow.
 extension WorkerLoop {
-    /// How long a lane is read ahead after a request that names its tenant: 10 s in nanoseconds.
+    /// The time that a lane is read ahead after a request that names its tenant: 10 s in nanoseconds.
     private static let memory: Int64 = 10_000_000_000
 
     /// About how many calls of a lane's tenants wait for their turn at most, when they are many.
     private static let waitingCalls = 1024
 
-    /// Whether a lane has requests of tenants, or had some lately, or of several hubs; then it is read beyond what has places.
+    /// True if a lane has requests of tenants, or had some lately, or of several hubs. Then it is read beyond what has places.
     func hasTenants(_ lane: Lane) -> Bool {
         guard let port = onlyPort else { return true }
         return now < lanes[lane.rawValue].readsAheadUntil || !port.aside[lane.rawValue].isEmpty
@@ -70,8 +70,8 @@ extension WorkerLoop {
         flights.release(flight)
     }
 
-    /// Whether a request can be sent and repeats none, which is detected in the order of the records, so before it is buffered; if not,
-    /// why is noted.
+    /// True if a request can be sent and repeats none, which is detected in the order of the records, so before it is buffered.
+    /// If not, why is noted.
     func isNew(_ flight: Flight) -> Bool {
         guard repetitions != nil || flight.request.dedupeKey != nil else { return true }
         do throws(RequestFault) {
@@ -104,8 +104,8 @@ extension WorkerLoop {
         }
     }
 
-    /// Whether a tenant has fewer calls waiting than it is sure to need until more can be started, at least one of each waits, and its hub
-    /// has memory for `flight`, or another one.
+    /// True if a tenant has fewer calls waiting than it is sure to need until more can be started, at least one of each waits,
+    /// and its hub has memory for `flight`, or another one.
     private func mayHaveMoreCalls(_ tenant: TenantID, in lane: Lane, _ port: HubPort, _ flight: Flight? = nil) -> Bool {
         let queues = port.ready.fresh(in: lane)
         let limit = max(1, min(port.settings.maxInFlight, Self.waitingCalls / max(queues.tenantCount, 1)))

@@ -70,14 +70,14 @@ extension WorkerLoop {
             [.hub: .string(port.name)])
     }
 
-    /// The lane for a wait, and when it is over; nil when there is no lane.
+    /// The lane for a wait, and when it is over, or nil when there is no lane.
     private func laneAndMoment(after wait: Int64) -> (lane: Int, due: Timestamp)? {
         guard let lane = delayLanes.lane(for: wait) ?? delayLanes.available.first else { return nil }
         let moment = wallClock.adding(milliseconds: wait.addingSaturated(Self.grid - 1)).milliseconds
         return (lane, Timestamp(milliseconds: moment - moment % Self.grid))
     }
 
-    /// Takes a poll from its lane when its time has come; else it waits there, or in the next one.
+    /// Takes a poll from its lane when its time has come. Else it waits there, or in the next one.
     func start(_ flight: Flight, _ poll: OutcomePoll) {
         if poll.recheckTime > wallClock {
             keepFirst(flight)

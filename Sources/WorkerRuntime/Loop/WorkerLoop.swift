@@ -36,23 +36,23 @@ final class WorkerLoop {
     let delayReader: PartitionReader
     /// Replaced when one of its calls never ends.
     var committer: Committer
-    /// What the loop has of each hub, by number.
+    /// The loop's port to each hub, by number.
     var ports: [HubPort] = []
-    /// The only hub; nil while there are several.
+    /// The only hub, or nil while there are several.
     var onlyPort: HubPort?
-    /// Where the names of hubs lead; the numbers are those of `ports`.
+    /// The destinations of the names of hubs. The numbers are those of `ports`.
     var routes: HubRoutes
 
-    /// What the loop knows of its partitions' lives, and of its own.
+    /// The loop's knowledge of its partitions' lives, and of its own.
     var membership: Membership
-    /// Why the worker cannot go on, if it cannot.
+    /// The reason that the worker cannot go on, if it cannot.
     var failure: WorkerFailure?
 
     // The assignment.
     var partitions: [PartitionState] = []
     /// The partitions of requests, by lane.
     var lanes = Lane.allCases.map { _ in LanePartitions() }
-    /// When it is next seen to that more records are fetched, monotonic nanoseconds.
+    /// The moment when it is next seen to that more records are fetched, monotonic nanoseconds.
     var nextRefill = MonotonicTime.past
 
     var delayedPartitions = DelayedPartitions()
@@ -60,14 +60,14 @@ final class WorkerLoop {
     var ordered = OrderedPartitions()
     var controlReading = ControlReading()
     var cancellations = Cancellations()
-    /// The delay lanes that can be written to; none before the producer is ready.
+    /// The delay lanes that can be written to. None before the producer is ready.
     var delayLanes = DelayLanes([])
     /// The partitions of the topic of parents, which is there when the producer is ready.
     var parentPartitionCount: Int32 = 0
 
-    /// Reads in the background what says where partitions begin; nil while that is known of all.
+    /// Reads in the background what says where partitions begin. Nil while that is known of all.
     var startLook: StartLook?
-    /// How far partitions without a position were read when that was ended.
+    /// The progress of reading partitions without a position when that was ended.
     var startProgress: [TopicPartition: Int64] = [:]
 
     // Requests in work.
@@ -86,7 +86,7 @@ final class WorkerLoop {
 
     // Outcomes.
     var details: ErrorDetails
-    /// How duplicates are detected; nil when all are sent.
+    /// The rules by which duplicates are detected, or nil when all are sent.
     let repetitions: RepetitionRules?
 
     // Results.
@@ -94,11 +94,11 @@ final class WorkerLoop {
     let deadLetters: DeadLetterRecorder
     let delayRecorder: DelayRecorder
     let expansionRecorder = ExpansionRecorder()
-    /// What is finished and not yet offered to the committer.
+    /// The batch of what is finished and not yet offered to the committer.
     var outbox = OutcomeBatch()
-    /// What was offered and is not confirmed.
+    /// The batch that was offered and is not confirmed.
     var offered = OfferedBatch()
-    /// What decides over both.
+    /// The cycle that decides over both.
     var cycle: CommitCycle
 
     // For its status.
@@ -209,6 +209,7 @@ final class WorkerLoop {
             measureLag()
             watchHeld()
             relieveWindows()
+            watchReserves()
             closeRetiredPorts()
             for (port, oldest) in zip(ports, oldestWaiting()) where !port.isRetired {
                 port.metrics.noteLimits(port.limits, oldestWaiting: seconds(since: oldest))
@@ -220,10 +221,10 @@ final class WorkerLoop {
         }
     }
 
-    /// What the loop is about.
+    /// The mode that the loop is in.
     var mode: Membership.Mode { membership.mode }
 
-    /// Which assignment is the present one; what belongs to another counts no more.
+    /// The number of the present assignment. What belongs to another counts no more.
     var epoch: Int { membership.epoch }
 
     func readClocks() {
@@ -260,7 +261,7 @@ final class WorkerLoop {
         details.handleTimers(now)
     }
 
-    /// When the loop must turn again, whatever happens.
+    /// The moment when the loop must turn again, whatever happens.
     private func wakeTime() -> MonotonicTime {
         if canReceive && Lane.allCases.contains(where: { lanes[$0.rawValue].mayHaveRecords && hasRoom($0) }) { return now }
         if delayedPartitions.mayHaveRecords && canReceiveDelayed { return now }
@@ -273,15 +274,15 @@ final class WorkerLoop {
         var wake = min(now + 200_000_000, portWake, keyed)
         if let due = timers.first { wake = min(wake, due) }
         if canReceiveDelayed { wake = min(wake, delayedPartitions.nextLook) }
-        wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, now: now))
+        wake = min(wake, cycle.wakeTime(waiting: outbox.records.count, isHurried: isReserveShort, now: now))
         if let timer = details.nextTimer { wake = min(wake, timer) }
         return wake
     }
 
-    /// Whether records may be read: not while more is finished than could be committed.
+    /// True if records may be read: not while more is finished than could be committed.
     var canReceive: Bool { hasRoomForOutcomes && flights.byteCount < memory.flights && canProceed }
 
-    /// Whether what was read may begin: not before it is known which requests are cancelled, and not while draining.
+    /// True if what was read may begin: not before it is known which requests are cancelled, and not while draining.
     ///
     /// Where results wait for all before them, what these wait for must begin however many there are.
     var canProceed: Bool {
@@ -292,13 +293,13 @@ final class WorkerLoop {
         return flights.activeCount < Self.maximumFlights
     }
 
-    /// Whether there is room for more results.
+    /// True if there is room for more results.
     var hasRoomForOutcomes: Bool {
         outbox.records.count < Self.maximumUncommitted && outbox.byteCount < memory.outcomes
     }
 
-    /// Whether results cannot be recorded at present, as far as is known. Then nothing may be begun, because its calls would be made
-    /// again if the worker died, or lost its partitions, before they are.
+    /// True if results cannot be recorded at present, as far as is known. Then nothing may be begun, because its calls would be
+    /// made again if the worker died, or lost its partitions, before they are.
     var isCommitOverdue: Bool { membership.isDoubtful || cycle.isOverdue(now: now) }
 
     /// Requests in work at once, waiting for retries included: what bounds the loop's memory.

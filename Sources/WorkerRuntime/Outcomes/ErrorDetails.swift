@@ -9,14 +9,14 @@ import HTTP1
 /// A link opens its list by a signature of its own, so a request carries no key of ours. Where the hub itself is asked over TLS, so are
 /// these.
 struct ErrorDetails {
-    /// Whether anybody wants to know.
+    /// True if anybody wants to know.
     var isWanted = false
 
     /// Places that connections are kept to.
     private static let maximumPlaces = 4
-    /// Lists that wait for a connection at one place; what comes on top is not read.
+    /// The number of lists that may wait for a connection at one place. What comes on top is not read.
     private static let maximumWaiting = 64
-    /// Bytes of a list; some ten thousand devices. A larger one is not read.
+    /// The bytes of a list, some ten thousand devices. A larger one is not read.
     private static let maximumByteCount = 4 << 20
 
     private let userAgent: String
@@ -49,7 +49,7 @@ struct ErrorDetails {
         return true
     }
 
-    /// The connections to a place; nil when there are too many others in use, or none can be made.
+    /// The connections to a place, or nil when there are too many others in use, or none can be made.
     private mutating func pool(for address: WebAddress, like hub: ConnectionPoolConfiguration) -> ConnectionPool? {
         let known = pools.first {
             $0.configuration.scheme == address.scheme && $0.configuration.host == address.host
@@ -77,7 +77,7 @@ struct ErrorDetails {
         try? ConnectionPool(configuration, poller: poller, tokenBase: tokenBase + UInt64(index) << 32)
     }
 
-    /// When `handleTimers` must be called; nil when nothing waits for time.
+    /// The moment when `handleTimers` must be called, or nil when nothing waits for time.
     var nextTimer: MonotonicTime? { pools.isEmpty ? nil : pools.compactMap(\.nextTimer).min() }
 
     func handle(_ event: Poller.Event) {

@@ -5,13 +5,13 @@ import PushModel
 
 /// A record of a delay lane that holds a call whose outcome must be polled.
 final class OutcomePoll {
-    /// Where it stands.
+    /// The state of the poll.
     enum Phase {
-        /// Waits for its time; goes to `ready`.
+        /// Waits for its time. Goes to `ready`.
         case waiting
-        /// Waits for its turn; goes to `asking`.
+        /// Waits for its turn. Goes to `asking`.
         case ready
-        /// The hub is being asked; goes to `reading`, or is over.
+        /// The hub is being asked. Goes to `reading`, or is over.
         case asking
         /// The outcome is known, and the list of refused devices is being read.
         case reading
@@ -19,17 +19,17 @@ final class OutcomePoll {
 
     /// The call.
     var call: TrackedCall
-    /// When to poll the hub.
+    /// The time to poll the hub.
     let due: Timestamp
-    /// When to check the record again.
+    /// The time to check the record again.
     let recheckTime: Timestamp
     var phase = Phase.waiting
     /// The number of the token that the poll was signed with.
     var tokenSerial: UInt64 = 0
-    /// What became of the call, while the list of refused devices is being read.
+    /// The outcome of the call, while the list of refused devices is being read.
     var outcome: CallOutcome?
 
-    /// Reads a record; nil for one that pushfan has not written.
+    /// Reads a record. Nil for one that pushfan has not written.
     ///
     /// - Parameters:
     ///   - record: A record of a delay lane.
@@ -50,13 +50,13 @@ final class OutcomePoll {
     private static let longestWait: Int64 = 172_800
 }
 
-/// What the headers of a record say of a telemetry poll, read without keeping any of them.
+/// The content of a record's headers about a telemetry poll, read without keeping any of them.
 struct PollHeaders {
-    /// Whether the record holds a poll.
+    /// True if the record holds a poll.
     private(set) var isPoll = false
-    /// Whether it is this group's; nil when it does not say whose.
+    /// True if it is this group's, or nil when it does not say whose.
     private(set) var isOurs: Bool?
-    /// When to poll the hub.
+    /// The time to poll the hub.
     private(set) var due: Int64?
 
     init(_ record: borrowing ConsumedRecord, group: String) {
@@ -88,7 +88,7 @@ struct PollHeaders {
         return true
     }
 
-    /// The number in at most 18 digits; nil for anything else.
+    /// The number in at most 18 digits, or nil for anything else.
     private static func number(_ text: Span<UInt8>) -> Int64? {
         guard (1...18).contains(text.count) else { return nil }
         var number: Int64 = 0
@@ -103,25 +103,26 @@ struct PollHeaders {
 
 /// The telemetry polls of one loop.
 struct OutcomePolling {
-    /// Polls that wait for their turn; more are deferred, because behind them in a lane others would wait that are no polls.
+    /// The number of polls that may wait for their turn. More are deferred, because behind them in a lane others would wait that
+    /// are no polls.
     static let maximumWaiting = 1024
 
     var queue = FIFO<WaitingCall>()
     var allowance = PollAllowance()
-    /// The rest that the hub asked for when it was asked for an outcome; sends go on.
+    /// The rest that the hub asked for when it was asked for an outcome. Sends go on.
     var pause = HubPause()
-    /// Whether the hub tells nothing of any notification. It is not asked any more, for as long as the worker runs.
+    /// True if the hub says nothing of any notification. It is not asked any more, for as long as the worker runs.
     var isRefused = false
-    /// Whether it was said that calls cannot be followed for want of something of ours.
+    /// True if it was said that calls cannot be followed for want of something of ours.
     var isAbsenceKnown = false
 
     var hasRoom: Bool { queue.count < Self.maximumWaiting }
 }
 
 extension ExchangeID {
-    /// The exchange of a flight's telemetry poll; numbers below zero tell such from calls.
+    /// The exchange of a flight's telemetry poll. Numbers below zero set such apart from calls.
     static func poll(of flight: Flight) -> Int { ~ExchangeID(flight, call: 0).number }
 
-    /// Whether the exchange is the poll of what `flight` carries now.
+    /// True if the exchange is the poll of what `flight` carries now.
     func isPoll(of flight: Flight) -> Bool { flight.isActive && number >> 48 == Int(flight.generation & 0x7FFF) }
 }

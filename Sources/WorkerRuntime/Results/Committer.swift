@@ -15,8 +15,8 @@ final class Committer: Sendable {
     enum Job: Sendable {
         /// Get the producer ready.
         case prepare
-        /// Ask for the committed positions of an assignment; some partitions were seen to end before theirs, and some without a position were
-        /// read up to an offset before.
+        /// Ask for the committed positions of an assignment. Some partitions were seen to end before theirs, and some without a
+        /// position were read up to an offset before.
         case positions(
             [TopicPartition], partitionsBehindCommit: Set<TopicPartition>, progress: [TopicPartition: Int64], epoch: Int)
         /// Ask the group for anything, to learn whether it answers again.
@@ -29,40 +29,41 @@ final class Committer: Sendable {
         case stop
     }
 
-    /// What became of a job.
+    /// The outcome of a job.
     enum Reply: Sendable {
-        /// The producer is ready; these delay lanes are there, so many partitions of the topic of parents, and perhaps the topic of dead
-        /// handles.
+        /// The producer is ready. These delay lanes are there, so many partitions of the topic of parents, and perhaps the topic
+        /// of dead handles.
         case prepared(lanes: DelayLanes, parents: Int32, hasHandles: Bool)
         /// The positions, and where topics ended after that.
         case positions([CommittedOffset], PartitionEnds, epoch: Int)
         case positionsFailed(KafkaError, epoch: Int)
-        /// Whether the group answered the probe.
+        /// The group answered the probe, or did not, with this error.
         case probed(KafkaError?)
-        /// The partitions without a consumer, or those that waited; none where that could not be learnt.
+        /// The partitions without a consumer, or those that waited. None where that could not be learnt.
         case surveyed([TopicPartition])
-        /// The batch is committed; these delay lanes are there now.
+        /// The batch is committed. These delay lanes are there now.
         case committed(DelayLanes)
         /// Nothing is published, nor can it be as the partitions are.
         case impossible(CommitCycle.Reason)
-        /// The batch is not committed, and stands so; it must be offered again.
+        /// The batch is not committed, and stands so. It must be offered again.
         case commitFailed(KafkaError, CommitJob.Standing)
-        /// Another process has this worker's place; this one must stop.
+        /// Another process has this worker's place. This one must stop.
         case fenced(KafkaError)
-        /// The producer is not ready yet; ask again.
+        /// The producer is not ready yet. Ask again.
         case failed(KafkaError)
         case stopped
     }
 
-    /// Where topics ended once the positions of an assignment were known.
+    /// The ends of topics once the positions of an assignment were known.
     struct PartitionEnds: Sendable {
-        /// Where the control topic ended.
+        /// The end of the control topic.
         var control = ControlEnd.missing
-        /// Where partitions begin that do not begin at the group's position.
+        /// The beginnings of partitions that do not begin at the group's position.
         var starts: [TopicPartition: AssignmentPlan.Ruling] = [:]
-        /// Where the partitions of requests ended that were assigned, open transactions included; those of which it was asked.
+        /// The ends of the partitions of requests that were assigned, open transactions included, for those of which it was
+        /// asked.
         var requests: [TopicPartition: Int64] = [:]
-        /// The partitions of held requests that were assigned, open transactions included; empty if that could not be learnt.
+        /// The partitions of held requests that were assigned, open transactions included. Empty if that could not be learnt.
         var held: [Int32: Int64] = [:]
         /// The questions that have no answer yet, without which it is not known where their partitions begin.
         var unanswered: [TopicPartition: StartQuestion] = [:]
@@ -71,18 +72,18 @@ final class Committer: Sendable {
     private struct State {
         var jobs = FIFO<Job>()
         var replies = FIFO<Reply>()
-        /// When the present job was begun, monotonic nanoseconds.
+        /// The moment when the present job was begun, monotonic nanoseconds.
         var busySince: MonotonicTime?
         var isAbandoned = false
     }
 
-    /// Protects the queues; held for no longer than an append or a swap.
+    /// Protects the queues, and is held for no longer than an append or a swap.
     private let state = Mutex(State())
     private let signal = ThreadSignal()
     private let ended = DispatchSemaphore(value: 0)
     private let wakeUp: WakeUp
 
-    /// A committer whose thread runs; it signals `wakeUp` when a reply is there.
+    /// A committer whose thread runs. It signals `wakeUp` when a reply is there.
     init(
         _ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock, wakeUp: WakeUp
     ) {
@@ -106,7 +107,7 @@ final class Committer: Sendable {
         state.withLock { $0.replies.popFirst() }
     }
 
-    /// When the present job was begun, monotonic nanoseconds; nil while there is none.
+    /// The moment when the present job was begun, monotonic nanoseconds, or nil while there is none.
     var busySince: MonotonicTime? { state.withLock { $0.busySince } }
 
     /// Leaves the committer to itself: no job of its queue is begun any more, and the end of the present one is not reported.
@@ -159,10 +160,10 @@ struct CommitJob: Sendable {
 
     var batch: OutcomeBatch
     var offsets: [OffsetCommit]
-    /// Where the group stood before, for each of `offsets`; nil where it had no position.
+    /// The group's position before, for each of `offsets`, or nil where it had none.
     var before: [LedgerCommit?]
     var standing = Standing.unpublished
-    /// The worker's place in the group when the batch was offered; nil without transactions.
+    /// The worker's place in the group when the batch was offered, or nil without transactions.
     var group: GroupMetadata?
 
     /// The same without the positions in partitions that were deleted, because brokers take none there.
@@ -175,7 +176,8 @@ struct CommitJob: Sendable {
         return job
     }
 
-    /// Whether there is nothing that could be lost or repeated: positions are committed once more, so that the group does not forget them.
+    /// True if there is nothing that could be lost or repeated: positions are committed once more, so that the group does not
+    /// forget them.
     var changesNothing: Bool { batch.isEmpty && zip(offsets, before).allSatisfy { LedgerCommit($0) == $1 } }
 }
 

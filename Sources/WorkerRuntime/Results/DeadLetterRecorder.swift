@@ -35,8 +35,8 @@ struct DeadLetterRecorder {
         }
     }
 
-    /// What a dead letter has of its record at most, so that brokers take it unless they are set to less than 1,048,588 bytes. Its parts:
-    /// a value that may be a request, the bytes of the key and those of the headers.
+    /// The most that a dead letter has of its record, so that brokers take it unless they are set to less than 1,048,588 bytes.
+    /// Its parts: a value that may be a request, the bytes of the key and those of the headers.
     private static let longestKey = 256 << 10
     private static let roomForHeaders = 64 << 10
 
@@ -52,7 +52,7 @@ struct DeadLetterRecorder {
         if spellings.contains(.spring) { addSpring(origin, failure, to: &record) }
     }
 
-    /// Whether a header has a name that only dead letters have. A record that has it was one before, or says so.
+    /// True if a header has a name that only dead letters have. A record that has it was one before, or says so.
     private func isOurs(_ name: Span<UInt8>) -> Bool {
         name.begins(with: "pushfan-dlq-") || spellings.contains(.connect) && name.begins(with: "__connect.errors.")
             || spellings.contains(.spring) && name.begins(with: "kafka_dlt-")

@@ -4,14 +4,14 @@ import Kafka
 /// that later ones have less.
 struct EndQuestions {
     private let admin: TopicAdmin
-    /// How long all partitions of a topic may take together.
+    /// The time that all partitions of a topic may take together.
     private var limit = Duration.seconds(5)
-    /// Why the latest question had no answer; nil while all had one.
+    /// The reason that the latest question had no answer, or nil while all had one.
     private(set) var failure: KafkaError?
 
     init(_ admin: TopicAdmin) { self.admin = admin }
 
-    /// Where partitions of a topic end: all are asked at once, and each by itself where that fails.
+    /// The ends of partitions of a topic: all are asked at once, and each by itself where that fails.
     ///
     /// - Parameters:
     ///   - partitions: Their numbers.

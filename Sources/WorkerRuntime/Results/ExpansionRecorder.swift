@@ -91,7 +91,7 @@ struct ExpansionRecorder {
         }
     }
 
-    /// What the parts of a request may repeat together, bytes.
+    /// The bytes that the parts of a request may repeat together.
     private static let largestExpansion = 32 << 20
 
     private func checkSize(_ writer: PartWriter, _ chunks: Int) throws(RequestFault) {

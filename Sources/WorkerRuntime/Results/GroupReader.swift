@@ -2,7 +2,8 @@ import Delivery
 import Kafka
 import PushModel
 
-/// What the group and its topics tell: committed positions, where partitions begin and end, and which of them have no consumer.
+/// Reads the facts of the group and its topics: committed positions, where partitions begin and end, and which of them have no
+/// consumer.
 ///
 /// Lives on the committer's thread, and writes nothing.
 struct GroupReader {
@@ -61,7 +62,7 @@ struct GroupReader {
         return unread
     }
 
-    /// Whether a partition has a leader that answers; asked for 2 s at most.
+    /// True if a partition has a leader that answers, asked for 2 s at most.
     private func isOneBack(of partitions: [TopicPartition]) throws(KafkaError) -> Bool {
         let admin = try TopicAdmin(configuration.kafka, seesUncommitted: true)
         let deadline = ContinuousClock.now + .seconds(2)
@@ -214,12 +215,14 @@ struct GroupReader {
         }
     }
 
-    /// How long an assignment waits for records of partitions without a position; those that take longer are read in the background.
+    /// The time that an assignment waits for records of partitions without a position. Those that take longer are read in the
+    /// background.
     private static let waitingLimit = Duration.seconds(1)
-    /// How long an assignment waits for records that were read before; those that take longer are read in the background.
+    /// The time that an assignment waits for records that were read before. Those that take longer are read in the background.
     private static let marksLimit = Duration.seconds(3)
 
-    /// Looks whether the records are there that positions name; of a partition without its last one, what has the place of its first.
+    /// Looks whether the records are there that positions name. Of a partition without its last one, looks what has the place of
+    /// its first.
     private mutating func readMarks(
         of positions: [CommittedOffset], _ partitionsBehindCommit: Set<TopicPartition>
     ) throws(KafkaError) -> [TopicPartition: StartQuestion] {
@@ -242,7 +245,7 @@ struct GroupReader {
         let end: Int64
     }
 
-    /// What partitions without a position retain whose records workers wrote, and those whose leaders are away.
+    /// The retained part of partitions without a position whose records workers wrote, and those whose leaders are away.
     private func ownPlaces(
         of positions: [CommittedOffset], _ admin: TopicAdmin
     ) throws(KafkaError) -> (known: [Place], away: [TopicPartition]) {
@@ -267,7 +270,7 @@ struct GroupReader {
         return (known, away)
     }
 
-    /// What `safe` decides about partitions of a topic without a position, for which those of other workers matter as well.
+    /// The decisions of `safe` about partitions of a topic without a position, for which those of other workers matter as well.
     private mutating func safeDecisions(
         in topic: String, of unplaced: [Int32], _ questions: inout EndQuestions, _ admin: TopicAdmin
     ) throws(KafkaError) -> [StartRule.Decision?] {
@@ -300,7 +303,7 @@ struct GroupReader {
         return StartRule.safe.decisions(in: contents)
     }
 
-    /// Where a partition begins; nil if that is the group's position after all.
+    /// The place where a partition begins, or nil if that is the group's position after all.
     private func start(
         of position: CommittedOffset, end: Int64, _ decisions: [StartRule.Decision?], _ question: StartQuestion?,
         wasBeyondEnd: Bool, _ admin: TopicAdmin
@@ -328,7 +331,8 @@ struct GroupReader {
         return tail.ruling(rule, since: since)
     }
 
-    /// Where partitions of held requests end, behind all that was written. Where that cannot be learnt soon, it is when they are read.
+    /// The ends of partitions of held requests, behind all that was written. Where that cannot be learnt soon, it is when they
+    /// are read.
     private func heldEnds(_ partitions: [TopicPartition], _ admin: TopicAdmin) -> [Int32: Int64] {
         guard !partitions.isEmpty else { return [:] }
         do throws(KafkaError) {
@@ -340,7 +344,8 @@ struct GroupReader {
         }
     }
 
-    /// Where the control topic ends now. One whose leader is away holds up no assignment: what it says is read when it is back.
+    /// The present end of the control topic. One whose leader is away holds up no assignment: what it says is read when it is
+    /// back.
     private func controlEnd(_ producer: Producer) throws(KafkaError) -> ControlEnd {
         guard try producer.warmUp(optional: configuration.topics.control) != nil else { return .missing }
         let partition = TopicPartition(topic: configuration.topics.control, partition: CancelRecord.partition)

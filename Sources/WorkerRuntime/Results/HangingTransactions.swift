@@ -3,7 +3,7 @@ import Delivery
 import EventLoop
 import Kafka
 
-/// What a broker that crashes can leave of transactions, and its removal.
+/// The remains of transactions that a broker can leave when it crashes, and their removal.
 ///
 /// A coordinator confirms the end of a transaction before it tells the partitions. If it crashes in between, and is back before the
 /// partitions have leaders, it takes them for deleted and never tells them (seen with Kafka 4.3.1, whose log then says "Couldn't find
@@ -28,9 +28,9 @@ struct HangingTransactions {
     private let group: ConsumerGroup
     /// The latest commit that the broker confirmed.
     private var latest: Confirmed?
-    /// Whether a transaction has failed since, so that it must be checked whether the latest commit has taken place.
+    /// True if a transaction has failed since, so that it must be checked whether the latest commit has taken place.
     private var suspectsLostCommit = false
-    /// Whether a transaction may have left records that neither a commit nor an abort has reached.
+    /// True if a transaction may have left records that neither a commit nor an abort has reached.
     private var mayHaveHangingTransaction = false
 
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup) {
@@ -38,8 +38,8 @@ struct HangingTransactions {
         self.group = group
     }
 
-    /// Whether the end of a transaction took no longer than one does unless its coordinator goes away meanwhile; what is slow without a
-    /// cause is checked in vain, and no more.
+    /// True if the end of a transaction took no longer than one does unless its coordinator goes away meanwhile. What is slow
+    /// without a cause is checked in vain, and no more.
     ///
     /// - Parameter start: When the end was asked for.
     /// - Returns: Whether it came within 1 s.
@@ -76,7 +76,7 @@ struct HangingTransactions {
         return true
     }
 
-    /// What became of a commit of which it is unknown whether it took place. If it did not, nothing of it is left.
+    /// The outcome of a commit of which it is unknown whether it took place. If it did not, nothing of it is left.
     mutating func settledOutcome(of job: CommitJob, _ writer: OutcomeWriter) throws(KafkaError) -> DoubtfulCommit {
         let commit = Confirmed(job)
         guard configuration.guarantee == .exactlyOnce else { return try outcome(of: commit, within: .seconds(10)) }
@@ -121,7 +121,7 @@ struct HangingTransactions {
         }
     }
 
-    /// What became of a commit; nil while its offsets are neither committed nor dropped, which holds the answer back.
+    /// The outcome of a commit, or nil while its offsets are neither committed nor dropped, which holds the answer back.
     private func outcomeUnlessPending(of commit: Confirmed) throws(KafkaError) -> DoubtfulCommit? {
         do throws(KafkaError) {
             return try outcome(of: commit, within: .seconds(5))
@@ -131,7 +131,7 @@ struct HangingTransactions {
         }
     }
 
-    /// What became of a commit, told by where the group stands.
+    /// The outcome of a commit, as the group's position shows it.
     private func outcome(of commit: Confirmed, within limit: Duration) throws(KafkaError) -> DoubtfulCommit {
         let found = try group.committed(commit.offsets.map(\.partition), timeout: limit)
         return DoubtfulCommit(

@@ -38,7 +38,7 @@ struct JobDispatcher {
         }
     }
 
-    /// What an assignment begins with: the positions of its partitions, and where topics ended after that.
+    /// Finds what an assignment begins with: the positions of its partitions, and where topics ended after that.
     private mutating func findPositions(
         of partitions: [TopicPartition], _ partitionsBehindCommit: Set<TopicPartition>, _ progress: [TopicPartition: Int64]
     ) throws(KafkaError) -> ([CommittedOffset], Committer.PartitionEnds) {

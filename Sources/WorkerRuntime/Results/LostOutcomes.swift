@@ -37,7 +37,8 @@ extension OfferedBatch {
         partitions.indices.reduce(0) { $0 + begin(&partitions[$1]) }
     }
 
-    /// Says of one partition that begins up to where outcomes are known; of one that waits for its records, when it begins.
+    /// Says of one partition that begins up to where outcomes are known. Of one that waits for its records, it says so when it
+    /// begins.
     ///
     /// - Returns: How many are.
     mutating func begin(_ partition: inout PartitionState) -> Int {
@@ -69,7 +70,7 @@ extension OutcomeBatch {
         return entries
     }
 
-    /// The request whose result a record is; nil if it is none, or no device can have heard of the request.
+    /// The request whose result a record is, or nil if it is none, or no device can have heard of the request.
     private func knownRequest(of record: Record) -> KnownRequest? {
         guard let source = record.source, let key = record.key else { return nil }
         return KnownRequest(
@@ -79,7 +80,7 @@ extension OutcomeBatch {
 }
 
 extension OutcomeBatch.Destination {
-    /// Whether its records can be written beside a result at any later time.
+    /// True if its records can be written beside a result at any later time.
     fileprivate var goesWithResult: Bool {
         switch self {
         case .results, .poll, .parents, .handles: true
@@ -98,7 +99,7 @@ extension KnownRequest {
 }
 
 extension RequestIdentity {
-    /// What a request's id is known by in this process.
+    /// The name by which a request's id is known in this process.
     fileprivate init(ofID id: Span<UInt8>) {
         self.init(seed: 0)
         add(id)
@@ -106,6 +107,6 @@ extension RequestIdentity {
 }
 
 extension Conclusion {
-    /// Whether a device may have heard of the request.
+    /// True if a device may have heard of the request.
     var mayHaveArrived: Bool { outcome == .success || outcome == .ambiguous || state == .partial }
 }

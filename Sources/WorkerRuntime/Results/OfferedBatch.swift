@@ -1,8 +1,8 @@
 import Delivery
 import Kafka
 
-/// A batch that was offered to the committer and is not confirmed, kept here whatever becomes of the committer; and memory for a next one.
-/// Beside it, what could not be committed before its partitions were lost.
+/// A batch that was offered to the committer and is not confirmed, kept here whatever becomes of the committer, and memory for a
+/// next one. Beside it, what could not be committed before its partitions were lost.
 struct OfferedBatch {
     /// Nil while nothing is offered.
     var job: CommitJob?
@@ -10,7 +10,7 @@ struct OfferedBatch {
     var slots: [Int] = []
     /// An empty batch.
     var spare = OutcomeBatch()
-    /// What is known of partitions that were lost.
+    /// The known outcomes of partitions that were lost.
     var known = KnownOutcomes<OutcomeBatch>()
 
     /// Forgets the batch but for its memory.
@@ -24,7 +24,7 @@ struct OfferedBatch {
 }
 
 extension CommitCycle.Cause {
-    /// What an error means for a commit.
+    /// The meaning of an error for a commit.
     init(_ error: KafkaError) {
         if error.isMetadataTooLarge {
             self = .metadataTooLarge

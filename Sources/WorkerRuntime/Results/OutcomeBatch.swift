@@ -8,12 +8,12 @@ import PushModel
 /// goes by how long the last commit took. One block of memory for all of them would be copied whenever it grows, and would be twice as
 /// large as what it holds.
 struct OutcomeBatch: Sendable {
-    /// Where a record goes.
+    /// The destination of a record.
     enum Destination: Sendable, Equatable {
         case results, deadLetters
         /// A delay lane, by its place in `DelayLanes.lengths`.
         case delay(Int)
-        /// The same for a telemetry poll; those of one commit stay together.
+        /// The same for a telemetry poll. Those of one commit stay together.
         case poll(Int)
         /// A partition of the topic of held requests.
         case held(Int32)
@@ -24,7 +24,7 @@ struct OutcomeBatch: Sendable {
         /// The topic of dead handles.
         case handles
 
-        /// Which topic that is.
+        /// The topic itself.
         var topic: CommitTopic {
             switch self {
             case .results: .results
@@ -37,7 +37,7 @@ struct OutcomeBatch: Sendable {
             }
         }
 
-        /// Whether workers read it back.
+        /// True if workers read it back.
         var isReadBack: Bool {
             switch self {
             case .delay, .poll, .held, .own, .parents: true
@@ -53,9 +53,9 @@ struct OutcomeBatch: Sendable {
         var offset: Int64
     }
 
-    /// What tells a consumed record from another at its offset, beside its request's id.
+    /// The marks that set a consumed record apart from another at its offset, beside its request's id.
     struct Source: Sendable, Equatable {
-        /// When it was published.
+        /// The time when it was published.
         var time: Timestamp
         /// The bytes of its value.
         var byteCount: Int
@@ -70,7 +70,7 @@ struct OutcomeBatch: Sendable {
         var key: Range<Int>?
         var value: Range<Int>?
         var headers: Range<Int>
-        /// Where the headers begin that were added to those of the record's origin.
+        /// The place where the headers begin that were added to those of the record's origin.
         var ownHeaders: Int
         /// That of its origin, if it is the result of a request that a device may have heard of.
         var source: Source?
@@ -81,19 +81,19 @@ struct OutcomeBatch: Sendable {
 
     private(set) var records: [Record] = []
     private(set) var headers: [Header] = []
-    /// Those up to `current` hold records; the others are room.
+    /// Those up to `current` hold records. The others are room.
     private var pieces = [ByteWriter()]
     private var current = 0
     /// The bytes in the pieces before `current`.
     private var earlierByteCount = 0
-    /// Where in the current piece the text begins that its records share, if it is there.
+    /// The place in the current piece where the text begins that its records share, if it is there.
     private var sharedText: Int?
 
-    /// The bytes of a piece, 256 KiB; more where one record needs them.
+    /// The bytes of a piece, 256 KiB. More where one record needs them.
     private static let pieceSize = 256 << 10
     /// The next record begins another piece behind so many bytes: most find room for all of theirs.
     private static let fullPiece = pieceSize - (16 << 10)
-    /// How many pieces an empty batch keeps: 8 MiB.
+    /// The number of pieces that an empty batch keeps: 8 MiB.
     private static let mostKept = 32
 
     /// The bytes of all records.
@@ -118,7 +118,7 @@ struct OutcomeBatch: Sendable {
         return Kafka.RecordHeaders(headers.span.extracting(record.headers), of: piece.span)
     }
 
-    /// Forgets the records; a batch that had grown far beyond the usual gives room back.
+    /// Forgets the records. A batch that had grown far beyond the usual gives room back.
     mutating func removeAll() {
         records.removeAll(keepingCapacity: true)
         headers.removeAll(keepingCapacity: true)
@@ -172,7 +172,7 @@ struct OutcomeBatch: Sendable {
                 headers: builder.firstHeader..<headers.count, ownHeaders: builder.ownHeaders, source: builder.source))
     }
 
-    /// Whether a record is a large dead letter that still has more than what says where its record stands.
+    /// True if a record is a large dead letter that still has more than what says where its record stands.
     private func canBeCut(_ record: Record) -> Bool {
         record.destination == .deadLetters && byteCount(of: record) > 256 << 10
             && (record.key != nil || record.value != nil || record.headers.lowerBound < record.ownHeaders)
@@ -290,13 +290,13 @@ struct OutcomeBatch: Sendable {
     /// The parts of one record under construction.
     struct Builder {
         let firstHeader: Int
-        /// Where the headers begin that are not copied; the builder sets it.
+        /// The place where the headers begin that are not copied. The builder sets it.
         fileprivate(set) var ownHeaders: Int
         var key: Range<Int>?
         var value: Range<Int>?
         var source: Source?
         fileprivate(set) var headers: [Header] = []
-        /// The piece that the record is written to; the value's bytes may be appended to it.
+        /// The piece that the record is written to. The value's bytes may be appended to it.
         var bytes = ByteWriter()
         fileprivate var sharedText: Int?
 
@@ -322,8 +322,8 @@ struct OutcomeBatch: Sendable {
             headers.append(Header(name: name, value: append(write)))
         }
 
-        /// Where `text` begins in the piece, which holds it once for all its records: names and values of headers can point into it. All
-        /// records of a batch that ask must ask for the same.
+        /// The place where `text` begins in the piece, which holds it once for all its records: names and values of headers can
+        /// point into it. All records of a batch that ask must ask for the same.
         mutating func share(_ text: Span<UInt8>) -> Int {
             if let start = sharedText { return start }
             let start = bytes.count

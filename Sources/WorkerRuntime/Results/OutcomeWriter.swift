@@ -8,15 +8,15 @@ import Kafka
 /// Lives on the committer's thread, which makes another once this one is closed.
 final class OutcomeWriter {
     let producer: Producer
-    /// Whether it was closed, and another must be made.
+    /// True if it was closed, and another must be made.
     private(set) var isClosed = false
     private let results: Producer.Topic
     private let deadLetters: Producer.Topic
-    /// What brokers said of the topics of delay lanes and of held requests.
+    /// The brokers' answers about the topics of delay lanes and of held requests.
     let laneAnswers: [String: LaneTopics.Answer]
     /// The delay lanes that are there.
     let lanes: DelayLanes
-    /// The topics of the delay lanes; nil where there is none: waits are shorter lanes' then, or the loop's own.
+    /// The topics of the delay lanes, or nil where there is none: waits are shorter lanes' then, or the loop's own.
     private let delays: [Producer.Topic?]
     /// The partitions of a delay lane, once polls were written to it.
     private var pollPartitions = [Int: Int32]()
@@ -67,7 +67,7 @@ final class OutcomeWriter {
         self.producer = producer
     }
 
-    /// What a batch needs; the user's properties, which follow, say otherwise.
+    /// The properties that a batch needs. The user's properties, which follow, say otherwise.
     private static let defaults: [KafkaConfiguration.Property] = [
         // A dead letter is larger than its record; what the broker takes is the broker's to say.
         .init(key: "message.max.bytes", value: "8388608"),
@@ -80,10 +80,10 @@ final class OutcomeWriter {
     /// The partitions of the topic of parents.
     var parentPartitions: Int32 { parents.partitions }
 
-    /// The partitions of the topic of held requests; 0 if it is not there.
+    /// The partitions of the topic of held requests, or 0 if it is not there.
     var heldPartitions: Int32 { held?.partitions ?? 0 }
 
-    /// Whether the topic of dead handles is there.
+    /// True if the topic of dead handles is there.
     var hasHandles: Bool { handles != nil }
 
     /// Every topic that it writes to.
@@ -92,7 +92,8 @@ final class OutcomeWriter {
         return [results, deadLetters, own.topic, parents.topic] + optional.compactMap(\.self)
     }
 
-    /// Whether the partitions of held requests are there that a batch has records for: they were when the partitions were assigned.
+    /// True if the partitions of held requests are there that a batch has records for: they were when the partitions were
+    /// assigned.
     func hasPlaces(for batch: borrowing OutcomeBatch) -> Bool {
         batch.records.allSatisfy { record in
             if case .held(let partition) = record.destination { partition < heldPartitions } else { true }
@@ -129,7 +130,7 @@ final class OutcomeWriter {
         if let error = producer.failedDeliveries.first { throw error }
     }
 
-    /// Discards the producer; a second call does nothing.
+    /// Discards the producer. A second call does nothing.
     ///
     /// - Parameter timeout: How long to wait for records that are not written yet.
     func close(timeout: Duration) {
@@ -137,7 +138,8 @@ final class OutcomeWriter {
         isClosed = true
     }
 
-    /// Where a record goes: the topic and, where it is not the key's to say, the partition; nil when it is for no partition there is.
+    /// The destination of a record: the topic and, where it is not the key's to say, the partition. Nil when it is for no
+    /// partition there is.
     private func place(
         of destination: OutcomeBatch.Destination, _ turn: Int32
     ) throws(KafkaError) -> (Producer.Topic, Int32?)? {
@@ -209,7 +211,7 @@ final class OutcomeWriter {
 }
 
 extension LaneTopics.Answer {
-    /// What brokers say, or that they left the topic out.
+    /// The brokers' answer, or that they left the topic out.
     init(_ found: Result<Int32, KafkaError>?) {
         switch found {
         case .success(let count): self = .partitions(count)

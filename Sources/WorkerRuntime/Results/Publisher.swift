@@ -15,17 +15,17 @@ struct Publisher {
     private let configuration: WorkerConfiguration
     private let group: ConsumerGroup
     private let clock: WorkerClock
-    /// The producer with its topics; nil or closed when the next job must make one.
+    /// The producer with its topics. Nil or closed when the next job must make one.
     private var writer: OutcomeWriter?
-    /// What brokers say of the topics that waiting requests go to, and of those with positions.
+    /// The brokers' answers about the topics that waiting requests go to, and about those with positions.
     private var topics = LaneTopics()
-    /// What earlier transactions may have left.
+    /// The possible remains of earlier transactions.
     private var hanging: HangingTransactions
     /// Says which partition of a delay lane the polls of a commit go to.
     private var turn: Int32 = 0
-    /// How often in a row the broker took this producer for an outdated one.
+    /// The number of times in a row that the broker took this producer for an outdated one.
     private var fencedCount = 0
-    /// When the open transaction was begun; nil while there is none.
+    /// The moment when the open transaction was begun, or nil while there is none.
     private var transactionBegun: MonotonicTime?
 
     init(_ configuration: WorkerConfiguration, group: ConsumerGroup, clock: WorkerClock) {
@@ -35,7 +35,7 @@ struct Publisher {
         hanging = HangingTransactions(configuration, group: group)
     }
 
-    /// The producer with its topics; a new one when there is none, or the last one was discarded.
+    /// The producer with its topics, or a new one when there is none, or the last one was discarded.
     ///
     /// - Throws: The brokers did not answer, a topic is missing, or another process has this worker's transactional id.
     mutating func prepare() throws(KafkaError) -> OutcomeWriter {
@@ -223,9 +223,9 @@ struct Publisher {
     }
 }
 
-/// What others ask of it: whether it has lost its place, and that its transactions hold back no answer of the group.
+/// The part that others ask of it: whether it has lost its place, and that its transactions hold back no answer of the group.
 extension Publisher {
-    /// Whether another process has this worker's transactional id.
+    /// True if another process has this worker's transactional id.
     ///
     /// The broker fences a producer also when it aborted its transaction because it was silent for too long; then a new one
     /// works at once. Only a second process fences again and again.
@@ -252,9 +252,9 @@ extension Publisher {
     }
 }
 
-/// What only a build with failpoints does.
+/// The work that only a build with failpoints does.
 extension Publisher {
-    /// What dies at these points is to die with results. A commit of positions alone may come before any.
+    /// Passes a point: what dies there is to die with results. A commit of positions alone may come before any.
     private func pass(_ point: Failpoint, _ job: CommitJob) {
         if !job.batch.isEmpty { Failpoint.pass(point) }
     }
@@ -267,7 +267,7 @@ extension Publisher {
         #endif
     }
 
-    /// What the fault suite must catch: the results are there whatever becomes of the offsets.
+    /// Does what the fault suite must catch: the results are there whatever becomes of the offsets.
     private func publishOutside(_ batch: borrowing OutcomeBatch) throws(KafkaError) {
         #if PUSHFAN_FAILPOINTS
             let outsider = try OutcomeWriter(configuration, transactionalID: nil)

@@ -9,8 +9,8 @@ import PushModel
 ///
 /// Belongs to one thread. Nothing of a record is kept.
 struct QuestionReader {
-    /// What the library may hold of all partitions together, in bytes. A batch of records that is larger comes as a whole, of 1 MiB by
-    /// default, so that it is 48 MiB at most.
+    /// The most that the library may hold of all partitions together, in bytes. A batch of records that is larger comes as a
+    /// whole, of 1 MiB by default, so that it is 48 MiB at most.
     private static let budget = 16 << 20
     /// Between two reads while nothing comes: from 2 ms to 20 ms, in seconds.
     private static let pauses = (first: 0.002, longest: 0.02)

@@ -72,7 +72,7 @@ struct ResultRecorder {
         }
     }
 
-    /// Carries the trace on: the same trace id, with a span id of this hop; a request without a trace starts one.
+    /// Carries the trace on: the same trace id, with a span id of this hop. A request without a trace starts one.
     private mutating func addTrace(of request: borrowing PushRequest, to record: inout OutcomeBatch.Builder, from start: Int) {
         let span = generator.next() | 1
         if let parent = request.traceParent {

@@ -10,12 +10,12 @@ import Synchronization
 ///
 /// No time without an answer is taken for one. It ends with its last answer, or when it is cancelled, and writes nothing.
 final class StartLook: Sendable {
-    /// What a partition's records have led to.
+    /// The finding that a partition's records have led to.
     struct Finding: Sendable {
         let partition: TopicPartition
-        /// Where it begins; nil if that is the group's position.
+        /// The place where it begins, or nil if that is the group's position.
         let ruling: AssignmentPlan.Ruling?
-        /// Where it ends now; nil if that was not asked, or not learnt.
+        /// The place where it ends now, or nil if that was not asked, or not learnt.
         let end: Int64?
     }
 
@@ -26,11 +26,11 @@ final class StartLook: Sendable {
         var isCancelled = false
     }
 
-    /// Protects what the threads share; held for no longer than a copy.
+    /// Protects what the threads share, and is held for no longer than a copy.
     private let state: Mutex<State>
     private let wakeUp: WakeUp
 
-    /// A look whose thread runs; it signals `wakeUp` when a finding is there.
+    /// A look whose thread runs. It signals `wakeUp` when a finding is there.
     init(_ questions: [StartQuestion], _ configuration: WorkerConfiguration, clock: WorkerClock, wakeUp: WakeUp) {
         state = Mutex(State(open: Dictionary(uniqueKeysWithValues: questions.map { ($0.partition, $0) })))
         self.wakeUp = wakeUp
@@ -39,16 +39,16 @@ final class StartLook: Sendable {
         thread.start()
     }
 
-    /// Takes the oldest finding; nil if there is none.
+    /// Takes the oldest finding. Nil if there is none.
     func nextFinding() -> Finding? { state.withLock { $0.findings.popFirst() } }
 
     /// The questions without an answer, with how far they were read.
     var open: [TopicPartition: StartQuestion] { state.withLock { $0.open } }
 
-    /// Whether each question has its answer, and all findings were taken.
+    /// True if each question has its answer, and all findings were taken.
     var isDone: Bool { state.withLock { $0.open.isEmpty && $0.findings.isEmpty } }
 
-    /// Ends the reading; what it comes to is not said any more.
+    /// Ends the reading. What it comes to is not said any more.
     func cancel() {
         state.withLock { state in
             state.isCancelled = true

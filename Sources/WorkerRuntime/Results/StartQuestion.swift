@@ -9,29 +9,30 @@ import PushModel
 struct StartQuestion: Sendable {
     /// The question itself.
     enum Matter: Sendable {
-        /// Whether the last record that was read is there; if it is not, what has the place of the first one.
+        /// The question whether the last record that was read is there, and if it is not, what has the place of the first one.
         case marks(ReadMarks)
-        /// Whether the first record of the group may have been gone on with: all behind it were written later, and wait behind it.
+        /// The question whether the first record of the group may have been gone on with: all behind it were written later, and
+        /// wait behind it.
         case waiting(low: Int64, end: Int64)
     }
 
     let partition: TopicPartition
     let matter: Matter
-    /// The group's position; nil if it has none.
+    /// The group's position, or nil if it has none.
     let position: Int64?
-    /// Whether the partition was seen to end before its position.
+    /// True if the partition was seen to end before its position.
     let wasBeyondEnd: Bool
     /// The offset of the next record to read.
     private(set) var next: Int64
     /// The bytes of the records that were read and are no answer.
     private(set) var byteCount: Int64 = 0
-    /// What there is in place of the last record that was read; nil while that is not known.
+    /// The finding in place of the last record that was read, or nil while that is not known.
     private(set) var last: LogTail.Look?
-    /// What there is in place of the first one; nil while that is not known, or does not matter.
+    /// The finding in place of the first one, or nil while that is not known, or does not matter.
     private(set) var first: LogTail.Look?
-    /// Whether the group's first record may have been gone on with; nil while that is not known.
+    /// True if the group's first record may have been gone on with, or nil while that is not known.
     private(set) var mayHaveGoneOn: Bool?
-    /// The partition's next offset when it was answered, open transactions included; nil if that is not known.
+    /// The partition's next offset when it was answered, open transactions included, or nil if that is not known.
     var end: Int64?
 
     /// The question about a position that says which records were read.
@@ -59,7 +60,7 @@ struct StartQuestion: Sendable {
         if self.next >= end { mayHaveGoneOn = false }
     }
 
-    /// Whether all is known that is asked.
+    /// True if all is known that is asked.
     var isAnswered: Bool {
         switch matter {
         case .marks: last == .same || last != nil && first != nil
@@ -67,7 +68,7 @@ struct StartQuestion: Sendable {
         }
     }
 
-    /// How many offsets were passed, and of how many.
+    /// The number of offsets that were passed, and of all that there are to pass.
     var progress: (count: Int64, total: Int64) {
         switch matter {
         case .marks: (isAnswered ? 1 : 0, 1)
@@ -75,7 +76,7 @@ struct StartQuestion: Sendable {
         }
     }
 
-    /// What is known of the records that were read; nil where none are named.
+    /// The known facts of the records that were read, or nil where none are named.
     ///
     /// - Parameters:
     ///   - low: The first offset that is retained.
@@ -88,7 +89,7 @@ struct StartQuestion: Sendable {
             first: first ?? .unknown)
     }
 
-    /// Whether the partition may have lost what was read.
+    /// True if the partition may have lost what was read.
     var isDoubtful: Bool { wasBeyondEnd || last.map { $0 != .same } ?? false }
 
     /// Takes a record in.
@@ -139,7 +140,7 @@ struct StartQuestion: Sendable {
         return true
     }
 
-    /// Takes in what has the place of a mark; nil for a record at another offset.
+    /// Takes in what has the place of a mark, or nil for a record at another offset.
     private mutating func take(_ marks: ReadMarks, _ found: RecordMark?) -> Bool {
         guard last == nil else {
             first = found.map { $0 == marks.first ? .same : .other } ?? .absent

@@ -4,7 +4,7 @@ import PushModel
 
 /// Makes a ruling of what a partition's records have answered. Belongs to one thread.
 final class StartRulings {
-    /// How long a broker may take for an answer. It is asked again after a failure.
+    /// The time that a broker may take for an answer. It is asked again after a failure.
     private static let limit = Duration.seconds(5)
 
     private let configuration: WorkerConfiguration
@@ -17,7 +17,7 @@ final class StartRulings {
         self.clock = clock
     }
 
-    /// What an answered question leads to.
+    /// The finding that an answered question leads to.
     ///
     /// - Parameter question: The question with its answer.
     /// - Returns: Where its partition begins.
@@ -37,7 +37,7 @@ final class StartRulings {
         return StartLook.Finding(partition: partition, ruling: ruling, end: end)
     }
 
-    /// Where a partition without a position begins whose records workers wrote.
+    /// The place where a partition without a position begins whose records workers wrote.
     ///
     /// - Parameters:
     ///   - partition: The partition.

@@ -6,7 +6,7 @@ import PushModel
 /// not taken for as old as the one before it. The age of a backlog that may not be read, because the hub is out, grows with the clock.
 struct BacklogAge: Equatable {
     private var emptyAt: Timestamp?
-    /// When something unread was seen first; with nothing else known, it has been waiting for at least as long.
+    /// The time when something unread was seen first. With nothing else known, it has been waiting for at least as long.
     private var seenAt: Timestamp?
 
     /// Takes in how many records are unread.

@@ -40,7 +40,7 @@ enum Failpoint: String {
     #if PUSHFAN_FAILPOINTS
         private static let armed = Armed()
 
-        /// Whether the process is to die at this moment, sooner or later.
+        /// True if the process is to die at this moment, sooner or later.
         static func isArmed(_ moment: Failpoint) -> Bool { armed?.moment == moment }
 
         private final class Armed: Sendable {

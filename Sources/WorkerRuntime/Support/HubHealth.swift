@@ -1,7 +1,8 @@
-/// What one hub's port tells the worker's health.
+/// The report of one hub's port to the worker's health.
 final class HubHealth {
     private let worker: WorkerHealth
-    /// Why the hub does not count as one that works, in a sentence; nil when it does. Before the first word of its port it does not.
+    /// The reason that the hub does not count as one that works, in a sentence. Nil when it does. Before the first word of its
+    /// port it does not.
     private(set) var trouble: String? = "not called yet"
     private var hasLeft = false
 

@@ -11,6 +11,6 @@ extension Incarnation {
             place: ProcessMark.place, process: process.id, start: process.start, number: UInt64.random(in: 0 ... .max))
     }
 
-    /// Whether the process of this run is known, by the run `own`, to have ended.
+    /// True if the process of this run is known, by the run `own`, to have ended.
     func isGone(seenBy own: Incarnation) -> Bool { isBeside(own) && ProcessMark(id: process, start: start).isGone }
 }

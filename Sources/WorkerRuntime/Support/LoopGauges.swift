@@ -11,7 +11,7 @@ final class LoopGauges: Sendable {
     let delayedLagSeconds: [SharedGauge]
     private let metrics: PushfanMetrics
     private let loops: Int
-    /// Those of the hubs that were used so far, by name; nothing else is locked while they are held.
+    /// Those of the hubs that were used so far, by name. Nothing else is locked while they are held.
     private let hubs = Mutex<[String: HubGauges]>([:])
 
     init(_ metrics: PushfanMetrics, topics: WorkerConfiguration.Topics, loops: Int) {
@@ -26,7 +26,7 @@ final class LoopGauges: Sendable {
         delayedLagSeconds = topics.delays.map(lag)
     }
 
-    /// Those of a hub; the same for every loop.
+    /// Those of a hub, the same for every loop.
     func ofHub(_ name: String, isRateLimited: Bool) -> HubGauges {
         hubs.withLock { hubs in
             if let known = hubs[name], known.rateLimit != nil || !isRateLimited { return known }
@@ -59,14 +59,14 @@ struct HubGauges: Sendable {
 
 /// A gauge to which every loop contributes a value of its own.
 final class SharedGauge: Sendable {
-    /// How the loops' values become one.
+    /// The way in which the loops' values become one.
     enum Combination: Sendable {
         case sum, largest
     }
 
     private let gauge: Gauge
     private let combination: Combination
-    /// Each loop's value; none with a single loop, whose value is the gauge's.
+    /// Each loop's value. None with a single loop, whose value is the gauge's.
     private let values: Mutex<[Double]>
 
     init(_ gauge: Gauge, _ loops: Int, _ combination: Combination) {
@@ -91,7 +91,7 @@ final class SharedGauge: Sendable {
     func share(of loop: Int) -> GaugeShare { GaugeShare(gauge: self, loop: loop) }
 }
 
-/// What one loop contributes to a gauge.
+/// The contribution of one loop to a gauge.
 struct GaugeShare {
     fileprivate let gauge: SharedGauge
     fileprivate let loop: Int

@@ -1,27 +1,28 @@
 public import Delivery
 public import PushModel
 
-/// What one loop of a worker knows about its work, for whoever asks why it is stuck; no request's content and no device is in it.
+/// The knowledge of one loop of a worker about its work, for whoever asks why it is stuck. No request's content and no device is
+/// in it.
 public struct LoopStatus: Sendable, Equatable {
     /// A request in work.
     public struct Oldest: Sendable, Equatable {
         /// The offset of its record in this partition.
         public var offset: Int64
-        /// When the request was published, which for one in a delay lane was before its record was written.
+        /// The time when the request was published, which for one in a delay lane was before its record was written.
         public var publishedAt: Timestamp
-        /// The attempts made for its calls, the most of any one; those in flight included.
+        /// The attempts made for its calls, the most of any one, those in flight included.
         public var attempt: Int
-        /// What it waits for: `hub` (an answer), `turn` (the limit, the pause or the circuit), or `timer`.
+        /// The thing that it waits for: `hub` (an answer), `turn` (the limit, the pause or the circuit), or `timer`.
         public var waitsFor: String
-        /// When its next call is due, if a timer holds it.
+        /// The time when its next call is due, if a timer holds it.
         public var nextDue: Timestamp?
     }
 
-    /// How far the records of a partition are read that say where it begins.
+    /// The progress of reading the records of a partition that say where it begins.
     public struct Reading: Sendable, Equatable {
         /// The offsets that were passed.
         public var count: Int64
-        /// How many there are.
+        /// The number of all offsets.
         public var total: Int64
         /// The bytes of keys and values that were read.
         public var byteCount: Int64
@@ -36,24 +37,24 @@ public struct LoopStatus: Sendable, Equatable {
         public var topic: String
         /// The partition's number.
         public var partition: Int32
-        /// The next offset to read; nil before the first record.
+        /// The next offset to read, or nil before the first record.
         public var position: Int64?
-        /// What the group has committed; nil before the first commit.
+        /// The offset that the group has committed, or nil before the first commit.
         public var committed: Int64?
         /// Requests in work.
         public var inWork: Int
         /// The oldest of them.
         public var oldest: Oldest?
-        /// Why the loop leaves it as it is, if it does.
+        /// The reason that the loop leaves it as it is, if it does.
         public var left: LeaveCause?
 
-        /// How far the records are read that say where it begins; nil if that is known.
+        /// The progress of reading the records that say where it begins, or nil if that is known.
         public var reading: Reading?
 
-        /// Whether the loop leaves it to another version, which wrote what comes next.
+        /// True if the loop leaves it to another version, which wrote what comes next.
         public var isLeft: Bool { left?.isVersion ?? false }
 
-        /// Whether it is not read before a leader is back.
+        /// True if it is not read before a leader is back.
         public var waitsForLeader: Bool { left == .leaderAway }
     }
 
@@ -61,17 +62,17 @@ public struct LoopStatus: Sendable, Equatable {
     public struct Hub: Sendable, Equatable {
         /// Its name in requests and results.
         public var name: String
-        /// Where it is; nil when not set.
+        /// The region that it is in, or nil when not set.
         public var region: String?
-        /// Whether the settings do not have it any more, so that only what is in flight ends there.
+        /// True if the settings do not have it any more, so that only what is in flight ends there.
         public var isRetired: Bool
-        /// Why it does not count as one that works, in a sentence; nil when it does.
+        /// The reason that it does not count as one that works, in a sentence. Nil when it does.
         public var trouble: String?
         /// Its circuit: `closed`, `half_open` or `open`.
         public var circuit: String
-        /// Why that opened last; nil if it never did.
+        /// The reason for the circuit's last opening, or nil if it never opened.
         public var circuitReason: String?
-        /// When the circuit changes by itself next.
+        /// The time when the circuit changes by itself next.
         public var circuitChange: Timestamp?
         /// Calls that may be in flight at once.
         public var limit: Int
@@ -81,9 +82,9 @@ public struct LoopStatus: Sendable, Equatable {
         public var waitingForTurn: Int
         /// Calls that wait for a timer.
         public var waitingForTimer: Int
-        /// Calls per second that are this loop's share of its rate; nil when that has no limit.
+        /// Calls per second that are this loop's share of its rate, or nil when that has no limit.
         public var ratePerSecond: Double?
-        /// How long it asked this loop to wait, in all, in milliseconds.
+        /// The time that it asked this loop to wait, in all, in milliseconds.
         public var throttledMilliseconds: Int64
         /// Until when it asks to wait now.
         public var throttledUntil: Timestamp?
@@ -93,22 +94,22 @@ public struct LoopStatus: Sendable, Equatable {
     public var worker: String
     /// `running`, `revoking`, `stopping` or `stopped`.
     public var mode: String
-    /// When this was written down.
+    /// The time when this was written down.
     public var at: Timestamp
     /// The hubs, each with what holds its calls up.
     public var hubs: [Hub]
     /// Requests finished per second, over the last ten seconds.
     public var finishedPerSecond: Double
-    /// When partitions were assigned or taken away last.
+    /// The time when partitions were last assigned or taken away.
     public var lastRebalance: Timestamp?
-    /// When a commit was confirmed last.
+    /// The time when a commit was last confirmed.
     public var lastCommit: Timestamp?
     /// The partitions that it reads, by topic and number.
     public var partitions: [Partition]
-    /// What else holds requests up, or is not heeded, in one sentence; nil if nothing is.
+    /// Anything else that holds requests up, or is not heeded, in one sentence. Nil if nothing is.
     public var trouble: String?
 
-    /// One sentence for all troubles; nil where there is none.
+    /// One sentence for all troubles, or nil where there is none.
     static func trouble(_ reasons: [String?]) -> String? {
         let reasons = reasons.compactMap { $0 }
         return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
@@ -121,9 +122,9 @@ public struct LoopStatus: Sendable, Equatable {
 
     /// The worst circuit of all hubs: `closed`, `half_open` or `open`.
     public var circuit: String { worst?.circuit ?? "closed" }
-    /// Why that opened last.
+    /// The reason for that circuit's last opening.
     public var circuitReason: String? { worst?.circuitReason }
-    /// When that changes by itself next.
+    /// The time when that changes by itself next.
     public var circuitChange: Timestamp? { worst?.circuitChange }
     /// Calls that may be in flight at once, to all hubs.
     public var limit: Int { hubs.reduce(0) { $0 + $1.limit } }
@@ -133,7 +134,7 @@ public struct LoopStatus: Sendable, Equatable {
     public var waitingForTurn: Int { hubs.reduce(0) { $0 + $1.waitingForTurn } }
     /// Calls that wait for a timer.
     public var waitingForTimer: Int { hubs.reduce(0) { $0 + $1.waitingForTimer } }
-    /// How long hubs asked this loop to wait, in all, in milliseconds.
+    /// The time that hubs asked this loop to wait, in all, in milliseconds.
     public var throttledMilliseconds: Int64 { hubs.reduce(0) { $0 + $1.throttledMilliseconds } }
     /// Until when the last of them asks to wait now.
     public var throttledUntil: Timestamp? { hubs.compactMap(\.throttledUntil).max() }

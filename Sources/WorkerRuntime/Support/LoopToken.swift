@@ -1,4 +1,4 @@
-/// A loop's own tokens of its poller; connections to the hubs use those below.
+/// A loop's own tokens of its poller. Connections to the hubs use those below.
 enum LoopToken {
     /// The first of those for connections to where error details are.
     static let details: UInt64 = 1 << 61

@@ -1,9 +1,9 @@
 import Delivery
 import Kafka
 
-/// What a loop may hold in memory of requests and results, in bytes, and how that is shared. It is counted in bytes that were read or
-/// written, with about what goes with them. Beside it are what the library has fetched ahead, three eighths as much, the results of lost
-/// partitions (`KnownOutcomes`, 4 MiB), and some 40 MB.
+/// The memory that a loop may use for requests and results, in bytes, and how that is shared. It is counted in bytes that were
+/// read or written, with about what goes with them. Beside it are what the library has fetched ahead, three eighths as much, the
+/// results of lost partitions (`KnownOutcomes`, 4 MiB), and some 40 MB.
 struct MemoryBudget: Sendable {
     /// All of it.
     let total: Int
@@ -14,17 +14,18 @@ struct MemoryBudget: Sendable {
     /// Requests in work. The first record of each partition of a delay lane, which waits there, is beside it: up to
     /// `FlightPool.longestKept`.
     var flights: Int { total / 8 * 3 }
-    /// How several hubs share three quarters of that. The rest is for what cannot be deferred, and for the last record of each.
+    /// The shares of several hubs in three quarters of that. The rest is for what cannot be deferred, and for the last record of
+    /// each.
     ///
     /// - Parameter count: The number of hubs.
     /// - Returns: Their shares.
     func hubs(_ count: Int) -> HubShares { HubShares(budget: flights / 4 * 3, hubs: count) }
-    /// Results that wait for a commit; as much again is being committed.
+    /// Results that wait for a commit. As much again is being committed.
     var outcomes: Int { min(total / 16, 64 << 20) }
-    /// What is buffered of one lane, because its tenants or hubs have no room.
+    /// The part that is buffered of one lane, because its tenants or hubs have no room.
     var aside: Int { min(total / 32 * 3, BufferedRecords.maximumBytes) }
 
-    /// What the library may hold of each partition of requests: all of them a quarter of the budget, beside it.
+    /// The room of the library for each partition of requests: all of them a quarter of the budget, beside it.
     ///
     /// - Parameter partitions: Those that the loop has to read when it is alone.
     /// - Returns: The share of each.
@@ -40,7 +41,7 @@ struct MemoryBudget: Sendable {
         QueueRoom(sharing: total / 8, among: partitions.others, atMost: .small)
     }
 
-    /// What waits for the ordering keys of one partition.
+    /// The part that waits for the ordering keys of one partition.
     ///
     /// - Parameter partitions: The partitions of requests that the loop owns.
     /// - Returns: Bytes, 1 MiB at least.

@@ -2,12 +2,13 @@
     import Glibc
 #endif
 
-/// Whether this worker stands for the next version, so that the fault suite can roll a fleet between two versions and back.
+/// The switch that lets this worker stand for the next version, so that the fault suite can roll a fleet between two versions and
+/// back.
 ///
 /// Only a build with the package trait `Failpoints` can, with `PUSHFAN_TEST_FORMAT=2`: the records that it writes for workers name that
 /// form, and it reads both. In every other build `isOn` is the constant false.
 enum NextFormat {
-    /// Whether it does.
+    /// True if it does.
     @inline(__always)
     static var isOn: Bool {
         #if PUSHFAN_FAILPOINTS

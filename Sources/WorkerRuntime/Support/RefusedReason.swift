@@ -3,7 +3,7 @@ import Kafka
 import PushModel
 
 extension AssignmentPlan.Refusal {
-    /// Those of an assignment that are not read; nil when there are none.
+    /// Those of an assignment that are not read, or nil when there are none.
     init?(of partitions: [PartitionState]) {
         self.init(
             partitions.indices.compactMap { slot in
@@ -11,7 +11,7 @@ extension AssignmentPlan.Refusal {
             })
     }
 
-    /// What an operator has to know and to do.
+    /// The things that an operator has to know and to do.
     func reason(of partitions: [PartitionState], group: String) -> String {
         let waiting = zip(slots, counts).filter { $0.1 > 0 }
         let names = waiting.prefix(3).map { "\(partitions[$0.0].id) (\($0.1))" }.joined(separator: ", ")

@@ -1,11 +1,11 @@
 import Delivery
 import PushModel
 
-/// How a loop tells requests that come again.
+/// The rules by which a loop recognises requests that come again.
 struct RepetitionRules {
-    /// How many offsets are looked back.
+    /// The number of offsets that are looked back.
     let reach: Int
-    /// How far away the times of two requests of one source and id may be, milliseconds; 0 to send all.
+    /// The longest distance between the times of two requests of one source and id, milliseconds, or 0 to send all.
     let window: Int64
     /// Keeps publishers from finding two requests that look alike.
     let seed = UInt64.random(in: .min ... .max)
@@ -15,7 +15,7 @@ struct RepetitionRules {
         window = configuration.window.nanoseconds / 1_000_000
     }
 
-    /// What a request is known by.
+    /// The names that a request is known by.
     func names(of request: borrowing PushRequest) -> (key: RecentRequests.Name?, id: RecentRequests.Name?) {
         (key(of: request), id(of: request))
     }
@@ -29,7 +29,7 @@ struct RepetitionRules {
         return RecentRequests.Name(identity, window: request.dedupeWindow * 1000)
     }
 
-    /// The request's source and id; nil when its publisher gave it no id, or they do not count.
+    /// The request's source and id, or nil when its publisher gave it no id, or they do not count.
     private func id(of request: borrowing PushRequest) -> RecentRequests.Name? {
         guard request.hasOwnID, window > 0 else { return nil }
         var identity = RequestIdentity(seed: ~seed)

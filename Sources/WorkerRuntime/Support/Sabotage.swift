@@ -11,7 +11,7 @@ enum Sabotage: String {
     case commitEarly = "commit_early"
     /// Results are written outside the transaction that commits their offsets.
     case publishOutside = "publish_outside"
-    /// What was finished above the low-water mark is forgotten at an assignment.
+    /// Forgets, at an assignment, what was finished above the low-water mark.
     case forgetBitmap = "forget_bitmap"
     /// An attempt that is followed by another does not appear in the result.
     case retryUnrecorded = "retry_unrecorded"
@@ -20,7 +20,7 @@ enum Sabotage: String {
     /// Requests of one ordering key do not wait for each other.
     case ignoreKeys = "ignore_keys"
 
-    /// Whether the worker is broken in this way.
+    /// True if the worker is broken in this way.
     @inline(__always)
     static func isOn(_ sabotage: Sabotage) -> Bool {
         #if PUSHFAN_FAILPOINTS

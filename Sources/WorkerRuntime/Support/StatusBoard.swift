@@ -1,15 +1,15 @@
 import PushModel
 import Synchronization
 
-/// Where the loops of a process write down once a second what they know, and others read it. Safe from any thread.
+/// The board on which the loops of a process write down once a second what they know, and others read it. Safe from any thread.
 public final class StatusBoard: Sendable {
-    /// Each loop's last word, by its member's name; nothing else is locked while it is held.
+    /// Each loop's last word, by its member's name. Nothing else is locked while it is held.
     private let loops = Mutex<[String: LoopStatus]>([:])
 
     /// A board on which nothing stands yet.
     public init() {}
 
-    /// What the loops wrote down last, by their names.
+    /// The last statuses that the loops wrote down, by their names.
     public var statuses: [LoopStatus] {
         loops.withLock { loops in loops.sorted { $0.key < $1.key }.map(\.value) }
     }
@@ -143,7 +143,7 @@ extension ByteWriter {
         append(UInt8(ascii: "\""))
     }
 
-    /// A number with one digit behind the point; of what is no number, nothing.
+    /// Adds a number with one digit behind the point, or nothing for what is no number.
     private mutating func add(_ name: StaticString, tenths value: Double) {
         guard value.isFinite, abs(value) < 1e15 else { return }
         let tenths = Int64((max(0, value) * 10).rounded())

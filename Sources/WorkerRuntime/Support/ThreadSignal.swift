@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lets one thread wait until another has something for it; raised before the wait, it does not wait.
+/// Lets one thread wait until another has something for it. Raised before the wait, it does not wait.
 final class ThreadSignal: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 

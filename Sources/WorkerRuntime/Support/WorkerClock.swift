@@ -2,7 +2,7 @@ public import Basics
 import EventLoop
 import Synchronization
 
-/// What a worker takes for the present: the system's clocks, or, in tests, as far ahead of them as a test moved them.
+/// The present for a worker: the system's clocks, or, in tests, as far ahead of them as a test moved them.
 ///
 /// Everything that a worker decides by time goes by this clock: waits, expiry, limits, deadlines of calls. What only watches over calls
 /// to Kafka goes by the system's.

@@ -2,7 +2,7 @@ import Basics
 import Delivery
 import Observability
 
-/// What the worker tells its probes (page Operations, "Health endpoints").
+/// The worker's report to its probes (page Operations, "Health endpoints").
 ///
 /// Live: the loop turns, whatever Kafka and the hub do. Ready: in the group, able to write results, and a hub works.
 final class WorkerHealth {
@@ -16,14 +16,14 @@ final class WorkerHealth {
     private var hubs: [HubHealth] = []
     private var refusal: String?
     private var leaving: String?
-    /// How far the records are read that say where partitions begin; nil where none are.
+    /// The progress of reading the records that say where partitions begin, or nil where none are.
     private var progress: String?
-    /// Why cancellations are not seen, or hold requests up; nil where they do neither.
+    /// The reason that cancellations are not seen, or hold requests up. Nil where they do neither.
     private(set) var controlTrouble: String?
-    /// Whether the broker failed and has not answered since; only asking it again can tell.
+    /// True if the broker failed and has not answered since. Only asking it again can show.
     private(set) var isBrokerDoubtful = false
 
-    /// Health of one loop; `suffix` is put behind the checks' names, to tell loops of one process apart.
+    /// Health of one loop. `suffix` is put behind the checks' names, to keep loops of one process apart.
     init(_ health: Health, _ log: Log, now: MonotonicTime, suffix: String = "") {
         self.health = health
         self.log = log
@@ -44,7 +44,7 @@ final class WorkerHealth {
         if reasons.isEmpty { pass(group, "group") } else { fail(group, "group", reasons.joined(separator: "; ")) }
     }
 
-    /// These partitions are left as they are; nil when none is. Logged when it has changed.
+    /// Notes that these partitions are left as they are. Nil when none is. Logged when it has changed.
     ///
     /// - Parameters:
     ///   - partitions: The partitions.
@@ -68,7 +68,7 @@ final class WorkerHealth {
             [.count: LogValue(partitions.count), .reason: .string(partitions.reason)])
     }
 
-    /// The control topic is in trouble for this reason; nil when it is not. Said when it has changed.
+    /// Notes that the control topic is in trouble for this reason. Nil when it is not. Said when it has changed.
     func control(_ trouble: String?) {
         guard trouble != controlTrouble else { return }
         controlTrouble = trouble
@@ -77,7 +77,7 @@ final class WorkerHealth {
         log.warning(.requestCancelled, "the control topic is not read", [.reason: .string(trouble)])
     }
 
-    /// Partitions are not read for this reason, as long as the assignment lasts; nil when all are.
+    /// Notes that partitions are not read for this reason, as long as the assignment lasts. Nil when all are.
     func refused(_ reason: String?) { refusal = reason }
 
     func brokerFailed(_ reason: String) {
@@ -85,7 +85,7 @@ final class WorkerHealth {
         fail(group, "group", reason)
     }
 
-    /// The loop was fenced and has ended; another one may follow, which has new hubs and partitions.
+    /// Notes that the loop was fenced and has ended. Another one may follow, which has new hubs and partitions.
     func lostName(_ reason: String) {
         hubs.removeAll()
         refusal = nil

@@ -19,7 +19,7 @@ final class WorkerMetrics {
     let requestsExpanded: Counter
     let parentsOpen: GaugeShare
     let assignedPartitions: GaugeShare
-    /// How old what was not read yet is, by lane, and by delay lane.
+    /// The age of what was not read yet, by lane, and by delay lane.
     private let lagSeconds: [GaugeShare]
     private let delayedLagSeconds: [GaugeShare]
     private var nextSecond = MonotonicTime.past

@@ -12,6 +12,8 @@ struct ModelCounts {
     var lost = 0
     var waits = 0
     var parked = 0
+    /// Records that waited for a commit that let them be begun.
+    var reserveWaits = 0
     var lateCompletions = 0
     var takeovers = 0
     var calls = 0
@@ -52,7 +54,8 @@ struct ModelCounts {
     static var frequent: [WritableKeyPath<ModelCounts, Int>] {
         [
             \.commits, \.foundCommitted, \.foundNotCommitted, \.refused, \.fenced, \.guarded, \.drained, \.cut, \.lost,
-            \.parked, \.lateCompletions, \.takeovers, \.calls, \.repeated, \.rejected, \.divided, \.putBack, \.givenUp,
+            \.parked, \.reserveWaits, \.lateCompletions, \.takeovers, \.calls, \.repeated, \.rejected, \.divided, \.putBack,
+            \.givenUp,
             \.closed, \.opened, \.inOrder, \.slow, \.committersReplaced, \.forgotten, \.groupStarts, \.stops,
             \.unknownPositions, \.outdated, \.rejoins,
         ]

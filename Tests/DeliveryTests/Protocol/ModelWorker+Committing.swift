@@ -7,7 +7,7 @@ extension ModelWorker {
     /// Offers what is finished, if it is time.
     func offerCommit(_ broker: inout ModelBroker) {
         guard mode != .stopped, membership.isProducerReady, !partitions.isEmpty else { return }
-        let isHurried = mode != .running || membership.isOpening
+        let isHurried = mode != .running || membership.isOpening || isReserveShort
         perform(cycle.due(waiting: outbox.count, isHurried: isHurried, now: .at(broker.now)), &broker)
     }
 
@@ -118,10 +118,11 @@ extension ModelWorker {
     private func offer(_ selection: CommitSelection, _ broker: inout ModelBroker) {
         var job = ModelCommitter.Job(batch: takeBatch(selection), epoch: epoch, member: member)
         if !selection.left.isEmpty { broker.count(\.divided) }
-        for slot in partitions.indices where isToBeCommitted(slot, closes: selection.closes) {
+        for slot in partitions.indices where isToBeCommitted(slot, closes: selection.closes, broker.now) {
             let left = selection.left[slot]
             let known = terms.sabotage == .forgetsWhatIsLeft ? [] : left ?? []
-            guard let position = position(of: slot, leavingOut: known, closes: selection.closes) else { continue }
+            let end = reserveEnd(of: slot, isWhole: left == nil, closes: selection.closes, broker.now)
+            guard let position = position(of: slot, leavingOut: known, begunBefore: end) else { continue }
             // What leaves everything out says nothing.
             if left != nil && position == partitions[slot].committed { continue }
             if position.metadata.utf8.count > 2759 { broker.fail("the metadata has \(position.metadata.utf8.count) characters") }
@@ -129,6 +130,7 @@ extension ModelWorker {
             job.positions.append((partitions[slot].number, position))
             job.before.append(partitions[slot].committed)
             partitions[slot].isDirty = left != nil
+            partitions[slot].reserve.offer(end)
         }
         isRefreshDue = false
         offered = job
@@ -142,25 +144,34 @@ extension ModelWorker {
         return batch
     }
 
-    private func isToBeCommitted(_ slot: Int, closes: Bool) -> Bool {
+    private func isToBeCommitted(_ slot: Int, closes: Bool, _ now: Int64) -> Bool {
         if partitions[slot].isDirty || partitions[slot].hasUncommittedGap { return true }
-        return closes ? partitions[slot].isToBeClosed : mode == .running && partitions[slot].isClosed
+        if closes { return partitions[slot].isToBeClosed }
+        guard mode == .running else { return false }
+        return partitions[slot].isClosed || partitions[slot].isReserveShort || partitions[slot].isRestDue(now: .at(now))
     }
 
-    private func position(of slot: Int, leavingOut left: [Int64], closes: Bool) -> LedgerCommit? {
+    private func reserveEnd(of slot: Int, isWhole: Bool, closes: Bool, _ now: Int64) -> Int64? {
+        if closes { return partitions[slot].endOfBegun }
+        return isWhole && !cycle.isInOrder ? partitions[slot].nextReserve(now: .at(now)) : nil
+    }
+
+    private func position(of slot: Int, leavingOut left: [Int64], begunBefore: Int64?) -> LedgerCommit? {
         guard let ledger = partitions[slot].ledger else { return nil }
-        let begunBefore = closes ? partitions[slot].endOfBegun : nil
         var position = left.isEmpty ? ledger.commit(begunBefore: begunBefore) : ledger.commit(leavingOut: left)
         if cycle.isInOrder { position = position.inOrder(after: partitions[slot].recorded) }
         return position
     }
 
     func hasSomethingToCommit(_ now: Int64) -> Bool {
-        if isRefreshDue || membership.isOpening { return true }
+        if isRefreshDue || membership.isOpening || isReserveShort { return true }
+        if mode == .running, !cycle.isInOrder, partitions.contains(where: { $0.isRestDue(now: .at(now)) }) { return true }
         let hasGap = partitions.contains(where: \.hasUncommittedGap)
         if !outbox.isEmpty && (!cycle.isInOrder || hasGap) { return true }
         return (mode != .running || cycle.isGapDue(now: .at(now))) && hasGap
     }
+
+    var isReserveShort: Bool { mode == .running && partitions.contains(where: \.isReserveShort) }
 
     /// Gives the offered batch to the committer, fenced by the worker's present place in the group.
     private func handOver(_ broker: inout ModelBroker) {
@@ -191,6 +202,7 @@ extension ModelWorker {
             partitions[slot].committed = position.commit
             partitions[slot].recorded = position.commit
             partitions[slot].isClosed = closes
+            partitions[slot].reserve.settled()
         }
         membership.settled(hasClosed: partitions.contains(where: \.isClosed))
     }

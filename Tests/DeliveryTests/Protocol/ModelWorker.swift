@@ -26,7 +26,7 @@ final class ModelWorker {
         case callsAgain
         /// What is put back is forgotten.
         case dropsWhatIsPutBack
-        /// It begins requests while positions say that no worker is at work.
+        /// It begins requests while positions say that no worker is at work, or that it begins none of these.
         case beginsBeforeOpening
     }
 
@@ -136,24 +136,36 @@ extension ModelWorker {
         guard let record = nextRecord(slot, &broker) else { return false }
         let offset = broker.records[record].offset
         if let expected = partitions[slot].ledger?.position { partitions[slot].begun.read(offset, expected: expected) }
-        guard let reception = partitions[slot].ledger?.received(offset) else { return false }
+        partitions[slot].reserve.read(at: broker.moment)
+        guard let reception = received(offset, slot) else { return false }
         switch reception {
         case .process:
             calls.append(Call(record: record, slot: slot, epoch: epoch))
             partitions[slot].inWork += 1
         case .alreadyFinished: broker.dropped(record)
         case .beyondWindow:
-            if partitions[slot].inWork == 0 { broker.fail("\(broker.name(record)) waits for nothing") }
             partitions[slot].parked = record
-            broker.count(\.parked)
+            partitions[slot].parkedOffset = offset
+            broker.count(partitions[slot].isReserveShort ? \.reserveWaits : \.parked)
+            if partitions[slot].inWork == 0, !partitions[slot].isReserveShort {
+                broker.fail("\(broker.name(record)) waits for nothing")
+            }
         }
         check(slot, &broker)
         return partitions[slot].parked == nil
     }
 
+    private func received(_ offset: Int64, _ slot: Int) -> OffsetLedger.Reception? {
+        let isAllowed = partitions[slot].reserve.allows(offset) || terms.sabotage == .beginsBeforeOpening
+        guard isAllowed || partitions[slot].ledger?.isKnown(offset) ?? false else { return .beyondWindow }
+        return partitions[slot].ledger?.received(offset)
+    }
+
     private func nextRecord(_ slot: Int, _ broker: inout ModelBroker) -> Int? {
         if let parked = partitions[slot].parked {
+            if partitions[slot].isReserveShort { return nil }
             partitions[slot].parked = nil
+            partitions[slot].parkedOffset = nil
             return parked
         }
         let number = partitions[slot].number

@@ -1,0 +1,15 @@
+/// Why bytes could not be unpacked.
+public enum GzipError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// They are not what RFC 1952 says, or their checksum or their length is another one.
+    case broken
+    /// No memory was left.
+    case noMemory
+
+    /// One plain sentence.
+    public var description: String {
+        switch self {
+        case .broken: "the bytes are no valid gzip"
+        case .noMemory: "there is no memory to unpack gzip"
+        }
+    }
+}
