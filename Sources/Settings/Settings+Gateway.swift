@@ -34,6 +34,7 @@ extension Settings {
         configuration.hubTimeout = settings.requestTimeout
         configuration.requestsTopic = kafka.topics.requests
         configuration.resultsTopic = kafka.topics.results
+        configuration.controlTopic = kafka.topics.control
         configuration.secureTopic = kafka.topics.secure
         return configuration
     }

@@ -12,6 +12,8 @@ public struct APIProblem: Error, Sendable, Equatable {
         case invalidRequest = "invalid_request"
         /// 401: no credentials, or wrong ones.
         case unauthorized
+        /// 403: the key lacks a scope.
+        case forbiddenScope = "forbidden_scope"
         /// 404: nothing is there, or it is another user's.
         case notFound = "not_found"
         /// 405.
@@ -237,11 +239,13 @@ extension APIProblem {
         switch status {
         case 400: "Bad Request"
         case 401: "Unauthorized"
+        case 403: "Forbidden"
         case 404: "Not Found"
         case 405: "Method Not Allowed"
         case 406: "Not Acceptable"
         case 413: "Content Too Large"
         case 415: "Unsupported Media Type"
+        case 422: "Unprocessable Content"
         case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
         case 500: "Internal Server Error"

@@ -36,7 +36,7 @@ struct RegisterRoute: Sendable {
             return (Registrar.writing(id, body, user: user, users: users.pattern), key: id)
         case .deleteRegistration(let id):
             return (Registrar.removing(id, user: user, users: users.pattern), key: id)
-        case .welcome, .notify, .secureText:
+        case .welcome, .notify, .secureText, .request:
             throw APIProblem.notFound
         }
     }

@@ -5,7 +5,7 @@ import Users
 
 /// A request of `/api` whose caller has signed in.
 struct APICall: Sendable {
-    /// Where it leads; never ``Route/welcome``.
+    /// Where it leads; never ``Route/welcome`` or ``Route/request(_:)``.
     let route: Route
     /// The request, whole.
     let request: HTTPServerRequest
@@ -19,6 +19,8 @@ struct APICall: Sendable {
 protocol Endpoints: Sendable {
     /// Answers a call, before it returns or later; waits for nothing. Called on any thread.
     func answer(_ call: APICall)
+    /// Answers a call about one request of a back end, before it returns or later; waits for nothing. Called on any thread.
+    func look(_ call: LookupCall)
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
     func start()
     /// Ends it; calls that still wait are answered. Called when no more calls come, before the lanes end.
@@ -26,6 +28,7 @@ protocol Endpoints: Sendable {
 }
 
 extension Endpoints {
+    func look(_ call: LookupCall) { call.refuse(.notFound) }
     func start() {}
     func stop() {}
 }
@@ -36,6 +39,7 @@ struct APIEndpoints: Endpoints {
     private let notify: NotifyRoute
     private let sending: Sending
     private let records: RecordReader
+    private let lookups: LookupEndpoints
 
     /// Makes endpoints that send nothing yet.
     ///
@@ -61,6 +65,13 @@ struct APIEndpoints: Endpoints {
             try KafkaRecords(kafka)
         }
         let messages = SecureMessages(configuration.secureTopic, sending.producer, records)
+        let cancelling = RequestCancelling {
+            [producer = sending.producer, topic = configuration.controlTopic] (record, moment, report) throws(KafkaError) in
+            try producer.write(record, to: topic, at: moment, report: report)
+        }
+        lookups = LookupEndpoints(
+            RequestLookup(), cancelling, topics: [configuration.requestsTopic],
+            read: { [records] (place, asker, then) in records.read(place, for: asker, then) })
         notify = NotifyRoute(configuration, users: tags, sending, messages)
     }
 
@@ -69,12 +80,14 @@ struct APIEndpoints: Endpoints {
         case .newRegistration, .putRegistration, .deleteRegistration: register.answer(call)
         case .notify: notify.answer(call)
         case .secureText(let id): notify.answer(call, textOf: id)
-        case .welcome: call.reply.answer(APIProblem.notFound)
+        case .welcome, .request: call.reply.answer(APIProblem.notFound)
         }
     }
 
+    func look(_ call: LookupCall) { lookups.answer(call) }
+
     func start() {
-        sending.start()
+        sending.start(lookups.lookup) { [events = lookups.events] in events.tick() }
         records.start()
     }
 

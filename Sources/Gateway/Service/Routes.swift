@@ -33,6 +33,8 @@ struct Routes: Sendable {
         case .nowhere: return .notFound
         case .otherMethods(let methods): return .methodNotAllowed(methods)
         case .route(.welcome): return nil
+        // Nobody can show a key yet.
+        case .route(.request): return .notFound
         case .route(let route):
             guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
                 services.metrics.signIns.series(["refused"]).increment()
@@ -63,6 +65,7 @@ struct Routes: Sendable {
         case .nowhere: reply.answer(APIProblem.notFound)
         case .otherMethods(let methods): reply.answer(APIProblem.methodNotAllowed(methods))
         case .route(.welcome): reply.answer(.text(Self.welcome))
+        case .route(.request): reply.answer(APIProblem.notFound)
         case .route(let route):
             signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in
                 switch outcome {
