@@ -7,7 +7,7 @@ import Synchronization
 /// Tells those who wait what became of their requests: one reader of the results topic, in one thread of its own, however many wait.
 ///
 /// It reads from "now" on, without a group, what is committed. A result has its request's id as the record's key, so one without a waiter
-/// costs one look into a dictionary and is not read further. Waiting is refused before it reads for the first time; from then on nothing
+/// costs one look into a dictionary, two with a listener, and is not read further. Waiting is refused before it reads for the first time; from then on nothing
 /// is missed: when its client breaks, another one goes on where it was.
 ///
 /// The thread ends with `close()`, and keeps the follower until then.
@@ -39,11 +39,17 @@ public final class ResultFollower: Sendable {
     private let closing = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
     private let configuration: Configuration
+    private let listener: (any ResultListener)?
     private let open: @Sendable (TopicReader.Start) throws(KafkaError) -> any ResultSource
 
     /// A follower that begins to read in a thread of its own. What cannot be opened is tried again until `close()`.
-    public convenience init(_ configuration: Configuration) {
-        self.init(configuration) { (start: TopicReader.Start) throws(KafkaError) -> any ResultSource in
+    ///
+    /// - Parameters:
+    ///   - configuration: How results are followed.
+    ///   - listener: Hears the results of the ids that it keeps. Nothing of an id is missed that it wants since before the request was
+    ///     written, and after results were read for the first time.
+    public convenience init(_ configuration: Configuration, listener: (any ResultListener)? = nil) {
+        self.init(configuration, listener: listener) { (start: TopicReader.Start) throws(KafkaError) -> any ResultSource in
             try TopicReader(
                 configuration.kafka, topic: configuration.topic, start: start, timeout: configuration.openTimeout,
                 readAhead: configuration.readAhead)
@@ -52,9 +58,11 @@ public final class ResultFollower: Sendable {
 
     /// A follower of what `open` returns, which is called in its thread.
     init(
-        _ configuration: Configuration, open: @escaping @Sendable (TopicReader.Start) throws(KafkaError) -> any ResultSource
+        _ configuration: Configuration, listener: (any ResultListener)? = nil,
+        open: @escaping @Sendable (TopicReader.Start) throws(KafkaError) -> any ResultSource
     ) {
         self.configuration = configuration
+        self.listener = listener
         self.open = open
         let thread = Thread { [self] in
             work()
@@ -222,12 +230,14 @@ extension ResultFollower {
 
     private func take(_ key: Span<UInt8>, _ value: Span<UInt8>, _ place: ResultPlace) {
         let id = key.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
-        guard state.withLock({ $0.waiters.contain(id) }),
+        let isWanted = listener?.wants(id) == true
+        guard isWanted || state.withLock({ $0.waiters.contain(id) }),
             let result = ResultRecord(
                 json: value.withUnsafeBufferPointer { Array($0) }, partition: place.partition, offset: place.offset,
                 timestamp: place.timestamp),
             result.requestID == id
         else { return }
+        if isWanted { listener?.take(result) }
         let now = MonotonicTime.now()
         let told = state.withLock { $0.waiters.take(result, at: now, patience: configuration.patience) }
         for waiter in told { waiter.tell() }

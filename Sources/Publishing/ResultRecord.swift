@@ -15,6 +15,10 @@ public struct ResultRecord: Sendable {
 
     /// The request's id.
     public let requestID: String
+    /// Who published the request; with the id it names the request.
+    public let source: String?
+    /// Whose request it is.
+    public let tenant: String?
     /// `final`, `interim` or `outcome`; `unknown` where it does not say.
     public let kind: String
     /// How the request stands; `unknown` where it does not say.
@@ -63,6 +67,8 @@ public struct ResultRecord: Sendable {
         self.offset = offset
         self.timestamp = timestamp
         requestID = document.text("request_id", of: root) ?? ""
+        source = document.text("source", of: root)
+        tenant = document.text("tenant", of: root)
         kind = document.text("kind", of: root) ?? "unknown"
         state = document.text("state", of: root) ?? "unknown"
         outcome = document.text("outcome", of: root) ?? "unknown"

@@ -40,6 +40,7 @@ extension Settings {
         configuration.requestsHighTopic = kafka.topics.requestsHigh
         configuration.requestsBulkTopic = kafka.topics.requestsBulk
         configuration.resultsTopic = kafka.topics.results
+        configuration.controlTopic = kafka.topics.control
         configuration.secureTopic = kafka.topics.secure
         return configuration
     }

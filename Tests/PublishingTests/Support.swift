@@ -73,7 +73,9 @@ struct Stage {
     let follower: ResultFollower
     let endings = Endings()
 
-    init(_ change: (inout ResultFollower.Configuration) -> Void = { _ in }) throws {
+    init(
+        listener: (any ResultListener)? = nil, _ change: (inout ResultFollower.Configuration) -> Void = { _ in }
+    ) throws {
         cluster = try MockCluster()
         try cluster.createTopic("r", partitions: 3)
         producer = try Producer(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers), transactionalID: nil)
@@ -81,7 +83,7 @@ struct Stage {
         var configuration = ResultFollower.Configuration(cluster.configuration, topic: "r")
         configuration.openTimeout = farDeadline
         change(&configuration)
-        follower = ResultFollower(configuration)
+        follower = ResultFollower(configuration, listener: listener)
         try follower.waitUntilReading()
     }
 

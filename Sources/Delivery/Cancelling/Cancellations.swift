@@ -21,7 +21,7 @@ public struct Cancellations: Sendable {
     /// The most that are remembered: 100,000, with their ids and reasons at most 30 MB.
     public static let capacity = 100_000
     /// The most characters of a reason that are kept.
-    public static let reasonLimit = 100
+    public static let reasonLimit = CancelRecord.maximumReasonLength
 
     private let capacity: Int
     private var known: [String: Cancellation] = [:]

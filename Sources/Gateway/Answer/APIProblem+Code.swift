@@ -21,10 +21,14 @@ extension APIProblem {
         case notFound = "not_found"
         /// 405.
         case methodNotAllowed = "method_not_allowed"
+        /// 409: the first call with this key is not answered yet.
+        case conflictInFlight = "conflict_in_flight"
         /// 413.
         case bodyTooLarge = "body_too_large"
         /// 415: the body is no JSON by its content type.
         case unsupportedMediaType = "unsupported_media_type"
+        /// 422: the key was used for another call.
+        case idempotencyMismatch = "idempotency_mismatch"
         /// 431.
         case headerTooLarge = "header_too_large"
         /// 429: this caller makes too many calls.
@@ -63,8 +67,10 @@ extension APIProblem {
             case .forbiddenScope, .forbiddenTenant, .forbiddenSource: [403]
             case .notFound: [404]
             case .methodNotAllowed: [405]
+            case .conflictInFlight: [409]
             case .bodyTooLarge: [413]
             case .unsupportedMediaType: [415]
+            case .idempotencyMismatch: [422]
             case .headerTooLarge: [431]
             case .tooManyRequests, .tooManySignIns, .rateLimited: [429]
             case .internal: [500]
@@ -117,6 +123,15 @@ extension APIProblem.Code {
         case .notFound:
             ("There is nothing under this path, or nothing of the caller's.", "Correct the path or the id.")
         case .methodNotAllowed: ("The route has other methods.", "Use one of those that Allow lists.")
+        case .conflictInFlight:
+            (
+                "The first call with this Idempotency-Key is not answered yet.",
+                "Wait as long as Retry-After says, and make the same call again."
+            )
+        case .idempotencyMismatch:
+            (
+                "The Idempotency-Key was used for another call.", "Give each call a key of its own, and repeat only the same call."
+            )
         case .bodyTooLarge:
             (
                 "The body has more bytes than the route or Kafka takes.",

@@ -7,19 +7,95 @@ extension APIOperation {
         parameters: [
             Parameter(
                 name: "Idempotency-Key", place: .header, schema: JSONSchema.text(1...IdempotencyKey.maximumByteCount),
-                summary: "The same call under the same key is sent once at most.", example: "order-4711")
+                summary: "The same call under the same key is sent once at most.", example: "order-4711"),
+            preferParameter,
         ],
         body: Content(
             schema: MessageSchema.request.body,
             example: ["audience": ["users": ["alice"]], "message": ["title": "Order shipped"], "ttl_seconds": 3600]),
-        answers: [Answer(status: 202, summary: "Kafka has the request.", content: accepted)],
+        answers: [
+            Answer(status: 202, summary: "Kafka has the request.", content: accepted),
+            Answer(status: 200, summary: "With Prefer: wait, the request has ended.", content: shown),
+        ],
         problems: [
             Problem(status: 400, codes: [.notJSON, .idempotencyKeyInvalid]),
             Problem(status: 403, codes: [.forbiddenScope, .forbiddenTenant, .forbiddenSource]),
-            Problem(status: 422, codes: [.invalidRequest]), Problem(status: 429, codes: [.rateLimited]),
+            Problem(status: 409, codes: [.conflictInFlight]),
+            Problem(status: 422, codes: [.invalidRequest, .idempotencyMismatch]), Problem(status: 429, codes: [.rateLimited]),
             Problem(status: 503, codes: [.brokerUnavailable, .brokerSlow]),
             Problem(status: 504, codes: [.ackUnknown]),
         ])
+
+    static let showRequestRow = Row(
+        method: "GET", path: "/v1/requests/{id}", summary: "Says what became of a request.", access: .key,
+        parameters: [requestIDParameter, atParameter, waitParameter, preferParameter],
+        answers: [
+            Answer(summary: "The request as it is now, and its result if it has ended.", content: shown),
+            Answer(status: 304, summary: "It has ended, and If-None-Match names that state."),
+        ],
+        problems: lookupProblems + [Problem(status: 503, codes: [.kafkaUnavailable])])
+
+    static let followRequestRow = Row(
+        method: "GET", path: "/v1/requests/{id}/events", summary: "Follows a request until it ends, as server-sent events.",
+        access: .key, parameters: [requestIDParameter, atParameter],
+        answers: [
+            Answer(
+                summary: "An event for each state, and one at the end.",
+                content: Content(
+                    mediaType: "text/event-stream", schema: JSONSchema.text(),
+                    example: .text("event: end\nid: end\ndata: {}\n\n"))),
+            Answer(status: 204, summary: "Last-Event-ID says that the end was seen."),
+        ],
+        problems: lookupProblems + [Problem(status: 503, codes: [.kafkaUnavailable])])
+
+    static let cancelRequestRow = Row(
+        method: "POST", path: "/v1/requests/{id}:cancel", summary: "Cancels a request of the caller.", access: .key,
+        parameters: [requestIDParameter, atParameter],
+        body: Content(
+            schema: JSONSchema.object([("reason", JSONSchema.text())], required: []), example: ["reason": "wrong audience"],
+            isRequired: false),
+        answers: [Answer(status: 202, summary: "Kafka has the cancellation; the result says whether it came in time.")],
+        problems: lookupProblems + [
+            Problem(status: 503, codes: [.brokerUnavailable, .brokerSlow]), Problem(status: 504, codes: [.ackUnknown]),
+        ])
+
+    private static let requestIDParameter = Parameter(
+        name: "id", place: .path, schema: JSONSchema.text(), summary: "The request's id.", example: "order-4711")
+    private static let atParameter = Parameter(
+        name: "at", schema: JSONSchema.text(), summary: "The place of its record, as Location has it.",
+        example: "push.requests.v1/3/12345")
+    private static let waitParameter = Parameter(
+        name: "wait", schema: JSONSchema.count, summary: "Seconds to wait for the end, \(LookupQuery.longestWait) at most.",
+        example: "30")
+    private static let preferParameter = Parameter(
+        name: "Prefer", place: .header, schema: JSONSchema.text(), summary: "wait=SECONDS waits for the end (RFC 7240).",
+        example: "wait=10")
+    private static let lookupProblems = [
+        Problem(status: 403, codes: [.forbiddenScope]), Problem(status: 404, codes: [.notFound]),
+        Problem(status: 429, codes: [.rateLimited]),
+    ]
+
+    private static var shown: Content {
+        Content(
+            schema: JSONSchema.object(
+                [
+                    ("id", JSONSchema.text()), ("state", JSONSchema.text()), ("accepted_at", JSONSchema.moment),
+                    ("expires_at", JSONSchema.moment), ("due_at", JSONSchema.moment),
+                    (
+                        "position",
+                        JSONSchema.object(
+                            [
+                                ("topic", JSONSchema.text()), ("partition", JSONSchema.count),
+                                ("offset", JSONSchema.text(pattern: "^[0-9]+$")),
+                            ], required: ["topic", "partition", "offset"])
+                    ),
+                    ("result", MessageSchema.result.body),
+                ], required: ["id", "state", "accepted_at"], isOpen: true),
+            example: [
+                "id": "order-4711", "state": "accepted", "accepted_at": "2026-11-21T17:00:00.100Z",
+                "position": ["topic": "push.requests.v1", "partition": 3, "offset": "12345"],
+            ])
+    }
 
     private static var accepted: Content {
         Content(

@@ -2,7 +2,7 @@ internal import PushModel
 
 /// An operation of the gateway's API. Each route is one, and each has a row in the description: the compiler asks for both.
 enum APIOperation: String, CaseIterable {
-    case welcome, newRegistration, putRegistration, deleteRegistration, notify, secureText, publish, openAPI
+    case welcome, newRegistration, putRegistration, deleteRegistration, notify, secureText, publish, showRequest, followRequest, cancelRequest, openAPI
 
     /// The operation that a route leads to.
     init(_ route: Route) {
@@ -15,6 +15,9 @@ enum APIOperation: String, CaseIterable {
             case .notify: .notify
             case .secureText: .secureText
             case .publish: .publish
+            case .request(.show): .showRequest
+            case .request(.events): .followRequest
+            case .request(.cancel): .cancelRequest
             case .openAPI: .openAPI
             }
     }
@@ -29,6 +32,9 @@ enum APIOperation: String, CaseIterable {
         case .notify: Self.notifyRow
         case .secureText: Self.secureTextRow
         case .publish: Self.publishRow
+        case .showRequest: Self.showRequestRow
+        case .followRequest: Self.followRequestRow
+        case .cancelRequest: Self.cancelRequestRow
         case .openAPI: Self.openAPIRow
         }
     }

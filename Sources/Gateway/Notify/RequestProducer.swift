@@ -4,6 +4,7 @@ import EventLoop
 import Foundation
 import Kafka
 import Publishing
+import PushModel
 import Synchronization
 
 /// Writes requests, and the texts of secure push, to Kafka and tells what became of each: an idempotent producer, and the thread that
@@ -107,6 +108,30 @@ final class RequestProducer: Sendable {
         do throws(KafkaError) {
             let handle = try producer.topic(named: topic)
             try producer.produce(to: handle, key: nil, value: value.span) { [self] delivery in
+                note(delivery)
+                report(delivery)
+            }
+        } catch {
+            note(error)
+            throw error
+        }
+    }
+
+    /// Hands a cancellation to the client, which writes it in the background. The topic need not be there: health does not ask for it.
+    ///
+    /// - Parameters:
+    ///   - record: The cancellation.
+    ///   - topic: The control topic's name.
+    ///   - moment: Until when requests were published that are meant.
+    ///   - report: Called once with what became of it, unless this throws.
+    /// - Throws: The record was not taken.
+    func write(
+        _ record: CancelRecord, to topic: String, at moment: Timestamp,
+        report: @escaping @Sendable (Producer.Delivery) -> Void
+    ) throws(KafkaError) {
+        let producer = current
+        do throws(KafkaError) {
+            try record.write(with: producer, to: try producer.topic(named: topic), at: moment) { [self] delivery in
                 note(delivery)
                 report(delivery)
             }

@@ -225,9 +225,9 @@ extension APIProblem {
     public static let textNotSealed = APIProblem(
         500, Code.internal, "The text could not be encrypted; nothing is sent.", retry: .safe)
 
-    /// 503: Kafka does not give the text of a secure push now.
-    public static let textUnread = APIProblem(
-        503, .kafkaUnavailable, "The text could not be read from Kafka.", retry: .safe, retryAfter: 1000)
+    /// 503: Kafka does not give a record now, as the text of a secure push.
+    public static let recordUnread = APIProblem(
+        503, .kafkaUnavailable, "What is asked for could not be read from Kafka.", retry: .safe, retryAfter: 1000)
 
     /// 504: Kafka may have the request.
     ///

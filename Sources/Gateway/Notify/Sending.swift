@@ -49,11 +49,19 @@ final class Sending: Sendable {
     }
 
     /// Begins to read results, whether or not Kafka is there. To be called once.
-    func start() {
-        let reader = ResultFollower(results)
+    ///
+    /// - Parameters:
+    ///   - lookup: Hears the results of the requests that it knows, and waits for them there.
+    ///   - turn: Called several times a second, in the producer's thread; must not block.
+    func start(_ lookup: RequestLookup, turn: @escaping @Sendable () -> Void) {
+        let reader = ResultFollower(results, listener: lookup)
+        lookup.follow(reader)
         follower.withLock { $0 = reader }
         services.metrics.readWaitingSends { reader.waiterCount }
-        producer.start { [self] in look(reader) }
+        producer.start { [self] in
+            look(reader)
+            turn()
+        }
     }
 
     /// Ends it: whoever still waits is answered 503, and records that are on their way are written. Takes some seconds at most.

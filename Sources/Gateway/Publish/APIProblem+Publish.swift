@@ -15,6 +15,14 @@ extension APIProblem {
         400, .idempotencyKeyInvalid,
         "Idempotency-Key must be there once, with 1 to \(IdempotencyKey.maximumByteCount) printable ASCII characters.")
 
+    /// 409.
+    static let conflictInFlight = APIProblem(
+        409, .conflictInFlight, "The first call with this Idempotency-Key is not answered yet.", retry: .sameKey, retryAfter: 1000)
+
+    /// 422: the key belongs to another call.
+    static let idempotencyMismatch = APIProblem(
+        422, .idempotencyMismatch, "This Idempotency-Key was used for another call within the last 24 h.")
+
     /// 422 with everything for which no worker would send the request.
     static func refused(_ faults: [RequestFault]) -> APIProblem {
         APIProblem(422, .invalidRequest, "The request cannot be sent as it is; errors names each fault.", faults: faults)

@@ -17,23 +17,27 @@ struct Publication: Sendable {
     let outgoing: OutgoingRequest
     /// When the request is of no more use; nil for never.
     let expiresAt: Timestamp?
+    /// The moment before which it is not sent, or nil for none.
+    let notBefore: Timestamp?
+    /// The tenant that it is for, or nil for none.
+    let tenant: String?
 
     /// Reads and checks a call.
     ///
     /// - Parameters:
     ///   - call: The call.
+    ///   - key: Its `Idempotency-Key`, or nil for none.
     ///   - publisher: Who makes it.
     ///   - now: When it is written.
     ///   - trial: Finds what every worker would refuse.
     ///   - newID: Makes an id, for a request that has none and whose call has no key.
     /// - Throws: All that is wrong with it.
     init(
-        _ call: HTTPServerRequest, by publisher: Publisher, at now: Timestamp, _ trial: RequestTrial, newID: () -> String
+        _ call: HTTPServerRequest, _ key: IdempotencyKey?, by publisher: Publisher, at now: Timestamp, _ trial: RequestTrial,
+        newID: () -> String
     ) throws(APIProblem) {
         guard call.body.count <= Self.maximumByteCount else { throw .bodyTooLarge(limit: Self.maximumByteCount) }
-        guard publisher.scopes.contains(.publish) else { throw .forbiddenScope(.publish) }
         guard let form = PublishForm(call.headers) else { throw .noRequestMediaType }
-        let key = try IdempotencyKey.read(call.headers)
         var request = PushRequest()
         let (event, isEnvelope) = try Self.read(call, as: form, now, into: &request)
         try Self.check(request, of: publisher)
@@ -49,6 +53,8 @@ struct Publication: Sendable {
         outgoing.headers = (event?.recordHeaders ?? []) + Self.trace(of: request)
         self.outgoing = outgoing
         expiresAt = request.expiresAt
+        notBefore = request.notBefore
+        tenant = publisher.tenant ?? request.tenant.map { request.document.string($0) }
     }
 
     /// Reads the body in place of what `request` held.

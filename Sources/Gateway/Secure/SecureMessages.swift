@@ -1,7 +1,7 @@
 import Crypto
+import EventLoop
 import FanOut
 import Kafka
-import Observability
 
 /// Keeps the texts of secure push in a topic of Kafka, encrypted, and gives each to the user whom it is for.
 ///
@@ -9,27 +9,19 @@ import Observability
 final class SecureMessages: Sendable {
     private let topic: String
     private let producer: RequestProducer
-    private let reader: TextReader
+    private let reader: RecordReader
 
-    /// Makes one whose threads do not run yet.
+    /// Makes one.
     ///
     /// - Parameters:
-    ///   - configuration: The gateway's configuration.
+    ///   - topic: The topic of the texts.
     ///   - producer: Writes the texts.
-    ///   - log: The program's log.
-    init(_ configuration: GatewayConfiguration, _ producer: RequestProducer, _ log: Log) {
-        topic = configuration.secureTopic
+    ///   - reader: Reads them.
+    init(_ topic: String, _ producer: RequestProducer, _ reader: RecordReader) {
+        self.topic = topic
         self.producer = producer
-        reader = TextReader(log) { [topic, kafka = configuration.kafka] () throws(KafkaError) -> any TextSource in
-            try TopicTexts(topic, kafka)
-        }
+        self.reader = reader
     }
-
-    /// Starts the threads that read; they run until ``stop()``. To be called once.
-    func start() { reader.start() }
-
-    /// Ends them, and waits up to 1 s for the questions that they are at; those that wait are dropped.
-    func stop() { reader.stop() }
 
     // MARK: Writing
 
@@ -73,6 +65,23 @@ final class SecureMessages: Sendable {
     ///   - reply: Takes the answer.
     func read(_ id: String, for user: UserTag, _ reply: Reply) {
         guard let id = SecureID(id) else { return reply.answer(APIProblem.notFound) }
-        reader.ask(id, for: user) { reply.answer($0) }
+        let place = RecordPlace(topic: topic, partition: id.partition, offset: id.offset)
+        reader.read(place, for: user.folded) { found in
+            switch found {
+            case .success(let record): reply.answer(Self.answer(record, to: id, of: user))
+            case .failure(let problem): reply.answer(problem)
+            }
+        }
+    }
+
+    /// The text of a record, or 404 for whoever asks with another id, is another user, or comes too late.
+    ///
+    /// An id has no check of its own that one could see without its record: only the record opens by the id's random bits.
+    static func answer(_ record: StoredRecord?, to id: SecureID, of user: UserTag) -> APIAnswer {
+        guard let record, let written = record.timestamp,
+            written >= WallClock.millisecondsSince1970() - SecureText.lifetime, let value = record.value,
+            let found = try? SecureText.opened(value, by: id.secret), found.user == user.folded
+        else { return APIAnswer(APIProblem.notFound) }
+        return .payload(found.text)
     }
 }

@@ -5,7 +5,7 @@ import Users
 
 /// A request of `/api` whose caller has signed in.
 struct APICall: Sendable {
-    /// Where it leads; never ``Route/welcome``, ``Route/openAPI`` or ``Route/publish``.
+    /// Where it leads; a route below `/api`.
     let route: Route
     /// The request, whole.
     let request: HTTPServerRequest
@@ -21,6 +21,8 @@ protocol Endpoints: Sendable {
     func answer(_ call: APICall)
     /// Answers a call of `POST /v1/requests`, before it returns or later; waits for nothing. Called on any thread.
     func publish(_ call: PublishCall)
+    /// Answers a call about one request of a back end, before it returns or later; waits for nothing. Called on any thread.
+    func look(_ call: LookupCall)
     /// Begins what they need beside the hub's lanes. Called once, when calls may come already.
     func start()
     /// Ends it; calls that still wait are answered. Called when no more calls come, before the lanes end.
@@ -29,6 +31,7 @@ protocol Endpoints: Sendable {
 
 extension Endpoints {
     func publish(_ call: PublishCall) { call.reply.answer(APIProblem.notFound) }
+    func look(_ call: LookupCall) { call.refuse(.notFound) }
     func start() {}
     func stop() {}
 }
@@ -38,8 +41,10 @@ struct APIEndpoints: Endpoints {
     private let register: RegisterRoute
     private let notify: NotifyRoute
     private let publishing: PublishRoute
+    private let idempotency: Idempotency
     private let sending: Sending
-    private let messages: SecureMessages
+    private let records: RecordReader
+    private let lookups: LookupEndpoints
 
     /// Makes endpoints that send nothing yet.
     ///
@@ -61,9 +66,20 @@ struct APIEndpoints: Endpoints {
         let tags = UserTags(pattern, of: users, allowsDemo: configuration.allowsDemoSignIn, now: services.now)
         let rules = TagRules(users: pattern, reserved: configuration.reservedTags)
         register = RegisterRoute(users: tags, rules: rules, lanes: lanes)
-        messages = SecureMessages(configuration, sending.producer, services.log)
+        records = RecordReader(services.log) { [kafka = configuration.kafka] () throws(KafkaError) -> any RecordSource in
+            try KafkaRecords(kafka)
+        }
+        let messages = SecureMessages(configuration.secureTopic, sending.producer, records)
+        let cancelling = RequestCancelling {
+            [producer = sending.producer, topic = configuration.controlTopic] (record, moment, report) throws(KafkaError) in
+            try producer.write(record, to: topic, at: moment, report: report)
+        }
+        lookups = LookupEndpoints(
+            RequestLookup(), cancelling, topics: Set(configuration.requestTopics.all),
+            read: { [records] (place, asker, then) in records.read(place, for: asker, then) })
         notify = NotifyRoute(configuration, users: tags, sending, messages)
-        publishing = PublishRoute(configuration, sending.producer, services)
+        idempotency = Idempotency(configuration.idempotencyFile.map { AnswerFile($0, services) }, services)
+        publishing = PublishRoute(configuration, sending.producer, idempotency, lookups, services)
     }
 
     func answer(_ call: APICall) {
@@ -71,19 +87,24 @@ struct APIEndpoints: Endpoints {
         case .newRegistration, .putRegistration, .deleteRegistration: register.answer(call)
         case .notify: notify.answer(call)
         case .secureText(let id): notify.answer(call, textOf: id)
-        case .welcome, .openAPI, .publish: call.reply.answer(APIProblem.notFound)
+        case .welcome, .openAPI, .publish, .request: call.reply.answer(APIProblem.notFound)
         }
     }
 
     func publish(_ call: PublishCall) { publishing.answer(call) }
 
+    func look(_ call: LookupCall) { lookups.answer(call) }
+
     func start() {
-        sending.start()
-        messages.start()
+        sending.start(lookups.lookup) { [events = lookups.events] in events.tick() }
+        records.start()
+        idempotency.start()
     }
 
     func stop() {
-        messages.stop()
+        records.stop()
         sending.stop()
+        // After the last answers of the producer.
+        idempotency.stop()
     }
 }

@@ -53,6 +53,8 @@ public struct GatewayConfiguration: Sendable {
     public var requestsBulkTopic = "push.requests-bulk.v1"
     /// Results are read from here.
     public var resultsTopic = "push.results.v1"
+    /// Cancellations are written here.
+    public var controlTopic = "push.control.v1"
     /// The texts of secure push are kept here, encrypted.
     public var secureTopic = "push.secure.v1"
 

@@ -18,12 +18,15 @@ enum Route: Sendable, Equatable {
     case secureText(id: String)
     /// `GET /v1/openapi.json`, without signing in.
     case openAPI
+    /// One request of a back end, below `/v1/requests/`.
+    case request(RequestRoute)
 
     /// Whether a body says what to do; that of any other route is read past.
     var takesBody: Bool {
         switch self {
         case .putRegistration, .notify, .publish: true
         case .welcome, .newRegistration, .deleteRegistration, .secureText, .openAPI: false
+        case .request(let route): route.takesBody
         }
     }
 
@@ -48,6 +51,7 @@ enum Route: Sendable, Equatable {
             case .route(.notify): "notify"
             case .route(.secureText): "notify.text"
             case .route(.openAPI): "openapi"
+            case .route(.request(let route)): route.label
             case .otherMethods, .nowhere: "none"
             }
         }
@@ -77,6 +81,8 @@ enum Route: Sendable, Equatable {
             routes = [("PUT", .putRegistration(id: id)), ("DELETE", .deleteRegistration(id: id))]
         } else if pieces.count == 4, pieces.starts(with: ["", "api", "notifications"]), !pieces[3].isEmpty {
             routes = [("GET", .secureText(id: PercentEncoding.decoded(pieces[3])))]
+        } else if let methods = RequestRoute.methods(of: pieces) {
+            routes = methods.map { ($0.method, .request($0.route)) }
         } else {
             return .nowhere
         }

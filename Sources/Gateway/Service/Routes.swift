@@ -45,6 +45,8 @@ struct Routes: Sendable {
         case .route(.publish):
             guard PresentedKey(authorization: Self.authorization(of: head)) != nil else { return .keyNeeded }
             return PublishForm(head.headers) == nil ? .noRequestMediaType : nil
+        case .route(.request):
+            return PresentedKey(authorization: Self.authorization(of: head)) == nil ? .keyNeeded : nil
         case .route(let route):
             guard BasicCredentials(authorization: Self.authorization(of: head)) != nil else {
                 services.metrics.signIns.series(["refused"]).increment()
@@ -76,7 +78,10 @@ struct Routes: Sendable {
         case .otherMethods(let methods): reply.answer(APIProblem.methodNotAllowed(methods))
         case .route(.welcome): reply.answer(.text(Self.welcome))
         case .route(.openAPI): reply.answer(APIDescription.answer(to: request.headers))
-        case .route(.publish): publish(request, reply)
+        case .route(.publish):
+            signIn(request, reply) { [endpoints] in endpoints.publish(PublishCall(request: request, publisher: $0, reply: reply)) }
+        case .route(.request(let route)):
+            signIn(request, reply) { [endpoints] in endpoints.look(LookupCall(route, request, by: Asker($0), reply)) }
         case .route(let route):
             signIn.check(Self.authorization(of: request), from: proxies.client(of: request)) { [endpoints] outcome in
                 switch outcome {
@@ -90,9 +95,10 @@ struct Routes: Sendable {
         }
     }
 
-    private func publish(_ request: HTTPServerRequest, _ reply: Reply) {
+    /// Hands on whose key a call shows, or answers it.
+    private func signIn(_ request: HTTPServerRequest, _ reply: Reply, then: (Publisher) -> Void) {
         switch checkKey(Self.authorization(of: request), proxies.client(of: request)) {
-        case .signedIn(let publisher): endpoints.publish(PublishCall(request: request, publisher: publisher, reply: reply))
+        case .signedIn(let publisher): then(publisher)
         case .refused: reply.answer(APIProblem.keyNeeded)
         case .held(let wait): reply.answer(APIProblem.tooManyWrongKeys(after: wait))
         case .limited(let wait): reply.answer(APIProblem.rateLimited(after: wait))

@@ -8,6 +8,9 @@ public struct CancelRecord: Sendable, Equatable {
     /// The most bytes of a request's id: `TOPIC:PARTITION:OFFSET` is the longest.
     public static let maximumIDByteCount = 288
 
+    /// The most characters of a reason that are kept.
+    public static let maximumReasonLength = 100
+
     private static let prefix = "cancel/"
 
     /// The request's id.

@@ -1,4 +1,3 @@
-import Delivery
 import Kafka
 import Publishing
 import PushModel
@@ -18,7 +17,7 @@ extension Command {
             FlagGroup(
                 "Selection",
                 [
-                    Flag("reason", "TEXT", "Why, for the results; at most \(Cancellations.reasonLimit) characters"),
+                    Flag("reason", "TEXT", "Why, for the results; at most \(CancelRecord.maximumReasonLength) characters"),
                     Flag("wait", nil, "Wait for the final results; 3 if some had other ends, 75 if time runs out"),
                     Flag("timeout", "DURATION", "How long to wait for Kafka and the results", default: "30s"),
                 ]),
@@ -56,24 +55,27 @@ enum CancelCommand {
         guard !ids.isEmpty else {
             throw .usage("which requests? give their ids", hint: "`pushfan enqueue` says them, and `pushfan results list`")
         }
-        for id in ids where !(1...CancelRecord.maximumIDByteCount).contains(id.utf8.count) {
-            throw .usage("\(Sanitised.quoted(id)) is no request's id")
-        }
         let reason = invocation.arguments.value("reason")
-        guard reason?.count ?? 0 <= Cancellations.reasonLimit else {
-            throw .usage("--reason: at most \(Cancellations.reasonLimit) characters are kept")
+        var records: [CancelRecord] = []
+        for id in ids {
+            do throws(CancelRecord.Fault) {
+                records.append(try CancelRecord(checking: id, reason: reason))
+            } catch {
+                switch error {
+                case .id: throw .usage("\(Sanitised.quoted(id)) is no request's id")
+                case .reason: throw .usage("--reason: at most \(CancelRecord.maximumReasonLength) characters are kept")
+                }
+            }
         }
-        return ids.map { CancelRecord(requestID: $0, reason: reason) }
+        return records
     }
 
     private static func write(
         _ records: [CancelRecord], _ producer: Producer, _ topic: Producer.Topic, _ invocation: Invocation, _ timeout: Duration
     ) throws(KafkaError) {
         for record in records {
-            let now = invocation.surroundings.now()
-            let (key, value) = (record.key, record.value(at: Timestamp(milliseconds: now)))
-            try producer.produce(
-                to: topic, partition: CancelRecord.partition, key: key.span, value: value.span, timestamp: now)
+            let moment = Timestamp(milliseconds: invocation.surroundings.now())
+            try record.write(with: producer, to: topic, at: moment)
         }
         try producer.flush(timeout: timeout)
         if let error = producer.failedDeliveries.first { throw error }

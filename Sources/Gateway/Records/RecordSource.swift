@@ -1,7 +1,7 @@
 import Kafka
 
-/// Asks brokers for texts of secure push, as ``TextReader`` needs it. Belongs to one thread.
-protocol TextSource: AnyObject {
+/// Asks brokers for single records, as ``RecordReader`` needs it. Belongs to one thread.
+protocol RecordSource: AnyObject {
     /// The value of a bound as the brokers know it now.
     ///
     /// - Parameters:
@@ -9,28 +9,30 @@ protocol TextSource: AnyObject {
     ///   - timeout: How long to wait.
     /// - Returns: The value, from 0.
     /// - Throws: The topic is missing or not allowed, or no broker answered in time.
-    func value(of bound: TextPlaces.Bound, timeout: Duration) throws(KafkaError) -> Int64
+    func value(of bound: RecordPlaces.Bound, timeout: Duration) throws(KafkaError) -> Int64
 
-    /// The record at an id's place.
+    /// The record at a place.
     ///
     /// - Parameters:
-    ///   - id: The id, whose place is there.
+    ///   - place: The place, which is there.
     ///   - timeout: How long to wait.
     /// - Returns: The record; nil when it is gone.
     /// - Throws: As ``value(of:timeout:)`` does.
-    func record(of id: SecureID, timeout: Duration) throws(KafkaError) -> TextRecord?
+    func record(at place: RecordPlace, timeout: Duration) throws(KafkaError) -> StoredRecord?
 }
 
-/// What of a record a text is read from.
-struct TextRecord: Sendable {
+/// What was read of a record.
+struct StoredRecord: Sendable {
     /// When it was written, in milliseconds since 1970; nil if the topic keeps no times.
     let timestamp: Int64?
-    /// The text and its user, encrypted; nil for a tombstone.
+    /// The value; nil for a tombstone.
     let value: [UInt8]?
+    /// The headers, in order.
+    var headers: [(name: [UInt8], value: [UInt8]?)] = []
 }
 
-/// Reads the texts' topic in Kafka.
-final class TopicTexts: TextSource {
+/// Reads records in Kafka.
+final class KafkaRecords: RecordSource {
     /// Never reached while records are fetched in small portions, and it must not be: the client would pause for 1 s.
     private static let readAhead = 64 << 20
     /// One record is wanted, not those behind it. The wait for those at the partition's end would hold up the next question.
@@ -39,38 +41,33 @@ final class TopicTexts: TextSource {
         KafkaConfiguration.Property(key: "fetch.wait.max.ms", value: "10"),
     ]
 
-    private let topic: String
     private let fetcher: RecordFetcher
 
     /// Makes a client; nothing is sent yet.
     ///
-    /// - Parameters:
-    ///   - topic: The topic's name.
-    ///   - kafka: The brokers and the user's properties.
+    /// - Parameter kafka: The brokers and the user's properties.
     /// - Throws: A configuration that was refused.
-    init(_ topic: String, _ kafka: KafkaConfiguration) throws(KafkaError) {
+    init(_ kafka: KafkaConfiguration) throws(KafkaError) {
         var configuration = kafka
         configuration.properties = Self.defaults + kafka.properties
-        self.topic = topic
         fetcher = try RecordFetcher(configuration, readAhead: Self.readAhead)
     }
 
-    func value(of bound: TextPlaces.Bound, timeout: Duration) throws(KafkaError) -> Int64 {
+    func value(of bound: RecordPlaces.Bound, timeout: Duration) throws(KafkaError) -> Int64 {
         switch bound {
-        case .partitionCount: Int64(try fetcher.partitionCount(of: topic, timeout: timeout))
-        case .start(let partition): try fetcher.startOffset(of: place(partition), timeout: timeout)
-        case .end(let partition): try fetcher.endOffset(of: place(partition), timeout: timeout)
+        case .partitionCount(let topic): Int64(try fetcher.partitionCount(of: topic, timeout: timeout))
+        case .start(let partition): try fetcher.startOffset(of: partition, timeout: timeout)
+        case .end(let partition): try fetcher.endOffset(of: partition, timeout: timeout)
         }
     }
 
-    func record(of id: SecureID, timeout: Duration) throws(KafkaError) -> TextRecord? {
+    func record(at place: RecordPlace, timeout: Duration) throws(KafkaError) -> StoredRecord? {
         // So that nothing is fetched in the background before the next question.
         defer { fetcher.stop() }
-        switch try fetcher.record(at: id.offset, of: place(id.partition), timeout: timeout) {
-        case .record(let record): return TextRecord(timestamp: record.timestamp, value: record.value)
+        switch try fetcher.record(at: place.offset, of: place.partition, timeout: timeout) {
+        case .record(let record):
+            return StoredRecord(timestamp: record.timestamp, value: record.value, headers: record.headers)
         case .gone: return nil
         }
     }
-
-    private func place(_ partition: Int32) -> TopicPartition { TopicPartition(topic: topic, partition: partition) }
 }

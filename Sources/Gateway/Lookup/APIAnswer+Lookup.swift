@@ -1,0 +1,82 @@
+internal import HTTPServing
+internal import Kafka
+internal import PushModel
+
+extension PublishedRequest {
+    /// The request as JSON: `id`, `state`, `accepted_at`, `expires_at`, `due_at`, `position` and `result`, as far as they are known. The
+    /// offset is a string, because not every reader of JSON keeps 64 bits.
+    func json(at now: Timestamp) -> [UInt8] {
+        let standing = standing(at: now)
+        var json = ByteWriter(capacity: 512 + (ending?.json.count ?? 0))
+        json.append("{\"id\":")
+        json.append(json: id)
+        json.append(",\"state\":")
+        json.append(json: standing.word)
+        json.append(",\"accepted_at\":\"")
+        json.append(acceptedAt)
+        json.append("\"")
+        if let expiresAt { json.append(",\"expires_at\":\"", expiresAt) }
+        if case .waiting(let due) = standing { json.append(",\"due_at\":\"", due) }
+        if let place {
+            json.append(",\"position\":{\"topic\":")
+            json.append(json: place.partition.topic)
+            json.append(",\"partition\":")
+            json.append(decimal: Int(place.partition.partition))
+            json.append(",\"offset\":\"")
+            json.append(decimal: place.offset)
+            json.append("\"}")
+        }
+        if case .final(let ending) = standing {
+            json.append(",\"result\":")
+            json.append(ending.json.span)
+        }
+        json.append("}")
+        return json.bytes
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func append(_ name: StaticString, _ moment: Timestamp) {
+        append(name)
+        append(moment)
+        append("\"")
+    }
+}
+
+extension APIAnswer {
+    /// 200 with what is known of a request; 304 for whoever has its final state already.
+    ///
+    /// - Parameters:
+    ///   - published: The request.
+    ///   - now: The present moment.
+    ///   - call: The call's header fields.
+    ///   - applied: Seconds of the preference `wait` that was respected; nil for none.
+    init(_ published: PublishedRequest, at now: Timestamp, to call: HTTPFields, applied: Int? = nil) {
+        self.init(status: 200, headers: ["Content-Type": "application/json; charset=utf-8"], body: published.json(at: now))
+        if let applied { headers.append("Preference-Applied", "wait=\(applied)") }
+        guard published.isFinal(at: now) else {
+            headers.append("Cache-Control", "no-store")
+            return
+        }
+        let tag = EntityTag.of(body)
+        headers.append("ETag", tag)
+        headers.append("Cache-Control", "private, no-cache")
+        guard EntityTag.isNamed(tag, in: call) else { return }
+        status = 304
+        body = []
+        headers.remove("Content-Type")
+    }
+}
+
+extension APIProblem {
+    /// 404: no request of this id was published here of late that the caller may see.
+    static let unknownRequest = APIProblem(
+        404, .notFound,
+        "This gateway knows no such request of yours. It knows those of the last minutes that were published here, and others by ?at= of "
+            + "their Location. `pushfan results show ID` searches the results themselves.")
+
+    /// 503: results are not read yet, so none can be waited for.
+    static let resultsUnwatched = APIProblem(
+        503, .kafkaUnavailable, "Results are not read from Kafka yet, so they cannot be waited for.", retry: .safe,
+        retryAfter: 1000)
+}

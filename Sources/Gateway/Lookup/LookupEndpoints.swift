@@ -1,0 +1,141 @@
+import Basics
+import HTTPServing
+import Kafka
+import PushModel
+
+/// A call about one request, whose key is right.
+struct LookupCall: Sendable {
+    /// Where it leads.
+    let route: RequestRoute
+    /// The call, whole.
+    let request: HTTPServerRequest
+    /// Who asks.
+    let asker: Asker
+    /// Takes the answer; what comes after the first is ignored.
+    let answer: @Sendable (APIAnswer) -> Void
+    /// Begins an answer whose body is written later.
+    let stream: EventStreaming
+
+    /// Answers with a problem.
+    func refuse(_ problem: APIProblem) { answer(APIAnswer(problem)) }
+}
+
+/// Answers what became of requests, follows them, and cancels them. Waits for nothing.
+struct LookupEndpoints: Sendable {
+    /// Reads the record of a place for an asker.
+    typealias Reading =
+        @Sendable (_ place: RecordPlace, _ asker: String, _ then: @escaping @Sendable (RecordReader.Answer) -> Void) -> Void
+
+    let lookup: RequestLookup
+    let events: RequestEvents
+    let cancelling: RequestCancelling
+    /// The topics of requests: no other is read, whatever a caller says.
+    let topics: Set<String>
+    let read: Reading
+
+    init(_ lookup: RequestLookup, _ cancelling: RequestCancelling, topics: Set<String>, read: @escaping Reading) {
+        self.lookup = lookup
+        self.cancelling = cancelling
+        self.topics = topics
+        self.read = read
+        events = RequestEvents(lookup)
+    }
+
+    /// Answers a call, before it returns or later. Called on any thread.
+    func answer(_ call: LookupCall) {
+        do throws(APIProblem) {
+            let query = try LookupQuery(call.request)
+            switch call.route {
+            case .show(let id):
+                try Self.checkMaySee(call.asker)
+                find(id, query, call) { show($0, query, call) }
+            case .events(let id):
+                try Self.checkMaySee(call.asker)
+                guard call.request.headers["Last-Event-ID"] != EventFrames.endID else {
+                    // The one status at which a browser does not connect again (HTML standard, section 9.2.2).
+                    return call.answer(APIAnswer(status: 204))
+                }
+                find(id, query, call) { follow($0, call) }
+            case .cancel(let id):
+                guard call.asker.mayPublish else { throw .forbiddenScope(.publish) }
+                let reason = try RequestCancelling.reason(in: call.request)
+                find(id, query, call) { cancel($0, id, reason, call) }
+            }
+        } catch {
+            call.refuse(error)
+        }
+    }
+
+    private static func checkMaySee(_ asker: Asker) throws(APIProblem) {
+        guard asker.mayPublish || asker.mayRead else { throw .forbiddenScope(.read) }
+    }
+
+    /// Finds a request that the caller may see, here or at the place that the call names.
+    private func find(
+        _ id: String, _ query: LookupQuery, _ call: LookupCall, then: @escaping @Sendable (PublishedRequests.Key) -> Void
+    ) {
+        if let found = lookup.find(id, for: call.asker) { return then(found.key) }
+        guard let place = query.place, topics.contains(place.partition.topic) else { return call.refuse(.unknownRequest) }
+        read(place, "key/" + call.asker.keyID) { [lookup] answer in
+            switch answer {
+            case .failure(let problem): call.refuse(problem)
+            case .success(let record):
+                guard let found = record.flatMap({ PublishedRequest($0, at: place, withID: id) }), call.asker.maySee(found.owner)
+                else { return call.refuse(.unknownRequest) }
+                then(lookup.add(found))
+            }
+        }
+    }
+
+    private func show(_ key: PublishedRequests.Key, _ query: LookupQuery, _ call: LookupCall) {
+        let applied = query.isPreferred ? query.wait : nil
+        guard query.wait > 0 else { return answer(lookup[key], applied: applied, call) }
+        _ = lookup.watch(key, until: lookup.clock.now().advanced(by: .seconds(query.wait))) { ending in
+            switch ending {
+            case .request(let request): answer(request, applied: applied, call)
+            case .problem(let problem): call.refuse(problem)
+            }
+        }
+    }
+
+    private func answer(_ request: PublishedRequest?, applied: Int?, _ call: LookupCall) {
+        guard let request else { return call.refuse(.unknownRequest) }
+        call.answer(APIAnswer(request, at: lookup.clock.wall(), to: call.request.headers, applied: applied))
+    }
+
+    private func follow(_ key: PublishedRequests.Key, _ call: LookupCall) {
+        guard call.request.method != "HEAD" else { return call.answer(RequestEvents.head) }
+        guard lookup.hasRoom else { return call.refuse(.overloaded(after: 1000)) }
+        events.begin(key, after: call.request.headers["Last-Event-ID"], call.stream)
+    }
+
+    private func cancel(_ key: PublishedRequests.Key, _ id: String, _ reason: String?, _ call: LookupCall) {
+        guard let request = lookup[key], call.asker.owns(request.owner) else { return call.refuse(.notYourRequest) }
+        cancelling.cancel(request, reason, at: lookup.clock.wall(), call.answer)
+    }
+}
+
+extension LookupEndpoints {
+    /// Answers a call of `POST /v1/requests` that prefers to wait, once its record is written: 200 with the final result, or after the
+    /// time 202 as without a wait. Where nobody may wait now, 202 comes at once: the request is published all the same.
+    ///
+    /// - Parameters:
+    ///   - key: The request, which was added before its record was written.
+    ///   - headers: The call's header fields.
+    ///   - accepted: The answer without a wait.
+    ///   - answer: Called once, before this returns or later.
+    func answer(
+        _ key: PublishedRequests.Key, to headers: HTTPFields, accepted: APIAnswer,
+        _ answer: @escaping @Sendable (APIAnswer) -> Void
+    ) {
+        guard let seconds = LookupQuery.preferredWait(headers), seconds > 0 else { return answer(accepted) }
+        _ = lookup.watch(key, until: lookup.clock.now().advanced(by: .seconds(seconds))) { [lookup] ending in
+            guard case .request(let request) = ending else { return answer(accepted) }
+            var late = accepted
+            late.headers.append("Preference-Applied", "wait=\(seconds)")
+            let now = lookup.clock.wall()
+            guard let request, request.isFinal(at: now) else { return answer(late) }
+            answer(APIAnswer(request, at: now, to: [:], applied: seconds))
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import HTTPServing
+
+/// What a lookup asks for beside the id: `?wait=`, `?at=`, and the header fields `Prefer` and `If-None-Match`.
+struct LookupQuery: Sendable, Equatable {
+    /// The longest wait, in seconds.
+    static let longestWait = 30
+
+    /// Seconds to wait for the final state, 0 to 30.
+    var wait = 0
+    /// Whether the wait is a preference (RFC 7240), which the answer must then say.
+    var isPreferred = false
+    /// Where the request's record is said to be.
+    var place: RecordPlace?
+
+    /// Reads the query and the header fields of a call.
+    ///
+    /// - Throws: 400 for a member that cannot be understood; a preference that cannot be is passed over (RFC 7240, section 2).
+    init(_ request: HTTPServerRequest) throws(APIProblem) {
+        let query = QueryItems(request.percentDecodedQuery)
+        if let text = try query.value("wait") {
+            guard let seconds = Self.seconds(text[...]), seconds <= Self.longestWait else {
+                throw .invalid("wait must be whole seconds from 0 to \(Self.longestWait).")
+            }
+            wait = seconds
+        } else if let seconds = Self.preferredWait(request.headers) {
+            (wait, isPreferred) = (seconds, true)
+        }
+        if let text = try query.value("at") {
+            guard let found = Self.place(text) else {
+                throw .invalid("at must be TOPIC/PARTITION/OFFSET, as Location has it.")
+            }
+            place = found
+        }
+    }
+
+    /// The seconds of the preference `wait`, at most 30; nil for none. The first one counts.
+    static func preferredWait(_ headers: HTTPFields) -> Int? {
+        for field in headers.all where field.name.equalsIgnoringCase("Prefer") {
+            for preference in field.value.split(separator: ",") {
+                let word = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
+                guard word.count == 2, String(trimmed(word[0])).equalsIgnoringCase("wait") else { continue }
+                return seconds(unquoted(trimmed(word[1]))).map { min($0, longestWait) }
+            }
+        }
+        return nil
+    }
+
+    /// `TOPIC/PARTITION/OFFSET`.
+    private static func place(_ text: String) -> RecordPlace? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[0].isEmpty, isNumber(parts[1]), isNumber(parts[2]), let partition = Int32(parts[1]),
+            let offset = Int64(parts[2])
+        else { return nil }
+        return RecordPlace(topic: String(parts[0]), partition: partition, offset: offset)
+    }
+
+    private static func seconds(_ text: Substring) -> Int? { isNumber(text) ? Int(text) : nil }
+
+    /// Digits, and no sign: so each place has one spelling but for zeros.
+    private static func isNumber(_ text: Substring) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text.drop { $0 == " " || $0 == "\t" }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
+    }
+
+    private static func unquoted(_ text: Substring) -> Substring {
+        text.count >= 2 && text.first == "\"" && text.last == "\"" ? text.dropFirst().dropLast() : text
+    }
+}
+
+/// The validator of an answer (RFC 9110, section 8.8.3).
+enum EntityTag {
+    /// The strong tag of a body: a hash of 64 bits (FNV-1a) in hexadecimal digits.
+    static func of(_ body: [UInt8]) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in body { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let digits = String(hash, radix: 16)
+        return "\"" + String(repeating: "0", count: 16 - digits.count) + digits + "\""
+    }
+
+    /// Whether `If-None-Match` names a tag, compared weakly (RFC 9110, section 13.1.2).
+    static func isNamed(_ tag: String, in headers: HTTPFields) -> Bool {
+        headers.all.contains { field in
+            guard field.name.equalsIgnoringCase("If-None-Match") else { return false }
+            return field.value.split(separator: ",").contains { part in
+                let word = part.filter { $0 != " " && $0 != "\t" }
+                return word == "*" || word == tag || word == "W/" + tag
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import Basics
+import Publishing
+import PushModel
+
+/// The requests that a gateway has published of late, by their ids; without clock and thread.
+///
+/// Bounded by count, by age and by the bytes of results. Each request takes constant time on average, and the logarithm of their number
+/// for the moment at which it leaves: what a list keeps of those that have left is passed over, and swept out when it is more than half.
+struct PublishedRequests: Sendable {
+    /// How much is kept.
+    struct Limits: Sendable {
+        /// The most requests. Beyond, the one that came first leaves.
+        var count = 200_000
+        /// The most bytes of results together. Beyond, the one whose result came first leaves.
+        var resultByteCount = 64 << 20
+        /// How long one stays after its result, or without a result after its expiry, in milliseconds.
+        var age: Int64 = 600_000
+        /// How long a `duplicate` waits for the result of the first record with its id, in milliseconds.
+        var patience: Int64 = 2000
+    }
+
+    /// One request of the store. An id may have several owners.
+    struct Key: Sendable, Hashable {
+        let id: String
+        fileprivate let number: UInt64
+    }
+
+    private struct Entry: Sendable {
+        let number: UInt64
+        var request: PublishedRequest
+        /// Records of which Kafka has not said whether they are written; one of which nobody ever knows stays among them.
+        var writeCount: Int
+        /// The number of its result in the order of results.
+        var endingNumber: UInt64?
+        /// The moment of its result.
+        var endedAt: Timestamp?
+
+        var isEnded: Bool { endedAt != nil }
+    }
+
+    private let limits: Limits
+    /// By id. Hardly ever do two owners use one.
+    private var entries: [String: [Entry]] = [:]
+    private var order = FIFO<Key>()
+    private var endings = FIFO<(key: Key, number: UInt64)>()
+    /// When those without a result leave.
+    private var expiries = MomentHeap<Timestamp, Key>()
+    private var lastNumber: UInt64 = 0
+    private var endedCount = 0
+    /// How many there are.
+    private(set) var count = 0
+    /// Bytes of their results.
+    private(set) var resultByteCount = 0
+    /// Places of lists that were gone through, to show what a request costs.
+    private(set) var stepCount = 0
+
+    /// None.
+    init(_ limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// Whether a request of this id is there.
+    func contain(_ id: String) -> Bool { entries[id] != nil }
+
+    /// One of them; nil once it has left.
+    subscript(_ key: Key) -> PublishedRequest? { entry(key)?.request }
+
+    /// The request of an id that an asker may see; its own before others'.
+    mutating func find(_ id: String, for asker: Asker, at now: Timestamp) -> (key: Key, request: PublishedRequest)? {
+        removeOld(at: now)
+        guard let found = entries[id] else { return nil }
+        let entry = found.first { asker.owns($0.request.owner) } ?? found.last { asker.maySee($0.request.owner) }
+        return entry.map { (Key(id: id, number: $0.number), $0.request) }
+    }
+
+    /// Adds a request: before its record is written, or its result could come unseen. One that the same key published before stays.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - now: The present moment.
+    /// - Returns: Which one it is.
+    mutating func add(_ request: PublishedRequest, at now: Timestamp) -> Key {
+        removeOld(at: now)
+        let writes = request.isFound ? 0 : 1
+        if let index = entries[request.id]?.firstIndex(where: { $0.request.owner == request.owner }) {
+            entries[request.id]?[index].writeCount += writes
+            return Key(id: request.id, number: entries[request.id]?[index].number ?? 0)
+        }
+        lastNumber += 1
+        let key = Key(id: request.id, number: lastNumber)
+        entries[request.id, default: []].append(Entry(number: lastNumber, request: request, writeCount: writes))
+        count += 1
+        order.append(key)
+        if let expiry = request.expiresAt { expiries.add(key, at: expiry.adding(milliseconds: limits.age)) }
+        while count > limits.count, let first = order.popFirst() { remove(first) }
+        sweep()
+        return key
+    }
+
+    /// Notes that a record of it is written; the first place counts.
+    mutating func noteWritten(_ key: Key, at place: RecordPlace) {
+        change(key) { entry in
+            entry.writeCount -= 1
+            entry.request.place = entry.request.place ?? place
+        }
+    }
+
+    /// Notes that a record of it is certainly not written. Without any other it leaves: one that was written, or of which nobody knows.
+    mutating func noteNotWritten(_ key: Key) {
+        change(key) { $0.writeCount -= 1 }
+        guard let entry = entry(key), entry.writeCount <= 0, entry.request.place == nil, !entry.isEnded else { return }
+        remove(key)
+    }
+
+    /// Takes a result of a request; one of another kind, or of another's request, changes nothing.
+    mutating func take(_ result: ResultRecord, at now: Timestamp) {
+        for key in (entries[result.requestID] ?? []).map({ Key(id: result.requestID, number: $0.number) }) {
+            take(result, of: key, at: now)
+        }
+        removeOld(at: now)
+        while resultByteCount > limits.resultByteCount, let first = endings.popFirst() { removeEnded(first) }
+        sweep()
+    }
+
+    private mutating func take(_ result: ResultRecord, of key: Key, at now: Timestamp) {
+        var (isTaken, old, wasEnded) = (false, 0, false)
+        lastNumber += 1
+        let number = lastNumber
+        change(key) { [limits] entry in
+            old = entry.request.ending?.json.count ?? 0
+            wasEnded = entry.isEnded
+            isTaken = entry.request.take(result, at: now, patience: limits.patience)
+            guard isTaken else { return }
+            entry.endedAt = now
+            entry.endingNumber = number
+        }
+        guard isTaken else { return }
+        resultByteCount += result.json.count - old
+        if !wasEnded { endedCount += 1 }
+        endings.append((key, number))
+    }
+}
+
+// MARK: Leaving
+
+extension PublishedRequests {
+    /// Takes out those whose time is over.
+    private mutating func removeOld(at now: Timestamp) {
+        while let first = endings.first {
+            guard let entry = entry(first.key), entry.endingNumber == first.number, let ended = entry.endedAt else {
+                _ = endings.popFirst()
+                stepCount += 1
+                continue
+            }
+            guard ended.adding(milliseconds: limits.age) <= now else { break }
+            _ = endings.popFirst()
+            removeEnded(first)
+        }
+        while let key = expiries.removeDue(now) {
+            stepCount += 1
+            if entry(key)?.isEnded == false { remove(key) }
+        }
+    }
+
+    /// Takes one out, unless another result has come to it since.
+    private mutating func removeEnded(_ ended: (key: Key, number: UInt64)) {
+        stepCount += 1
+        if entry(ended.key)?.endingNumber == ended.number { remove(ended.key) }
+    }
+
+    private mutating func remove(_ key: Key) {
+        stepCount += 1
+        guard var found = entries[key.id], let index = found.firstIndex(where: { $0.number == key.number }) else { return }
+        let entry = found.remove(at: index)
+        entries[key.id] = found.isEmpty ? nil : found
+        count -= 1
+        if entry.isEnded { endedCount -= 1 }
+        resultByteCount -= entry.request.ending?.json.count ?? 0
+    }
+
+    /// Drops the places of those that have left from lists that have more of them than of others.
+    private mutating func sweep() {
+        let entries = entries
+        if order.count > 2 * count + 64 {
+            stepCount += order.count
+            order.removeAll { Self.entry($0, of: entries) == nil }
+        }
+        if endings.count > 2 * endedCount + 64 {
+            stepCount += endings.count
+            endings.removeAll { Self.entry($0.key, of: entries)?.endingNumber != $0.number }
+        }
+        if expiries.count > 2 * (count - endedCount) + 64 {
+            stepCount += expiries.count
+            expiries = MomentHeap(expiries.entries.filter { entry($0.element)?.isEnded == false })
+        }
+    }
+
+    private func entry(_ key: Key) -> Entry? { Self.entry(key, of: entries) }
+
+    private static func entry(_ key: Key, of entries: [String: [Entry]]) -> Entry? {
+        entries[key.id]?.first { $0.number == key.number }
+    }
+
+    private mutating func change(_ key: Key, _ body: (inout Entry) -> Void) {
+        guard let index = entries[key.id]?.firstIndex(where: { $0.number == key.number }) else { return }
+        body(&entries[key.id, default: []][index])
+    }
+}

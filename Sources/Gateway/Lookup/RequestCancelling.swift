@@ -1,0 +1,99 @@
+import HTTPServing
+import Kafka
+import Publishing
+import PushModel
+
+/// Cancels requests by a record of the control topic.
+struct RequestCancelling: Sendable {
+    /// Hands a record to Kafka's client, which calls `report` once unless this throws.
+    typealias Writing =
+        @Sendable (
+            _ record: CancelRecord, _ moment: Timestamp, _ report: @escaping @Sendable (Producer.Delivery) -> Void
+        ) throws(KafkaError) -> Void
+
+    let write: Writing
+
+    /// Writes a cancellation, and answers 202 once Kafka has it; the request's result says whether it came in time.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - reason: Why; nil for none.
+    ///   - moment: The present: what was published under this id until then is meant.
+    ///   - answer: Called once, before this returns or later.
+    func cancel(
+        _ request: PublishedRequest, _ reason: String?, at moment: Timestamp, _ answer: @escaping @Sendable (APIAnswer) -> Void
+    ) {
+        do throws(KafkaError) {
+            let record = CancelRecord(requestID: request.id, reason: reason)
+            try write(record, moment) { delivery in
+                switch delivery {
+                case .persisted: answer(Self.accepted(request.id, at: moment))
+                case .notPersisted: answer(APIAnswer(APIProblem.notCancelled))
+                case .possiblyPersisted: answer(APIAnswer(APIProblem.perhapsCancelled))
+                }
+            }
+        } catch {
+            answer(APIAnswer(APIProblem.notCancelled))
+        }
+    }
+
+    /// The reason in a body: none, or an object with `reason` alone.
+    ///
+    /// - Throws: 400, 413 and 415 for what is no JSON; 422 with each fault.
+    static func reason(in call: HTTPServerRequest) throws(APIProblem) -> String? {
+        guard !call.body.isEmpty else { return nil }
+        let document = try JSONBody.read(call.body, contentType: call.headers["Content-Type"])
+        var faults: [RequestFault] = []
+        var reason: String?
+        if document.kind(of: document.root) != .object {
+            faults.append(RequestFault(.schemaInvalid, "", "The body must be an object."))
+        } else {
+            document.forEachMember(of: document.root) { name, value in
+                let pointer = document.pointer(to: value)
+                if !document.equals(name, "reason") {
+                    faults.append(RequestFault(.schemaInvalid, pointer, "There is no such member; reason is the only one."))
+                } else if document.kind(of: value) != .string {
+                    faults.append(RequestFault(.schemaInvalid, pointer, "The reason must be a string."))
+                } else {
+                    reason = document.string(document.text(of: value))
+                }
+            }
+        }
+        if let count = reason?.count, count > CancelRecord.maximumReasonLength {
+            let most = CancelRecord.maximumReasonLength
+            faults.append(RequestFault(.schemaInvalid, "/reason", "The reason has \(count) characters; \(most) are kept."))
+        }
+        guard faults.isEmpty else {
+            throw APIProblem(
+                422, .invalidRequest, "The body is not what this call takes; errors names each fault.", faults: faults)
+        }
+        return reason
+    }
+
+    private static func accepted(_ id: String, at moment: Timestamp) -> APIAnswer {
+        var json = ByteWriter()
+        json.append("{\"id\":")
+        json.append(json: id)
+        json.append(",\"state\":\"cancelling\",\"cancelled_at\":\"")
+        json.append(moment)
+        json.append("\"}")
+        return APIAnswer(
+            status: 202, headers: ["Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"],
+            body: json.bytes)
+    }
+}
+
+extension APIProblem {
+    /// 403: it is another key's, and only its own requests may a key cancel.
+    static let notYourRequest = APIProblem(
+        403, .forbiddenScope, "Another key has published this request; a key cancels its own. `pushfan cancel ID` cancels any.")
+
+    /// 503: the cancellation is certainly not written.
+    static let notCancelled = APIProblem(
+        503, .brokerUnavailable, "Kafka did not take the cancellation; nothing is cancelled.", retry: .safe, retryAfter: 1000)
+
+    /// 504: the cancellation may be written. Cancelling twice is the same as once.
+    static let perhapsCancelled = APIProblem(
+        504, .ackUnknown, "It is not known whether the cancellation was written: Kafka did not say so in time.",
+        retry: .safe, retryAfter: 1000)
+}

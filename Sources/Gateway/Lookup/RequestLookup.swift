@@ -1,0 +1,159 @@
+import Basics
+import EventLoop
+import Kafka
+import Publishing
+import PushModel
+import Synchronization
+
+/// The clocks of a lookup.
+struct LookupClock: Sendable {
+    /// For deadlines.
+    var now: @Sendable () -> MonotonicTime = { MonotonicTime.now() }
+    /// For what people read.
+    var wall: @Sendable () -> Timestamp = { Timestamp(milliseconds: WallClock.millisecondsSince1970()) }
+}
+
+/// Knows what became of the requests that this gateway has published, and wakes those who wait for it. No thread waits.
+final class RequestLookup: Sendable {
+    /// The most that wait or follow events at a time: half of what the follower of results takes, so that sends always find room there.
+    static let watchLimit = 10_000
+
+    let clock: LookupClock
+    private let watchLimit: Int
+    /// Both are held alone, and nothing is called meanwhile.
+    private let requests: Mutex<PublishedRequests>
+    private let watchCount = Mutex(0)
+    private let results = Mutex<(any ResultWaiting)?>(nil)
+
+    init(
+        _ limits: PublishedRequests.Limits = PublishedRequests.Limits(), clock: LookupClock = LookupClock(),
+        watchLimit: Int = RequestLookup.watchLimit
+    ) {
+        requests = Mutex(PublishedRequests(limits))
+        self.clock = clock
+        self.watchLimit = watchLimit
+    }
+
+    /// From now on results are waited for there.
+    func follow(_ results: any ResultWaiting) { self.results.withLock { $0 = results } }
+
+    /// How many requests are known.
+    var requestCount: Int { requests.withLock { $0.count } }
+
+    /// How many wait or follow events.
+    var watcherCount: Int { watchCount.withLock { $0 } }
+
+    /// Whether one more may wait.
+    var hasRoom: Bool { watcherCount < watchLimit }
+
+    // MARK: Publishing
+
+    /// Adds a request before its record is written, or one whose record was found.
+    ///
+    /// - Returns: What ``note(_:of:topic:)`` needs.
+    func add(_ request: PublishedRequest) -> PublishedRequests.Key {
+        let now = clock.wall()
+        return requests.withLock { $0.add(request, at: now) }
+    }
+
+    /// Notes what became of its record; where nobody knows that, its result may still come.
+    func note(_ delivery: Producer.Delivery, of key: PublishedRequests.Key, topic: String) {
+        switch delivery {
+        case .persisted(let partition, .some(let offset)):
+            let place = RecordPlace(topic: topic, partition: partition, offset: offset)
+            requests.withLock { $0.noteWritten(key, at: place) }
+        case .persisted, .possiblyPersisted: return
+        case .notPersisted: forget(key)
+        }
+    }
+
+    /// Notes that a record of it was not written.
+    func forget(_ key: PublishedRequests.Key) { requests.withLock { $0.noteNotWritten(key) } }
+
+    // MARK: Asking
+
+    /// A request as it is now; nil for one that is not known any more.
+    subscript(_ key: PublishedRequests.Key) -> PublishedRequest? { requests.withLock { $0[key] } }
+
+    /// The request of an id that an asker may see.
+    func find(_ id: String, for asker: Asker) -> (key: PublishedRequests.Key, request: PublishedRequest)? {
+        let now = clock.wall()
+        return requests.withLock { $0.find(id, for: asker, at: now) }
+    }
+
+    /// Waits until a request has ended, or time is over.
+    ///
+    /// - Parameters:
+    ///   - key: The request.
+    ///   - deadline: When time is over; `never` for no limit.
+    ///   - then: Called once, before this returns or later, in any thread, unless the watch is ended before. It must not block.
+    /// - Returns: What ``end(_:)`` needs.
+    func watch(
+        _ key: PublishedRequests.Key, until deadline: MonotonicTime,
+        then: @escaping @Sendable (RequestWatch.Ending) -> Void
+    ) -> RequestWatch {
+        let isAdmitted = watchCount.withLock { count -> Bool in
+            guard count < watchLimit else { return false }
+            count += 1
+            return true
+        }
+        let watch = RequestWatch(key, until: deadline, then: then)
+        guard isAdmitted else {
+            watch.end(with: .problem(.overloaded(after: 1000)))
+            return watch
+        }
+        go(on: watch)
+        return watch
+    }
+
+    /// Ends a watch without a word; does nothing if it has ended.
+    func end(_ watch: RequestWatch) { finish(watch, nil) }
+
+    private func finish(_ watch: RequestWatch, _ ending: RequestWatch.Ending?) {
+        // The place is free before its owner hears of it, and the owner may watch again.
+        watch.end(with: ending) { watchCount.withLock { $0 -= 1 } }
+    }
+
+    /// Waits on, or ends a watch whose request has ended or whose time is over.
+    private func go(on watch: RequestWatch) {
+        guard !endIfDue(watch), let turn = watch.nextTurn() else { return }
+        guard let results = results.withLock({ $0 }) else { return finish(watch, .problem(.resultsUnwatched)) }
+        do throws(ResultFollower.Refusal) {
+            let forget = try results.wait(for: watch.key.id, until: nextLook(at: watch)) { [self] reason in
+                if reason == .closed { finish(watch, .problem(.stopping)) } else { go(on: watch) }
+            }
+            watch.hold(forget, of: turn)
+            // A result that came before the wait began is in the store by now.
+            _ = endIfDue(watch)
+        } catch {
+            switch error {
+            case .notReading: finish(watch, .problem(.resultsUnwatched))
+            case .full: finish(watch, .problem(.overloaded(after: 1000)))
+            case .closed: finish(watch, .problem(.stopping))
+            }
+        }
+    }
+
+    private func endIfDue(_ watch: RequestWatch) -> Bool {
+        let request = self[watch.key]
+        guard request?.isFinal(at: clock.wall()) ?? true || clock.now() >= watch.deadline else { return false }
+        finish(watch, .request(request))
+        return true
+    }
+
+    /// The watch's deadline, or earlier the moment from which on a `duplicate` counts.
+    private func nextLook(at watch: RequestWatch) -> MonotonicTime {
+        guard let settles = self[watch.key]?.ending?.settlesAt else { return watch.deadline }
+        let left = max(1_000_000, settles.nanoseconds(since: clock.wall()))
+        return min(watch.deadline, clock.now().advanced(byNanoseconds: left))
+    }
+}
+
+extension RequestLookup: ResultListener {
+    func wants(_ id: String) -> Bool { requests.withLock { $0.contain(id) } }
+
+    func take(_ result: ResultRecord) {
+        let now = clock.wall()
+        requests.withLock { $0.take(result, at: now) }
+    }
+}

@@ -1,0 +1,94 @@
+import Basics
+import Publishing
+import PushModel
+import Synchronization
+
+/// Where results are waited for; a `ResultFollower`, but for tests.
+protocol ResultWaiting: Sendable {
+    /// Waits for the final result of an id.
+    ///
+    /// - Parameters:
+    ///   - id: The request's id.
+    ///   - deadline: When time is over; `never` for no limit.
+    ///   - then: Called once, in any thread, unless this throws or the wait is ended before.
+    /// - Returns: Ends the wait without a word.
+    /// - Throws: Waiting is refused now.
+    func wait(
+        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Reason) -> Void
+    ) throws(ResultFollower.Refusal) -> @Sendable () -> Void
+}
+
+extension ResultFollower: ResultWaiting {
+    func wait(
+        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Reason) -> Void
+    ) throws(ResultFollower.Refusal) -> @Sendable () -> Void {
+        let ticket = try expect(id, until: deadline) { then($0.reason) }
+        return { [self] in forget(ticket) }
+    }
+}
+
+/// One who waits until a request has ended. It ends once.
+final class RequestWatch: Sendable {
+    /// What a watch ends with.
+    enum Ending: Sendable {
+        /// The request as it is now; nil for one that is not known any more.
+        case request(PublishedRequest?)
+        /// Waiting was refused, or the gateway stops.
+        case problem(APIProblem)
+    }
+
+    private struct State {
+        var then: (@Sendable (Ending) -> Void)?
+        /// Waits that were begun for it, one after the other.
+        var turn = 0
+        var forget: (@Sendable () -> Void)?
+    }
+
+    /// The request that is watched.
+    let key: PublishedRequests.Key
+    /// When it ends at the latest.
+    let deadline: MonotonicTime
+    /// No other lock is taken while it is held.
+    private let state: Mutex<State>
+
+    init(_ key: PublishedRequests.Key, until deadline: MonotonicTime, then: @escaping @Sendable (Ending) -> Void) {
+        self.key = key
+        self.deadline = deadline
+        state = Mutex(State(then: then))
+    }
+
+    /// Begins another wait; nil when it has ended.
+    func nextTurn() -> Int? {
+        state.withLock { state -> Int? in
+            guard state.then != nil else { return nil }
+            state.turn += 1
+            state.forget = nil
+            return state.turn
+        }
+    }
+
+    /// Keeps what ends a wait, as long as that is the latest.
+    func hold(_ forget: @escaping @Sendable () -> Void, of turn: Int) {
+        let isOver = state.withLock { state -> Bool in
+            guard state.then != nil else { return true }
+            if state.turn == turn { state.forget = forget }
+            return false
+        }
+        if isOver { forget() }
+    }
+
+    /// Ends it, unless it has ended.
+    ///
+    /// - Parameters:
+    ///   - ending: What its owner gets; nil for nothing.
+    ///   - free: Called before that, if it had not ended.
+    func end(with ending: Ending?, freeing free: () -> Void = {}) {
+        let (then, forget) = state.withLock { state -> ((@Sendable (Ending) -> Void)?, (@Sendable () -> Void)?) in
+            (state.then.take(), state.forget.take())
+        }
+        forget?()
+        guard let then else { return }
+        free()
+        if let ending { then(ending) }
+    }
+}

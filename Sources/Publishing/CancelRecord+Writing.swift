@@ -1,0 +1,55 @@
+public import Kafka
+public import PushModel
+
+extension CancelRecord {
+    /// What of a cancellation nobody would understand.
+    public enum Fault: Error, Sendable, Equatable {
+        /// No request has this id.
+        case id
+        /// The reason has more characters than are kept.
+        case reason
+    }
+
+    /// Cancels a request.
+    ///
+    /// - Parameters:
+    ///   - requestID: The request's id; 1 to 288 bytes.
+    ///   - reason: Why; at most 100 characters.
+    /// - Throws: What of it is at fault.
+    public init(checking requestID: String, reason: String?) throws(Fault) {
+        guard (1...Self.maximumIDByteCount).contains(requestID.utf8.count) else { throw .id }
+        guard reason?.count ?? 0 <= Self.maximumReasonLength else { throw .reason }
+        self.init(requestID: requestID, reason: reason)
+    }
+
+    /// Hands the record to a producer, which writes it in the background.
+    ///
+    /// - Parameters:
+    ///   - producer: Writes it.
+    ///   - topic: The control topic.
+    ///   - moment: Until when a request was published that is meant; becomes the record's time.
+    ///   - report: Called once with what became of the record, unless this throws.
+    /// - Throws: The record was not taken: the queue is full, the producer is closed.
+    public func write(
+        with producer: Producer, to topic: Producer.Topic, at moment: Timestamp,
+        report: @escaping @Sendable (Producer.Delivery) -> Void
+    ) throws(KafkaError) {
+        let (key, value) = (key, value(at: moment))
+        try producer.produce(
+            to: topic, partition: Self.partition, key: key.span, value: value.span, timestamp: moment.milliseconds,
+            report: report)
+    }
+
+    /// Hands the record to a producer whose `failedDeliveries` say later what was not written.
+    ///
+    /// - Parameters:
+    ///   - producer: Writes it.
+    ///   - topic: The control topic.
+    ///   - moment: Until when a request was published that is meant; becomes the record's time.
+    /// - Throws: The record was not taken.
+    public func write(with producer: Producer, to topic: Producer.Topic, at moment: Timestamp) throws(KafkaError) {
+        let (key, value) = (key, value(at: moment))
+        try producer.produce(
+            to: topic, partition: Self.partition, key: key.span, value: value.span, timestamp: moment.milliseconds)
+    }
+}

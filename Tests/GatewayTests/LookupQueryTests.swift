@@ -1,0 +1,78 @@
+import HTTPServing
+import Testing
+
+@testable import Gateway
+
+/// What a lookup asks for.
+@Suite struct LookupQueryTests {
+    private func query(_ query: String, _ headers: HTTPFields = [:]) throws -> LookupQuery {
+        try LookupQuery(HTTPServerRequest(method: "GET", target: "/v1/requests/a" + query, headers: headers))
+    }
+
+    @Test(arguments: [("", 0), ("?wait=0", 0), ("?wait=7", 7), ("?wait=30", 30), ("?wait=", 0)] as [(String, Int)])
+    func secondsToWait(text: String, wait: Int) throws {
+        let found = try query(text)
+        #expect(found.wait == wait && !found.isPreferred && found.place == nil)
+    }
+
+    @Test(
+        arguments: [
+            "?wait=31", "?wait=-1", "?wait=+1", "?wait=1.5", "?wait=x", "?wait=99999999999999999999", "?wait=1&wait=2",
+            "?at=t", "?at=t/1", "?at=/1/2", "?at=t/-1/2", "?at=t/1/x", "?at=t/1/2/3", "?at=t/2147483648/0",
+            "?at=t/0/9223372036854775808",
+        ])
+    func whatCannotBeUnderstoodIsRefused(text: String) {
+        let problem = #expect(throws: APIProblem.self) { try query(text) }
+        #expect(problem?.status == 400)
+    }
+
+    @Test(
+        arguments: [
+            ("wait=10", 10), ("respond-async, wait=10", 10), ("Wait = \"5\"; x=y", 5), ("wait=600", 30), ("wait=3, wait=4", 3),
+            ("wait=x", nil), ("wait", nil), ("waits=3", nil), ("", nil), ("wait=-3", nil),
+        ] as [(String, Int?)])
+    func aPreferenceIsRespectedOrPassedOver(text: String, wait: Int?) throws {
+        let found = try query("", ["Prefer": text])
+        #expect(found.wait == wait ?? 0 && found.isPreferred == (wait != nil))
+        #expect(try query("?wait=2", ["Prefer": text]).wait == 2, "the query counts")
+    }
+
+    @Test func aPlaceIsTopicPartitionAndOffset() throws {
+        #expect(
+            try query("?at=push.requests.v1/3/12345").place == RecordPlace(topic: "push.requests.v1", partition: 3, offset: 12345)
+        )
+        #expect(try query("?at=t%2F0%2F1").place == RecordPlace(topic: "t", partition: 0, offset: 1))
+    }
+
+    @Test(
+        arguments: [
+            ("\"a\"", true), ("W/\"a\"", true), ("\"b\", \"a\"", true), ("*", true), ("\"b\"", false), ("a", false), ("", false),
+        ])
+    func whoeverHasATagNamesIt(field: String, isNamed: Bool) {
+        #expect(EntityTag.isNamed("\"a\"", in: ["If-None-Match": field]) == isNamed)
+    }
+
+    @Test func bodiesHaveTagsOfTheirOwn() {
+        #expect(EntityTag.of([]) == "\"cbf29ce484222325\"")
+        #expect(EntityTag.of([1]) != EntityTag.of([2]))
+        #expect(EntityTag.of([1]).utf8.count == 18)
+    }
+
+    @Test(
+        arguments: [
+            ("GET", "/v1/requests/a%2Fb", .route(.request(.show(id: "a/b")))),
+            ("HEAD", "/v1/requests/a", .route(.request(.show(id: "a")))),
+            ("GET", "/v1/requests/t:0:17", .route(.request(.show(id: "t:0:17")))),
+            ("GET", "/v1/requests/a/events", .route(.request(.events(id: "a")))),
+            ("POST", "/v1/requests/t:0:17:cancel", .route(.request(.cancel(id: "t:0:17")))),
+            ("GET", "/v1/requests/a%3Acancel", .route(.request(.show(id: "a:cancel")))),
+            ("GET", "/v1/requests/a:cancel", .otherMethods(["POST"])),
+            ("DELETE", "/v1/requests/a", .otherMethods(["GET", "HEAD"])),
+            ("POST", "/v1/requests/:cancel", .nowhere), ("GET", "/v1/requests/", .nowhere),
+            ("GET", "/v1/requests/a/calls", .nowhere),
+            ("GET", "/v1/requests/a/events/", .nowhere), ("GET", "/v2/requests/a", .nowhere),
+        ] as [(String, String, Route.Match)])
+    func pathsLeadToOneRequest(method: String, path: String, match: Route.Match) {
+        #expect(Route.match(method, path[...]) == match)
+    }
+}

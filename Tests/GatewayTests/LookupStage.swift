@@ -1,0 +1,235 @@
+import Basics
+import HTTPServing
+import Kafka
+import Publishing
+import PushModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// Answers that were given to one call.
+final class Answered: Sendable {
+    private let answers = Mutex<[APIAnswer]>([])
+
+    func add(_ answer: APIAnswer) { answers.withLock { $0.append(answer) } }
+
+    var all: [APIAnswer] { answers.withLock { $0 } }
+    var last: APIAnswer? { all.last }
+    /// The body of the last one.
+    var text: String { String(decoding: last?.body ?? [], as: UTF8.self) }
+}
+
+/// Waits for results that a test ends.
+final class ManualResults: ResultWaiting {
+    private struct Wait {
+        let id: String
+        let deadline: MonotonicTime
+        let then: @Sendable (ResultFollower.Ending.Reason) -> Void
+    }
+
+    private struct State {
+        var waits: [Int: Wait] = [:]
+        var lastNumber = 0
+        var refusal: ResultFollower.Refusal?
+        var before: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    /// How many wait.
+    var count: Int { state.withLock { $0.waits.count } }
+
+    func refuse(_ refusal: ResultFollower.Refusal) { state.withLock { $0.refusal = refusal } }
+
+    /// Does something once, just before the next wait begins.
+    func beforeNextWait(_ before: @escaping @Sendable () -> Void) { state.withLock { $0.before = before } }
+
+    func wait(
+        for id: String, until deadline: MonotonicTime, then: @escaping @Sendable (ResultFollower.Ending.Reason) -> Void
+    ) throws(ResultFollower.Refusal) -> @Sendable () -> Void {
+        state.withLock { $0.before.take() }?()
+        if let refusal = state.withLock({ $0.refusal }) { throw refusal }
+        let number = state.withLock { state -> Int in
+            state.lastNumber += 1
+            state.waits[state.lastNumber] = Wait(id: id, deadline: deadline, then: then)
+            return state.lastNumber
+        }
+        return { [self] in state.withLock { $0.waits[number] = nil } }
+    }
+
+    /// Ends all waits.
+    func close() { end(.closed) { _, _ in true } }
+
+    /// Ends the waits for an id.
+    func complete(_ id: String) { end(.complete) { waiting, _ in waiting == id } }
+
+    /// Ends the waits whose time is over.
+    func expire(at now: MonotonicTime) { end(.timeOver) { _, deadline in deadline <= now } }
+
+    private func end(_ reason: ResultFollower.Ending.Reason, where isMeant: (String, MonotonicTime) -> Bool) {
+        let ended = state.withLock { state -> [Wait] in
+            let found = state.waits.filter { isMeant($0.value.id, $0.value.deadline) }
+            for number in found.keys { state.waits[number] = nil }
+            return found.sorted { $0.key < $1.key }.map(\.value)
+        }
+        for wait in ended { wait.then(reason) }
+    }
+}
+
+/// What a stream of events was sent.
+final class ManualSink: EventSink {
+    private struct State {
+        var text = ""
+        var isEnded = false
+        var isGone = false
+    }
+
+    private let state = Mutex(State())
+
+    var text: String { state.withLock { $0.text } }
+    var isEnded: Bool { state.withLock { $0.isEnded } }
+
+    /// From now on nobody reads.
+    func leave() { state.withLock { $0.isGone = true } }
+
+    func write(_ bytes: [UInt8]) -> Bool {
+        state.withLock { state -> Bool in
+            guard !state.isGone, !state.isEnded else { return false }
+            state.text += String(decoding: bytes, as: UTF8.self)
+            return true
+        }
+    }
+
+    func end() { state.withLock { $0.isEnded = true } }
+}
+
+/// The endpoints of lookups on a clock that a test moves, with results, records and cancellations of its own.
+final class LookupStage: Sendable {
+    static let publisher = Asker(keyID: "k1", source: "shop", tenant: nil, mayPublish: true, mayRead: false)
+    static let reader = Asker(keyID: "k2", source: "office", tenant: nil, mayPublish: false, mayRead: true)
+    static let stranger = Asker(keyID: "k3", source: "bank", tenant: nil, mayPublish: true, mayRead: false)
+    static let otherTenant = Asker(keyID: "k4", source: "shop", tenant: "t4", mayPublish: true, mayRead: true)
+    static let powerless = Asker(keyID: "k1", source: "shop", tenant: nil, mayPublish: false, mayRead: false)
+
+    /// Milliseconds since 1970 and of the other clock alike; it begins at 1 s.
+    private let time: Milliseconds
+    let results = ManualResults()
+    let lookup: RequestLookup
+    let endpoints: LookupEndpoints
+    /// The value of any record that is read; nil for none.
+    let records: Box<String?>
+    let readCount: Box<Int>
+    /// Cancellations that were written, and how each is reported.
+    let cancelled: Box<[CancelRecord]>
+    let delivery: Box<Result<Producer.Delivery, KafkaError>>
+
+    init(watchLimit: Int = RequestLookup.watchLimit) {
+        let time = Milliseconds(1000)
+        let (records, readCount, cancelled) = (Box<String?>(nil), Box(0), Box<[CancelRecord]>([]))
+        let delivery = Box<Result<Producer.Delivery, KafkaError>>(.success(.persisted(partition: 0, offset: 1)))
+        var clock = LookupClock()
+        clock.now = { MonotonicTime(nanoseconds: time.value * 1_000_000) }
+        clock.wall = { Timestamp(milliseconds: time.value) }
+        lookup = RequestLookup(clock: clock, watchLimit: watchLimit)
+        lookup.follow(results)
+        let cancelling = RequestCancelling { (record, _, report) throws(KafkaError) in
+            cancelled.withLock { $0.append(record) }
+            report(try delivery.withLock { $0 }.get())
+        }
+        endpoints = LookupEndpoints(lookup, cancelling, topics: ["requests"]) { _, _, then in
+            readCount.withLock { $0 += 1 }
+            let value = records.withLock { $0 }
+            then(.success(value.map { StoredRecord(timestamp: 1000, value: Array($0.utf8)) }))
+        }
+        (self.time, self.records, self.readCount) = (time, records, readCount)
+        (self.cancelled, self.delivery) = (cancelled, delivery)
+    }
+
+    /// Publishes a request of the publisher, and has Kafka take it.
+    @discardableResult
+    func publish(_ id: String, notBefore: Timestamp? = nil) -> PublishedRequests.Key {
+        let owner = RequestOwner(keyID: "k1", source: "shop", tenant: nil)
+        let request = PublishedRequest(
+            id: id, owner: owner, acceptedAt: Timestamp(milliseconds: time.value), notBefore: notBefore)
+        let key = lookup.add(request)
+        lookup.note(.persisted(partition: 1, offset: 7), of: key, topic: "requests")
+        return key
+    }
+
+    /// Brings a result, as a follower does: the listener first.
+    func bring(_ word: String, of id: String, members: String = "") throws {
+        lookup.take(try LookupResults.record(word, of: id, members: members))
+        results.complete(id)
+    }
+
+    /// Moves the clocks, and ends what is due.
+    func advance(seconds: Int64) {
+        time.add(seconds * 1000)
+        results.expire(at: lookup.clock.now())
+        endpoints.events.tick()
+    }
+
+    func get(_ path: String, by asker: Asker = publisher, headers: HTTPFields = [:]) -> Answered {
+        let request = HTTPServerRequest(method: "GET", target: "/v1/requests/" + path, headers: headers)
+        let id = String(path.prefix { $0 != "?" })
+        return call(.show(id: id), request, by: asker).answers
+    }
+
+    func follow(
+        _ id: String, by asker: Asker = publisher, method: String = "GET", headers: HTTPFields = [:]
+    ) -> (answers: Answered, sink: ManualSink) {
+        let request = HTTPServerRequest(method: method, target: "/v1/requests/\(id)/events", headers: headers)
+        return call(.events(id: id), request, by: asker)
+    }
+
+    func cancel(_ id: String, by asker: Asker = publisher, query: String = "", body: String = "") -> Answered {
+        let request = HTTPServerRequest(
+            method: "POST", target: "/v1/requests/\(id):cancel" + query, headers: ["Content-Type": "application/json"],
+            body: Array(body.utf8))
+        return call(.cancel(id: id), request, by: asker).answers
+    }
+
+    /// Has a publish wait that prefers to wait for 10 s.
+    func waitForPublished(_ id: String, _ answers: Answered) {
+        guard let found = lookup.find(id, for: Self.publisher) else { return }
+        endpoints.answer(found.key, to: ["Prefer": "wait=10"], accepted: APIAnswer(status: 202)) { answers.add($0) }
+    }
+
+    private func call(
+        _ route: RequestRoute, _ request: HTTPServerRequest, by asker: Asker
+    ) -> (answers: Answered, sink: ManualSink) {
+        let (answers, sink) = (Answered(), ManualSink())
+        let call = LookupCall(
+            route: route, request: request, asker: asker, answer: { answers.add($0) },
+            stream: { head, _ in
+                answers.add(head)
+                return sink
+            })
+        endpoints.answer(call)
+        return (answers, sink)
+    }
+}
+
+/// A value that threads share.
+final class Box<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+
+    init(_ value: Value) { self.value = Mutex(value) }
+
+    func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+        value.withLock { value -> Result in body(&value) }
+    }
+}
+
+/// Milliseconds that a test moves.
+final class Milliseconds: Sendable {
+    private let count: Mutex<Int64>
+
+    init(_ count: Int64) { self.count = Mutex(count) }
+
+    var value: Int64 { count.withLock { $0 } }
+
+    func add(_ more: Int64) { count.withLock { $0 += more } }
+}

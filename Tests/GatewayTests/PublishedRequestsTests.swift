@@ -1,0 +1,162 @@
+import Publishing
+import PushModel
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// What a gateway keeps of the requests that it has published, without clock and thread.
+@Suite struct PublishedRequestsTests {
+    private static let shop = RequestOwner(keyID: "k1", source: "shop", tenant: nil)
+    private static let asker = Asker(keyID: "k1", source: "shop", tenant: nil, mayPublish: true, mayRead: false)
+    private static let place = RecordPlace(topic: "push.requests.v1", partition: 3, offset: 17)
+
+    private func request(
+        _ id: String, of owner: RequestOwner = shop, expiresAt: Timestamp? = nil, notBefore: Timestamp? = nil
+    ) -> PublishedRequest {
+        PublishedRequest(id: id, owner: owner, acceptedAt: 0, expiresAt: expiresAt, notBefore: notBefore)
+    }
+
+    @Test func aRequestGoesFromHandedOverToWrittenToItsResult() throws {
+        var store = PublishedRequests()
+        let key = store.add(request("a"), at: 0)
+        #expect(store[key]?.standing(at: 0) == .unconfirmed && store.contain("a") && !store.contain("b"))
+        store.noteWritten(key, at: Self.place)
+        #expect(store[key]?.standing(at: 0) == .accepted && store[key]?.place == Self.place)
+        store.take(try LookupResults.record("sent", of: "a"), at: 5)
+        #expect(store[key]?.standing(at: 5).word == "sent")
+    }
+
+    /// A `duplicate` of the same id is settled 2 s after it came, or after the request may be sent.
+    @Test(
+        arguments: [
+            (["sent"], nil, "sent", "sent"), (["sameID"], nil, "accepted", "duplicate"),
+            (["sameKey"], nil, "duplicate", "duplicate"),
+            (["sameID", "sent"], nil, "sent", "sent"), (["sent", "sameID"], nil, "sent", "sent"),
+            (["sent", "failed"], nil, "sent", "sent"), (["sameID", "sameID"], nil, "accepted", "duplicate"),
+            (["outcome"], nil, "accepted", "accepted"), (["sameID"], 9000, "waiting", "waiting"),
+        ] as [([String], Int64?, String, String)])
+    func ofTwoFinalResultsTheOneThatIsNoRepetitionCounts(words: [String], notBefore: Int64?, now: String, later: String) throws {
+        var store = PublishedRequests()
+        let key = store.add(request("a", notBefore: notBefore.map(Timestamp.at)), at: 0)
+        store.noteWritten(key, at: Self.place)
+        for word in words { store.take(try LookupResults.record(word, of: "a"), at: 100) }
+        #expect(store[key]?.standing(at: 100).word == now)
+        #expect(store[key]?.standing(at: 2099).word == now)
+        #expect(store[key]?.standing(at: 2100).word == later)
+    }
+
+    @Test func aRepetitionOfADelayedRequestIsPatientUntilThatMayBeSent() throws {
+        var store = PublishedRequests()
+        let key = store.add(request("a", notBefore: 9000), at: 0)
+        store.take(try LookupResults.record("sameID", of: "a"), at: 100)
+        #expect(store[key]?.isFinal(at: 10_999) == false)
+        #expect(store[key]?.isFinal(at: 11_000) == true)
+    }
+
+    @Test func aResultOfAnothersRequestWithTheSameIDIsNotTaken() throws {
+        var store = PublishedRequests()
+        let mine = store.add(request("a"), at: 0)
+        let others = store.add(request("a", of: RequestOwner(keyID: "k2", source: "bank", tenant: "b")), at: 0)
+        store.take(try LookupResults.record("sent", of: "a", members: #","source":"bank","tenant":"b""#), at: 1)
+        #expect(store[mine]?.ending == nil && store[others]?.ending?.state == "sent")
+        store.take(try LookupResults.record("failed", of: "a", members: #","source":"shop""#), at: 1)
+        #expect(store[mine]?.ending?.state == "failed" && store[others]?.ending?.state == "sent")
+        #expect(store.find("a", for: Self.asker, at: 1)?.key == mine)
+    }
+
+    @Test(
+        arguments: [
+            ("k1", "shop", nil, true, false, true), ("k2", "shop", nil, true, false, false), ("k2", "x", nil, false, true, true),
+            ("k2", "x", "t1", false, true, true), ("k2", "x", "t2", false, true, false), ("k1", "shop", "t2", true, true, false),
+            ("k1", "shop", nil, false, false, false),
+        ] as [(String, String, String?, Bool, Bool, Bool)])
+    func whoMaySeeARequest(keyID: String, source: String, tenant: String?, mayPublish: Bool, mayRead: Bool, sees: Bool) {
+        let owner = RequestOwner(keyID: "k1", source: "shop", tenant: "t1")
+        let asker = Asker(keyID: keyID, source: source, tenant: tenant, mayPublish: mayPublish, mayRead: mayRead)
+        #expect(asker.maySee(owner) == sees)
+        var store = PublishedRequests()
+        _ = store.add(request("a", of: owner), at: 0)
+        #expect((store.find("a", for: asker, at: 0) != nil) == sees)
+    }
+
+    @Test func ofARecordThatWasFoundTheSourceSaysWhoseItIs() {
+        let owner = RequestOwner(keyID: nil, source: "shop", tenant: nil)
+        #expect(Self.asker.owns(owner))
+        #expect(!Asker(keyID: "k1", source: "bank", tenant: nil, mayPublish: true, mayRead: false).maySee(owner))
+    }
+
+    @Test func whatWasCertainlyNotWrittenLeavesUnlessAnotherRecordMayBe() {
+        var store = PublishedRequests()
+        let alone = store.add(request("a"), at: 0)
+        store.noteNotWritten(alone)
+        #expect(store.count == 0 && store[alone] == nil)
+        let first = store.add(request("b"), at: 0)
+        #expect(store.add(request("b"), at: 0) == first && store.count == 1)
+        store.noteNotWritten(first)
+        #expect(store.count == 1, "of the other record nobody knows yet")
+        store.noteNotWritten(first)
+        #expect(store.count == 0)
+    }
+
+    @Test func itLeavesTenMinutesAfterItsResultOrItsExpiry() throws {
+        var store = PublishedRequests()
+        let ended = store.add(request("ended", expiresAt: 1000), at: 0)
+        let expired = store.add(request("expired", expiresAt: 1000), at: 0)
+        let endless = store.add(request("endless"), at: 0)
+        store.take(try LookupResults.record("sent", of: "ended"), at: 500)
+        #expect(store.find("ended", for: Self.asker, at: 600_499) != nil)
+        #expect(store.find("ended", for: Self.asker, at: 600_500) == nil && store[ended] == nil)
+        #expect(store.find("expired", for: Self.asker, at: 600_999) != nil)
+        #expect(store.find("expired", for: Self.asker, at: 601_000) == nil && store[expired] == nil)
+        #expect(store[endless] != nil && store.count == 1 && store.resultByteCount == 0)
+    }
+
+    @Test func beyondTheCountTheFirstLeavesAndBeyondTheBytesTheFirstThatEnded() throws {
+        var limits = PublishedRequests.Limits()
+        let size = try LookupResults.record("sent", of: "a").json.count
+        (limits.count, limits.resultByteCount) = (3, 2 * size)
+        var store = PublishedRequests(limits)
+        let keys = ["a", "b", "c", "d"].map { store.add(request($0), at: 0) }
+        #expect(store.count == 3 && store[keys[0]] == nil)
+        for id in ["d", "c", "b"] { store.take(try LookupResults.record("sent", of: id), at: 1) }
+        #expect(store[keys[3]] == nil && store[keys[1]] != nil && store[keys[2]] != nil)
+        #expect(store.count == 2 && store.resultByteCount == 2 * size)
+    }
+
+    /// Lives of all kinds, far more than are kept: what a request costs does not depend on how many are.
+    @Test(arguments: [1_000, 100_000]) func aRequestCostsAFewStepsHoweverManyAreKept(size: Int) throws {
+        var limits = PublishedRequests.Limits()
+        limits.count = size
+        limits.resultByteCount = size * 20
+        var store = PublishedRequests(limits)
+        // One that stays before all others in the order of their coming would let a list grow.
+        _ = store.add(request("r0", expiresAt: .never), at: 0)
+        let rounds = 3 * size
+        for number in 1...rounds {
+            let now = Timestamp.at(Int64(number) * 400_000 / Int64(size))
+            let key = store.add(request("r\(number)", expiresAt: now.adding(seconds: Int64(number % 7))), at: now)
+            if number % 3 > 0 { store.noteWritten(key, at: Self.place) } else { store.noteNotWritten(key) }
+            if number % 6 == 1 { store.take(try LookupResults.record("sent", of: "r\(number)"), at: now) }
+        }
+        #expect(store.count <= size && store.resultByteCount <= limits.resultByteCount)
+        #expect(store.stepCount <= 10 * rounds, "\(store.stepCount) steps for \(rounds) requests")
+    }
+}
+
+/// Results as a worker writes them, each under a word.
+enum LookupResults {
+    /// A result of `id`, read.
+    static func record(_ word: String, of id: String, members: String = "") throws -> ResultRecord {
+        let state = word.hasPrefix("same") ? "duplicate" : word
+        let error =
+            switch word {
+            case "sameID": #","error":{"code":"duplicate","message":"/id: The request at offset 7 has the same source and id."}"#
+            case "sameKey": #","error":{"code":"duplicate","message":"/dedupe/key: The request at offset 7 has the same key."}"#
+            default: ""
+            }
+        let kind = word == "outcome" ? "outcome" : "final"
+        let json = #"{"request_id":"\#(id)","kind":"\#(kind)","state":"\#(state)"\#(error)\#(members)}"#
+        return try #require(ResultRecord(json: Array(json.utf8), partition: 0, offset: 0, timestamp: 0))
+    }
+}

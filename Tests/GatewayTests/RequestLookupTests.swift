@@ -1,0 +1,187 @@
+import Basics
+import HTTPServing
+import Kafka
+import Publishing
+import PushModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// What became of requests, asked over HTTP; with clocks that tests move and results that tests bring.
+@Suite struct RequestLookupTests {
+    @Test func aRequestIsKnownToTheKeyThatPublishedItAndToReaders() throws {
+        let stage = LookupStage()
+        stage.publish("a", notBefore: 5000)
+        let answer = try #require(stage.get("a").last)
+        #expect(answer.status == 200 && answer.headers["Cache-Control"] == "no-store" && answer.headers["ETag"] == nil)
+        #expect(
+            String(decoding: answer.body, as: UTF8.self)
+                == #"{"id":"a","state":"waiting","accepted_at":"1970-01-01T00:00:01.000Z","due_at":"1970-01-01T00:00:05.000Z","#
+                + #""position":{"topic":"requests","partition":1,"offset":"7"}}"#)
+        #expect(stage.get("a", by: LookupStage.reader).last?.status == 200)
+        for asker in [LookupStage.stranger, LookupStage.otherTenant] {
+            #expect(stage.get("a", by: asker).last == stage.get("nothing", by: asker).last)
+            #expect(stage.get("a", by: asker).last?.status == 404)
+        }
+        #expect(stage.get("a", by: LookupStage.powerless).last?.status == 403)
+        let problem = String(decoding: try #require(stage.get("nothing").last).body, as: UTF8.self)
+        #expect(problem.contains("`pushfan results show ID`"))
+    }
+
+    @Test func whoeverHasTheFinalStateIsSpared() throws {
+        let stage = LookupStage()
+        stage.publish("a")
+        try stage.bring("sent", of: "a")
+        let first = try #require(stage.get("a").last)
+        let tag = try #require(first.headers["ETag"])
+        #expect(first.status == 200 && String(decoding: first.body, as: UTF8.self).contains(#""state":"sent","#))
+        #expect(String(decoding: first.body, as: UTF8.self).contains(#""result":{"request_id":"a","#))
+        let second = try #require(stage.get("a", headers: ["If-None-Match": tag]).last)
+        #expect(second.status == 304 && second.body.isEmpty && second.headers["ETag"] == tag)
+        #expect(stage.get("a", headers: ["If-None-Match": "\"other\""]).last == first)
+    }
+
+    @Test(arguments: [("?wait=10", [:], nil), ("", ["Prefer": "wait=10"], "wait=10")] as [(String, HTTPFields, String?)])
+    func aWaitEndsWithTheResult(query: String, headers: HTTPFields, applied: String?) throws {
+        let stage = LookupStage()
+        stage.publish("a")
+        let answers = stage.get("a" + query, headers: headers)
+        #expect(answers.all.isEmpty && stage.lookup.watcherCount == 1)
+        try stage.bring("sent", of: "a")
+        #expect(answers.all.count == 1 && answers.text.contains(#""state":"sent","#))
+        #expect(answers.last?.headers["Preference-Applied"] == applied)
+        #expect(stage.lookup.watcherCount == 0 && stage.results.count == 0)
+        stage.advance(seconds: 60)
+        #expect(answers.all.count == 1)
+    }
+
+    @Test func aWaitEndsWithThePresentStateWhenItsTimeIsOver() {
+        let stage = LookupStage()
+        stage.publish("a")
+        let answers = stage.get("a?wait=10")
+        stage.advance(seconds: 9)
+        #expect(answers.all.isEmpty)
+        stage.advance(seconds: 1)
+        #expect(answers.all.map(\.status) == [200] && answers.text.contains(#""state":"accepted","#))
+        #expect(stage.lookup.watcherCount == 0)
+    }
+
+    @Test func aDuplicateBeforeTheTrueResultEndsNoWait() throws {
+        let stage = LookupStage()
+        stage.publish("a")
+        let answers = stage.get("a?wait=10")
+        try stage.bring("sameID", of: "a")
+        #expect(answers.all.isEmpty)
+        stage.advance(seconds: 1)
+        // Whoever comes in between waits for the same end.
+        let late = stage.get("a?wait=10")
+        try stage.bring("sent", of: "a")
+        for each in [answers, late] { #expect(each.all.count == 1 && each.text.contains(#""state":"sent","#)) }
+    }
+
+    @Test func aDuplicateAloneEndsTheWaitWhenItIsSettled() throws {
+        let stage = LookupStage()
+        stage.publish("a")
+        try stage.bring("sameID", of: "a")
+        let answers = stage.get("a?wait=10")
+        stage.advance(seconds: 1)
+        #expect(answers.all.isEmpty)
+        stage.advance(seconds: 1)
+        #expect(answers.all.count == 1 && answers.text.contains(#""state":"duplicate","#))
+    }
+
+    @Test func aResultOfAnothersRequestWithTheSameIDEndsNoWait() throws {
+        let stage = LookupStage()
+        stage.publish("a")
+        let answers = stage.get("a?wait=10")
+        try stage.bring("sent", of: "a", members: #","source":"bank""#)
+        #expect(answers.all.isEmpty && stage.lookup.watcherCount == 1 && stage.results.count == 1)
+        stage.advance(seconds: 10)
+        #expect(answers.all.count == 1 && answers.text.contains(#""state":"accepted","#))
+    }
+
+    @Test func aResultThatComesAsTheWaitBeginsIsSeen() throws {
+        let stage = LookupStage()
+        stage.publish("a")
+        let result = try LookupResults.record("sent", of: "a")
+        stage.results.beforeNextWait { stage.lookup.take(result) }
+        let answers = stage.get("a?wait=10")
+        #expect(answers.all.count == 1 && answers.text.contains(#""state":"sent","#))
+        #expect(stage.results.count == 0 && stage.lookup.watcherCount == 0)
+    }
+
+    @Test(
+        arguments: [(.full, 503, "overloaded"), (.notReading, 503, "kafka_unavailable"), (.closed, 503, "stopping")]
+            as [(ResultFollower.Refusal, Int, String)])
+    func whereNobodyMayWaitThatIsAnswered(refusal: ResultFollower.Refusal, status: Int, code: String) {
+        let stage = LookupStage()
+        stage.publish("a")
+        stage.results.refuse(refusal)
+        let answers = stage.get("a?wait=10")
+        #expect(answers.all.map(\.status) == [status] && answers.text.contains(code))
+        #expect(stage.get("a").last?.status == 200 && stage.lookup.watcherCount == 0)
+        let published = Answered()
+        stage.waitForPublished("a", published)
+        #expect(published.all.map(\.status) == [202], "it is published all the same")
+    }
+
+    @Test func onlySoManyMayWait() throws {
+        let stage = LookupStage(watchLimit: 2)
+        for id in ["a", "b", "c"] { stage.publish(id) }
+        let waits = ["a", "b"].map { stage.get($0 + "?wait=10") }
+        #expect(stage.get("c?wait=10").all.map(\.status) == [503])
+        #expect(stage.follow("c").answers.all.map(\.status) == [503])
+        stage.results.close()
+        #expect(waits.allSatisfy { $0.all.map(\.status) == [503] && $0.text.contains("stopping") })
+        #expect(stage.lookup.watcherCount == 0)
+    }
+
+    @Test(arguments: [true, false]) func aPublishThatPrefersToWaitGetsTheResultOr202(comes: Bool) throws {
+        let stage = LookupStage()
+        stage.publish("a")
+        let answers = Answered()
+        stage.waitForPublished("a", answers)
+        #expect(answers.all.isEmpty)
+        if comes { try stage.bring("sent", of: "a") }
+        stage.advance(seconds: 10)
+        #expect(answers.all.map(\.status) == [comes ? 200 : 202])
+        #expect(answers.last?.headers["Preference-Applied"] == "wait=10")
+        #expect(answers.text.contains(#""result":"#) == comes)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"id":"x","source":"shop"}"#, LookupStage.publisher, 200),
+            (#"{"id":"x","source":"shop"}"#, LookupStage.reader, 200),
+            (#"{"id":"x","source":"bank"}"#, LookupStage.publisher, 404),
+            (#"{"id":"y","source":"shop"}"#, LookupStage.publisher, 404),
+            (#"{"id":"x","source":"shop","tenant":"t2"}"#, LookupStage.otherTenant, 404),
+            ("nonsense", LookupStage.publisher, 404),
+            (nil, LookupStage.publisher, 404),
+        ] as [(String?, Asker, Int)])
+    func aRecordAtItsPlaceProvesARequestOfAnotherGateway(value: String?, asker: Asker, status: Int) {
+        let stage = LookupStage()
+        stage.records.withLock { $0 = value }
+        let answers = stage.get("x?at=requests/1/7", by: asker)
+        #expect(answers.all.map(\.status) == [status])
+        guard status == 200 else { return }
+        #expect(answers.text.contains(#""state":"published","#) && answers.text.contains(#""offset":"7""#))
+    }
+
+    @Test func afterTheProofItsResultIsWaitedFor() throws {
+        let stage = LookupStage()
+        stage.records.withLock { $0 = #"{"id":"x","source":"shop"}"# }
+        let answers = stage.get("x?at=requests/1/7&wait=10")
+        try stage.bring("sent", of: "x")
+        #expect(answers.text.contains(#""state":"sent","#))
+    }
+
+    @Test func noTopicIsReadButThoseOfRequests() {
+        let stage = LookupStage()
+        stage.records.withLock { $0 = #"{"id":"x","source":"shop"}"# }
+        #expect(stage.get("x?at=secure/1/7").all.map(\.status) == [404])
+        #expect(stage.readCount.withLock { $0 } == 0)
+    }
+}
